@@ -59,7 +59,7 @@ void AppendBetween(const ClipData& clip, const RigData& rig, std::size_t frame, 
     const RowMatrix rows = posed[j].matrix().topRows<3>().cast<float>();
     out.joint_transforms.insert(out.joint_transforms.end(), rows.data(), rows.data() + rows.size());
   }
-  const std::size_t controls = rig.controls.size();
+  const std::size_t controls = clip.controls.size() / clip.frames;  // not those of added muscles
   for (std::size_t k = 0; k < controls; ++k) {
     const double a = clip.controls[frame * controls + k],
                  b = clip.controls[(frame + 1) * controls + k];

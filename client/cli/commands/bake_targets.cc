@@ -66,7 +66,9 @@ absl::Status CheckPaths(const std::vector<BakePass>& passes, const std::string& 
   std::set<std::string> paths;
   for (const BakePass& pass : passes) {
     for (const CacheTarget& target : pass.targets) {
-      for (const std::string& path : {target.path, ManifestPath(target.path)}) {
+      std::vector<std::string> own = {target.path, ManifestPath(target.path)};
+      if (target.rest_mesh) own.push_back(RestPath(target.path));
+      for (const std::string& path : own) {
         std::error_code error;
         if (std::filesystem::equivalent(path, file, error)) {
           return UsageError(

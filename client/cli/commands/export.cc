@@ -41,7 +41,9 @@ absl::Status CheckPaths(const Options& options) {
       return UsageError(absl::StrCat(*path, ": is the character itself, need another name"));
     }
     for (const std::string* other : paths) {
-      if (other != path && *other == *path) {
+      if (other != path && !other->empty() &&
+          std::filesystem::weakly_canonical(*other, error) ==
+              std::filesystem::weakly_canonical(*path, error)) {
         return UsageError(absl::StrCat(*path, ": named twice, need a file for each"));
       }
     }
@@ -49,7 +51,7 @@ absl::Status CheckPaths(const Options& options) {
   return any ? absl::OkStatus() : UsageError("need --rig, --poses or --controls: a file to write");
 }
 
-// All files or none.
+// All files are complete before the first gets its name.
 absl::Status WriteAll(const std::vector<Exported>& files, bool overwrite) {
   std::vector<OutputFile> written;
   for (const Exported& file : files) {
@@ -78,8 +80,14 @@ absl::Status AddMotion(Context& context, const CharacterFile& character, const O
     return absl::InvalidArgumentError(
         absl::StrCat("--controls: ", character.label, " has no controls"));
   }
+  std::vector<float> values = clip.controls;
+  for (std::size_t frame = 0; clip.controls.empty() && frame < clip.frames; ++frame) {
+    for (const client::Control& control : character.rig.controls) {
+      values.push_back(control.default_value);
+    }
+  }
   const std::uint64_t shape[] = {clip.frames, character.rig.controls.size()};
-  files.push_back({"controls", options.controls, EncodeNpy(shape, clip.controls)});
+  files.push_back({"controls", options.controls, EncodeNpy(shape, values)});
   return absl::OkStatus();
 }
 
@@ -128,7 +136,7 @@ void AddExport(CommandList& commands) {
               "FIRST-LAST, FIRST- or one frame, each with xSTEP: 0-99x2 (default: all)");
   set.AddFlag("--no-clobber", options->no_clobber, "Fail if a file of that name exists");
   set.SetFooter(
-      R"(No server is needed. All files appear, or none. `sinew inspect FILE --joints` lists joints and controls in their order.
+      R"(No server is needed. `sinew inspect FILE --joints` lists joints and controls in their order.
 Examples:
   sinew export hero.glb --rig hero.sinewrig --poses walk.npy --controls walk_controls.npy --clip Walk --fps 30
   sinew bake hero.sinewrig --poses walk.npy --controls walk_controls.npy --fps 30 --deformer ddm --out walk.pc2

@@ -7,6 +7,7 @@
 """
 
 import hashlib
+import json
 import os
 import shutil
 import signal
@@ -35,7 +36,9 @@ class Server:
             code = self.process.wait()
             self.process.stdout.close()
             raise RuntimeError(f"sinewd ended with exit code {code} before it listened; stderr says why")
-        self.address = line.split()[-1]
+        # JSON with --log-format json, else "sinewd: listening on ADDRESS, ADDRESS".
+        self.address = (json.loads(line)["addresses"][0] if line.startswith("{") else
+                        line.removeprefix("sinewd: listening on ").strip().split(", ")[0])
 
     def stop(self, number=signal.SIGTERM):
         """Sends the signal and waits for the end; returns the exit code."""

@@ -14,6 +14,7 @@ namespace sinew::python {
 // What Python calls a Rig: with its clips, if it was read from a file that has some.
 struct Rig {
   std::shared_ptr<const cli::CharacterFile> file;
+  std::string path = {};  // that it was read from, or empty
 
   const client::RigData& data() const { return file->rig; }
 };

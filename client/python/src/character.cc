@@ -3,7 +3,9 @@
 
 #include <absl/strings/str_cat.h>
 #include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
 
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -88,9 +90,22 @@ client::ClipPoses SentClip(const BoundCharacter& character, const client::ClipDa
 
 using FrameSink = std::function<absl::Status(std::size_t index, const client::FrameView& frame)>;
 
+// Frames that depend on those before them need every pose from the first.
+void CheckWhole(const BoundCharacter& character, const client::ClipData& clip) {
+  if (clip.first_frame == 0 && clip.step == 1) return;
+  std::stop_source stop;
+  absl::StatusOr<client::Stream> opened = absl::UnknownError("not run");
+  Block(stop, [&] { opened = character.bound.OpenStream({}, {.stop = stop.get_token()}); });
+  if (!Value(std::move(opened)).info().stateful) return;
+  Raise(absl::FailedPreconditionError(absl::StrCat(
+      "poses: got frame ", clip.first_frame, " first, with a step of ", clip.step,
+      "; frames of this recipe depend on those before them, need all from frame 0 on")));
+}
+
 // Calls `sink` with every frame, without the GIL.
 void RunClip(const BoundCharacter& character, const Poses& poses, py::object progress,
              const FrameSink& sink) {
+  CheckWhole(character, *poses.clip);
   std::vector<double> times;
   const client::ClipPoses sent = SentClip(character, *poses.clip, times);
   std::stop_source stop;
@@ -127,12 +142,12 @@ py::array DeformClip(const CharacterPointer& character, const Poses& poses, py::
 
 // The paths of the caches.
 std::vector<std::string> Bake(const CharacterPointer& character, const Poses& poses,
-                              const std::string& out, const std::string& format, bool split,
-                              const std::vector<std::string>& meshes, const std::string& axes,
-                              bool overwrite, py::object progress) {
+                              const std::filesystem::path& out, const std::string& format,
+                              bool split, const std::vector<std::string>& meshes,
+                              const std::string& axes, bool overwrite, py::object progress) {
   const cli::CharacterFile& file = *character->rig.file;
   cli::BakeOutput output;
-  output.out = out;
+  output.out = out.string();
   output.format = format;
   output.axes = axes;
   output.meshes = meshes;
@@ -140,8 +155,9 @@ std::vector<std::string> Bake(const CharacterPointer& character, const Poses& po
   output.no_clobber = !overwrite;
   cli::CacheTarget common = Value(cli::CommonTarget(output));
   common.rest_mesh = !file.keeps_file_order;
-  const std::vector<cli::BakePass> passes = Value(cli::BakePasses(
-      output, common, file.rig, {poses.clip->name}, {character->bound.session().recipe_text}, {}));
+  const std::vector<cli::BakePass> passes =
+      Value(cli::BakePasses(output, common, file.rig, {poses.clip->name},
+                            {character->bound.session().recipe_text}, character->rig.path));
   std::vector<cli::CacheWriter> writers;
   std::vector<std::string> paths;
   for (const cli::CacheTarget& target : passes[0].targets) {
@@ -157,7 +173,10 @@ std::vector<std::string> Bake(const CharacterPointer& character, const Poses& po
             }
             return absl::OkStatus();
           });
-  Value(cli::CacheWriter::Finish(writers, cli::ManifestOf(file, character->bound)));
+  const Manifest manifest = cli::ManifestOf(file, character->bound);
+  absl::StatusOr<std::uint64_t> written = absl::UnknownError("not run");
+  Block({}, [&] { written = cli::CacheWriter::Finish(writers, manifest); });
+  Value(std::move(written));
   return paths;
 }
 

@@ -2,6 +2,7 @@
 #include <absl/strings/str_cat.h>
 #include <pybind11/stl.h>
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <optional>
@@ -121,13 +122,16 @@ std::shared_ptr<BoundCharacter> MakeCharacter(const ConnectionPointer& connectio
   std::stop_source stop;
   Callback report(std::move(progress), stop);
   client::CharacterOptions options;
+  // The character calls them again when it restores a lost session, after `report` has gone.
+  const auto waiting = std::make_shared<std::atomic<bool>>(true);
   if (report) {
     // Half for the upload, half for the bind.
-    options.upload_progress = [&](std::uint64_t held, std::uint64_t size) {
+    options.upload_progress = [&report, waiting](std::uint64_t held, std::uint64_t size) {
+      if (!*waiting) return;
       report(size == 0 ? 0.5 : 0.5 * static_cast<double>(held) / static_cast<double>(size));
     };
-    options.session_progress = [&](const client::Session& session) {
-      report(0.5 + 0.5 * session.progress);
+    options.session_progress = [&report, waiting](const client::Session& session) {
+      if (*waiting) report(0.5 + 0.5 * session.progress);
     };
   }
   const std::shared_ptr<Service> service = connection->Get();
@@ -138,6 +142,7 @@ std::shared_ptr<BoundCharacter> MakeCharacter(const ConnectionPointer& connectio
         client::Character::Create(client, rig.file->rig_bytes, deformer, options,
                                   {.deadline = absl::InfiniteDuration(), .stop = stop.get_token()});
   });
+  *waiting = false;
   report.Rethrow();
   return std::make_shared<BoundCharacter>(rig, Value(std::move(made)), service);
 }
@@ -180,7 +185,7 @@ Rig ComputeWeights(const ConnectionPointer& connection, const Rig& rig, const st
   auto file = std::make_shared<cli::CharacterFile>(*rig.file);
   file->rig_bytes = Value(std::move(bytes));
   file->rig = Value(client::DecodeRig(file->rig_bytes));
-  return {std::move(file)};
+  return {std::move(file), {}};
 }
 
 }  // namespace

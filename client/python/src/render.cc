@@ -28,6 +28,12 @@ std::uint32_t Side(const char* name, std::int64_t value) {
       absl::StrCat(name, ": got ", value, ", need 16 to ", client::kMaxRenderSide)));
 }
 
+double Within(const char* name, double value, double low, double high) {
+  if (value >= low && value <= high) return value;  // false for NaN
+  Raise(absl::InvalidArgumentError(
+      absl::StrCat(name, ": got ", value, ", need ", low, " to ", high)));
+}
+
 // [H, W, 3].
 py::array Render(const Rig& rig, const NamedPositions& frames, std::int64_t width,
                  std::int64_t height, double azimuth, double elevation, double zoom,
@@ -49,10 +55,13 @@ py::array Render(const Rig& rig, const NamedPositions& frames, std::int64_t widt
   cli::PictureOptions options;
   options.width = Side("width", width);
   options.height = Side("height", height);
-  options.framing.azimuth = azimuth;
-  options.framing.elevation = elevation;
-  options.framing.zoom = zoom;
+  options.framing.azimuth = Within("azimuth", azimuth, -3600, 3600);
+  options.framing.elevation = Within("elevation", elevation, -85, 85);
+  options.framing.zoom = Within("zoom", zoom, 0.01, 1000);
   options.framing.look_at = look_at;
+  if (look_at) {
+    for (const double value : *look_at) Within("look_at", value, -1e30, 1e30);
+  }
   options.wire = wire;
   options.progress = [&](double fraction) {
     if (report) report(fraction);

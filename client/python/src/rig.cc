@@ -1,9 +1,11 @@
 // Rigs, meshes, clips and poses.
 #include <absl/strings/str_cat.h>
 #include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
 
 #include <Eigen/Dense>
 #include <cmath>
+#include <filesystem>
 #include <optional>
 
 #include "client/cli/files/output_file.h"
@@ -73,6 +75,12 @@ py::array RestPose(const Rig& rig) {
   return Owned(std::move(out), {Size(data.joints.size()), 3, 4});
 }
 
+// A serialised rig is not checked before a server does it.
+[[noreturn]] void RaiseInconsistent(const Mesh& mesh, const char* what) {
+  Raise(absl::InvalidArgumentError(absl::StrCat("mesh '", mesh.data().name, "': ", what,
+                                                " refer to entries that do not exist")));
+}
+
 // Dense: [V, J], columns in the order of the rig's joints.
 py::array DenseWeights(const Mesh& mesh) {
   const client::Skin& skin = mesh.data().skin;
@@ -81,6 +89,11 @@ py::array DenseWeights(const Mesh& mesh) {
   std::size_t at = 0;
   for (std::size_t v = 0; v < skin.influence_counts.size(); ++v) {
     for (std::uint32_t k = 0; k < skin.influence_counts[v]; ++k, ++at) {
+      if (v >= vertices || at >= skin.influence_weights.size() ||
+          at >= skin.influence_joints.size() || skin.influence_joints[at] >= skin.joints.size() ||
+          skin.joints[skin.influence_joints[at]] >= joints) {
+        RaiseInconsistent(mesh, "weights");
+      }
       dense[v * joints + skin.joints[skin.influence_joints[at]]] += skin.influence_weights[at];
     }
   }
@@ -98,6 +111,7 @@ py::array Triangles(const Mesh& mesh) {
     for (const std::uint32_t size : data.face_sizes) {
       for (std::uint32_t k = 2; k < size; ++k) {
         for (const std::size_t corner : {first, first + k - 1, first + k}) {
+          if (corner >= data.face_vertices.size()) RaiseInconsistent(mesh, "faces");
           triangles.push_back(data.face_vertices[corner]);
         }
       }
@@ -143,16 +157,17 @@ Rig FromData(client::RigData data) {
   file->format = "arrays";
   file->rig_bytes = Value(client::EncodeRig(data));
   file->rig = std::move(data);
-  return {std::move(file)};
+  return {std::move(file), {}};
 }
 
-Rig Load(const std::string& path, const std::string& muscles, bool allow_no_skin) {
+Rig Load(const std::filesystem::path& path, const std::filesystem::path& muscles,
+         bool allow_no_skin) {
   absl::StatusOr<cli::CharacterFile> file = absl::UnknownError("not read");
   {
     const py::gil_scoped_release release;
-    file = cli::ReadCharacter(path, muscles, {.allow_no_skin = allow_no_skin});
+    file = cli::ReadCharacter(path.string(), muscles.string(), {.allow_no_skin = allow_no_skin});
   }
-  return {std::make_shared<const cli::CharacterFile>(Value(std::move(file)))};
+  return {std::make_shared<const cli::CharacterFile>(Value(std::move(file))), path.string()};
 }
 
 // [F, 3] or [F, 4] numbers, or a list of lists of corners.
@@ -160,7 +175,13 @@ void ReadFaces(const py::object& faces, client::Mesh& mesh) {
   for (const py::handle face : faces) {
     std::uint32_t corners = 0;
     for (const py::handle corner : face) {
-      mesh.face_vertices.push_back(corner.cast<std::uint32_t>());
+      try {
+        mesh.face_vertices.push_back(
+            py::int_(py::reinterpret_borrow<py::object>(corner)).cast<std::uint32_t>());
+      } catch (const py::cast_error&) {
+        Raise(absl::InvalidArgumentError(absl::StrCat("faces: got ", std::string(py::str(corner)),
+                                                      ", need the number of a vertex")));
+      }
       ++corners;
     }
     mesh.face_sizes.push_back(corners);
@@ -242,8 +263,8 @@ Rig FromArrays(const FloatArray& positions, const py::object& faces,
   return FromData(std::move(data));
 }
 
-void Save(const Rig& rig, const std::string& path) {
-  cli::OutputFile file = Value(cli::OutputFile::Create(path));
+void Save(const Rig& rig, const std::filesystem::path& path) {
+  cli::OutputFile file = Value(cli::OutputFile::Create(path.string()));
   Check(file.Write(rig.file->rig_bytes));
   Check(file.Commit());
 }
@@ -259,6 +280,9 @@ py::dict Clips(const Rig& rig) {
 Poses MakePoses(const FloatArray& joints, const std::optional<FloatArray>& controls, double fps) {
   if (joints.ndim() != 4 || joints.shape(2) != 3 || joints.shape(3) != 4 || joints.shape(0) < 1) {
     RaiseShape("joints", joints, "(frames, joints, 3, 4)");
+  }
+  if (!(fps > 0 && fps <= 100'000)) {
+    Raise(absl::InvalidArgumentError(absl::StrCat("fps: got ", fps, ", need more than 0")));
   }
   client::ClipData clip;
   clip.name = "poses";

@@ -175,7 +175,8 @@ TEST(Faults, BakeSurvivesKilledServerWithSameBits) {
 // The same during a bind, which may take minutes, by a server that keeps nothing.
 TEST(Faults, BakeSurvivesRestartDuringBind) {
   const TemporaryFolder folder;
-  auto daemon = std::make_optional<Daemon>();
+  const std::vector<std::string> slow = {"--threads", "1"};
+  auto daemon = std::make_optional<Daemon>("127.0.0.1:0", slow);
   const std::string address = daemon->address();
   const client::Client observer = *client::Client::Connect({.address = address});
   Process bake({ProgramPath("sinew"), "bake", "model:hand", "--deformer", "implicit_skinning",

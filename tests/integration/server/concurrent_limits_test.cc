@@ -70,7 +70,8 @@ class ConcurrentLimits : public RefusalTest {
       EXPECT_EQ(Used(limit.name), 2u);
       if (shared) {
         Stubs other(server().InProcessChannel());  // without a share
-        EXPECT_NE(limit.ask(other).error_code(), StatusCode::RESOURCE_EXHAUSTED);
+        const grpc::Status asked = limit.ask(other);
+        EXPECT_NE(asked.error_code(), StatusCode::RESOURCE_EXHAUSTED) << asked.error_message();
       }
       held.pop_back();
       grpc::Status admitted;
