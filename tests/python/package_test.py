@@ -130,11 +130,15 @@ class LocalServer(unittest.TestCase):
     def test_clip_stream_and_single_poses_have_equal_bits(self):
         self.assertEqual((self.frames.shape, self.frames.dtype), ((48, 9140, 3), np.float32))
         with self.character.stream() as stream:
+            with self.assertRaisesRegex(ValueError, "timeout"):
+                stream.next(float("nan"))
             for pose in self.poses.joints:
                 stream.send(pose)
             stream.finish()
             streamed = [frame.positions for frame in stream]
         np.testing.assert_array_equal(streamed, self.frames)
+        rows = sinew.Poses(self.poses.joints.reshape(48, 20, 12))
+        np.testing.assert_array_equal(self.character.clip(rows), self.frames)
         one = self.character.deform(self.poses.joints[7].reshape(20, 12).astype(float))
         np.testing.assert_array_equal(one.positions, self.frames[7])
         out = np.empty((9140, 3), np.float32)
@@ -221,7 +225,7 @@ class LocalServer(unittest.TestCase):
             path = pathlib.Path(folder) / "hand.sinewrig"
             self.hand.save(path)
             character = self.client.character(sinew.load(path), "lbs")
-            with self.assertRaisesRegex(sinew.Error, "the character itself"):
+            with self.assertRaisesRegex(sinew.Error, "is read by this command"):
                 character.bake(self.poses, path, format="npy")
 
     def test_weights(self):

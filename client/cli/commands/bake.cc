@@ -186,7 +186,8 @@ absl::Status Bake(Context& context, Options options) {
   }
   SINEW_ASSIGN_OR_RETURN(
       const std::vector<BakePass> passes,
-      BakePasses(options.output, common, character.rig, clip_names, labels, options.file));
+      BakePasses(options.output, common, character.rig, clip_names, labels,
+                 {options.file, options.muscles, options.motion.poses, options.motion.controls}));
   SINEW_RETURN_IF_ERROR(context.CheckStop());
   Deformers deformers(context, character, recipes);
   nlohmann::ordered_json caches = nlohmann::ordered_json::array();

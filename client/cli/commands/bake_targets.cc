@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <optional>
+#include <regex>
 #include <set>
 
 #include "client/cli/base/exit_code.h"
@@ -44,13 +44,24 @@ absl::StatusOr<std::vector<std::size_t>> MeshesOf(const BakeOutput& output,
     const auto found = std::ranges::find(names, name);
     if (found == names.end()) {
       return InvalidArgument("--mesh: got \"", name, "\", which is no mesh of the character",
-                             DidYouMean(name, names), " `sinew inspect` lists them");
+                             DidYouMean(name, names),
+                             "; need one of those that `sinew inspect` lists");
     }
     chosen.insert(static_cast<std::size_t>(found - names.begin()));
   }
   for (std::size_t m = 0; output.meshes.empty() && m < names.size(); ++m) chosen.insert(m);
   if (chosen.empty()) return InvalidArgument("the character has no mesh");
   return std::vector<std::size_t>(chosen.begin(), chosen.end());
+}
+
+absl::Status CheckKnownWords(const std::string& out) {
+  static const std::regex word(R"(\{(\w*)\})");
+  for (std::sregex_iterator it(out.begin(), out.end(), word), end; it != end; ++it) {
+    const std::string found = (*it)[1];
+    if (found == "mesh" || found == "clip" || found == "deformer") continue;
+    return UsageError(absl::StrCat("--out: got {", found, "}, need {mesh}, {clip} or {deformer}"));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status CheckWord(const std::string& out, const std::string& word, std::size_t count) {
@@ -62,17 +73,19 @@ absl::Status CheckWord(const std::string& out, const std::string& word, std::siz
 }
 
 // Two caches, or a cache and the manifest of another, would have one name.
-absl::Status CheckPaths(const std::vector<BakePass>& passes, const std::string& file) {
+absl::Status CheckPaths(const std::vector<BakePass>& passes,
+                        const std::vector<std::string>& inputs) {
   std::set<std::string> paths;
   for (const BakePass& pass : passes) {
     for (const CacheTarget& target : pass.targets) {
       std::vector<std::string> own = {target.path, ManifestPath(target.path)};
       if (target.rest_mesh) own.push_back(RestPath(target.path));
       for (const std::string& path : own) {
-        std::error_code error;
-        if (std::filesystem::equivalent(path, file, error)) {
+        for (const std::string& input : inputs) {
+          std::error_code error;
+          if (input.empty() || !std::filesystem::equivalent(path, input, error)) continue;
           return UsageError(
-              absl::StrCat("--out: ", path, " is the character itself, need another name"));
+              absl::StrCat("--out: ", path, " is read by this command, need another name"));
         }
         if (!paths.insert(path).second) {
           return UsageError(absl::StrCat("--out: two files would have the name ", path));
@@ -98,8 +111,9 @@ absl::StatusOr<std::vector<BakePass>> BakePasses(const BakeOutput& output,
                                                  const client::RigData& rig,
                                                  const std::vector<std::string>& clips,
                                                  const std::vector<std::string>& deformers,
-                                                 const std::string& file) {
+                                                 const std::vector<std::string>& inputs) {
   SINEW_ASSIGN_OR_RETURN(const std::vector<std::size_t> meshes, MeshesOf(output, rig));
+  SINEW_RETURN_IF_ERROR(CheckKnownWords(output.out));
   SINEW_RETURN_IF_ERROR(CheckWord(output.out, "mesh", output.split ? meshes.size() : 1));
   SINEW_RETURN_IF_ERROR(CheckWord(output.out, "clip", clips.size()));
   SINEW_RETURN_IF_ERROR(CheckWord(output.out, "deformer", deformers.size()));
@@ -124,7 +138,7 @@ absl::StatusOr<std::vector<BakePass>> BakePasses(const BakeOutput& output,
       }
     }
   }
-  SINEW_RETURN_IF_ERROR(CheckPaths(passes, file));
+  SINEW_RETURN_IF_ERROR(CheckPaths(passes, inputs));
   return passes;
 }
 

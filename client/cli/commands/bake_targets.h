@@ -29,7 +29,7 @@ struct BakePass {
 absl::StatusOr<CacheTarget> CommonTarget(const BakeOutput& output);
 
 // The passes, clips of a deformer next to each other. {mesh}, {clip} and {deformer} in `out` become
-// names. `file`: the character's, which is not overwritten.
+// names. `inputs`: files that are read, which are not overwritten; empty names count as none.
 //   UsageError: a word missing where there are several, or two files of one name.
 //   kInvalidArgument: no such mesh.
 absl::StatusOr<std::vector<BakePass>> BakePasses(const BakeOutput& output,
@@ -37,6 +37,6 @@ absl::StatusOr<std::vector<BakePass>> BakePasses(const BakeOutput& output,
                                                  const client::RigData& rig,
                                                  const std::vector<std::string>& clips,
                                                  const std::vector<std::string>& deformers,
-                                                 const std::string& file);
+                                                 const std::vector<std::string>& inputs);
 
 }  // namespace sinew::cli

@@ -13,9 +13,8 @@ namespace {
 
 std::string Safe(std::string value) {
   for (char& c : value) {
-    if (!absl::ascii_isalnum(static_cast<unsigned char>(c)) && c != '-' && c != '_' && c != '.') {
-      c = '_';
-    }
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x80 && !absl::ascii_isalnum(byte) && c != '-' && c != '_' && c != '.') c = '_';
   }
   return value;
 }

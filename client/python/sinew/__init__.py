@@ -29,7 +29,8 @@ __all__ = [
 
 def render(rig, frames, *, width=800, height=800, azimuth=35.0, elevation=14.0, zoom=1.0, look_at=None,
            heat_map=False, wire=False, progress=None):
-    """Draws posed characters without GPU or display; returns (height, width, 3) uint8 sRGB.
+    """Draws posed characters without GPU or display; returns (H, W, 3) uint8 sRGB, all panels
+    with their labels.
 
     frames: positions (V, 3), a Frame, or a dict of labels to either: one panel each, side by side.
     width, height: pixels of each panel. azimuth, elevation: degrees; 0, 0 looks at the front.

@@ -5,6 +5,7 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
+#include <cmath>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -157,7 +158,7 @@ std::vector<std::string> Bake(const CharacterPointer& character, const Poses& po
   common.rest_mesh = !file.keeps_file_order;
   const std::vector<cli::BakePass> passes =
       Value(cli::BakePasses(output, common, file.rig, {poses.clip->name},
-                            {character->bound.session().recipe_text}, character->rig.path));
+                            {character->bound.session().recipe_text}, {character->rig.path}));
   std::vector<cli::CacheWriter> writers;
   std::vector<std::string> paths;
   for (const cli::CacheTarget& target : passes[0].targets) {
@@ -207,6 +208,9 @@ std::uint64_t Send(PoseStream& stream, const FloatArray& pose,
 
 // The next frame, or None at the end.
 std::optional<client::FrameView> Next(PoseStream& stream, std::optional<double> timeout) {
+  if (timeout && std::isnan(*timeout)) {
+    Raise(absl::InvalidArgumentError("timeout: got NaN, need seconds or None"));
+  }
   std::stop_source stop;
   const std::stop_callback cancel(stop.get_token(), [&] { stream.stream.Cancel(); });
   absl::StatusOr<std::optional<client::StreamItem>> next = absl::UnknownError("not run");
@@ -226,6 +230,8 @@ void BindPoseStream(py::module_& module) {
 
 with character.stream() as stream:
     for pose in poses.joints:
+        if stream.room == 0:
+            show(stream.next().positions)
         stream.send(pose)
     stream.finish()
     for frame in stream:

@@ -278,8 +278,10 @@ py::dict Clips(const Rig& rig) {
 }
 
 Poses MakePoses(const FloatArray& joints, const std::optional<FloatArray>& controls, double fps) {
-  if (joints.ndim() != 4 || joints.shape(2) != 3 || joints.shape(3) != 4 || joints.shape(0) < 1) {
-    RaiseShape("joints", joints, "(frames, joints, 3, 4)");
+  const bool matrices = joints.ndim() == 4 && joints.shape(2) == 3 && joints.shape(3) == 4;
+  const bool rows = joints.ndim() == 3 && joints.shape(2) == 12;
+  if ((!matrices && !rows) || joints.shape(0) < 1) {
+    RaiseShape("joints", joints, "(frames, joints, 3, 4) or (frames, joints, 12)");
   }
   if (!(fps > 0 && fps <= 100'000)) {
     Raise(absl::InvalidArgumentError(absl::StrCat("fps: got ", fps, ", need more than 0")));
@@ -288,8 +290,8 @@ Poses MakePoses(const FloatArray& joints, const std::optional<FloatArray>& contr
   clip.name = "poses";
   clip.fps = fps;
   clip.frames = static_cast<std::size_t>(joints.shape(0));
-  const auto matrices = Floats(joints);
-  clip.joint_transforms.assign(matrices.begin(), matrices.end());
+  const auto transforms = Floats(joints);
+  clip.joint_transforms.assign(transforms.begin(), transforms.end());
   if (controls) {
     if (controls->ndim() != 2 || controls->shape(0) != joints.shape(0)) {
       RaiseShape("controls", *controls, absl::StrCat("(", clip.frames, ", controls)"));
@@ -346,7 +348,8 @@ void BindMesh(py::module_& module) {
 void BindClips(py::module_& module) {
   py::class_<Poses>(module, "Poses", "Joint matrices and control values of several frames.")
       .def(py::init(&MakePoses), "joints"_a, "controls"_a = py::none(), "fps"_a = 24.0,
-           "joints: (F, J, 3, 4) joint to model space. controls: (F, K), or None for the defaults.")
+           "joints: (F, J, 3, 4) or (F, J, 12), joint to model space. controls: (F, K), or None "
+           "for the defaults.")
       .def_property_readonly(
           "joints",
           [](const Poses& poses) {

@@ -198,7 +198,24 @@ TEST_F(Tools, ExportedFilesBakeSameBits) {
   EXPECT_TRUE(ReadAll(folder_ / "own.npy") == ReadAll(folder_ / "files.npy"));
 }
 
+TEST_F(Tools, BakeDoesNotReplaceWhatItReads) {
+  ASSERT_EQ(
+      At({"export", "model:tube", "--rig", folder_ / "t.sinewrig", "--poses", folder_ / "p.npy"})
+          .exit_code,
+      0);
+  const std::string poses = ReadAll(folder_ / "p.npy");
+  const Finished bake = At({"bake", folder_ / "t.sinewrig", "--poses", folder_ / "p.npy",
+                            "--deformer", "lbs", "--out", folder_ / "p.npy"});
+  EXPECT_EQ(bake.exit_code, 64);
+  EXPECT_THAT(bake.err, HasSubstr("is read by this command"));
+  EXPECT_TRUE(ReadAll(folder_ / "p.npy") == poses);
+}
+
 TEST_F(Tools, ExportRefusesWrongRequests) {
+  EXPECT_EQ(At({"export", "model:arm", "--rig", folder_ / "a", "--poses",
+                folder_.path().string() + "/./a"})
+                .exit_code,
+            64);
   EXPECT_EQ(At({"export", "model:hand"}).exit_code, 64);
   EXPECT_EQ(
       At({"export", "model:hand", "--rig", folder_ / "a", "--poses", folder_ / "a"}).exit_code, 64);

@@ -33,12 +33,13 @@ std::vector<std::string> Paths(const std::vector<BakePass>& passes) {
 absl::StatusOr<std::vector<BakePass>> Passes(const BakeOutput& output,
                                              const std::vector<std::string>& clips = {"Walk"},
                                              const std::vector<std::string>& deformers = {"lbs"}) {
-  return BakePasses(output, {}, ThreeMeshes(), clips, deformers, "/no/such/file.glb");
+  return BakePasses(output, {}, ThreeMeshes(), clips, deformers, {"/no/such/file.glb", ""});
 }
 
 TEST(NamePattern, ReplacesWordsByNamesThatAreSafe) {
   EXPECT_EQ(ExpandName("a/{mesh}.{clip}.{mesh}.pc2", {{"mesh", "../x y"}, {"clip", "{mesh}"}}),
             "a/.._x_y._mesh_..._x_y.pc2");
+  EXPECT_EQ(ExpandName("{mesh}.pc2", {{"mesh", "\u4f53"}}), "\u4f53.pc2");
   EXPECT_EQ(ExpandName("{other}.pc2", {{"mesh", "a"}}), "{other}.pc2");
   EXPECT_TRUE(HasWord("{mesh}", "mesh"));
   EXPECT_FALSE(HasWord("mesh", "mesh"));
@@ -83,6 +84,7 @@ TEST(BakePasses, ErrorsSayWhatIsMissing) {
   EXPECT_THAT(usage(Passes({.out = "{clip}.pc2"}, {"a b", "a_b"})),
               HasSubstr("two files would have the name a_b.pc2"));
   EXPECT_THAT(usage(Passes({.out = "{mesh}.pc2"})), HasSubstr("needs --split"));
+  EXPECT_THAT(usage(Passes({.out = "{Mesh}.pc2"})), HasSubstr("need {mesh}, {clip} or"));
   const auto unknown = Passes({.out = "a.pc2", .meshes = {"Body"}});
   EXPECT_EQ(ExitCode(unknown.status()), kExitBadInput);
   EXPECT_THAT(std::string(unknown.status().message()), HasSubstr("did you mean body?"));

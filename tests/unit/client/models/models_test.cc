@@ -275,6 +275,17 @@ TEST(Resampled, KeepsFramesOfTheClip) {
   EXPECT_EQ(Resampled(hand.clip, hand.rig, 0.001).frames, 1u);
 }
 
+// Muscles that are added to a model add controls to the rig, not to the clip.
+TEST(Resampled, UsesControlsOfTheClip) {
+  Model arm = *Make("arm");
+  const ClipData before = Resampled(arm.clip, arm.rig, 31);
+  arm.rig.controls.push_back({.name = "another", .minimum = {}, .maximum = {}});
+  EXPECT_EQ(Resampled(arm.clip, arm.rig, 31).controls, before.controls);
+  Model hand = *Make("hand");
+  hand.rig.controls.push_back({.name = "another", .minimum = {}, .maximum = {}});
+  EXPECT_TRUE(Resampled(hand.clip, hand.rig, 31).controls.empty());
+}
+
 // The cylinder's lower joint turns by one degree a frame.
 TEST(Resampled, InterpolatesRotations) {
   const Model model = *Make("cylinder");
