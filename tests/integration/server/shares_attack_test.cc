@@ -98,7 +98,7 @@ TEST_F(SharesAttack, BoundDataLeavesRoom) {
     return std::stod(MetricOf(server().http(), "sinew_limit_used{limit=\"max-bound-bytes\"}"));
   };
   EXPECT_LE(used(), 10e6) << "half of it";
-  // What the last bind had reserved may still count: the other client tries again, as it is told.
+  // What the last bind had reserved may still count: the other client tries again.
   WaitUntil([&] { return create(stubs(), created).ok(); });
 }
 
