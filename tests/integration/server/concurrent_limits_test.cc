@@ -360,7 +360,11 @@ TEST_F(ConcurrentLimits, CallsThatWaitForThread) {
   std::string long_tube;
   std::unique_ptr<Calls> running;
   ExpectExact({.name = "max-waiting-calls",
-               .value = [](Config& c) -> std::uint64_t& { return c.compute.waiting; },
+               .value = [](Config& c) -> std::uint64_t& {
+                 // An estimate that ends early must not be refused for what its bind would need.
+                 c.binds.memory_bytes = std::uint64_t{1} << 40;
+                 return c.compute.waiting;
+               },
                .hold = [&](int k) -> Held {
                  auto calls = std::make_shared<Calls>(stubs());
                  calls->Estimate(long_tube, SlowEstimate(k + 1));
