@@ -9,18 +9,15 @@
 #include "core/base/status.h"
 
 namespace sinew::cli {
-namespace {
 
-// Only an open stream says whether the recipe has state.
-absl::StatusOr<bool> IsStateful(const Context& context, const client::Character& character) {
-  SINEW_ASSIGN_OR_RETURN(client::Stream stream, character.OpenStream({}, context.call()));
+absl::StatusOr<bool> IsStateful(const client::Character& character,
+                                const client::CallOptions& call) {
+  SINEW_ASSIGN_OR_RETURN(client::Stream stream, character.OpenStream({}, call));
   const bool stateful = stream.info().stateful;
   stream.Finish();
   SINEW_RETURN_IF_ERROR(stream.Next().status());  // the end: the server has closed the stream
   return stateful;
 }
-
-}  // namespace
 
 absl::Status StreamClip(const Context& context, const CharacterFile& character,
                         const client::Character& bound, MotionRequest motion,
@@ -30,7 +27,7 @@ absl::Status StreamClip(const Context& context, const CharacterFile& character,
   const client::ClipData* streamed = &clip;
   std::vector<std::size_t> outputs;  // of `streamed`, where it is longer than the clip
   if (clip.first_frame != 0 || clip.step != 1) {
-    SINEW_ASSIGN_OR_RETURN(const bool stateful, IsStateful(context, bound));
+    SINEW_ASSIGN_OR_RETURN(const bool stateful, IsStateful(bound, context.call()));
     if (stateful) {
       for (std::size_t k = 0; k < clip.frames; ++k) {
         outputs.push_back(static_cast<std::size_t>(clip.first_frame) +

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <absl/status/status.h>
+#include <absl/status/statusor.h>
 
 #include <functional>
 #include <string>
@@ -14,6 +15,10 @@ namespace sinew::cli {
 
 // Called with a frame of the clip, in order.
 using FrameSink = std::function<absl::Status(const client::FrameView& frame)>;
+
+// Whether frames depend on those before them. Opens a stream for it: only that says so.
+absl::StatusOr<bool> IsStateful(const client::Character& character,
+                                const client::CallOptions& call);
 
 // Hands the frame of every pose of `clip` to `sink`, with a progress line called `label`. `clip` is
 // what ReadMotion has read for `motion`. If the recipe has state, all poses of the motion from its

@@ -6,9 +6,16 @@
 
 namespace sinew::cli {
 
-void AddMotionOptions(OptionSet& set, MotionRequest& request) {
+Option AddClipOptions(OptionSet& set, MotionRequest& request) {
   const Option clip =
       set.AddText("--clip", request.clip, "Clip by name or number (default: the first)");
+  set.AddNumber("--fps", request.fps, 0.001, 100'000,
+                "Frames per second; frame k is at time k / fps");
+  return clip;
+}
+
+void AddMotionOptions(OptionSet& set, MotionRequest& request) {
+  const Option clip = AddClipOptions(set, request);
   const Option poses =
       set.AddText(
              "--poses", request.poses,
@@ -17,8 +24,11 @@ void AddMotionOptions(OptionSet& set, MotionRequest& request) {
   set.AddText("--controls", request.controls,
               "Control values of these poses: .npy of frames x controls")
       .Needs(poses);
-  set.AddNumber("--fps", request.fps, 0.001, 100'000,
-                "Frames per second; frame k is at time k / fps");
+}
+
+void AddFramesOption(OptionSet& set, std::string& frames) {
+  set.AddText("--frames", frames,
+              "FIRST-LAST, FIRST- or one frame, each with xSTEP: 0-99x2 (default: all)");
 }
 
 absl::StatusOr<client::ClipData> ChooseMotion(const Context& context,

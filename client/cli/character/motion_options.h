@@ -9,8 +9,12 @@
 
 namespace sinew::cli {
 
-// Adds --clip, --poses and --fps.
+// Adds --clip and --fps; returns --clip.
+Option AddClipOptions(OptionSet& set, MotionRequest& request);
+// Also --poses and --controls.
 void AddMotionOptions(OptionSet& set, MotionRequest& request);
+// Adds --frames, for ParseFrameRange.
+void AddFramesOption(OptionSet& set, std::string& frames);
 
 // ReadMotion, with a note where a choice was made for the user.
 absl::StatusOr<client::ClipData> ChooseMotion(const Context& context,

@@ -224,8 +224,7 @@ void AddBake(CommandList& commands) {
       .OneEach()
       .Required();
   AddMotionOptions(set, options->motion);
-  set.AddText("--frames", options->frames,
-              "FIRST-LAST, FIRST- or one frame, each with xSTEP: 0-99x2 (default: all)");
+  AddFramesOption(set, options->frames);
   BakeOutput& output = options->output;
   set.AddText("--out", output.out,
               "The cache; its manifest is PATH.json. {mesh}, {clip} and {deformer} become names")

@@ -203,8 +203,7 @@ void AddCompare(CommandList& commands) {
       .Required()
       .Values(1, 64);
   AddMotionOptions(set, options->motion);
-  set.AddText("--frames", options->frames,
-              "FIRST-LAST, FIRST- or one frame, each with xSTEP: 0-99x2 (default: all)");
+  AddFramesOption(set, options->frames);
   set.AddFlag("--no-self-intersections", options->no_self_intersections,
               "Skip the slow measurements: crossing faces and overlap");
   const Option picture =

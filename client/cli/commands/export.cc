@@ -132,8 +132,7 @@ void AddExport(CommandList& commands) {
   set.AddText("--clip", options->motion.clip, "Clip by name or number (default: the first)");
   set.AddNumber("--fps", options->motion.fps, 0.001, 100'000,
                 "Frames per second; frame k is at time k / fps");
-  set.AddText("--frames", options->frames,
-              "FIRST-LAST, FIRST- or one frame, each with xSTEP: 0-99x2 (default: all)");
+  AddFramesOption(set, options->frames);
   set.AddFlag("--no-clobber", options->no_clobber, "Fail if a file of that name exists");
   set.SetFooter(
       R"(No server is needed. `sinew inspect FILE --joints` lists joints and controls in their order.

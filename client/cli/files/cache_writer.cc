@@ -79,26 +79,27 @@ absl::StatusOr<CacheWriter> CacheWriter::Create(const CacheTarget& chosen, const
   return writer;
 }
 
-// Those of the target's meshes, turned.
-std::vector<float> CacheWriter::Chosen(std::span<const float> positions) const {
-  std::vector<float> points;
-  points.reserve(std::size_t{info_.vertices} * 3);
+// Those of the target's meshes, turned. Valid until the next call.
+std::span<const float> CacheWriter::Chosen(std::span<const float> positions) {
+  const bool turned = target_.up != UpAxis::kUnspecified && target_.up != rig_->up_axis;
+  if (!turned && target_.meshes.size() == rig_->meshes.size()) return positions;
+  points_.clear();
   std::size_t first = 0, next = 0;
   for (std::size_t m = 0; m < rig_->meshes.size() && next < target_.meshes.size(); ++m) {
     const std::size_t count = rig_->meshes[m].vertices();
     if (m == target_.meshes[next]) {
       const auto mesh = positions.subspan(first * 3, count * 3);
-      points.insert(points.end(), mesh.begin(), mesh.end());
+      points_.insert(points_.end(), mesh.begin(), mesh.end());
       ++next;
     }
     first += count;
   }
-  Turn(rig_->up_axis, target_.up, points);
-  return points;
+  Turn(rig_->up_axis, target_.up, points_);
+  return points_;
 }
 
 absl::Status CacheWriter::Append(std::span<const float> positions) {
-  const std::vector<float> points = Chosen(positions);
+  const std::span<const float> points = Chosen(positions);
   bytes_.clear();
   AppendCacheFrame(target_.format, points, bytes_);
   SINEW_RETURN_IF_ERROR(cache_.Write(bytes_));

@@ -52,7 +52,7 @@ class CacheWriter {
  private:
   CacheWriter(CacheTarget target, CacheInfo info, const client::RigData& rig, OutputFile cache,
               OutputFile manifest, std::optional<OutputFile> rest);
-  std::vector<float> Chosen(std::span<const float> positions) const;
+  std::span<const float> Chosen(std::span<const float> positions);
   absl::Status WriteManifest(Manifest manifest);
   absl::Status WriteRest();
   absl::Status CommitData();
@@ -62,7 +62,8 @@ class CacheWriter {
   const client::RigData* rig_;
   OutputFile cache_, manifest_;
   std::optional<OutputFile> rest_;
-  std::string bytes_;  // of one frame, kept to spare allocations
+  std::vector<float> points_;  // of one frame, if they are not the rig's; kept, as is bytes_, to
+  std::string bytes_;          // spare allocations
   std::uint64_t written_ = 0;
   std::vector<std::uint64_t> hashes_;
 };

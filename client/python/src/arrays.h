@@ -21,28 +21,30 @@ inline std::span<const float> Floats(const FloatArray& array) {
   return {array.data(), static_cast<std::size_t>(array.size())};
 }
 
-// A read-only view of `values`, which live as long as `owner`.
+// An array of `shape` over values that live as long as `owner`.
 template <class T, class Owner>
-pybind11::array View(std::shared_ptr<Owner> owner, std::span<const T> values, const Shape& shape) {
+pybind11::array_t<T> KeptBy(std::shared_ptr<Owner> owner, const T* values, const Shape& shape) {
   auto kept = std::make_unique<std::shared_ptr<Owner>>(std::move(owner));
   const pybind11::capsule base(
       kept.get(), [](void* pointer) { delete static_cast<std::shared_ptr<Owner>*>(pointer); });
   kept.release();
-  pybind11::array_t<T> array(shape, values.data(), base);
+  return pybind11::array_t<T>(shape, values, base);
+}
+
+// A read-only view of values of `owner`.
+template <class T, class Owner>
+pybind11::array View(std::shared_ptr<Owner> owner, std::span<const T> values, const Shape& shape) {
+  pybind11::array_t<T> array = KeptBy(std::move(owner), values.data(), shape);
   array.attr("setflags")(pybind11::arg("write") = false);
   return array;
 }
 
-// An array that owns the values of a vector, without a copy.
+// A writable array that owns the values of a vector, without a copy.
 template <class T>
 pybind11::array Owned(std::vector<T> values, const Shape& shape) {
   auto kept = std::make_shared<std::vector<T>>(std::move(values));
-  auto holder = std::make_unique<std::shared_ptr<std::vector<T>>>(kept);
-  const pybind11::capsule base(holder.get(), [](void* pointer) {
-    delete static_cast<std::shared_ptr<std::vector<T>>*>(pointer);
-  });
-  holder.release();
-  return pybind11::array_t<T>(shape, kept->data(), base);
+  const T* const data = kept->data();
+  return KeptBy(std::move(kept), data, shape);
 }
 
 inline pybind11::ssize_t Size(std::size_t count) {

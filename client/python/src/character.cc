@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "client/cli/character/bake_manifest.h"
+#include "client/cli/character/clip_stream.h"
 #include "client/cli/commands/bake_targets.h"
 #include "client/cli/files/cache_writer.h"
 #include "client/python/src/arrays.h"
@@ -95,9 +96,9 @@ using FrameSink = std::function<absl::Status(std::size_t index, const client::Fr
 void CheckWhole(const BoundCharacter& character, const client::ClipData& clip) {
   if (clip.first_frame == 0 && clip.step == 1) return;
   std::stop_source stop;
-  absl::StatusOr<client::Stream> opened = absl::UnknownError("not run");
-  Block(stop, [&] { opened = character.bound.OpenStream({}, {.stop = stop.get_token()}); });
-  if (!Value(std::move(opened)).info().stateful) return;
+  absl::StatusOr<bool> stateful = absl::UnknownError("not run");
+  Block(stop, [&] { stateful = cli::IsStateful(character.bound, {.stop = stop.get_token()}); });
+  if (!Value(std::move(stateful))) return;
   Raise(absl::FailedPreconditionError(absl::StrCat(
       "poses: got frame ", clip.first_frame, " first, with a step of ", clip.step,
       "; frames of this recipe depend on those before them, need all from frame 0 on")));

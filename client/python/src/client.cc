@@ -21,10 +21,8 @@ using namespace py::literals;
 namespace sinew::python {
 namespace {
 
-// A client, with the server of this process if it is its own.
-struct Service {
-  cli::LocalService local;  // `server` is null for another server
-};
+// A client, with the server of this process if it is its own; else `server` is null.
+using Service = cli::LocalService;
 
 // A server that stops waits for its threads.
 void DeleteWithoutGil(Service* service) {
@@ -45,7 +43,7 @@ using ConnectionPointer = std::shared_ptr<Connection>;
 
 ConnectionPointer MakeConnection(cli::LocalService local) {
   return std::make_shared<Connection>(
-      Connection{{new Service{std::move(local)}, &DeleteWithoutGil}});
+      Connection{{new Service(std::move(local)), &DeleteWithoutGil}});
 }
 
 ConnectionPointer Connect(const std::string& address, const std::string& token,
@@ -75,7 +73,7 @@ ConnectionPointer Local() {
 py::dict Stats(const ConnectionPointer& connection) {
   std::stop_source stop;
   const std::shared_ptr<Service> service = connection->Get();
-  const client::Client& client = service->local.client;
+  const client::Client& client = service->client;
   absl::StatusOr<client::ServerInfo> info;
   Block(stop, [&] { info = client.GetServerInfo({.stop = stop.get_token()}); });
   const client::ServerInfo server = Value(std::move(info));
@@ -100,7 +98,7 @@ py::dict ParameterDict(const client::Parameter& parameter) {
 py::dict Methods(const ConnectionPointer& connection) {
   std::stop_source stop;
   const std::shared_ptr<Service> service = connection->Get();
-  const client::Client& client = service->local.client;
+  const client::Client& client = service->client;
   absl::StatusOr<client::MethodList> list;
   Block(stop, [&] { list = client.ListMethods({.stop = stop.get_token()}); });
   py::dict methods;
@@ -135,7 +133,7 @@ std::shared_ptr<BoundCharacter> MakeCharacter(const ConnectionPointer& connectio
     };
   }
   const std::shared_ptr<Service> service = connection->Get();
-  const client::Client& client = service->local.client;
+  const client::Client& client = service->client;
   absl::StatusOr<client::Character> made = absl::UnknownError("not run");
   Block(stop, [&] {
     made =
@@ -162,7 +160,7 @@ Rig ComputeWeights(const ConnectionPointer& connection, const Rig& rig, const st
   std::stop_source stop;
   Callback report(std::move(progress), stop);
   const std::shared_ptr<Service> service = connection->Get();
-  const client::Client& client = service->local.client;
+  const client::Client& client = service->client;
   const client::CallOptions call{.deadline = absl::InfiniteDuration(), .stop = stop.get_token()};
   absl::StatusOr<std::string> bytes = absl::UnknownError("not run");
   Block(stop, [&] {
