@@ -142,5 +142,5 @@ pictures   $picture (frame $((frames / 2))), $out/compare.png (distance from the
 rig        $out/tube.sinewrig: a tube with computed weights
 manifests  FILE.json beside each cache: a checksum per frame, for \`sinew verify\`
 server log $out/sinewd.log
-In Blender, apply a .pc2 or .mdd with the modifier Mesh Cache, on the mesh it came from.
+For Blender, bake with --split --axes blender: README.md says how to apply the caches.
 TEXT
