@@ -152,7 +152,7 @@ FOLDERS = (
     ("client/python/src",
      "client/cli/base client/cli/character client/cli/commands client/cli/files client/cli/pictures client/cli/run "
      "client/render core/base sinew",
-     "pybind11", "eigen"),
+     "pybind11 eigen", ""),
 )
 
 # Files that need more than their folder, each for one reason.

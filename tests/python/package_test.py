@@ -1,6 +1,7 @@
 """The Python package: every class of it, against a server in this process and a real sinewd."""
 
 import argparse
+import ast
 import asyncio
 import json
 import os
@@ -9,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import textwrap
 import threading
 import time
 import unittest
@@ -104,7 +106,9 @@ class Rigs(unittest.TestCase):
                 ("rest_pose", np.eye(3, 4), "rest_pose: got an array of shape (3, 4)"),
                 ("weights", np.ones((2, 1)), "weights: got an array of shape (2, 1)"),
                 ("influences", np.ones((3, 1), int), "influences[0][0]: got 1"),
-                ("faces", [[0, 1, 9]], "face"),
+                ("influences", np.zeros((3, 1)), "influences: got <class 'numpy.ndarray'>, need an array of integers"),
+                ("faces", [[0, 1, 9]], "faces: got 9, need a vertex from 0 to 2"),
+                ("faces", np.array([[0, 1, 3]]), "faces: got 3"), ("faces", [[0, 1, "a"]], "faces: got a"),
                 ("faces", [[0, 1, -1]], "faces: got -1"), ("up_axis", "X", 'up_axis: got "X"')]
         with sinew.local() as client:
             for name, value, said in rows:
@@ -112,6 +116,52 @@ class Rigs(unittest.TestCase):
                     with self.assertRaises(ValueError) as caught:
                         client.character(sinew.Rig.from_arrays(**{**good, name: value}), "lbs")
                     self.assertIn(said, str(caught.exception))
+
+
+    def test_rig_from_meshes_has_what_the_file_had(self):
+        hand, poses = hand_and_poses()
+        file = hand.meshes[0]
+        cut = 4000  # as if the hand had two meshes with the same faces and different vertices
+
+        def part(name, vertices):
+            weights = np.ascontiguousarray(file.weights)
+            influences = np.argsort(-weights, axis=1)[:, :8]
+            return sinew.MeshData(name, file.positions + vertices, file.face_vertices,
+                                  np.take_along_axis(weights, influences, axis=1), influences,
+                                  face_sizes=file.face_sizes)
+
+        rig = sinew.Rig.from_meshes([part("one", 0), part("two", [0, 0, 0.5])], hand.joints, hand.parents, hand.rest_pose,
+                                    label="two hands")
+        self.assertEqual([mesh.first_vertex for mesh in rig.meshes], [0, 9140])
+        with sinew.local() as client:
+            both = client.character(rig, "lbs").deform(poses.joints[23]).positions
+            one = client.character(hand, "lbs").deform(poses.joints[23]).positions
+        np.testing.assert_allclose(both[:9140], one, atol=1e-6)
+        self.assertGreater(np.abs(both[9140:] - one).max(), 0.1)
+
+    def test_shapes_and_maps_of_meshes(self):
+        points = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], float)
+        good = dict(name="m", positions=points, faces=[[0, 1, 2]], weights=np.ones((3, 1)), influences=np.zeros((3, 1), int),
+                    shapes={"wide": points, "up": np.tile([0, 0, 2], (3, 1))}, maps={"stiff": [0, 0.5, 1]})
+        skeleton = dict(joints=["root"], parents=[-1], rest_pose=np.eye(3, 4)[None], controls={"wide": 0, "up": 0.5})
+        rig = sinew.Rig.from_meshes([sinew.MeshData(**good)], **skeleton)
+        self.assertEqual(rig.controls, ["up", "wide"])
+        with sinew.local() as client:
+            character = client.character(rig, "shapes | lbs")
+            np.testing.assert_allclose(character.deform(np.eye(3, 4)[None], [0, 1]).positions, 2 * points)
+            np.testing.assert_allclose(character.deform(np.eye(3, 4)[None]).positions, points + [0, 0, 1])
+            client.character(rig, "lbs | delta_mush(map=stiff)")
+            with self.assertRaisesRegex(ValueError, "stifff"):
+                client.character(rig, "lbs | delta_mush(map=stifff)")
+            rows = [("shapes", {"wide": points[:2]}, 'meshes[0].shapes["wide"]: got an array of shape (2, 3)'),
+                    ("shapes", {"thin": points}, "thin"), ("shapes", 3, "meshes[0].shapes: need a dict"),
+                    ("maps", {"stiff": [1, 2]}, 'meshes[0].maps["stiff"]: got an array of shape (2)'),
+                    ("face_sizes", [4], "meshes[0].faces"), ("fallback_joint", 1, "meshes[0].fallback_joint: got 1"),
+                    ("weights", "heavy", "meshes[0].weights")]
+            for name, value, said in rows:
+                with self.subTest(name), self.assertRaises(ValueError) as caught:
+                    client.character(sinew.Rig.from_meshes([sinew.MeshData(**{**good, name: value})], **skeleton), "lbs")
+                self.assertIn(said, str(caught.exception))
 
 
 class LocalServer(unittest.TestCase):
@@ -254,6 +304,41 @@ class LocalServer(unittest.TestCase):
         for k, frame in enumerate(asyncio.run(three())):
             np.testing.assert_array_equal(frame.positions, self.frames[k])
 
+    def test_futures_have_the_bits_of_the_clip(self):
+        with self.character.futures(max_queued=4) as stream:
+            waiting = [stream.submit(pose) for pose in self.poses.joints[:20]]
+            bad = stream.submit(np.full((20, 3, 4), np.nan))
+            last = stream.submit(self.poses.joints[20])
+        for k, future in enumerate([*waiting, last]):
+            np.testing.assert_array_equal(future.result(0).positions, self.frames[k])
+        with self.assertRaisesRegex(ValueError, "not finite"):
+            bad.result(0)
+        with self.assertRaises(KeyError), self.character.futures() as stream:
+            future = stream.submit(self.poses.joints[0])
+            raise KeyError
+        self.assertTrue(future.done())
+        with self.assertRaises(sinew.Error):
+            stream.submit(self.poses.joints[0])
+
+    def test_compare(self):
+        tube = sinew.load("model:tube")
+        poses = next(iter(tube.clips.values())).poses(step=12)
+        characters = [self.client.character(tube, deformer) for deformer in ("lbs", "ddm")]
+        seen = []
+        linear, mush = sinew.compare(characters, poses, progress=seen.append)
+        self.assertEqual(seen[-1], 1)
+        self.assertEqual(linear["frames"]["volume_ratio"].shape, (len(poses),))
+        self.assertNotEqual(linear["mean"]["edge_distortion"], mush["mean"]["edge_distortion"])
+        self.assertAlmostEqual(linear["frames"]["bulge"].mean(), linear["mean"]["bulge"])
+        self.assertIsNotNone(linear["mean"]["overlap"])
+        fast, = sinew.compare(characters[:1], poses, self_intersections=False)
+        self.assertIsNone(fast["mean"]["overlap"])
+        self.assertTrue(np.isnan(fast["frames"]["self_intersections"]).all())
+        with self.assertRaisesRegex(ValueError, "characters"):
+            sinew.compare([], poses)
+        with self.assertRaisesRegex(ValueError, "poses: got"):
+            sinew.compare(characters, self.poses)
+
     def test_other_threads_run_while_a_call_waits(self):
         ticks = []
         done = threading.Event()
@@ -270,6 +355,45 @@ class LocalServer(unittest.TestCase):
         self.assertGreater(len(ticks), 5)
 
 
+class Types(unittest.TestCase):
+
+    def test_types_name_what_the_module_has(self):
+        def public(names):
+            return {name for name in names if not name.startswith("_") or name in ("_render", "_next_item")}
+
+        module = sinew._sinew
+        tree = ast.parse(pathlib.Path(sinew.__file__).with_name("_sinew.pyi").read_text())
+        classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+        functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+        self.assertEqual(functions | {node.name for node in classes}, public(vars(module)))
+        for node in classes:
+            members = {each.name for each in node.body if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef))}
+            self.assertEqual(public(members), public(vars(getattr(module, node.name))), node.name)
+
+    def test_mypy_knows_the_types(self):
+        code = """import sinew
+            hand = sinew.load("model:hand")
+            poses = hand.clips["fist"].poses(fps=24)
+            with sinew.local() as client:
+                character = client.character(hand, "ddm", progress=print)
+                frames = character.clip(poses) * 2
+                with character.futures() as stream:
+                    vertices: int = stream.submit(poses.joints[0]).result().vertices
+                wrong: str = character.deform(frames[0]).vertices
+            """
+        try:
+            from mypy import api
+        except ImportError as error:
+            self.skipTest(f"{error}; install mypy")
+        with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, MYPYPATH=arguments.package):
+            program = pathlib.Path(folder) / "program.py"
+            program.write_text(textwrap.dedent("            " + code))
+            said, errors, code = api.run(["--strict", "--cache-dir", folder, str(program)])
+        self.assertEqual(errors, "")
+        self.assertIn("program.py:9: error: Incompatible types in assignment", said)
+        self.assertIn("Found 1 error in 1 file", said)
+
+
 class RemoteServer(unittest.TestCase):
 
     def test_server_that_restarts_is_used_again(self):
@@ -281,6 +405,22 @@ class RemoteServer(unittest.TestCase):
         server = start(listen=server.address)
         self.addCleanup(server.stop)
         np.testing.assert_array_equal(character.deform(poses.joints[5]).positions, before)
+
+    def test_frozen_server_is_given_up_after_the_deadline(self):
+        hand, poses = hand_and_poses()
+        server = start()
+        self.addCleanup(server.stop)
+        character = sinew.connect(server.address).character(hand, "lbs")
+        server.process.send_signal(signal.SIGSTOP)
+        begun = time.monotonic()
+        with self.assertRaises(sinew.Unavailable):
+            character.deform(poses.joints[5], deadline=0.3)
+        self.assertLess(time.monotonic() - begun, 3)
+        server.process.send_signal(signal.SIGCONT)
+        self.assertEqual(character.deform(poses.joints[5]).vertices, 9140)
+        for wrong in (-1, float("nan")):
+            with self.assertRaisesRegex(ValueError, "deadline: got"):
+                character.deform(poses.joints[5], deadline=wrong)
 
     def test_server_of_a_killed_program_ends(self):
         code = "import sys; sys.path.insert(0, sys.argv[1]); import sinew.testing, time\n" \

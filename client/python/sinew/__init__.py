@@ -14,21 +14,30 @@ methods with that ending.
 
 import asyncio
 import functools
+import typing
 
-from ._sinew import (Character, Clip, Client, Frame, Mesh, Poses, Rig, Stream, _render, connect,
-                     load, local)
+from ._sinew import (Character, Clip, Client, Frame, Mesh, Poses, Rig, Stream, _render, compare,
+                     connect, load, local)
 from .errors import (Damaged, Error, InvalidArgument, LimitExceeded, NotFound, NotPermitted,
                      Unavailable)
+from .futures import PoseFutures
+from .mesh_data import MeshData
+
+if typing.TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 __all__ = [
     "Character", "Clip", "Client", "Damaged", "Error", "Frame", "InvalidArgument", "LimitExceeded",
-    "Mesh", "NotFound", "NotPermitted", "Poses", "Rig", "Stream", "Unavailable", "connect", "load",
-    "local", "render"
+    "Mesh", "MeshData", "NotFound", "NotPermitted", "PoseFutures", "Poses", "Rig", "Stream",
+    "Unavailable", "compare", "connect", "load", "local", "render"
 ]
 
 
-def render(rig, frames, *, width=800, height=800, azimuth=35.0, elevation=14.0, zoom=1.0, look_at=None,
-           heat_map=False, wire=False, progress=None):
+def render(rig: Rig, frames: typing.Any, *, width: int = 800, height: int = 800, azimuth: float = 35.0,
+           elevation: float = 14.0, zoom: float = 1.0, look_at: typing.Any = None, heat_map: bool = False,
+           wire: bool = False,
+           progress: typing.Optional[typing.Callable[[float], object]] = None) -> "npt.NDArray[np.uint8]":
     """Draws posed characters without GPU or display; returns (H, W, 3) uint8 sRGB, all panels
     with their labels.
 
@@ -44,17 +53,22 @@ def render(rig, frames, *, width=800, height=800, azimuth=35.0, elevation=14.0, 
                    progress)
 
 
-def _in_thread(method):
+def _in_thread(method: typing.Any) -> typing.Any:
     """The coroutine of a method that waits: it runs in a thread of asyncio's pool."""
 
     @functools.wraps(method)
-    async def run(self, *arguments, **options):
+    async def run(self: typing.Any, *arguments: typing.Any, **options: typing.Any) -> typing.Any:
         return await asyncio.to_thread(method, self, *arguments, **options)
 
     return run
 
 
-Client.character_async = _in_thread(Client.character)
-Character.deform_async = _in_thread(Character.deform)
-Character.clip_async = _in_thread(Character.clip)
-Character.bake_async = _in_thread(Character.bake)
+def _futures(self: Character, *, normals: bool = False, tangents: bool = False, max_queued: int = 64) -> PoseFutures:
+    """Opens a stream whose frames come as futures; see PoseFutures."""
+    return PoseFutures(self.stream(normals=normals, tangents=tangents, max_queued=max_queued))
+
+
+# Methods of classes of the extension module, which has their types.
+for _class, _name in ((Client, "character"), (Character, "deform"), (Character, "clip"), (Character, "bake")):
+    setattr(_class, _name + "_async", _in_thread(getattr(_class, _name)))
+setattr(Character, "futures", _futures)

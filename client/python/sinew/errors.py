@@ -1,5 +1,7 @@
 """Exceptions. Every error of a server, a file or an argument is a sinew.Error."""
 
+import typing
+
 
 class Error(Exception):
     """What went wrong; str() says what was found and what is allowed.
@@ -13,8 +15,9 @@ class Error(Exception):
         75 temporary, 77 not permitted, 70 internal.
     """
 
-    def __init__(self, message, code="UNKNOWN", field="", reason="", limits=(), retry_after=None,
-                 exit_code=70):
+    def __init__(self, message: str, code: str = "UNKNOWN", field: str = "", reason: str = "",
+                 limits: typing.Iterable[str] = (), retry_after: typing.Optional[float] = None,
+                 exit_code: int = 70) -> None:
         super().__init__(message)
         self.code = code
         self.field = field
@@ -62,7 +65,8 @@ _CLASSES = {
 }
 
 
-def make(code, message, field, reason, limits, retry_after, exit_code):
+def make(code: str, message: str, field: str, reason: str, limits: typing.List[str],
+         retry_after: typing.Optional[float], exit_code: int) -> Error:
     """The exception of a status. Called by the extension module."""
     return _CLASSES.get(code, Error)(message or code, code, field, reason, limits, retry_after,
                                      exit_code)

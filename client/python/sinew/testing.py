@@ -12,6 +12,7 @@ import os
 import shutil
 import signal
 import subprocess
+import typing
 
 import numpy as np
 
@@ -24,38 +25,40 @@ class Server:
     options: further options of sinewd. program: path of sinewd; default: $SINEWD, else from $PATH.
     """
 
-    def __init__(self, *options, listen="127.0.0.1:0", program=None):
+    def __init__(self, *options: str, listen: str = "127.0.0.1:0", program: typing.Optional[str] = None) -> None:
         program = program or os.environ.get("SINEWD") or shutil.which("sinewd")
         if program is None:
             raise FileNotFoundError("sinewd: not in $PATH; name it with program= or $SINEWD")
         self.process = subprocess.Popen(
             [program, "--listen", listen, "--http", "off", "--exit-with-parent", "--log-level", "error", *options],
             stdout=subprocess.PIPE, text=True)
-        line = self.process.stdout.readline()  # printed once it listens
+        assert self.process.stdout is not None
+        self._stdout = self.process.stdout
+        line = self._stdout.readline()  # printed once it listens
         if not line:
             code = self.process.wait()
-            self.process.stdout.close()
+            self._stdout.close()
             raise RuntimeError(f"sinewd ended with exit code {code} before it listened; stderr says why")
         # JSON with --log-format json, else "sinewd: listening on ADDRESS, ADDRESS".
         self.address = (json.loads(line)["addresses"][0] if line.startswith("{") else
                         line.removeprefix("sinewd: listening on ").strip().split(", ")[0])
 
-    def stop(self, number=signal.SIGTERM):
+    def stop(self, number: int = signal.SIGTERM) -> int:
         """Sends the signal and waits for the end; returns the exit code."""
         if self.process.poll() is None:
             self.process.send_signal(number)
         code = self.process.wait()
-        self.process.stdout.close()
+        self._stdout.close()
         return code
 
-    def __enter__(self):
+    def __enter__(self) -> "Server":
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
 
-def digest(frames):
+def digest(frames: typing.Any) -> str:
     """SHA-256 of positions as little-endian float32: a short golden value, of an array or a Frame.
 
     Equal for equal bits. Results have equal bits wherever Character.determinism_digest is equal.
@@ -65,13 +68,13 @@ def digest(frames):
 
 
 try:
-    import pytest
+    import pytest  # type: ignore[import]
 except ImportError:
     pass
 else:
 
     @pytest.fixture(scope="session")
-    def sinew_server():
+    def sinew_server() -> "typing.Iterator[Server]":
         """A Server for all tests of a run."""
         with Server() as server:
             yield server

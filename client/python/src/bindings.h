@@ -25,9 +25,11 @@ struct Poses {
 };
 
 void BindRig(pybind11::module_& module);
+void BindRigFromArrays(pybind11::class_<Rig>& type);
 void BindFrame(pybind11::module_& module);
 void BindClient(pybind11::module_& module);
 void BindStream(pybind11::module_& module);
+void BindCompare(pybind11::module_& module);
 void BindRender(pybind11::module_& module);
 
 }  // namespace sinew::python

@@ -1,7 +1,11 @@
 #include "client/python/src/blocking.h"
 
+#include <absl/strings/str_cat.h>
+
 #include <chrono>
 #include <future>
+
+#include "client/python/src/errors.h"
 
 namespace py = pybind11;
 
@@ -37,6 +41,14 @@ void Block(std::stop_source stop, const std::function<void()>& work) {
   }
   if (interrupt) throw py::error_already_set(*interrupt);
   done.get();  // no memory, if anything
+}
+
+absl::Duration Seconds(const char* argument, double seconds) {
+  if (!(seconds >= 0)) {
+    Raise(absl::InvalidArgumentError(
+        absl::StrCat(argument, ": got ", seconds, ", need seconds from 0 on, or None")));
+  }
+  return absl::Seconds(seconds);
 }
 
 }  // namespace sinew::python

@@ -1,6 +1,7 @@
 // blocking.h - calls of the client library that wait: without the GIL, and interruptible.
 #pragma once
 
+#include <absl/time/time.h>
 #include <pybind11/pybind11.h>
 
 #include <functional>
@@ -14,6 +15,9 @@ namespace sinew::python {
 // thread meanwhile: Ctrl-C requests the stop and is raised once `work` has returned. `work` uses
 // Python through Callback only.
 void Block(std::stop_source stop, const std::function<void()>& work);
+
+// ValueError that names the argument if it is no time to wait.
+absl::Duration Seconds(const char* argument, double seconds);
 
 // A Python function that `work` may call from any thread: takes the GIL. Once it has raised, it is
 // not called again, and the stop is requested.

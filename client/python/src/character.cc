@@ -5,7 +5,7 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
-#include <cmath>
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -25,6 +25,25 @@ namespace py = pybind11;
 using namespace py::literals;
 
 namespace sinew::python {
+
+client::ClipPoses SentClip(const BoundCharacter& character, const client::ClipData& clip,
+                           std::vector<double>& times) {
+  const std::size_t joints = character.rig.data().joints.size();
+  if (clip.joint_transforms.size() != clip.frames * joints * 12) {
+    Raise(absl::InvalidArgumentError(absl::StrCat("poses: got ",
+                                                  clip.joint_transforms.size() / clip.frames / 12,
+                                                  " joints a frame, the rig has ", joints)));
+  }
+  for (std::size_t k = 0; k < clip.frames; ++k) {
+    const auto frame = clip.first_frame + static_cast<std::int64_t>(k) * clip.step;
+    times.push_back(static_cast<double>(frame) / clip.fps);
+  }
+  return {.joint_transforms = clip.joint_transforms,
+          .controls = clip.controls,
+          .frames = clip.frames,
+          .times = times};
+}
+
 namespace {
 
 using CharacterPointer = std::shared_ptr<BoundCharacter>;
@@ -60,34 +79,16 @@ client::OutputOptions OutputOf(bool normals, bool tangents, bool vertex_status) 
 
 client::FrameView Deform(const CharacterPointer& character, const FloatArray& pose,
                          const std::optional<FloatArray>& controls, bool normals, bool tangents,
-                         bool vertex_status) {
+                         bool vertex_status, std::optional<double> deadline) {
   const client::Pose sent{.joint_transforms = JointsOf(*character, pose),
                           .controls = ControlsOf(*character, controls)};
   const client::OutputOptions output = OutputOf(normals, tangents, vertex_status);
   std::stop_source stop;
+  client::CallOptions call{.stop = stop.get_token()};
+  if (deadline) call.deadline = std::max(Seconds("deadline", *deadline), absl::Nanoseconds(1));
   absl::StatusOr<client::FrameView> frame = absl::UnknownError("not run");
-  Block(stop,
-        [&] { frame = character->bound.Deform({}, sent, output, {.stop = stop.get_token()}); });
+  Block(stop, [&] { frame = character->bound.Deform({}, sent, output, call); });
   return Value(std::move(frame));
-}
-
-// The clip as it is sent. Refers to `poses` and `times`.
-client::ClipPoses SentClip(const BoundCharacter& character, const client::ClipData& clip,
-                           std::vector<double>& times) {
-  const std::size_t joints = character.rig.data().joints.size();
-  if (clip.joint_transforms.size() != clip.frames * joints * 12) {
-    Raise(absl::InvalidArgumentError(absl::StrCat("poses: got ",
-                                                  clip.joint_transforms.size() / clip.frames / 12,
-                                                  " joints a frame, the rig has ", joints)));
-  }
-  for (std::size_t k = 0; k < clip.frames; ++k) {
-    const auto frame = clip.first_frame + static_cast<std::int64_t>(k) * clip.step;
-    times.push_back(static_cast<double>(frame) / clip.fps);
-  }
-  return {.joint_transforms = clip.joint_transforms,
-          .controls = clip.controls,
-          .frames = clip.frames,
-          .times = times};
 }
 
 using FrameSink = std::function<absl::Status(std::size_t index, const client::FrameView& frame)>;
@@ -207,18 +208,18 @@ std::uint64_t Send(PoseStream& stream, const FloatArray& pose,
                                    .time = time}));
 }
 
-// The next frame, or None at the end.
-std::optional<client::FrameView> Next(PoseStream& stream, std::optional<double> timeout) {
-  if (timeout && std::isnan(*timeout)) {
-    Raise(absl::InvalidArgumentError("timeout: got NaN, need seconds or None"));
-  }
+// The next frame or the problem of its pose; nothing at the end.
+std::optional<client::StreamItem> NextItem(PoseStream& stream, std::optional<double> timeout) {
+  const absl::Duration limit = timeout ? Seconds("timeout", *timeout) : absl::InfiniteDuration();
   std::stop_source stop;
   const std::stop_callback cancel(stop.get_token(), [&] { stream.stream.Cancel(); });
   absl::StatusOr<std::optional<client::StreamItem>> next = absl::UnknownError("not run");
-  Block(stop, [&] {
-    next = stream.stream.Next(timeout ? absl::Seconds(*timeout) : absl::InfiniteDuration());
-  });
-  std::optional<client::StreamItem> item = Value(std::move(next));
+  Block(stop, [&] { next = stream.stream.Next(limit); });
+  return Value(std::move(next));
+}
+
+std::optional<client::FrameView> Next(PoseStream& stream, std::optional<double> timeout) {
+  std::optional<client::StreamItem> item = NextItem(stream, timeout);
   if (!item) return std::nullopt;
   Check(item->problem);
   return item->view;
@@ -247,6 +248,18 @@ Reconnects by itself. send and next may be called from two threads. The end of `
            "DEADLINE_EXCEEDED after `timeout` seconds, and the error of a pose that could not be "
            "used; the stream continues after both.")
       .def(
+          "_next_item",
+          [](PoseStream& stream) -> py::object {
+            const std::optional<client::StreamItem> item = NextItem(stream, std::nullopt);
+            if (!item) return py::none();
+            if (!item->problem.ok()) {
+              return py::make_tuple(item->frame, py::none(), MakeError(item->problem));
+            }
+            return py::make_tuple(item->frame, item->view, py::none());
+          },
+          "Number, Frame and exception, one of them None; None at the end. Raises once the stream "
+          "has ended.")
+      .def(
           "finish", [](PoseStream& stream) { stream.stream.Finish(); }, "No pose follows.")
       .def("cancel", [](PoseStream& stream) { stream.stream.Cancel(); })
       .def_property_readonly(
@@ -273,9 +286,10 @@ void BindStream(py::module_& module) {
       "and bound again. Thread-safe.")
       .def(
           "deform", Deform, "pose"_a, "controls"_a = py::none(), py::kw_only(), "normals"_a = false,
-          "tangents"_a = false, "vertex_status"_a = false,
+          "tangents"_a = false, "vertex_status"_a = false, "deadline"_a = py::none(),
           "One pose, (J, 3, 4) or (J, 12): joint to model space in the order of the rig. controls: "
-          "(K,) or None for the defaults. Without state.")
+          "(K,) or None for the defaults. Without state. deadline: seconds with all retries; None: "
+          "that of the client.")
       .def("clip", DeformClip, "poses"_a, "progress"_a = py::none(),
            "All frames of poses: (F, V, 3) float32. progress: called with a number from 0 to 1.")
       .def("bake", Bake, "poses"_a, "out"_a, py::kw_only(), "format"_a = "", "split"_a = false,

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "client/python/src/bindings.h"
 
@@ -16,5 +17,9 @@ struct BoundCharacter {
   Rig rig;
   client::Character bound;
 };
+
+// The clip as it is sent. Refers to `clip` and `times`.
+client::ClipPoses SentClip(const BoundCharacter& character, const client::ClipData& clip,
+                           std::vector<double>& times);
 
 }  // namespace sinew::python

@@ -12,7 +12,7 @@ namespace py = pybind11;
 
 namespace sinew::python {
 
-void Raise(const absl::Status& status) {
+py::object MakeError(const absl::Status& status) {
   const client::ErrorDetails details = client::Details(status);
   py::list limits;
   for (const auto& limit : details.limits) limits.append(limit.field);
@@ -22,10 +22,13 @@ void Raise(const absl::Status& status) {
   const std::string message(absl::StripPrefix(status.message(), "--"));
   const auto text = py::reinterpret_steal<py::object>(
       PyUnicode_DecodeUTF8(message.data(), static_cast<Py_ssize_t>(message.size()), "replace"));
-  const py::object error =
-      py::module_::import("sinew.errors")
-          .attr("make")(absl::StatusCodeToString(status.code()), text, details.field,
-                        details.reason, limits, retry_after, cli::ExitCode(status));
+  return py::module_::import("sinew.errors")
+      .attr("make")(absl::StatusCodeToString(status.code()), text, details.field, details.reason,
+                    limits, retry_after, cli::ExitCode(status));
+}
+
+void Raise(const absl::Status& status) {
+  const py::object error = MakeError(status);
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
   throw py::error_already_set();
 }

@@ -9,6 +9,9 @@
 
 namespace sinew::python {
 
+// The exception that Raise raises.
+pybind11::object MakeError(const absl::Status& status);
+
 // Raises sinew.Error, or the class of its code, with the details of the status. Needs the GIL.
 [[noreturn]] void Raise(const absl::Status& status);
 

@@ -3,7 +3,6 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
-#include <Eigen/Dense>
 #include <cmath>
 #include <filesystem>
 #include <optional>
@@ -12,14 +11,13 @@
 #include "client/python/src/arrays.h"
 #include "client/python/src/bindings.h"
 #include "client/python/src/errors.h"
+#include "client/python/src/matrices.h"
 
 namespace py = pybind11;
 using namespace py::literals;
 
 namespace sinew::python {
 namespace {
-
-using RowMatrix = Eigen::Matrix<float, 3, 4, Eigen::RowMajor>;
 
 // The meshes of a rig are members of it: a handle keeps the rig alive.
 struct Mesh {
@@ -40,25 +38,6 @@ py::object UpAxisName(client::UpAxis axis) {
   if (axis == client::UpAxis::kY) return py::str("Y");
   if (axis == client::UpAxis::kZ) return py::str("Z");
   return py::none();
-}
-
-client::UpAxis ParseUpAxis(const std::optional<std::string>& name) {
-  if (!name) return client::UpAxis::kUnspecified;
-  if (*name == "Y") return client::UpAxis::kY;
-  if (*name == "Z") return client::UpAxis::kZ;
-  Raise(absl::InvalidArgumentError(
-      absl::StrCat("up_axis: got \"", *name, "\", need \"Y\", \"Z\" or None")));
-}
-
-Eigen::Affine3d ToAffine(const float* rows) {
-  Eigen::Affine3d matrix = Eigen::Affine3d::Identity();
-  matrix.matrix().topRows<3>() = Eigen::Map<const RowMatrix>(rows).cast<double>();
-  return matrix;
-}
-
-void Append(const Eigen::Affine3d& matrix, std::vector<float>& out) {
-  const RowMatrix rows = matrix.matrix().topRows<3>().cast<float>();
-  out.insert(out.end(), rows.data(), rows.data() + rows.size());
 }
 
 // Joint to model, in double and rounded once.
@@ -150,16 +129,6 @@ Poses SamplePoses(const Clip& clip, double fps, std::int64_t first,
   return {std::make_shared<const client::ClipData>(Value(std::move(sampled)))};
 }
 
-Rig FromData(client::RigData data) {
-  auto file = std::make_shared<cli::CharacterFile>();
-  file->kind = cli::CharacterFile::Kind::kSerialised;
-  file->label = data.label;
-  file->format = "arrays";
-  file->rig_bytes = Value(client::EncodeRig(data));
-  file->rig = std::move(data);
-  return {std::move(file), {}};
-}
-
 Rig Load(const std::filesystem::path& path, const std::filesystem::path& muscles,
          bool allow_no_skin) {
   absl::StatusOr<cli::CharacterFile> file = absl::UnknownError("not read");
@@ -168,99 +137,6 @@ Rig Load(const std::filesystem::path& path, const std::filesystem::path& muscles
     file = cli::ReadCharacter(path.string(), muscles.string(), {.allow_no_skin = allow_no_skin});
   }
   return {std::make_shared<const cli::CharacterFile>(Value(std::move(file))), path.string()};
-}
-
-// [F, 3] or [F, 4] numbers, or a list of lists of corners.
-void ReadFaces(const py::object& faces, client::Mesh& mesh) {
-  for (const py::handle face : faces) {
-    std::uint32_t corners = 0;
-    for (const py::handle corner : face) {
-      try {
-        mesh.face_vertices.push_back(
-            py::int_(py::reinterpret_borrow<py::object>(corner)).cast<std::uint32_t>());
-      } catch (const py::cast_error&) {
-        Raise(absl::InvalidArgumentError(absl::StrCat("faces: got ", std::string(py::str(corner)),
-                                                      ", need the number of a vertex")));
-      }
-      ++corners;
-    }
-    mesh.face_sizes.push_back(corners);
-  }
-}
-
-// Influences of weight 0 are left out.
-client::Skin ReadSkin(const FloatArray& weights, const py::array_t<std::int64_t>& joints,
-                      std::size_t vertices, std::size_t joint_count) {
-  if (weights.ndim() != 2 || weights.shape(0) != Size(vertices)) {
-    RaiseShape("weights", weights, absl::StrCat("(", vertices, ", influences)"));
-  }
-  if (joints.ndim() != 2 || joints.shape(0) != weights.shape(0) ||
-      joints.shape(1) != weights.shape(1)) {
-    RaiseShape("influences", joints, "that of weights");
-  }
-  client::Skin skin;
-  for (std::uint32_t j = 0; j < joint_count; ++j) skin.joints.push_back(j);
-  for (py::ssize_t v = 0; v < weights.shape(0); ++v) {
-    std::uint32_t count = 0;
-    for (py::ssize_t k = 0; k < weights.shape(1); ++k) {
-      const float weight = *weights.data(v, k);
-      if (weight == 0) continue;
-      const std::int64_t joint = *joints.data(v, k);
-      if (joint < 0 || joint >= static_cast<std::int64_t>(joint_count)) {
-        Raise(
-            absl::InvalidArgumentError(absl::StrCat("influences[", v, "][", k, "]: got ", joint,
-                                                    ", need a joint from 0 to ", joint_count - 1)));
-      }
-      skin.influence_joints.push_back(static_cast<std::uint32_t>(joint));
-      skin.influence_weights.push_back(weight);
-      ++count;
-    }
-    skin.influence_counts.push_back(count);
-  }
-  return skin;
-}
-
-Rig FromArrays(const FloatArray& positions, const py::object& faces,
-               const std::vector<std::string>& joints, const std::vector<std::int32_t>& parents,
-               const FloatArray& rest_pose, const FloatArray& weights,
-               const py::array_t<std::int64_t>& influences, const std::string& name,
-               const std::optional<std::string>& up_axis, double meters_per_unit) {
-  if (positions.ndim() != 2 || positions.shape(1) != 3) {
-    RaiseShape("positions", positions, "(vertices, 3)");
-  }
-  if (parents.size() != joints.size()) {
-    Raise(absl::InvalidArgumentError(absl::StrCat("parents: got ", parents.size(),
-                                                  " numbers, need one for each of ", joints.size(),
-                                                  " joints")));
-  }
-  if (rest_pose.ndim() != 3 || rest_pose.shape(0) != Size(joints.size()) ||
-      rest_pose.shape(1) != 3 || rest_pose.shape(2) != 4) {
-    RaiseShape("rest_pose", rest_pose, absl::StrCat("(", joints.size(), ", 3, 4)"));
-  }
-  client::RigData data;
-  data.label = name;
-  data.up_axis = ParseUpAxis(up_axis);
-  data.meters_per_unit = meters_per_unit;
-  client::Mesh& mesh = data.meshes.emplace_back();
-  mesh.name = name;
-  const std::span<const float> points = Floats(positions);
-  mesh.positions.assign(points.begin(), points.end());
-  ReadFaces(faces, mesh);
-  mesh.skin = ReadSkin(weights, influences, mesh.vertices(), joints.size());
-  for (std::size_t j = 0; j < joints.size(); ++j) {
-    if (parents[j] >= static_cast<std::int32_t>(j) || parents[j] < -1) {
-      Raise(absl::InvalidArgumentError(
-          absl::StrCat("parents[", j, "]: got ", parents[j], ", need -1 or a joint before it")));
-    }
-    const Eigen::Affine3d model = ToAffine(rest_pose.data(Size(j), 0, 0));
-    client::Joint& joint = data.joints.emplace_back();
-    joint.name = joints[j];
-    joint.parent = parents[j];
-    Append(parents[j] < 0 ? model : ToAffine(rest_pose.data(parents[j], 0, 0)).inverse() * model,
-           data.rest_local);
-    Append(model.inverse(), mesh.skin.inverse_bind);
-  }
-  return FromData(std::move(data));
 }
 
 void Save(const Rig& rig, const std::filesystem::path& path) {
@@ -395,19 +271,11 @@ void BindClips(py::module_& module) {
 void BindRig(py::module_& module) {
   BindMesh(module);
   BindClips(module);
-  py::class_<Rig>(
+  py::class_<Rig> type(
       module, "Rig",
-      "A character: meshes, joints, skin weights, and the clips of its file. Immutable.")
-      .def_static("from_arrays", FromArrays, "positions"_a, "faces"_a, "joints"_a, "parents"_a,
-                  "rest_pose"_a, "weights"_a, "influences"_a, "name"_a = "mesh", "up_axis"_a = "Y",
-                  "meters_per_unit"_a = 1.0,
-                  R"(A rig of one mesh.
-
-positions: (V, 3), in model space at rest. faces: (F, 3) or (F, 4) vertices, or lists of corners.
-joints: names. parents: (J,) the parent of each joint, before it, or -1.
-rest_pose: (J, 3, 4) joint to model space. weights, influences: (V, N) weights that sum to 1, and
-their joints; a weight of 0 is no influence.)")
-      .def_property_readonly("label", [](const Rig& rig) { return rig.file->label; })
+      "A character: meshes, joints, skin weights, and the clips of its file. Immutable.");
+  BindRigFromArrays(type);
+  type.def_property_readonly("label", [](const Rig& rig) { return rig.file->label; })
       .def_property_readonly(
           "format", [](const Rig& rig) { return rig.file->format; }, "Kind of the file it is from.")
       .def_property_readonly(
