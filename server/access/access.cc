@@ -137,7 +137,9 @@ absl::Status Access::ReadCertificates() {
     if (read.client_ca.empty()) return InvalidArgument("tls-client-ca: the file is empty");
   }
   SINEW_RETURN_IF_ERROR(CheckCertificates(read));
+  auto clients = std::make_shared<const ClientCertificates>(read.client_ca);
   const absl::MutexLock lock(&mutex_);
+  clients_ = std::move(clients);
   certificates_ = std::make_shared<const ServerCertificates>(std::move(read));
   return absl::OkStatus();
 }
@@ -195,7 +197,8 @@ absl::Status Access::Admit(const grpc::ServerContextBase& context, Scope scope,
   if (!config_.Authenticates() || context.peer() == kInProcess) return absl::OkStatus();
   const absl::StatusOr<Identity> identity = Authenticate(context);
   if (!identity.ok()) {
-    log_->debug("not authenticated: {}", std::string(identity.status().message()));
+    log_->debug("not authenticated: peer={} {}", caller.peer,
+                std::string(identity.status().message()));
     return absl::UnauthenticatedError("call: needs a valid token or client certificate");
   }
   caller.tenant = identity->tenant;
@@ -253,6 +256,18 @@ absl::StatusOr<Identity> Access::FromCertificate(const grpc::ServerContextBase& 
   if (config_.tls_client_ca.empty() || peer == nullptr || !peer->IsPeerAuthenticated()) {
     return absl::UnauthenticatedError("authorization: missing");
   }
+  std::shared_ptr<const ClientCertificates> clients;
+  {
+    const absl::MutexLock lock(&mutex_);
+    clients = clients_;
+  }
+  // On the side of a server, the chain is without the certificate itself.
+  std::string chain;
+  for (const char* part :
+       {GRPC_X509_PEM_CERT_PROPERTY_NAME, GRPC_X509_PEM_CERT_CHAIN_PROPERTY_NAME}) {
+    for (const std::string& pem : Properties(*peer, part)) chain += pem;
+  }
+  SINEW_RETURN_IF_ERROR(clients->Verify(chain, clock_.WallNow()));
   const std::vector<std::string> common = Properties(*peer, GRPC_X509_CN_PROPERTY_NAME);
   return tenants_.Apply(Properties(*peer, GRPC_X509_SAN_PROPERTY_NAME),
                         common.empty() ? std::string() : common.front());

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "server/access/certificates.h"
+#include "server/access/client_certificates.h"
 #include "server/access/jwt.h"
 #include "server/access/proxies.h"
 #include "server/access/scope.h"
@@ -89,7 +90,8 @@ class Access {
   std::shared_ptr<const Tokens> tokens_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<Jwts> jwts_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<const ServerCertificates> certificates_ ABSL_GUARDED_BY(mutex_);
-  absl::Mutex sources_mutex_;  // before mutex_
+  std::shared_ptr<const ClientCertificates> clients_ ABSL_GUARDED_BY(mutex_);  // of its authorities
+  absl::Mutex sources_mutex_;                                                  // before mutex_
   std::vector<Source> sources_ ABSL_GUARDED_BY(sources_mutex_);
 };
 

@@ -72,6 +72,11 @@ absl::StatusOr<Tokens::Entry> Tokens::ParseEntry(std::string_view line) {
       SINEW_ASSIGN_OR_RETURN(entry.identity.scopes, ReadScopes(value));
       continue;
     }
+    constexpr std::array<std::string_view, 4> kTexts = {"name", "tenant", "sha256", "expires"};
+    if (std::ranges::find(kTexts, key) == kTexts.end()) {
+      return InvalidArgument("got the key \"", key,
+                             "\", need name, sha256, tenant, scopes or expires");
+    }
     SINEW_ASSIGN_OR_RETURN(const std::string text, Text(key, value));
     if (key == "name") {
       SINEW_RETURN_IF_ERROR(SetPrincipal(text, entry.identity));
@@ -79,14 +84,12 @@ absl::StatusOr<Tokens::Entry> Tokens::ParseEntry(std::string_view line) {
       SINEW_RETURN_IF_ERROR(SetTenant(text, entry.identity));
     } else if (key == "sha256") {
       entry.sha256 = absl::AsciiStrToLower(text);
-    } else if (key == "expires") {
-      SINEW_ASSIGN_OR_RETURN(entry.expires, ReadTime(text));
     } else {
-      return InvalidArgument("got the key \"", key,
-                             "\", need name, sha256, tenant, scopes or expires");
+      SINEW_ASSIGN_OR_RETURN(entry.expires, ReadTime(text));
     }
   }
   if (entry.identity.principal.empty()) return InvalidArgument("name: not set");
+  if (entry.sha256.empty()) return InvalidArgument("sha256: not set");
   if (entry.sha256.size() != kHexDigits ||
       !std::ranges::all_of(entry.sha256, [](char c) { return absl::ascii_isxdigit(c); })) {
     return InvalidArgument("sha256: got ", entry.sha256.size(), " characters, need ", kHexDigits,

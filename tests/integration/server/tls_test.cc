@@ -188,6 +188,19 @@ TEST_F(TlsTest, ReloadReadsCertificatesAtOnce) {
   EXPECT_EQ(Try(Connect(next.pem())), StatusCode::OK) << "the pair in use stays";
 }
 
+TEST_F(TlsTest, OpenConnectionsNeedAValidCertificateForEachCall) {
+  Install(ForServer("one"));
+  RequireClients();
+  Start();
+  const auto channel = Connect(authority_.pem(), clients_.Issue("artist", ""));
+  EXPECT_EQ(Try(channel), StatusCode::OK);
+  const TestAuthority next("client authority");  // of the same name, with another key
+  WriteAll(folder_ / "ca", next.pem());
+  server().Reload(config);
+  EXPECT_EQ(Try(channel), StatusCode::UNAUTHENTICATED);
+  EXPECT_EQ(Try(Connect(authority_.pem(), next.Issue("artist", ""))), StatusCode::OK);
+}
+
 TEST_F(TlsTest, SeveralAddresses) {
   Install(ForServer("one"));
   config.network.listen = {"127.0.0.1:0", "127.0.0.1:0", "unix:" + folder_ / "socket"};

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+
+#include "server/access/client_certificates.h"
 #include "tests/support/test_keys.h"
 
 namespace sinew::server {
@@ -52,6 +55,22 @@ TEST(TenantRule, PatternNeedsAGroup) {
   for (const char* wrong : {"film", "(", "[", "(?:film)"}) {
     EXPECT_FALSE(TenantRule::Parse(wrong).ok()) << wrong;
   }
+}
+
+TEST(ClientCertificates, NeedAnAuthorityAndTime) {
+  const testing::TestAuthority authority("ours"), other("ours");
+  const std::string chain = authority.Issue("artist", "DNS:artist", std::chrono::hours(1)).pem;
+  const ClientCertificates clients(authority.pem());
+  const auto now = std::chrono::system_clock::now();
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    EXPECT_TRUE(clients.Verify(chain, now).ok());
+    EXPECT_EQ(clients.Verify(chain, now + std::chrono::minutes(61)).message(),
+              "certificate: certificate has expired");
+  }
+  EXPECT_TRUE(absl::IsUnauthenticated(ClientCertificates(other.pem()).Verify(chain, now)));
+  EXPECT_TRUE(absl::IsUnauthenticated(clients.Verify("", now)));
+  EXPECT_TRUE(absl::IsUnauthenticated(clients.Verify("no certificate", now)));
+  EXPECT_TRUE(clients.Verify(chain + other.pem(), now).ok()) << "further certificates may be there";
 }
 
 }  // namespace
