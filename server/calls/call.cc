@@ -53,8 +53,10 @@ Call::~Call() {
 absl::Status Call::Begin() {
   // Before a token is looked at, which takes time, the call counts for its peer.
   SINEW_RETURN_IF_ERROR(method_.runtime.calls.Take(caller_.client(), start_));
-  SINEW_RETURN_IF_ERROR(method_.runtime.access->Admit(context_, method_.scope, caller_));
-  method_.runtime.CountCall(method_.work);
+  if (method_.authenticated) {
+    SINEW_RETURN_IF_ERROR(method_.runtime.access->Admit(context_, method_.scope, caller_));
+    method_.runtime.CountCall(method_.work);  // health checks do not keep the server awake
+  }
   if (!caller_.tenant.empty()) {
     SINEW_RETURN_IF_ERROR(method_.runtime.calls.Take(caller_.client(), start_));
   }
@@ -119,6 +121,21 @@ absl::Status TooOld(std::chrono::duration<double> age) {
                     v1::REASON_TOO_OLD);
 }
 
+FinishedCall Call::Finished(bool audited) const {
+  return {.caller = caller_,
+          .method = method_.name,
+          .object = object_,
+          .trace = trace_,
+          .seconds = SecondsSince(start_),
+          .audited = audited};
+}
+
+void Call::ReportChange() {
+  if (!method_.audited || !audited_.exchange(false)) return;
+  const absl::MutexLock lock(&object_mutex_);
+  AuditChange(method_.runtime, Finished(true));
+}
+
 grpc::Status Call::End(absl::Status status) {
   if (status.code() == absl::StatusCode::kUnknown) {
     status = absl::InternalError(status.message());
@@ -130,17 +147,9 @@ grpc::Status Call::End(absl::Status status) {
   status = WithDetails(std::move(status));
   if (!ended_) {
     ended_ = true;
-    const double seconds = SecondsSince(start_);
-    method_.metrics.Finished(static_cast<int>(status.code()), seconds);
+    method_.metrics.Finished(static_cast<int>(status.code()), SecondsSince(start_));
     const absl::MutexLock lock(&object_mutex_);
-    LogCall(method_.runtime,
-            {.caller = caller_,
-             .method = method_.name,
-             .object = object_,
-             .trace = trace_,
-             .seconds = seconds,
-             .audited = method_.audited && audited_},
-            status);
+    LogCall(method_.runtime, Finished(method_.audited && audited_), status);
   }
   return ToGrpc(status);
 }

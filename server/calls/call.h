@@ -32,13 +32,17 @@ namespace sinew::server {
 // One method of a service; made when the server starts.
 struct RpcMethod {
   Runtime& runtime;
-  std::string name;        // "DeformService/Deform"
-  Scope scope;             // that the caller needs
-  bool work = false;       // refused while draining; a drain waits for it
-  bool audited = false;    // it changes something: a line in the audit log
-  Quota* limit = nullptr;  // of calls at a time; null = none
-  MethodMetrics metrics = runtime.metrics.AddMethod("sinew.v1." + name);
+  std::string package = "sinew.v1";
+  std::string name;           // "DeformService/Deform"
+  Scope scope;                // that the caller needs
+  bool authenticated = true;  // false: needs no credentials, as health checks; `scope` is kAny
+  bool work = false;          // refused while draining; a drain waits for it
+  bool audited = false;       // it changes something: a line in the audit log
+  Quota* limit = nullptr;     // of calls at a time; null = none
+  MethodMetrics metrics = runtime.metrics.AddMethod(absl::StrCat(package, ".", name));
 };
+
+struct FinishedCall;
 
 // One call, from its start to its end.
 class Call {
@@ -74,7 +78,10 @@ class Call {
     object_ = std::move(name);
   }
 
-  // Of a method whose calls are audited: this one changes nothing. Before End.
+  // Of a method whose calls are audited: its change has been made. Writes the line of the audit log
+  // at once, since the client may cancel the call before its end.
+  void ReportChange();
+  // Of such a method: this one changes nothing. Before End.
   void SetUnaudited() { audited_ = false; }
 
   // Requests stop of the work in progress for the call. Thread-safe, like stop_token.
@@ -82,6 +89,8 @@ class Call {
   std::stop_token stop_token() const { return stop_.get_token(); }
 
  private:
+  FinishedCall Finished(bool audited) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(object_mutex_);
+
   const RpcMethod& method_;
   const grpc::CallbackServerContext& context_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
@@ -93,7 +102,7 @@ class Call {
   Quota::Permit permit_;
   std::vector<Quota::Permit> held_;
   std::stop_source stop_;
-  std::atomic<bool> audited_{true};  // cleared by the body, read when a cancelled call ends
+  std::atomic<bool> audited_{true};  // at the end; cleared by the body
   bool ended_ = false;
 };
 

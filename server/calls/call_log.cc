@@ -35,7 +35,20 @@ bool IsDenied(absl::StatusCode code) {
   return code == absl::StatusCode::kPermissionDenied || code == absl::StatusCode::kUnauthenticated;
 }
 
+void Audit(Runtime& runtime, const FinishedCall& call, absl::StatusCode outcome) {
+  if (runtime.audit == nullptr) return;
+  runtime.audit->Write(runtime.clock.WallNow(), {.caller = call.caller,
+                                                 .action = call.method,
+                                                 .object = call.object,
+                                                 .outcome = outcome,
+                                                 .trace = call.trace});
+}
+
 }  // namespace
+
+void AuditChange(Runtime& runtime, const FinishedCall& call) {
+  Audit(runtime, call, absl::StatusCode::kOk);
+}
 
 void LogCall(Runtime& runtime, const FinishedCall& call, const absl::Status& status) {
   if (!status.ok()) {
@@ -47,19 +60,14 @@ void LogCall(Runtime& runtime, const FinishedCall& call, const absl::Status& sta
       level == spdlog::level::debug ||
       runtime.failures.Admit({.client = caller.client(), .principal = {}, .code = status.code()},
                              runtime.clock.Now());
-  // Changes are all there; whoever floods the server with calls that fail must not fill the disk.
-  if (runtime.audit != nullptr &&
-      (status.ok() ? call.audited
-                   : (call.audited || IsDenied(status.code())) &&
-                         runtime.denials.Admit({.client = caller.client(),
-                                                .principal = caller.principal,
-                                                .code = status.code()},
-                                               runtime.clock.Now()))) {
-    runtime.audit->Write(runtime.clock.WallNow(), {.caller = caller,
-                                                   .action = call.method,
-                                                   .object = call.object,
-                                                   .outcome = status.code(),
-                                                   .trace = call.trace});
+  // Whoever floods the server with calls that fail must not fill the disk.
+  if (status.ok() ? call.audited
+                  : (call.audited || IsDenied(status.code())) &&
+                        runtime.denials.Admit({.client = caller.client(),
+                                               .principal = caller.principal,
+                                               .code = status.code()},
+                                              runtime.clock.Now())) {
+    Audit(runtime, call, status.code());
   }
   if (admitted && runtime.log->should_log(level)) {
     runtime.log->log(

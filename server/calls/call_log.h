@@ -19,10 +19,13 @@ struct FinishedCall {
   bool audited;  // it changes something
 };
 
+// Writes a change to the audit log. All of them are there.
+void AuditChange(Runtime& runtime, const FinishedCall& call);
+
 // INTERNAL is an error of the server; any other failure is the client's or the load's and a line at
 // level info, of which one client gets a few per code and period. Success and cancellation are
-// lines at level debug. The audit log receives every change; of audited calls that failed, and of
-// those that were denied, a few per client and period.
+// lines at level debug. Of audited calls that
+// failed, and of those that were denied, the audit log gets a few per client and period.
 void LogCall(Runtime& runtime, const FinishedCall& call, const absl::Status& status);
 
 }  // namespace sinew::server

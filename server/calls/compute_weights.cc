@@ -56,10 +56,8 @@ void ComputeWeightsCall::Run() {
   const absl::MutexLock lock(&mutex_);
   permit.reset();
   if (ended_) return;
-  absl::Status status = response.status();
-  if (status.ok()) status = call_.Hold(response->ByteSizeLong());
-  if (!status.ok()) {
-    End(status);
+  if (!response.ok()) {
+    End(response.status());
     return;
   }
   last_ = *std::move(response);
@@ -104,23 +102,25 @@ absl::StatusOr<v1::ComputeWeightsResponse> ComputeWeightsCall::Store(const v1::R
   if (call_.stop_token().stop_requested()) return absl::CancelledError("weights: cancelled");
   SINEW_ASSIGN_OR_RETURN(const auto stored,
                          runtime_.rigs->Put(call_.caller(), Sha256Hex(bytes), bytes, {}));
+  call_.ReportChange();
   v1::ComputeWeightsResponse response;
   response.set_progress(1);
   *response.mutable_rig() = stored->summary;
   return response;
 }
 
-absl::StatusOr<ComputeWeightsCall::News> ComputeWeightsCall::Report(
-    v1::ComputeWeightsResponse& response) {
+bool ComputeWeightsCall::HasNews() {
+  return over_ || progress_.load() != sent_progress_;
+}
+
+absl::StatusOr<bool> ComputeWeightsCall::Report(v1::ComputeWeightsResponse& response) {
   if (over_) {
     response = std::move(last_);
-    return News::kLast;
+  } else {
+    sent_progress_ = progress_.load();
+    response.set_progress(sent_progress_);
   }
-  const float now = progress_.load();
-  if (now == sent_progress_) return News::kNone;
-  sent_progress_ = now;
-  response.set_progress(now);
-  return News::kProgress;
+  return over_;
 }
 
 void ComputeWeightsCall::OnDrain() {

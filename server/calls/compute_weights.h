@@ -20,7 +20,8 @@ class ComputeWeightsCall final : public UpdateCall<ComputeWeightsCall, v1::Compu
   friend CallReactor;
   absl::Status OnStart() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void OnDrain() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);  // it may take long: not finished
-  absl::StatusOr<News> Report(v1::ComputeWeightsResponse& response) override
+  bool HasNews() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::StatusOr<bool> Report(v1::ComputeWeightsResponse& response) override
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Run();
   absl::StatusOr<v1::ComputeWeightsResponse> Compute();

@@ -11,7 +11,7 @@ namespace sinew::server {
 // As the generated code does.
 void RpcService::Add(RpcMethod method, Begin begin) {
   const auto index = static_cast<int>(entries_.size());
-  std::string path = absl::StrCat("/sinew.v1.", method.name);
+  std::string path = absl::StrCat("/", method.package, ".", method.name);
   const Entry& entry =
       *entries_.emplace_back(new Entry{std::move(method), std::move(path), std::move(begin)});
   AddMethod(new grpc::internal::RpcServiceMethod(

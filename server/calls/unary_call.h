@@ -57,6 +57,7 @@ class UnaryCall final : public CallReactor<UnaryCall<Request, Response>> {
     if (status.ok()) {
       status = CatchExceptions(
           [&]() -> absl::Status { return functions_.body(this->call_, request_, response); });
+      if (status.ok()) this->call_.ReportChange();
     }
     const absl::MutexLock lock(&this->mutex_);
     if (this->ended_) return;

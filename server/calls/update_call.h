@@ -5,7 +5,9 @@
 #include <grpcpp/support/byte_buffer.h>
 
 #include <chrono>
+#include <utility>
 
+#include "core/base/status.h"
 #include "server/calls/call_reactor.h"
 
 namespace sinew::server {
@@ -15,6 +17,7 @@ class UpdateCall : public CallReactor<Derived> {
  public:
   void OnWriteDone(bool ok) final {
     const absl::MutexLock lock(&this->mutex_);
+    held_.reset();
     if (!this->WriteDone(ok)) return;
     if (last_sent_) {
       this->End(absl::OkStatus());
@@ -26,31 +29,32 @@ class UpdateCall : public CallReactor<Derived> {
  protected:
   using CallReactor<Derived>::CallReactor;
 
-  enum class News { kNone, kProgress, kLast };
-  // Writes the current state to `response`, if it is news. An error ends the call.
-  virtual absl::StatusOr<News> Report(Response& response)
+  // Whether the state differs from the last update. Fast.
+  virtual bool HasNews() ABSL_EXCLUSIVE_LOCKS_REQUIRED(this->mutex_) = 0;
+  // Writes the current state to `response`. Returns whether it is the last one. An error ends the
+  // call.
+  virtual absl::StatusOr<bool> Report(Response& response)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(this->mutex_) = 0;
 
   void StartUpdates() ABSL_EXCLUSIVE_LOCKS_REQUIRED(this->mutex_) {
     timer_ = this->runtime_.timers.Every(kPeriod, [weak = this->weak_from_this()] {
-      if (const auto self = weak.lock()) {
-        const absl::MutexLock lock(&self->mutex_);
-        self->Update();
+      const auto self = weak.lock();
+      // All calls share this thread: it neither waits for one nor makes messages.
+      if (self == nullptr || !self->mutex_.TryLock()) return;
+      if (self->MayUpdate() && !std::exchange(self->posted_, true)) {
+        self->runtime_.control.PostStep(self->call_.caller().client(), [self](const absl::Status&) {
+          const absl::MutexLock lock(&self->mutex_);
+          self->posted_ = false;
+          self->Update();
+        });
       }
+      self->mutex_.Unlock();
     });
   }
   void Update() ABSL_EXCLUSIVE_LOCKS_REQUIRED(this->mutex_) {
-    if (this->ended_ || this->writing_ || last_sent_) return;
-    Response response;
-    const absl::StatusOr<News> news = Report(response);
-    if (!news.ok()) {
-      this->End(news.status());
-    } else if (*news != News::kNone) {
-      last_sent_ = *news == News::kLast;
-      message_ = ToBytes(response);
-      this->WriteStarted();
-      this->StartWrite(&message_);
-    }
+    if (!MayUpdate()) return;
+    const absl::Status status = Write();
+    if (!status.ok()) this->End(status);
   }
   // The last update need not wait for the timer.
   void UpdateLast() ABSL_EXCLUSIVE_LOCKS_REQUIRED(this->mutex_) {
@@ -67,8 +71,25 @@ class UpdateCall : public CallReactor<Derived> {
 
  private:
   static constexpr std::chrono::milliseconds kPeriod{100};
+
+  bool MayUpdate() ABSL_EXCLUSIVE_LOCKS_REQUIRED(this->mutex_) {
+    return !this->ended_ && !this->writing_ && !last_sent_ && HasNews();
+  }
+  absl::Status Write() ABSL_EXCLUSIVE_LOCKS_REQUIRED(this->mutex_) {
+    Response response;
+    SINEW_ASSIGN_OR_RETURN(last_sent_, Report(response));
+    SINEW_ASSIGN_OR_RETURN(held_, this->runtime_.held_bytes.Take(this->call_.caller().client(),
+                                                                 response.ByteSizeLong()));
+    message_ = ToBytes(response);
+    this->WriteStarted();
+    this->StartWrite(&message_);
+    return absl::OkStatus();
+  }
+
   Timers::Id timer_ ABSL_GUARDED_BY(this->mutex_) = 0;
+  bool posted_ ABSL_GUARDED_BY(this->mutex_) = false;  // an update, to a worker
   grpc::ByteBuffer message_ ABSL_GUARDED_BY(this->mutex_);
+  Quota::Permit held_ ABSL_GUARDED_BY(this->mutex_);  // memory of message_, until it has been read
 };
 
 }  // namespace sinew::server

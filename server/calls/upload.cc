@@ -73,6 +73,7 @@ void UploadCall::Append() {
     return runtime_.uploads->Append(sender_, header_, request_.offset(), request_.data(),
                                     runtime_.clock.Now());
   });
+  if (progress.ok() && progress->rig != nullptr && !progress->existed) call_.ReportChange();
   const absl::MutexLock lock(&mutex_);
   if (ended_) return;
   if (!progress.ok()) {
@@ -84,7 +85,6 @@ void UploadCall::Append() {
     Read();
     return;
   }
-  has_stored_ = !progress->existed;
   *reply_.mutable_rig() = progress->rig->summary;
   Reply();
 }
@@ -92,7 +92,7 @@ void UploadCall::Append() {
 void UploadCall::Reply() {
   const absl::Status status = call_.Hold(reply_.ByteSizeLong());
   if (status.ok()) SetReply(ToBytes(reply_));
-  if (!has_stored_) call_.SetUnaudited();
+  call_.SetUnaudited();  // unless this one has stored the rig, whose line is written
   reply_.Clear();
   End(status);
 }

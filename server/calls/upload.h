@@ -23,8 +23,7 @@ class UploadCall final : public CallReactor<UploadCall> {
 
   UploadTable::Sender sender_;  // constant after OnAdmitted
   v1::UploadRigResponse reply_ ABSL_GUARDED_BY(mutex_);
-  Quota::Permit holding_ ABSL_GUARDED_BY(mutex_);    // the message, until it has been stored
-  bool has_stored_ ABSL_GUARDED_BY(mutex_) = false;  // a rig
+  Quota::Permit holding_ ABSL_GUARDED_BY(mutex_);  // the message, until it has been stored
   // Used by OnReadDone and the worker in turn, like read_.
   v1::UploadRigRequest request_;
   v1::UploadHeader header_;

@@ -9,8 +9,7 @@ absl::Status WatchSessionCall::OnStart() {
   v1::WatchSessionRequest request;
   SINEW_RETURN_IF_ERROR(ParseRequest(call_, read_, request));
   name_ = request.name();
-  SINEW_ASSIGN_OR_RETURN(const auto lease,
-                         runtime_.sessions.Get(call_.caller().tenant, name_, runtime_.clock.Now()));
+  SINEW_ASSIGN_OR_RETURN(const auto lease, Find());
   StartUpdates();
   Update();
   if (last_sent_) return absl::OkStatus();
@@ -19,16 +18,23 @@ absl::Status WatchSessionCall::OnStart() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<WatchSessionCall::News> WatchSessionCall::Report(
-    v1::WatchSessionResponse& response) {
-  SINEW_ASSIGN_OR_RETURN(const auto lease,
-                         runtime_.sessions.Get(call_.caller().tenant, name_, runtime_.clock.Now()));
+absl::StatusOr<SessionTable::Lease> WatchSessionCall::Find() const {
+  return runtime_.sessions.Get(call_.caller().tenant, name_, runtime_.clock.Now());
+}
+
+bool WatchSessionCall::HasNews() {
+  const auto lease = Find();
+  if (!lease.ok()) return true;
+  const BoundDeformer::Snapshot now = lease->session->bound->snapshot();
+  return now.state != BoundDeformer::State::kBinding || now.progress != sent_progress_;
+}
+
+absl::StatusOr<bool> WatchSessionCall::Report(v1::WatchSessionResponse& response) {
+  SINEW_ASSIGN_OR_RETURN(const auto lease, Find());
   const BoundDeformer::Snapshot now = lease.session->bound->snapshot();
-  const bool binding = now.state == BoundDeformer::State::kBinding;
-  if (binding && now.progress == sent_progress_) return News::kNone;
   sent_progress_ = now.progress;
   *response.mutable_session() = ToProto(lease, runtime_.clock);
-  return binding ? News::kProgress : News::kLast;
+  return now.state != BoundDeformer::State::kBinding;
 }
 
 }  // namespace sinew::server

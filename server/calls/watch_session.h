@@ -15,8 +15,11 @@ class WatchSessionCall final : public UpdateCall<WatchSessionCall, v1::WatchSess
  private:
   friend CallReactor;
   absl::Status OnStart() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::StatusOr<News> Report(v1::WatchSessionResponse& response) override
+  bool HasNews() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::StatusOr<bool> Report(v1::WatchSessionResponse& response) override
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  absl::StatusOr<SessionTable::Lease> Find() const;
 
   std::string name_;  // constant after OnStart
   double sent_progress_ ABSL_GUARDED_BY(mutex_) = -1;

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "server/calls/call_log.h"
 
@@ -25,6 +26,12 @@ class Guard final : public grpc::experimental::Interceptor {
       absl::Status admitted =
           runtime_.calls.Take(caller.client(), std::chrono::steady_clock::now());
       if (admitted.ok()) admitted = runtime_.access->Admit(context_, Scope::kAdmin, caller);
+      if (admitted.ok()) {
+        // Reflection is a stream that may stay open.
+        absl::StatusOr<Quota::Permit> place = runtime_.watches.Take(caller.client());
+        admitted = place.status();
+        if (place.ok()) place_ = *std::move(place);
+      }
       if (!admitted.ok()) {
         LogCall(runtime_,
                 {.caller = caller,
@@ -47,6 +54,7 @@ class Guard final : public grpc::experimental::Interceptor {
   Runtime& runtime_;
   const std::string method_;
   grpc::ServerContextBase& context_;
+  Quota::Permit place_;  // until the call ends
 };
 
 class Guards final : public grpc::experimental::ServerInterceptorFactoryInterface {

@@ -7,11 +7,9 @@
 #include <grpcpp/ext/channelz_service_plugin.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
-#include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/impl/server_builder_option.h>
 
 #include <algorithm>
-#include <array>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -30,6 +28,7 @@
 #include "server/process/tls_credentials.h"
 #include "server/runtime.h"
 #include "server/services/deform_service.h"
+#include "server/services/health_service.h"
 #include "server/services/info_service.h"
 #include "server/services/rig_service.h"
 #include "server/services/session_service.h"
@@ -37,8 +36,6 @@
 namespace sinew::server {
 namespace {
 
-constexpr std::array<const char*, 4> kServices = {"sinew.v1.RigService", "sinew.v1.SessionService",
-                                                  "sinew.v1.DeformService", "sinew.v1.InfoService"};
 constexpr int kMessageSlack = 64 << 10;  // for the fields of a message besides its bulk data
 constexpr int kHandshakeMilliseconds = 20'000;
 constexpr std::chrono::milliseconds kLastWords{500};  // for replies still being sent
@@ -50,13 +47,10 @@ constexpr std::chrono::seconds kSweep{1};  // until a closed connection no longe
 constexpr std::chrono::milliseconds kHeartbeat{400};
 constexpr std::chrono::milliseconds kBeat{300};  // at most: one ends before the next begins
 
-// gRPC applies these to every server built later in this process; install them only once.
-void InstallPlugins(bool channelz) {
-  static std::once_flag always, on_demand;
-  std::call_once(always, [] { grpc::EnableDefaultHealthCheckService(true); });
-  if (channelz) {
-    std::call_once(on_demand, [] { grpc::channelz::experimental::InitChannelzService(); });
-  }
+// gRPC applies it to every server built later in this process; install it only once.
+void InstallChannelz() {
+  static std::once_flag once;
+  std::call_once(once, [] { grpc::channelz::experimental::InitChannelzService(); });
 }
 
 // Linking gRPC's reflection adds it to every server. This takes it out of one.
@@ -106,12 +100,11 @@ class Server::State {
     grpc_shutdown();
   }
 
-  void SetServing(bool serving);
   void Stop();
   std::shared_ptr<grpc::Channel> InProcessChannel() const;
 
   std::unique_ptr<Runtime> runtime;
-  RpcService rigs, sessions, deforms, info;
+  RpcService rigs, sessions, deforms, info, health;
   std::unique_ptr<Listener> listener;
   std::unique_ptr<grpc::Server> server;
   std::optional<Readiness> readiness;
@@ -148,6 +141,7 @@ absl::StatusOr<std::unique_ptr<Server::State>> Server::State::Start(const Config
   AddSessionMethods(runtime, state->sessions);
   AddDeformMethods(runtime, state->deforms);
   AddInfoMethods(runtime, state->info);
+  AddHealthMethods(runtime, state->health);
   SINEW_RETURN_IF_ERROR(state->Listen(config));
   state->StartTimers();
   state->AddReadings();
@@ -160,7 +154,6 @@ absl::StatusOr<std::unique_ptr<Server::State>> Server::State::Start(const Config
     SINEW_ASSIGN_OR_RETURN(state->http, HttpPort::Start(config.network.http, std::move(pages)));
     state->http_address = state->http->address();
   }
-  state->SetServing(true);
   runtime.log->info("serving on {}; http {}; {} threads, {}", absl::StrJoin(state->addresses, ", "),
                     config.network.http == "off" ? "off" : state->http_address, config.Threads(),
                     std::string(IsaName(ActiveIsa())));
@@ -176,7 +169,7 @@ absl::Status Server::State::Listen(const Config& whole) {
   runtime->SetMostConnections(files - others);
   SINEW_ASSIGN_OR_RETURN(listener, Listener::Bind(config.listen, runtime->connections));
   addresses = listener->addresses();
-  InstallPlugins(config.channelz);
+  if (config.channelz) InstallChannelz();
   grpc::ServerBuilder builder;
   SetArguments(config, builder);
   using Type = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
@@ -187,12 +180,14 @@ absl::Status Server::State::Listen(const Config& whole) {
   auto unix_sockets = builder.experimental().AddExternalConnectionAcceptor(
       Type::FROM_FD, grpc::InsecureServerCredentials());
   if (!whole.access.Reflects()) builder.SetOption(std::make_unique<WithoutReflection>());
-  if (whole.access.Authenticates() && (whole.access.Reflects() || config.channelz)) {
+  if (whole.access.Reflects() || config.channelz) {
     std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> guards;
     guards.push_back(MakeAdminGuard(*runtime));
     builder.experimental().SetInterceptorCreators(std::move(guards));
   }
-  for (RpcService* service : {&rigs, &sessions, &deforms, &info}) builder.RegisterService(service);
+  for (RpcService* service : {&rigs, &sessions, &deforms, &info, &health}) {
+    builder.RegisterService(service);
+  }
   server = builder.BuildAndStart();
   if (server == nullptr) return absl::UnavailableError("listen: gRPC did not start");
   listener->Start(std::move(ports), std::move(unix_sockets));
@@ -212,12 +207,6 @@ std::shared_ptr<grpc::Channel> Server::State::InProcessChannel() const {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(64 << 20);
   return server->InProcessChannel(arguments);
-}
-
-void Server::State::SetServing(bool serving) {
-  auto* health = server->GetHealthCheckService();
-  health->SetServingStatus("", serving);
-  for (const char* service : kServices) health->SetServingStatus(service, serving);
 }
 
 void Server::State::AddReadings() {
@@ -305,7 +294,6 @@ void Server::Reload(const absl::StatusOr<Config>& config) {
 
 void Server::Drain() {
   if (state_->runtime->work.closed()) return;
-  state_->SetServing(false);
   state_->runtime->Drain();
 }
 

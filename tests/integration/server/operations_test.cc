@@ -4,9 +4,15 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
 #include <fstream>
+#include <future>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "server/access/tokens.h"
@@ -168,6 +174,43 @@ TEST(Operations, AuditLogHoldsWhoChangedWhat) {
   EXPECT_FALSE(std::getline(lines, line)) << line;
   EXPECT_EQ(std::filesystem::status(audit).permissions(),
             std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+}
+
+// A client that cancels its call may have deleted a rig all the same.
+TEST(Operations, AuditLogHoldsChangesOfCancelledCalls) {
+  const TemporaryFolder folder;
+  const std::string audit = (folder.path() / "audit").string();
+  const std::filesystem::path data = folder.path() / "data";
+  SinewdProcess server({"--audit-log", audit, "--data-dir", data.string()});
+  Stubs stubs(Connect(server));
+  std::set<std::string> rigs;
+  for (std::uint32_t k = 0; k < 60; ++k) rigs.insert(stubs.UploadTube({.rings = 4 + k}));
+  int delay = 0;
+  for (const std::string& rig : rigs) {
+    grpc::ClientContext context;
+    v1::DeleteRigRequest request;
+    request.set_name(rig);
+    v1::DeleteRigResponse response;
+    std::promise<void> ended;
+    stubs.rigs->async()->DeleteRig(&context, &request, &response,
+                                   [&](const grpc::Status&) { ended.set_value(); });
+    std::this_thread::sleep_for(std::chrono::microseconds(20 * delay++));
+    context.TryCancel();
+    ended.get_future().wait();
+  }
+  EXPECT_EQ(server.Stop(), 0);
+  std::set<std::string> deleted;
+  std::ifstream file(audit);
+  for (std::string line; std::getline(file, line);) {
+    const auto event = nlohmann::json::parse(line);
+    if (event["action"] == "RigService/DeleteRig" && event["outcome"] == "OK") {
+      deleted.insert(event["object"].get<std::string>());
+    }
+  }
+  for (const std::string& rig : rigs) {
+    EXPECT_EQ(std::filesystem::exists(data / (rig + ".sinewrig")), !deleted.contains(rig)) << rig;
+  }
+  EXPECT_FALSE(deleted.empty());
 }
 
 TEST(Operations, AuditLogHoldsFewFailures) {

@@ -34,6 +34,27 @@ class SharesAttack : public AttackTest {
   }
 };
 
+// They need no token.
+TEST_F(SharesAttack, HealthWatchesLeaveRoom) {
+  Start();
+  const PeakGrowth growth(pid());
+  std::list<RawHttp2> attackers;
+  for (int c = 0; c < 3; ++c) {
+    RawHttp2& attacker = attackers.emplace_back(address(), 65535);
+    for (int k = 0; k < 200; ++k) attacker.Call("grpc.health.v1.Health/Watch", "");
+  }
+  // Half of max-watches; the others of these 600 calls are refused.
+  WaitUntil([&] {
+    return MetricOf(server().http(), "sinew_limit_used{limit=\"max-watches\"}") == "512" &&
+           MetricOf(server().http(),
+                    "sinew_rpcs_total{code=\"RESOURCE_EXHAUSTED\","
+                    "method=\"grpc.health.v1.Health/Watch\"}") == "88";
+  });
+  EXPECT_LT(growth.megabytes(), 512u * 64 / 1024) << "64 KiB each";
+  const std::string session = stubs().Create(stubs().UploadTube(), "lbs").name();
+  EXPECT_EQ(stubs().Watch(session).state(), v1::Session::STATE_READY);
+}
+
 TEST_F(SharesAttack, IdleStreamsLeaveRoom) {
   Start();
   v1::StreamDeformRequest request;
