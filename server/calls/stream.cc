@@ -47,9 +47,13 @@ void StreamCall::OnReadDone(bool ok) {
     if (!opened_) End(InvalidField("open", "not set, need it in the first message"));
   } else {
     if (status.ok()) {
-      status = CatchExceptions([&] {
+      status = CatchExceptions([&]() -> absl::Status {
         mutex_.AssertHeld();
-        return Receive(request, size);
+        Quota::Permit held;
+        if (evaluator_ == nullptr) {
+          SINEW_ASSIGN_OR_RETURN(held, runtime_.held_bytes.Take(call_.caller().client(), size));
+        }
+        return Receive(request, held);
       });
     }
     if (!status.ok()) {
@@ -61,15 +65,12 @@ void StreamCall::OnReadDone(bool ok) {
   Pump();
 }
 
-absl::Status StreamCall::Receive(v1::StreamDeformRequest& request, std::uint64_t size) {
-  if (evaluator_ == nullptr) {
-    SINEW_ASSIGN_OR_RETURN(opening_.emplace_back(),
-                           runtime_.held_bytes.Take(call_.caller().client(), size));
-  }
+absl::Status StreamCall::Receive(v1::StreamDeformRequest& request, const Quota::Permit& held) {
   if (HasUnknownFields(request)) return RefuseUnknownFields(request, "");
   if (!opened_) {
     if (!request.has_open()) return InvalidField("open", "not set, need it in the first message");
     opened_ = true;
+    opening_ = held;
     SINEW_RETURN_IF_ERROR(Open(request.open()));
   } else if (request.has_open()) {
     return InvalidField("open", "set again, need it in the first message only");
@@ -78,7 +79,7 @@ absl::Status StreamCall::Receive(v1::StreamDeformRequest& request, std::uint64_t
     SINEW_RETURN_IF_ERROR(window_->Acknowledge(request.received()));
     if (!window_->full()) full_since_.reset();
   }
-  for (v1::Pose& pose : *request.mutable_poses()) SINEW_RETURN_IF_ERROR(Accept(pose));
+  for (v1::Pose& pose : *request.mutable_poses()) SINEW_RETURN_IF_ERROR(Accept(pose, held));
   return absl::OkStatus();
 }
 
@@ -101,7 +102,7 @@ absl::Status StreamCall::Open(const v1::StreamOpen& open) {
   return absl::OkStatus();
 }
 
-absl::Status StreamCall::Accept(v1::Pose& pose) {
+absl::Status StreamCall::Accept(v1::Pose& pose, const Quota::Permit& held) {
   if (draining_) {  // after the last_frame of the notice
     left_out_ = true;
     return absl::OkStatus();
@@ -115,7 +116,7 @@ absl::Status StreamCall::Accept(v1::Pose& pose) {
     unchecked_bytes_ = 0;
   }
   last_pose_ = runtime_.clock.Now();
-  waiting_.push_back({std::move(pose), last_pose_, absl::OkStatus()});
+  waiting_.push_back({std::move(pose), last_pose_, absl::OkStatus(), held});
   if (evaluator_ != nullptr) {
     CheckPose(waiting_.back());
     return absl::OkStatus();
@@ -147,10 +148,13 @@ absl::Status StreamCall::Prepare(std::shared_ptr<Session> session) {
   SINEW_ASSIGN_OR_RETURN(poses_held_,
                          runtime_.held_bytes.Take(client, window_->most_waiting() * pose_bytes));
   evaluator_ = *std::move(evaluator);
-  for (Waiting& waiting : waiting_) CheckPose(waiting);
+  for (Waiting& waiting : waiting_) {
+    waiting.held.reset();
+    CheckPose(waiting);
+  }
   layout_.Clear();
   output_.Clear();
-  opening_.clear();
+  opening_.reset();
   WhenBound(session, &StreamCall::OnBound);
   return absl::OkStatus();
 }
@@ -247,7 +251,7 @@ void StreamCall::EndIfDone() {
 
 void StreamCall::OnEnd() {
   waiting_.clear();
-  opening_.clear();
+  opening_.reset();
   FrameCall::OnEnd();
 }
 

@@ -32,6 +32,7 @@ class StreamCall final : public FrameCall<StreamCall> {
     v1::Pose pose;
     Clock::Time arrived;
     absl::Status refused;  // else evaluated in its turn
+    Quota::Permit held;    // memory of its request, until Prepare
   };
 
   absl::Status OnAdmitted() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -40,11 +41,13 @@ class StreamCall final : public FrameCall<StreamCall> {
   void OnEnd() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Pump() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  // size: of the request, here and in gRPC.
-  absl::Status Receive(v1::StreamDeformRequest& request, std::uint64_t size)
+  // held: memory of the request, here and in gRPC, which its poses keep; null once poses_held_
+  // counts them.
+  absl::Status Receive(v1::StreamDeformRequest& request, const Quota::Permit& held)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Open(const v1::StreamOpen& open) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status Accept(v1::Pose& pose) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status Accept(v1::Pose& pose, const Quota::Permit& held)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void CheckPose(Waiting& waiting) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Prepare(std::shared_ptr<Session> session) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void OnBound() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -58,10 +61,10 @@ class StreamCall final : public FrameCall<StreamCall> {
   }
   void EndIfDone() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  // Until Prepare: how the stream is opened, and memory held for it and for poses that wait.
+  // Until Prepare: how the stream is opened, and memory held for it.
   v1::PoseLayout layout_ ABSL_GUARDED_BY(mutex_);
   v1::OutputOptions output_ ABSL_GUARDED_BY(mutex_);
-  std::vector<Quota::Permit> opening_ ABSL_GUARDED_BY(mutex_);
+  Quota::Permit opening_ ABSL_GUARDED_BY(mutex_);
   bool opened_ ABSL_GUARDED_BY(mutex_) = false;  // the first message was read
   bool ready_ ABSL_GUARDED_BY(mutex_) = false;   // bound: poses may be evaluated
   bool reads_done_ ABSL_GUARDED_BY(mutex_) = false;

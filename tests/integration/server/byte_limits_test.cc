@@ -6,10 +6,14 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "core/base/digest.h"
 #include "tests/integration/server/limit_refusal.h"
+#include "tests/integration/server/long_work.h"
+#include "tests/integration/server/raw_http2.h"
 #include "tests/integration/server/server_fixture.h"
+#include "tests/integration/server/stream_client.h"
 #include "tests/support/wait_until.h"
 
 namespace sinew::testing {
@@ -273,6 +277,44 @@ TEST_F(ByteLimits, UnfinishedUploadIsKeptUpToItsTime) {
   clock.Advance(std::chrono::milliseconds(300));
   EXPECT_EQ(committed(), 0u);
   EXPECT_EQ(Used("max-uploads"), 0u);
+}
+
+// While the session of a stream is being found, it holds the poses that wait, and no more.
+TEST_F(ByteLimits, ReplacedPosesAreGivenBack) {
+  Start();
+  const std::string slow = stubs().UploadTube(kLongTube);
+  Calls estimates(stubs());
+  for (int k = 0; k < 40; ++k) estimates.Estimate(slow, SlowEstimate(k));
+  v1::StreamOpen open = OpenRecipe(slow, SlowEstimate(40));
+  open.set_mode(v1::ORDER_MODE_LATEST);
+  Stream stream(stubs(), open);
+  WaitUntil([&] { return stubs().Stats().streams() == 1; });
+  const std::uint64_t before = Used("max-held-bytes");
+  v1::Pose pose;
+  pose.set_joint_transforms(std::string(200'000, 'x'));
+  for (std::uint64_t k = 1; k <= 40; ++k) {
+    pose.set_frame(k);
+    EXPECT_TRUE(stream.Send(pose));
+  }
+  WaitUntil([&] { return Used("max-held-bytes") >= before + pose.ByteSizeLong(); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));  // all have arrived
+  EXPECT_LT(Used("max-held-bytes"), before + 4 * pose.ByteSizeLong());
+  EXPECT_LT(estimates.finished(), estimates.size());
+}
+
+TEST_F(ByteLimits, UpdatesOfSessionsAreHeldUntilTheyAreRead) {
+  Start();
+  const std::string session = stubs().Create(stubs().UploadTube(), "lbs").name();
+  const std::uint64_t size = stubs().Watch(session).ByteSizeLong();
+  const std::uint64_t before = Used("max-held-bytes");
+  RawHttp2 reader(server().addresses().front(), 0);
+  v1::WatchSessionRequest request;
+  request.set_name(session);
+  constexpr std::uint64_t kCalls = 20, kCallBytes = 32 << 10;
+  for (std::uint64_t k = 0; k < kCalls; ++k) {
+    reader.Call("sinew.v1.SessionService/WatchSession", request.SerializeAsString());
+  }
+  WaitUntil([&] { return Used("max-held-bytes") >= before + kCalls * (kCallBytes + size); });
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/integration/server/attacked_server.h"
+#include "tests/integration/server/long_work.h"
 #include "tests/integration/server/raw_http2.h"
 #include "tests/integration/server/resident_memory.h"
 #include "tests/integration/server/stream_client.h"
@@ -107,6 +108,28 @@ TEST_F(MemoryTest, UnfinishedMessagesAreBounded) {
   std::string other;
   EXPECT_CODE(stubs().Upload(TubeRig({.rings = 7}).SerializeAsString(), &other), StatusCode::OK);
   EXPECT_LT(growth.megabytes(), 64u);
+}
+
+// Messages without a pose, while the session is being found.
+TEST_F(MemoryTest, EmptyMessagesBeforeTheSessionAreNotKept) {
+  Start();
+  const std::string slow = stubs().UploadTube(kLongTube);
+  Stubs same_client = Attacker();  // whose estimates wait for each other
+  Calls estimates(same_client);
+  for (int k = 0; k < 40; ++k) estimates.Estimate(slow, SlowEstimate(k));
+  v1::StreamDeformRequest request;
+  request.mutable_open()->mutable_target()->mutable_source()->set_rig(slow);
+  request.mutable_open()->mutable_target()->mutable_source()->set_recipe_text(SlowEstimate(40));
+  RawHttp2 attacker(address(), kUsualWindow);
+  const std::uint32_t stream = attacker.Begin("sinew.v1.DeformService/StreamDeform");
+  EXPECT_TRUE(attacker.Send(stream, RawHttp2::Framed(request.SerializeAsString()), false));
+  std::string empty;
+  for (int k = 0; k < 10'000; ++k) empty += RawHttp2::Framed("");
+  EXPECT_TRUE(attacker.Send(stream, empty, false));
+  const PeakGrowth growth(pid());
+  for (int k = 0; k < 60; ++k) EXPECT_TRUE(attacker.Send(stream, empty, false));
+  EXPECT_LT(estimates.finished(), estimates.size());
+  EXPECT_LT(growth.megabytes(), 24u) << "600,000 messages";
 }
 
 TEST_F(MemoryTest, UnfinishedMessagesAreCutOff) {
