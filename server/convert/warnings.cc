@@ -1,6 +1,9 @@
 #include "server/convert/warnings.h"
 
+#include <absl/strings/str_cat.h>
+
 #include <algorithm>
+#include <ranges>
 #include <variant>
 #include <vector>
 
@@ -10,6 +13,8 @@
 
 namespace sinew::server {
 namespace {
+
+constexpr std::size_t kMost = 16;  // of one kind: every session keeps them and lists have them
 
 bool UsesMuscles(const Recipe& recipe) {
   return std::ranges::any_of(recipe, [](const StageParams& params) {
@@ -24,7 +29,12 @@ bool UsesMuscles(const Recipe& recipe) {
 Warnings WarningsOf(const Recipe& recipe, const Rig& rig) {
   Warnings warnings;
   const auto add = [&](const char* path, const std::vector<Problem>& problems) {
-    for (const Problem& problem : problems) *warnings.Add() = ToProto(problem, path);
+    for (const Problem& problem : problems | std::views::take(kMost)) {
+      *warnings.Add() = ToProto(problem, path);
+    }
+    if (problems.size() <= kMost) return;
+    *warnings.Add() = ToProto(
+        {Severity::kWarning, "", absl::StrCat("and ", problems.size() - kMost, " more")}, path);
   };
   add("source.recipe", UnusedParameters(recipe));
   if (rig.muscles().empty()) add("source.recipe", UnusedWithoutMuscles(recipe));

@@ -24,19 +24,21 @@ inline absl::StatusOr<std::size_t> PageSize(std::int32_t asked, std::uint64_t mo
   return static_cast<std::size_t>(std::min(rows, most));
 }
 
-// Fills `page` with `rows` while the reply stays under what clients accept by default, but with one
-// at least. more: whether rows beyond these are left. Returns the token of the next page, or empty.
-template <class Row, class Page>
-std::string FillPage(std::vector<Row> rows, bool more, Page* page) {
+// Fills `page` with row(item) for each item while the reply stays under what clients accept by
+// default, but with one at least. Makes one row more than fits, at most. more: whether items beyond
+// these are left. Returns the token of the next page, or empty.
+template <class Item, class Page, class Row>
+std::string FillPage(const std::vector<Item>& items, bool more, Page* page, const Row& row) {
   constexpr std::size_t kReplyBytes = 3 << 20;
   std::size_t bytes = 0;
-  for (Row& row : rows) {
-    bytes += row.ByteSizeLong();
+  for (const Item& item : items) {
+    auto made = row(item);
+    bytes += made.ByteSizeLong();
     if (!page->empty() && bytes > kReplyBytes) {
       more = true;
       break;
     }
-    *page->Add() = std::move(row);
+    *page->Add() = std::move(made);
   }
   return more ? page->rbegin()->name() : std::string();
 }

@@ -50,6 +50,7 @@ void AddRigMethods(Runtime& runtime, RpcService& service) {
   service.Add(
       {.runtime = runtime, .name = "RigService/ListRigs", .scope = Scope::kRigsRead},
       Unary<v1::ListRigsRequest, v1::ListRigsResponse>(
+          &runtime.control,
           [&runtime](const Call& call, const v1::ListRigsRequest& request,
                      v1::ListRigsResponse& response) -> absl::Status {
             SINEW_ASSIGN_OR_RETURN(const std::size_t rows,
@@ -59,9 +60,10 @@ void AddRigMethods(Runtime& runtime, RpcService& service) {
               SINEW_ASSIGN_OR_RETURN(after, ParseRigName("page_token", request.page_token()));
             }
             bool more = false;
-            std::vector<v1::RigSummary> rigs =
+            const std::vector<RigStore::Listed> rigs =
                 runtime.rigs->List(call.caller().tenant, after, rows, more);
-            response.set_next_page_token(FillPage(std::move(rigs), more, response.mutable_rigs()));
+            response.set_next_page_token(FillPage(rigs, more, response.mutable_rigs(),
+                                                  [](const auto& rig) { return *rig; }));
             return absl::OkStatus();
           }));
 

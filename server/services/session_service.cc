@@ -106,18 +106,17 @@ void AddSessionMethods(Runtime& runtime, RpcService& service) {
   service.Add(
       {.runtime = runtime, .name = "SessionService/ListSessions", .scope = Scope::kSessionsUse},
       Unary<v1::ListSessionsRequest, v1::ListSessionsResponse>(
+          &runtime.control,
           [&runtime](const Call& call, const v1::ListSessionsRequest& request,
                      v1::ListSessionsResponse& response) -> absl::Status {
             SINEW_ASSIGN_OR_RETURN(const std::size_t rows,
                                    PageSize(request.page_size(), runtime.config.sessions.page));
             bool more = false;
-            std::vector<v1::Session> sessions;
-            for (const auto& lease :
-                 runtime.sessions.List(call.caller().tenant, request.page_token(), rows, more)) {
-              sessions.push_back(ToProto(lease, runtime.clock));
-            }
+            const std::vector<SessionTable::Lease> leases =
+                runtime.sessions.List(call.caller().tenant, request.page_token(), rows, more);
             response.set_next_page_token(
-                FillPage(std::move(sessions), more, response.mutable_sessions()));
+                FillPage(leases, more, response.mutable_sessions(),
+                         [&](const auto& lease) { return ToProto(lease, runtime.clock); }));
             return absl::OkStatus();
           }));
 

@@ -16,9 +16,12 @@ namespace {
 
 constexpr std::chrono::seconds kRigRetry{10};  // time for a client to delete rigs
 
-std::shared_ptr<const v1::RigSummary> WithoutJoints(v1::RigSummary summary) {
+constexpr std::size_t kListedMeshBytes = 4096;
+
+RigStore::Listed ListedPart(v1::RigSummary summary) {
   summary.clear_joints();
   summary.clear_controls();
+  if (summary.ByteSizeLong() > kListedMeshBytes) summary.clear_meshes();
   return std::make_shared<const v1::RigSummary>(std::move(summary));
 }
 
@@ -61,7 +64,7 @@ void RigStore::Add(RigFiles::Stored stored) {
   entry->place = places_.TakeBeyondLimit(entry->key.tenant, 1);
   entry->room = bytes_.TakeBeyondLimit(entry->key.tenant, entry->size);
   if (stored.summary) {
-    entry->listed = WithoutJoints(*std::move(stored.summary));
+    entry->listed = ListedPart(*std::move(stored.summary));
   } else {
     entry->lacks_summary = true;
     log_->warn("{}: its summary is damaged or lost; listed without it until the rig is read",
@@ -151,7 +154,7 @@ absl::StatusOr<std::shared_ptr<const PieceSums>> RigStore::VerifiedSums(Entry& e
 
 void RigStore::Parsed(Entry& entry, std::shared_ptr<const StoredRig> parsed) {
   const absl::MutexLock lock(&mutex_);
-  if (entry.listed == nullptr) entry.listed = WithoutJoints(parsed->summary);
+  if (entry.listed == nullptr) entry.listed = ListedPart(parsed->summary);
   parsed_.Touch(entry.key.Text(), parsed->rig->bytes());
   entry.parsed = std::move(parsed);
   // A rig in use has owners besides its entry, so dropping it here would free no memory.
@@ -319,9 +322,9 @@ absl::Status RigStore::Delete(const RigKey& key) {
   return absl::OkStatus();
 }
 
-std::vector<v1::RigSummary> RigStore::List(const std::string& tenant, const std::string& after,
-                                           std::size_t count, bool& more) {
-  std::vector<v1::RigSummary> rigs;
+std::vector<RigStore::Listed> RigStore::List(const std::string& tenant, const std::string& after,
+                                             std::size_t count, bool& more) {
+  std::vector<Listed> rigs;
   const absl::MutexLock lock(&mutex_);
   const std::string prefix = RigKey{tenant, {}}.Text();
   auto it = entries_.upper_bound(prefix + after);
@@ -331,11 +334,12 @@ std::vector<v1::RigSummary> RigStore::List(const std::string& tenant, const std:
   };
   for (; in_tenant() && rigs.size() < count; ++it) {
     if (it->second->listed != nullptr) {
-      rigs.push_back(*it->second->listed);
+      rigs.push_back(it->second->listed);
     } else {
-      v1::RigSummary& summary = rigs.emplace_back();
+      v1::RigSummary summary;
       summary.set_name(RigName(it->second->key.hex));
       summary.set_size_bytes(it->second->size);
+      rigs.push_back(std::make_shared<const v1::RigSummary>(std::move(summary)));
     }
   }
   more = in_tenant();

@@ -88,10 +88,13 @@ class RigStore {
   // be removed and is still there.
   absl::Status Delete(const RigKey& key);
 
-  // The tenant's summaries without joints and controls, sorted by name, after the rig of `after`,
-  // hex digits or empty; `more`: whether any are left.
-  std::vector<v1::RigSummary> List(const std::string& tenant, const std::string& after,
-                                   std::size_t count, bool& more);
+  // What a list has of a rig: its summary without joints and controls, and with its meshes only if
+  // they are small, since all rigs keep it in memory.
+  using Listed = std::shared_ptr<const v1::RigSummary>;
+  // The tenant's rigs, sorted by name, after the rig of `after`, hex digits or empty; `more`:
+  // whether any are left.
+  std::vector<Listed> List(const std::string& tenant, const std::string& after, std::size_t count,
+                           bool& more);
 
   std::vector<RigKey> Keys() const;  // of all tenants
   // Null: memory only.
@@ -116,8 +119,8 @@ class RigStore {
     // The others are guarded by the store's mutex and may be null.
     std::shared_ptr<const PieceSums> sums;  // once the file has been verified
     std::shared_ptr<const StoredRig> parsed;
-    std::shared_ptr<const v1::RigSummary> listed;  // without joints and controls
-    bool lacks_summary = false;                    // on disk
+    Listed listed;
+    bool lacks_summary = false;  // on disk
   };
   using EntryPointer = std::shared_ptr<Entry>;
 

@@ -43,6 +43,20 @@ TEST_P(RigStoreTest, StoresBytesVerbatimUnderDigest) {
   EXPECT_EQ(*store->Get(sample.key), *stored);
 }
 
+TEST_P(RigStoreTest, ListsWithoutLongNamesOfMeshes) {
+  const auto store = OpenStore();
+  v1::Rig rig = testing::TubeRig({});
+  rig.mutable_meshes(0)->set_name(std::string(5000, 'm'));
+  const std::string bytes = rig.SerializeAsString();
+  const auto stored = store->Put(kCaller, Sha256Hex(bytes), bytes, {});
+  ASSERT_TRUE(stored.ok()) << stored.status();
+  EXPECT_EQ((*stored)->summary.meshes_size(), 1);
+  bool more = false;
+  const auto rigs = store->List({}, "", 10, more);
+  EXPECT_EQ(rigs[0]->meshes_size(), 0);
+  EXPECT_EQ(rigs[0]->vertices(), (*stored)->summary.vertices());
+}
+
 TEST_P(RigStoreTest, ListsInPages) {
   const auto store = OpenStore();
   for (const char* label : {"a", "b", "c"}) {
@@ -53,9 +67,9 @@ TEST_P(RigStoreTest, ListsInPages) {
   const auto first = store->List({}, "", 2, more);
   ASSERT_EQ(first.size(), 2u);
   EXPECT_TRUE(more);
-  EXPECT_EQ(first[0].joints_size(), 0);
-  EXPECT_EQ(first[0].vertices(), 72u);
-  const auto rest = store->List({}, *ParseRigName("x", first[1].name()), 2, more);
+  EXPECT_EQ(first[0]->joints_size(), 0);
+  EXPECT_EQ(first[0]->vertices(), 72u);
+  const auto rest = store->List({}, *ParseRigName("x", first[1]->name()), 2, more);
   EXPECT_EQ(rest.size(), 1u);
   EXPECT_FALSE(more);
 }
@@ -350,10 +364,10 @@ TEST_P(RigFolder, DamagedSummaryIsNotListed) {
     bool more = false;
     const auto rigs = store->List({}, "", 10, more);
     ASSERT_EQ(rigs.size(), 1u);
-    EXPECT_EQ(rigs[0].vertices(), 0u) << at;
-    EXPECT_EQ(rigs[0].size_bytes(), sample.bytes.size());
+    EXPECT_EQ(rigs[0]->vertices(), 0u) << at;
+    EXPECT_EQ(rigs[0]->size_bytes(), sample.bytes.size());
     ASSERT_TRUE(store->Get(sample.key).ok());
-    EXPECT_EQ(store->List({}, "", 10, more)[0].vertices(), 72u) << "known once it is parsed";
+    EXPECT_EQ(store->List({}, "", 10, more)[0]->vertices(), 72u) << "known once it is parsed";
   }
 }
 

@@ -104,7 +104,7 @@ TEST_P(ScrubberTest, RestoresDamagedSummary) {
   FlipLastByte(summary);
   const auto vertices = [&] {
     bool more = false;
-    return rigs_->List({}, "", 10, more)[0].vertices();
+    return rigs_->List({}, "", 10, more)[0]->vertices();
   };
   bound_.reset();
   rigs_.reset();
