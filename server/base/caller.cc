@@ -25,6 +25,7 @@ std::string PeerOf(std::string_view address) {
 }
 
 std::string NetworkOf(const std::string& peer) {
+  if (peer == "unix") return "unix:";  // which is no name of a tenant
   in6_addr address;
   const std::string plain = peer.substr(0, peer.find('%'));  // without the zone of a link
   if (::inet_pton(AF_INET6, plain.c_str(), &address) != 1 || IN6_IS_ADDR_LOOPBACK(&address)) {

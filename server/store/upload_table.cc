@@ -7,6 +7,7 @@
 #include <absl/strings/strip.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <optional>
 #include <utility>
@@ -137,9 +138,12 @@ absl::StatusOr<std::shared_ptr<UploadTable::Upload>> UploadTable::FindOrAdd(
 }
 
 absl::Status UploadTable::Reserve(Upload& upload, std::uint64_t bytes, Time now) {
-  const bool has_others = std::ranges::any_of(
+  // Idle uploads make room: those of this client, or if it has none, those of all, but only where
+  // that helps: others do not count towards its share.
+  const bool has_own = std::ranges::any_of(
       uploads_, [&](const auto& entry) { return entry.second->client == upload.client; });
   while (true) {
+    const std::array refusals = {places_.Try(upload.client), room_.Try(upload.client, bytes)};
     absl::StatusOr<Quota::Permit> place = places_.Take(upload.client);
     absl::StatusOr<Quota::Permit> room = room_.Take(upload.client, bytes);
     if (place.ok() && room.ok()) {
@@ -147,7 +151,11 @@ absl::Status UploadTable::Reserve(Upload& upload, std::uint64_t bytes, Time now)
       upload.room = *std::move(room);
       return absl::OkStatus();
     }
-    if (EvictOldest(has_others ? &upload.client : nullptr, now)) continue;
+    const auto is = [&](Quota::Refusal refusal) {
+      return std::ranges::find(refusals, refusal) != refusals.end();
+    };
+    const bool may_help = !is(Quota::Refusal::kNever) && (has_own || !is(Quota::Refusal::kShare));
+    if (may_help && EvictOldest(has_own ? &upload.client : nullptr, now)) continue;
     return place.ok() ? room.status() : place.status();
   }
 }

@@ -9,37 +9,48 @@
 
 namespace sinew::server {
 
-absl::Status Quota::Refused(const absl::Status& status, bool fits) const {
-  return fits ? WithRetry(status, absl::FromChrono(retry_)) : status;
+std::uint64_t Quota::MostFor(const std::string& client, std::uint64_t others) const {
+  const std::uint64_t rest = limit_ - std::min(others, limit_);
+  if (client.empty() || share_ >= 1) return rest;
+  return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(share_ * static_cast<double>(rest)));
+}
+
+Quota::Refusal Quota::Judge(const std::string& client, std::uint64_t amount) const {
+  const std::uint64_t held = HeldBy(client);
+  const bool full = amount > limit_ || count_ > limit_ - amount;
+  if (!full && held + amount <= MostFor(client, count_ - held)) return Refusal::kNone;
+  if (amount > limit_ || amount > MostFor(client, 0)) return Refusal::kNever;
+  return full ? Refusal::kFull : Refusal::kShare;
+}
+
+Quota::Refusal Quota::Try(const std::string& client, std::uint64_t amount) const {
+  const absl::MutexLock lock(&mutex_);
+  return Judge(client, amount);
+}
+
+// To a client among others, it does not say what those hold.
+std::string Quota::Describe(Refusal refusal, const std::string& client,
+                            std::uint64_t amount) const {
+  const std::string unit(unit_);
+  if (client.empty() || share_ >= 1) {
+    return absl::StrCat("got ", count_ + amount, " ", unit, ", limit ", limit_);
+  }
+  if (refusal == Refusal::kFull) {
+    return absl::StrCat("got ", amount, " ", unit, " more, all clients together hold the limit of ",
+                        limit_);
+  }
+  return absl::StrCat("got ", HeldBy(client) + amount, " ", unit, ", limit ", share_,
+                      " of what other clients leave of ", limit_);
 }
 
 absl::StatusOr<Quota::Permit> Quota::Take(const std::string& client, std::uint64_t amount) {
   {
     const absl::MutexLock lock(&mutex_);
     if (closed_) return Draining();
-    // What one client may hold if the others hold `others`; one unit at least.
-    const bool shared = !client.empty() && share_ < 1;
-    const auto allowed = [&](std::uint64_t others) {
-      mutex_.AssertHeld();
-      if (!shared) return limit_ - others;
-      return std::max<std::uint64_t>(
-          1, static_cast<std::uint64_t>(share_ * static_cast<double>(limit_ - others)));
-    };
-    const bool fits = amount <= allowed(0);  // if there were no others
-    if (amount > limit_ || count_ > limit_ - amount) {
-      return Refused(LimitExceeded(subject_, count_ + amount, limit_, unit_, name_), fits);
-    }
-    if (shared) {
-      const std::uint64_t held = HeldBy(client);
-      const std::uint64_t most = allowed(count_ - held);
-      if (held + amount > most) {
-        return Refused(
-            LimitExceeded(subject_,
-                          absl::StrCat("got ", held + amount, " ", std::string(unit_), ", limit ",
-                                       most, " for one client now, ", limit_, " for all"),
-                          name_),
-            fits);
-      }
+    const Refusal refusal = Judge(client, amount);
+    if (refusal != Refusal::kNone) {
+      const absl::Status status = LimitExceeded(subject_, Describe(refusal, client, amount), name_);
+      return refusal == Refusal::kNever ? status : WithRetry(status, absl::FromChrono(retry_));
     }
     Count(client, amount);
   }

@@ -34,6 +34,14 @@ class Quota {
   // kResourceExhausted: the limit or the client's share would be passed; RetryInfo unless
   // the amount never fits.
   absl::StatusOr<Permit> Take(const std::string& client, std::uint64_t amount = 1);
+  // Why Take would refuse the amount now.
+  enum class Refusal : std::uint8_t {
+    kNone,   // it would not
+    kFull,   // what all clients hold leaves too little
+    kShare,  // the client's own share is used up
+    kNever,  // more than the limit, or than the client's share of it without others
+  };
+  Refusal Try(const std::string& client, std::uint64_t amount = 1) const;
   // For what exists already: counts it, whatever the limit.
   Permit TakeBeyondLimit(const std::string& client, std::uint64_t amount);
   // Waits until the amount is free, behind those who wait already. More than the limit counts as
@@ -55,7 +63,13 @@ class Quota {
   bool WaitEmpty(std::chrono::milliseconds timeout);
 
  private:
-  absl::Status Refused(const absl::Status& status, bool fits) const;
+  // What `client` may hold if the others hold `others`: one unit at least.
+  std::uint64_t MostFor(const std::string& client, std::uint64_t others) const
+      ABSL_SHARED_LOCKS_REQUIRED(mutex_);
+  std::string Describe(Refusal refusal, const std::string& client, std::uint64_t amount) const
+      ABSL_SHARED_LOCKS_REQUIRED(mutex_);
+  Refusal Judge(const std::string& client, std::uint64_t amount) const
+      ABSL_SHARED_LOCKS_REQUIRED(mutex_);
   std::uint64_t HeldBy(const std::string& client) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
   bool Empty() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return count_ == 0; }
   void Count(const std::string& client, std::uint64_t amount) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

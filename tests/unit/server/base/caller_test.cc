@@ -28,7 +28,8 @@ TEST(Caller, Ipv6AddressesOfOneNetworkAreOneClient) {
   EXPECT_EQ(NetworkOf("fe80::1%25eth0"), "fe80::/64");
   EXPECT_EQ(NetworkOf("::ffff:10.0.0.7"), "10.0.0.7");
   EXPECT_EQ(NetworkOf("::ffff:a00:7"), "10.0.0.7");
-  for (const char* peer : {"10.0.0.7", "::1", "unix", "", "%"}) EXPECT_EQ(NetworkOf(peer), peer);
+  for (const char* peer : {"10.0.0.7", "::1", "", "%"}) EXPECT_EQ(NetworkOf(peer), peer);
+  EXPECT_EQ(NetworkOf("unix"), "unix:") << "a tenant may be called unix";
   EXPECT_EQ((Caller{.peer = "2001:db8::7", .tenant = {}, .principal = {}}).client(),
             "2001:db8::/64");
 }

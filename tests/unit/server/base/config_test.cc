@@ -122,8 +122,13 @@ TEST(Config, OtherMachinesNeedTlsAndAuthentication) {
 }
 
 TEST(Config, AccessOptionsNeedEachOther) {
-  const std::vector<std::vector<std::string>> table = {
-      {"--tls-cert", "c"}, {"--tls-key", "k"}, {"--tls-client-ca", "a"}, {"--jwks-file", "j"}};
+  const std::vector<std::vector<std::string>> table = {{"--tls-cert", "c"},
+                                                       {"--tls-key", "k"},
+                                                       {"--tls-client-ca", "a"},
+                                                       {"--jwks-file", "j"},
+                                                       {"--jwt-audience", "a"},
+                                                       {"--jwt-issuer", "i"},
+                                                       {"--tls-tenant-pattern", "(a)"}};
   for (const auto& arguments : table) {
     Config config;
     EXPECT_EQ(Parse(arguments, config).exit_code, 64) << arguments[0];
@@ -245,6 +250,21 @@ TEST(Config, UnknownVariablesAreListed) {
   EXPECT_TRUE(Parse({}, config).run);
   EXPECT_EQ(config.unknown_variables,
             (std::vector<std::string>{"SINEWD_MAX_WINDOWS", "SINEWD_PORT"}));
+}
+
+TEST_F(ConfigFile, NeedsOneDocumentAndAnAddress) {
+  const std::pair<const char*, const char*> table[] = {
+      {"max-window: 30\n---\nmax-window: 4\n", "got several documents, need one"},
+      {"listen: []\n", "listen: got no address, need one or more"}};
+  for (const auto& [text, said] : table) {
+    Config config;
+    const CommandLine line = Parse({"--config", Write(text)}, config);
+    EXPECT_EQ(line.exit_code, 78) << text;
+    EXPECT_NE(line.text.find(said), std::string::npos) << line.text;
+  }
+  Config config;
+  EXPECT_TRUE(Parse({"--config", Write("")}, config).run) << "empty";
+  EXPECT_TRUE(Parse({"--config", Write("trusted-proxy: []\n")}, config).run);
 }
 
 TEST_F(ConfigFile, SourcesCompleteEachOther) {

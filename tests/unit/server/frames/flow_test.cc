@@ -234,7 +234,7 @@ TEST(Quota, ClientMayHoldItsShareOfWhatOthersLeave) {
   const absl::Status refused = quota.Take("a").status();
   EXPECT_EQ(ReasonOf(refused), v1::REASON_LIMIT);
   EXPECT_EQ(refused.message(),
-            "server: got 31 things, limit 19 for one client now, 60 for all (max-things)");
+            "server: got 31 things, limit 0.5 of what other clients leave of 60 (max-things)");
   // This process has no share, and what is given back is free for others.
   EXPECT_TRUE(quota.Take("", 8).ok());
   permits.clear();

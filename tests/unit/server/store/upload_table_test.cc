@@ -281,6 +281,23 @@ TEST_P(UploadTest, OneClientLeavesRoomForOthers) {
   EXPECT_EQ(uploads->Query(kOther, c.header)->committed, 1u);
 }
 
+TEST_P(UploadTest, UploadThatNeverFitsDropsNoOther) {
+  const Sample a = MakeSample("a"), b = MakeSample("b");
+  share_ = 0.2;
+  config_.upload_bytes = 4 * a.bytes.size();  // of which one client has less than one rig
+  const auto store = OpenStore();
+  const auto uploads = OpenUploads(*store);
+  const std::string small = "x";
+  v1::UploadHeader tiny = a.header;
+  tiny.set_sha256(Sha256Hex(small));
+  tiny.set_size_bytes(2);
+  ASSERT_TRUE(uploads->Append(sender_, tiny, 0, small, now_).ok());
+  const auto later = now_ + std::chrono::seconds(30);
+  const auto other = UploadTable::NewSender(kOther);
+  EXPECT_EQ(ReasonOf(uploads->Append(other, b.header, 0, "x", later).status()), v1::REASON_LIMIT);
+  EXPECT_EQ(uploads->Query(kCaller, tiny)->committed, 1u);
+}
+
 class UploadFolder : public StoreTest {};
 INSTANTIATE_TEST_SUITE_P(Places, UploadFolder, ::testing::Values(true));
 
@@ -297,7 +314,7 @@ TEST_P(UploadFolder, OutlivesStore) {
   EXPECT_EQ(store->Read(whole.key, 0, 1 << 20)->bytes, whole.bytes);
   EXPECT_TRUE(store->Get(whole.key).ok());
   bool more = false;
-  EXPECT_EQ(store->List({}, "", 10, more)[0].vertices(), 72u);
+  EXPECT_EQ(store->List({}, "", 10, more)[0]->vertices(), 72u);
   EXPECT_EQ(uploads->Query(kCaller, half.header)->committed, 99u);
   const auto done = uploads->Append(sender_, half.header, 99, half.bytes.substr(99), now_);
   ASSERT_TRUE(done.ok()) << done.status();
