@@ -26,6 +26,7 @@ namespace sinew::server {
 namespace {
 
 constexpr int kBacklog = 1024;
+constexpr int kSweepRest = 20;                    // times the duration of a sweep, until the next
 constexpr int kUserTimeoutMilliseconds = 20'000;  // for data that a lost peer does not acknowledge
 
 Descriptor MakeSocket(int family) {
@@ -223,7 +224,7 @@ void Listener::Accept(int port) {
   const std::string client = ClientOf(name, size);
   const absl::MutexLock lock(&mutex_);
   auto permit = connections_.Take(client);
-  if (!permit.ok()) {
+  if (!permit.ok() && MaySweep()) {
     Sweep();
     permit = connections_.Take(client);
   }
@@ -248,8 +249,16 @@ void Listener::AcceptAndClose(int port) {
   ++refused_;
 }
 
+bool Listener::MaySweep() const {
+  return std::chrono::steady_clock::now() >= next_sweep_;
+}
+
 void Listener::Sweep() {
+  const auto start = std::chrono::steady_clock::now();
   open_.remove_if([](const Connection& known) { return InodeOf(known.socket) != known.inode; });
+  const auto end = std::chrono::steady_clock::now();
+  // A flood of connections that are refused must not spend this thread on looking at all others.
+  next_sweep_ = end + kSweepRest * (end - start);
 }
 
 }  // namespace sinew::server

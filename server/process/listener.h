@@ -64,6 +64,7 @@ class Listener {
   void Loop();
   void Accept(int port);
   void AcceptAndClose(int port);
+  bool MaySweep() const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
   // Gives back the permits of connections that are closed.
   void Sweep() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
@@ -77,6 +78,7 @@ class Listener {
   std::atomic<std::uint64_t> refused_{0};
   absl::Mutex mutex_;
   std::list<Connection> open_ ABSL_GUARDED_BY(mutex_);
+  std::chrono::steady_clock::time_point next_sweep_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace sinew::server
