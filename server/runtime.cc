@@ -320,6 +320,7 @@ v1::ServerStats Runtime::StatsFor(const Caller& caller) const {
   stats.set_rigs(usage.rigs);
   stats.set_rig_bytes(usage.bytes);
   stats.set_sessions(sessions.count(caller.tenant));
+  stats.set_tenant_only(true);
   return stats;
 }
 

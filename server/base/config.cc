@@ -4,6 +4,7 @@
 #include <absl/strings/match.h>
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
 #include <absl/strings/str_join.h>
 #include <absl/strings/str_split.h>
 #include <unistd.h>
@@ -146,6 +147,9 @@ absl::StatusOr<std::map<std::string, Values>> ReadKeys(const YAML::Node& root) {
     } else {
       return absl::InvalidArgumentError(absl::StrCat(key, ": need a value or a list of values"));
     }
+    if (key == "listen" && values.empty()) {
+      return absl::InvalidArgumentError("listen: got no address, need one or more");
+    }
     if (!given.emplace(key, std::move(values)).second) {
       return absl::InvalidArgumentError(absl::StrCat(key, ": given twice"));
     }
@@ -204,6 +208,8 @@ std::string TextOf(const Member& member) {
     return absl::StrJoin(member, ", ");
   } else if constexpr (std::is_same_v<Member, bool>) {
     return member ? "true" : "false";
+  } else if constexpr (std::is_floating_point_v<Member>) {
+    return absl::StrFormat("%.15g", member);
   } else {
     return absl::StrCat(member);
   }
@@ -263,6 +269,14 @@ absl::Status CheckAccess(const Config& config) {
   // Without it, a token meant for another service of the same issuer would open this one.
   if (!access.jwks_file.empty() && access.jwt_audience.empty()) {
     return needs("jwks-file", "jwt-audience");
+  }
+  // Whoever sets one of these believes that calls are authenticated.
+  if (access.jwks_file.empty()) {
+    if (!access.jwt_audience.empty()) return needs("jwt-audience", "jwks-file");
+    if (!access.jwt_issuer.empty()) return needs("jwt-issuer", "jwks-file");
+  }
+  if (!access.tls_tenant_pattern.empty() && access.tls_client_ca.empty()) {
+    return needs("tls-tenant-pattern", "tls-client-ca");
   }
   if (!access.trusted_proxies.empty() && !access.Authenticates() && !access.insecure) {
     return absl::FailedPreconditionError(
@@ -348,7 +362,10 @@ absl::Status LoadConfigFile(const std::string& path, Config& config) {
     return prefixed(absl::StrCat("got a longer file, need at most ", kMaximum, " bytes"));
   }
   try {
-    const absl::StatusOr<std::map<std::string, Values>> given = ReadKeys(YAML::Load(*text));
+    const std::vector<YAML::Node> documents = YAML::LoadAll(*text);
+    if (documents.size() > 1) return prefixed("got several documents, need one");
+    const absl::StatusOr<std::map<std::string, Values>> given =
+        ReadKeys(documents.empty() ? YAML::Node() : documents.front());
     if (!given.ok()) return prefixed(given.status().message());
     const absl::Status status = Apply(*given, config);
     return status.ok() ? status : prefixed(status.message());

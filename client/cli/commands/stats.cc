@@ -23,6 +23,7 @@ nlohmann::ordered_json InfoJson(const client::ServerInfo& info) {
   return {{"version", info.version},
           {"simd", info.simd},
           {"threads", info.threads},
+          {"tenant_only", stats.tenant_only},
           {"uptime_seconds", stats.uptime_seconds},
           {"rigs", stats.rigs},
           {"rig_bytes", stats.rig_bytes},
@@ -42,9 +43,13 @@ std::string StatsText(const client::ServerInfo& info) {
   Table table({{"server"}, {absl::StrCat("sinewd ", info.version)}});
   table.Add({"instruction set", info.simd});
   table.Add({"threads", CountText(info.threads)});
-  table.Add({"up for", DurationText(absl::Seconds(stats.uptime_seconds))});
   table.Add({"rigs", absl::StrCat(CountText(stats.rigs), ", ", BytesText(stats.rig_bytes))});
   table.Add({"sessions", CountText(stats.sessions)});
+  if (stats.tenant_only) {
+    table.Add({"all clients", "not shown: needs a token with the scope admin"});
+    return table.Text();
+  }
+  table.Add({"up for", DurationText(absl::Seconds(stats.uptime_seconds))});
   table.Add(
       {"bound", absl::StrCat(CountText(stats.bound_entries), ", ", BytesText(stats.bound_bytes))});
   table.Add(

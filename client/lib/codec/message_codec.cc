@@ -63,7 +63,8 @@ ServerInfo ToServerInfo(const v1::GetServerInfoResponse& response) {
                 .frames_sent = stats.frames_sent(),
                 .uptime_seconds = stats.uptime_seconds(),
                 .binds_running = stats.binds_running(),
-                .binds_queued = stats.binds_queued()};
+                .binds_queued = stats.binds_queued(),
+                .tenant_only = stats.tenant_only()};
   return info;
 }
 

@@ -160,7 +160,10 @@ TEST_F(TenantsTest, FiguresOfOthersNeedAdmin) {
   film_->Create(film_->UploadTube(), "lbs");
   EXPECT_EQ(film_too_->Stats().rigs(), 1u);
   EXPECT_EQ(film_too_->Stats().sessions(), 1u);
-  EXPECT_EQ(game_->Stats().SerializeAsString(), "");
+  v1::ServerStats nothing;
+  nothing.set_tenant_only(true);
+  EXPECT_EQ(game_->Stats().SerializeAsString(), nothing.SerializeAsString());
+  EXPECT_FALSE(admin_->Stats().tenant_only());
   EXPECT_EQ(admin_->Stats().rigs(), 1u);
   EXPECT_EQ(admin_->Stats().bound_entries(), 1u);
   const std::uint64_t bytes = admin_->Stats().rig_bytes();

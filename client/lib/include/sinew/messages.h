@@ -72,6 +72,7 @@ struct ServerStats {
   // Open streams; frames sent since the start; seconds since the start; running and queued binds.
   std::uint64_t streams = 0, frames_sent = 0, uptime_seconds = 0, binds_running = 0,
                 binds_queued = 0;
+  bool tenant_only = false;  // the server shows rigs and sessions of the caller alone
 };
 
 struct ServerInfo {
