@@ -1,6 +1,7 @@
 #include "client/cli/base/exit_code.h"
 
 #include <absl/strings/cord.h>
+#include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
 #include "client/cli/base/printable.h"
@@ -36,14 +37,22 @@ std::string Hint(const absl::Status& status, const std::string& command) {
     case kExitUsage:
       return absl::StrCat("see `sinew ", command, command.empty() ? "" : " ", "--help`");
     case kExitUnavailable:
+      if (absl::StrContains(status.message(), "certificate verify failed")) {
+        return "name the authority of the server's certificate with --tls-ca";
+      }
+      if (absl::StrContains(status.message(), "Socket closed") ||
+          absl::StrContains(status.message(), "Connection reset by peer")) {
+        return "if the server uses TLS, add --tls-ca, and --tls-cert and --tls-key where it asks "
+               "for a certificate";
+      }
       return "start a server with `sinewd`, name another with --server ADDR, or add --local to "
              "work without one";
     case kExitTemporary:
       return "this may pass: try again, or see `sinew stats --limits`";
     case kExitNotPermitted:
       if (absl::IsUnauthenticated(status)) {
-        return "name a token with --token-file or $SINEW_TOKEN_FILE, or a certificate with "
-               "--tls-cert";
+        return "the server needs a valid token (--token-file or $SINEW_TOKEN_FILE) or client "
+               "certificate (--tls-cert)";
       }
       return "the server at this address does not allow it for you";
     default:
