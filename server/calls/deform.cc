@@ -30,7 +30,7 @@ absl::Status DeformCall::OnStart() {
 }
 
 void DeformCall::OnStarted() {
-  // Not CallReactor::FindSession, which continues on a worker: a cheap pose is evaluated here.
+  // Not CallWork::FindSession, which continues on a worker: a cheap pose is evaluated here.
   const Step step = FindTarget(call_, request_.target(),
                                [call = Self()](absl::StatusOr<std::shared_ptr<Session>> session) {
                                  call->Found(std::move(session));

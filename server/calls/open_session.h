@@ -24,7 +24,7 @@ struct ResolvedSource {
 };
 
 // Blocks (disk, parsing). kInvalidArgument: names the field under "recipe"; kNotFound: the rig;
-// kFailedPrecondition: other determinism digest were demanded, or the rig has no weights yet.
+// kFailedPrecondition: another determinism digest was required, or the rig has no weights yet.
 absl::StatusOr<ResolvedSource> ResolveSource(const Call& call, const v1::SessionSource& source);
 
 // Where the two functions below belong: with the estimates if the rig must be parsed or the bind
