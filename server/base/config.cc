@@ -157,6 +157,18 @@ absl::StatusOr<std::map<std::string, Values>> ReadKeys(const YAML::Node& root) {
   return given;
 }
 
+// YAML::Load reads the first document alone, and YAML::LoadAll does not end on some damaged files.
+// A line that begins with "---" begins a document, wherever it is; the first may have one too.
+bool HasSecondDocument(const std::string& text) {
+  bool begun = false;
+  for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+    if (begun && absl::StartsWith(line, "---")) return true;
+    begun |= !absl::StripAsciiWhitespace(line).empty() && !absl::StartsWith(line, "#") &&
+             !absl::StartsWith(line, "%");
+  }
+  return false;
+}
+
 constexpr char kVariablePrefix[] = "SINEWD_";
 
 std::string VariableName(std::string option) {
@@ -362,10 +374,8 @@ absl::Status LoadConfigFile(const std::string& path, Config& config) {
     return prefixed(absl::StrCat("got a longer file, need at most ", kMaximum, " bytes"));
   }
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(*text);
-    if (documents.size() > 1) return prefixed("got several documents, need one");
-    const absl::StatusOr<std::map<std::string, Values>> given =
-        ReadKeys(documents.empty() ? YAML::Node() : documents.front());
+    if (HasSecondDocument(*text)) return prefixed("got several documents, need one");
+    const absl::StatusOr<std::map<std::string, Values>> given = ReadKeys(YAML::Load(*text));
     if (!given.ok()) return prefixed(given.status().message());
     const absl::Status status = Apply(*given, config);
     return status.ok() ? status : prefixed(status.message());

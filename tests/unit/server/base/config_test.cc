@@ -255,6 +255,7 @@ TEST(Config, UnknownVariablesAreListed) {
 TEST_F(ConfigFile, NeedsOneDocumentAndAnAddress) {
   const std::pair<const char*, const char*> table[] = {
       {"max-window: 30\n---\nmax-window: 4\n", "got several documents, need one"},
+      {"---\nmax-window: 30\n---\n", "got several documents, need one"},
       {"listen: []\n", "listen: got no address, need one or more"}};
   for (const auto& [text, said] : table) {
     Config config;
@@ -264,6 +265,7 @@ TEST_F(ConfigFile, NeedsOneDocumentAndAnAddress) {
   }
   Config config;
   EXPECT_TRUE(Parse({"--config", Write("")}, config).run) << "empty";
+  EXPECT_TRUE(Parse({"--config", Write("# ours\n%YAML 1.2\n---\nmax-window: 30\n")}, config).run);
   EXPECT_TRUE(Parse({"--config", Write("trusted-proxy: []\n")}, config).run);
 }
 
