@@ -61,12 +61,13 @@ void LogCall(Runtime& runtime, const FinishedCall& call, const absl::Status& sta
       runtime.failures.Admit({.client = caller.client(), .principal = {}, .code = status.code()},
                              runtime.clock.Now());
   // Whoever floods the server with calls that fail must not fill the disk.
-  if (status.ok() ? call.audited
-                  : (call.audited || IsDenied(status.code())) &&
-                        runtime.denials.Admit({.client = caller.client(),
-                                               .principal = caller.principal,
-                                               .code = status.code()},
-                                              runtime.clock.Now())) {
+  if (runtime.audit != nullptr &&
+      (status.ok() ? call.audited
+                   : (call.audited || IsDenied(status.code())) &&
+                         runtime.denials.Admit({.client = caller.client(),
+                                                .principal = caller.principal,
+                                                .code = status.code()},
+                                               runtime.clock.Now()))) {
     Audit(runtime, call, status.code());
   }
   if (admitted && runtime.log->should_log(level)) {
