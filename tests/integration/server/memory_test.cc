@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/integration/server/attacked_server.h"
+#include "tests/integration/server/http_get.h"
 #include "tests/integration/server/long_work.h"
 #include "tests/integration/server/raw_http2.h"
 #include "tests/integration/server/resident_memory.h"
@@ -117,6 +118,11 @@ TEST_F(MemoryTest, EmptyMessagesBeforeTheSessionAreNotKept) {
   Stubs same_client = Attacker();  // whose estimates wait for each other
   Calls estimates(same_client);
   for (int k = 0; k < 40; ++k) estimates.Estimate(slow, SlowEstimate(k));
+  WaitUntil([&] {  // the stream comes behind them
+    return MetricOf(server().http(),
+                    "sinew_rpcs_in_flight{method=\"sinew.v1.SessionService/CreateSession\"}") ==
+           "40";
+  });
   v1::StreamDeformRequest request;
   request.mutable_open()->mutable_target()->mutable_source()->set_rig(slow);
   request.mutable_open()->mutable_target()->mutable_source()->set_recipe_text(SlowEstimate(40));
