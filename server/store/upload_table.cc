@@ -138,12 +138,17 @@ absl::StatusOr<std::shared_ptr<UploadTable::Upload>> UploadTable::FindOrAdd(
 }
 
 absl::Status UploadTable::Reserve(Upload& upload, std::uint64_t bytes, Time now) {
-  // Idle uploads make room: those of this client, or if it has none, those of all, but only where
-  // that helps: others do not count towards its share.
+  // Idle uploads make room: those of this client, or if it has none and the table is full, those of
+  // all. None is dropped for a client that has reached its share, or for what never fits.
   const bool has_own = std::ranges::any_of(
       uploads_, [&](const auto& entry) { return entry.second->client == upload.client; });
+  const std::array refusals = {places_.Try(upload.client), room_.Try(upload.client, bytes)};
+  const auto is = [&](Quota::Refusal refusal) {
+    return std::ranges::find(refusals, refusal) != refusals.end();
+  };
+  const bool may_help = !is(Quota::Refusal::kNever) &&
+                        (has_own || (is(Quota::Refusal::kFull) && !is(Quota::Refusal::kShare)));
   while (true) {
-    const std::array refusals = {places_.Try(upload.client), room_.Try(upload.client, bytes)};
     absl::StatusOr<Quota::Permit> place = places_.Take(upload.client);
     absl::StatusOr<Quota::Permit> room = room_.Take(upload.client, bytes);
     if (place.ok() && room.ok()) {
@@ -151,10 +156,6 @@ absl::Status UploadTable::Reserve(Upload& upload, std::uint64_t bytes, Time now)
       upload.room = *std::move(room);
       return absl::OkStatus();
     }
-    const auto is = [&](Quota::Refusal refusal) {
-      return std::ranges::find(refusals, refusal) != refusals.end();
-    };
-    const bool may_help = !is(Quota::Refusal::kNever) && (has_own || !is(Quota::Refusal::kShare));
     if (may_help && EvictOldest(has_own ? &upload.client : nullptr, now)) continue;
     return place.ok() ? room.status() : place.status();
   }

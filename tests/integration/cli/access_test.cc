@@ -57,6 +57,8 @@ TEST_F(CliAccess, OptionsAndEnvironmentNameCredentials) {
   const std::string ca = folder / "ca", file = folder / "token";
   const Finished options = Stats({"--tls-ca", ca, "--token-file", file});
   EXPECT_EQ(options.exit_code, 0) << options.err;
+  EXPECT_THAT(options.out, HasSubstr("not shown: needs a token with the scope admin"));
+  EXPECT_THAT(options.out, Not(HasSubstr("frames sent")));
   EXPECT_EQ(Stats({}, {"SINEW_TLS_CA=" + ca, "SINEW_TOKEN_FILE=" + file}).exit_code, 0);
   EXPECT_EQ(Stats({}, {"SINEW_TLS_CA=" + ca, "SINEW_TOKEN=" + token}).exit_code, 0);
 }
@@ -72,8 +74,9 @@ TEST_F(CliAccess, ErrorsAreOneLineAndAHint) {
   expect(Stats({"--tls-ca", ca, "--token-file", folder / "wrong"}), 77, "valid token");
   expect(Stats({"--tls-ca", ca, "--token-file", folder / "missing"}), 65, "No such file");
   expect(Stats({"--tls-ca", folder / "missing"}), 65, "No such file");
-  expect(Stats({"--tls-ca", folder / "other", "--token-file", folder / "token"}), 69, "");
-  expect(Stats({"--token-file", folder / "token"}), 69, "");
+  expect(Stats({"--tls-ca", folder / "other", "--token-file", folder / "token"}), 69,
+         "with --tls-ca");
+  expect(Stats({"--token-file", folder / "token"}), 69, "add --tls-ca");
   const std::string key = folder / "key", cert = folder / "cert";
   const auto names = [&](const std::string& given, const Finished& finished) {
     expect(finished, 65, "sinew: " + given + ": ");

@@ -298,6 +298,19 @@ TEST_P(UploadTest, UploadThatNeverFitsDropsNoOther) {
   EXPECT_EQ(uploads->Query(kCaller, tiny)->committed, 1u);
 }
 
+TEST_P(UploadTest, OthersMakeRoomInAFullTable) {
+  const Sample a = MakeSample("a"), b = MakeSample("b");
+  config_.uploads = 1;
+  const auto store = OpenStore();
+  const auto uploads = OpenUploads(*store);
+  ASSERT_TRUE(uploads->Append(sender_, a.header, 0, "x", now_).ok());
+  const auto other = UploadTable::NewSender(kOther);
+  EXPECT_EQ(ReasonOf(uploads->Append(other, b.header, 0, "x", now_).status()), v1::REASON_LIMIT);
+  const auto later = now_ + std::chrono::seconds(30);
+  EXPECT_TRUE(uploads->Append(other, b.header, 0, "x", later).ok());
+  EXPECT_EQ(uploads->Query(kCaller, a.header)->committed, 0u);
+}
+
 class UploadFolder : public StoreTest {};
 INSTANTIATE_TEST_SUITE_P(Places, UploadFolder, ::testing::Values(true));
 
