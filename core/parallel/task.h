@@ -9,10 +9,10 @@
 #include <absl/functional/function_ref.h>
 #include <absl/status/status.h>
 
-#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <limits>
+#include <mutex>
 #include <stop_token>
 
 namespace sinew {
@@ -22,8 +22,9 @@ class Task {
   struct Options {
     std::stop_token stop{};                                              // default: never cancelled
     std::size_t memory_limit = std::numeric_limits<std::size_t>::max();  // bytes one bind may hold
-    std::function<void(double)> progress{};  // in [0, 1], rising; called from any thread
-    bool parallel = true;                    // false: loops run in the calling thread
+    // In [0, 1], never falling; called from any thread, one call at a time.
+    std::function<void(double)> progress{};
+    bool parallel = true;  // false: loops run in the calling thread
   };
   Task() = default;
   explicit Task(Options options) : options_(std::move(options)) {}
@@ -50,7 +51,8 @@ class Task {
  private:
   Options options_;
   double total_ = 0;
-  std::atomic<double> done_{0};
+  std::mutex advancing_;  // held while progress runs
+  double done_ = 0;       // guarded by advancing_
 };
 
 // Flushes denormals to zero in the calling thread and restores the former mode when destroyed.

@@ -72,8 +72,9 @@ void Task::SetTotal(double work) {
 }
 
 void Task::Advance(double work) {
-  const double done = done_.fetch_add(work) + work;
-  if (options_.progress && total_ > 0) options_.progress(std::clamp(done / total_, 0.0, 1.0));
+  const std::lock_guard lock(advancing_);
+  done_ += work;
+  if (options_.progress && total_ > 0) options_.progress(std::clamp(done_ / total_, 0.0, 1.0));
 }
 
 }  // namespace sinew

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <tbb/task_arena.h>
 
+#include <algorithm>
 #include <atomic>
 #include <limits>
 #include <stop_token>
@@ -44,6 +45,20 @@ TEST(Task, ReportsProgressUpToOne) {
   task.SetTotal(4);
   for (int i = 0; i < 5; ++i) task.Advance(1);
   EXPECT_EQ(seen, (std::vector<double>{0.25, 0.5, 0.75, 1, 1}));
+}
+
+TEST(Task, ProgressOfManyThreadsNeverFalls) {
+  constexpr std::size_t kChunks = 20'000;
+  std::vector<double> seen;  // without a lock: calls do not overlap
+  tbb::task_arena arena(4);
+  arena.execute([&] {
+    Task task({.progress = [&](double value) { seen.push_back(value); }});
+    task.SetTotal(kChunks);
+    task.For(kChunks, 1, [&](std::size_t, std::size_t) { task.Advance(1); });
+  });
+  ASSERT_EQ(seen.size(), kChunks);
+  EXPECT_TRUE(std::is_sorted(seen.begin(), seen.end()));
+  EXPECT_EQ(seen.back(), 1);
 }
 
 TEST(Task, FlushesDenormalsInBodiesAndRestoresCaller) {
