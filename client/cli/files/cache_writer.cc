@@ -29,6 +29,16 @@ void Turn(UpAxis from, UpAxis to, std::span<float> points) {
   }
 }
 
+void Transform(std::span<const float> m, std::span<float> points) {
+  for (std::size_t k = 0; k + 2 < points.size(); k += 3) {
+    const float x = points[k], y = points[k + 1], z = points[k + 2];
+    for (std::size_t row = 0; row < 3; ++row) {
+      const auto at = m.subspan(row * 4, 4);
+      points[k + row] = at[0] * x + at[1] * y + at[2] * z + at[3];
+    }
+  }
+}
+
 }  // namespace
 
 std::string ManifestPath(const std::string& cache) {
@@ -82,7 +92,8 @@ absl::StatusOr<CacheWriter> CacheWriter::Create(const CacheTarget& chosen, const
 // Those of the target's meshes, turned. Valid until the next call.
 std::span<const float> CacheWriter::Chosen(std::span<const float> positions) {
   const bool turned = target_.up != UpAxis::kUnspecified && target_.up != rig_->up_axis;
-  if (!turned && target_.meshes.size() == rig_->meshes.size()) return positions;
+  const bool whole = target_.meshes.size() == rig_->meshes.size();
+  if (!turned && target_.space.empty() && whole) return positions;
   points_.clear();
   std::size_t first = 0, next = 0;
   for (std::size_t m = 0; m < rig_->meshes.size() && next < target_.meshes.size(); ++m) {
@@ -95,6 +106,7 @@ std::span<const float> CacheWriter::Chosen(std::span<const float> positions) {
     first += count;
   }
   Turn(rig_->up_axis, target_.up, points_);
+  if (!target_.space.empty()) Transform(target_.space, points_);
   return points_;
 }
 
@@ -115,6 +127,7 @@ absl::Status CacheWriter::WriteRest() {
   for (const std::size_t m : target_.meshes) {
     const client::Mesh& mesh = rig_->meshes[m];
     Turn(rig_->up_axis, target_.up, turned.emplace_back(mesh.positions));
+    if (!target_.space.empty()) Transform(target_.space, turned.back());
     parts.push_back({mesh.name, turned.back(), mesh.face_sizes, mesh.face_vertices});
   }
   SINEW_ASSIGN_OR_RETURN(const std::string obj, EncodeObj(rig_->label, parts));
@@ -133,7 +146,9 @@ absl::Status CacheWriter::WriteManifest(Manifest manifest) {
   manifest.fps = info_.fps;
   manifest.first_frame = info_.first_frame;
   manifest.frame_step = info_.frame_step;
-  manifest.up_axis = AxisName(target_.up == UpAxis::kUnspecified ? rig_->up_axis : target_.up);
+  if (target_.space.empty()) {  // else nothing says which axis points up
+    manifest.up_axis = AxisName(target_.up == UpAxis::kUnspecified ? rig_->up_axis : target_.up);
+  }
   manifest.frame_hashes = hashes_;
   manifest.meshes.clear();
   std::uint64_t first = 0;

@@ -28,6 +28,9 @@ struct CacheTarget {
   std::vector<std::size_t> meshes = {};  // of the rig, rising; empty = all
   // Which axis of the cache points up: points are turned about X. Unspecified = that of the rig.
   client::UpAxis up = client::UpAxis::kUnspecified;
+  // [12], the rows of a 3x4 matrix: from model space to the space of the cache's points. Empty =
+  // the same. Not together with `up`.
+  std::vector<float> space = {};
 };
 
 // One cache. Not thread-safe. Errors are OutputError where a file cannot be written.

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -143,11 +144,39 @@ py::array DeformClip(const CharacterPointer& character, const Poses& poses, py::
   return result;
 }
 
+using Spaces = std::map<std::string, FloatArray>;  // by the name of a mesh
+
+// Each cache holds one mesh, in the space that is given for it.
+void SetSpaces(const Spaces& spaces, const client::RigData& rig,
+               std::span<cli::CacheTarget> targets) {
+  std::size_t used = 0;
+  for (cli::CacheTarget& target : targets) {
+    for (const std::size_t mesh : target.meshes) {
+      const auto found = spaces.find(rig.meshes[mesh].name);
+      if (found == spaces.end()) continue;
+      const FloatArray& matrix = found->second;
+      if (target.meshes.size() > 1 || target.up != client::UpAxis::kUnspecified) {
+        Raise(absl::InvalidArgumentError("spaces: need split=True or one mesh, and axes=\"file\""));
+      }
+      if (matrix.ndim() != 2 || matrix.shape(0) != 3 || matrix.shape(1) != 4) {
+        RaiseShape(absl::StrCat("spaces[\"", found->first, "\"]").c_str(), matrix, "(3, 4)");
+      }
+      const auto rows = Floats(matrix);
+      target.space.assign(rows.begin(), rows.end());
+      ++used;
+    }
+  }
+  if (used != spaces.size()) {
+    Raise(absl::InvalidArgumentError("spaces: need names of meshes that are baked"));
+  }
+}
+
 // The paths of the caches.
 std::vector<std::string> Bake(const CharacterPointer& character, const Poses& poses,
                               const std::filesystem::path& out, const std::string& format,
                               bool split, const std::vector<std::string>& meshes,
-                              const std::string& axes, bool overwrite, py::object progress) {
+                              const std::string& axes, bool overwrite, const Spaces& spaces,
+                              py::object progress) {
   const cli::CharacterFile& file = *character->rig.file;
   cli::BakeOutput output;
   output.out = out.string();
@@ -158,9 +187,10 @@ std::vector<std::string> Bake(const CharacterPointer& character, const Poses& po
   output.no_clobber = !overwrite;
   cli::CacheTarget common = Value(cli::CommonTarget(output));
   common.rest_mesh = !file.keeps_file_order;
-  const std::vector<cli::BakePass> passes =
+  std::vector<cli::BakePass> passes =
       Value(cli::BakePasses(output, common, file.rig, {poses.clip->name},
                             {character->bound.session().recipe_text}, {character->rig.path}));
+  SetSpaces(spaces, file.rig, passes[0].targets);
   std::vector<cli::CacheWriter> writers;
   std::vector<std::string> paths;
   for (const cli::CacheTarget& target : passes[0].targets) {
@@ -294,11 +324,12 @@ void BindStream(py::module_& module) {
            "All frames of poses: (F, V, 3) float32. progress: called with a number from 0 to 1.")
       .def("bake", Bake, "poses"_a, "out"_a, py::kw_only(), "format"_a = "", "split"_a = false,
            "meshes"_a = std::vector<std::string>(), "axes"_a = "file", "overwrite"_a = true,
-           "progress"_a = py::none(),
+           "spaces"_a = Spaces(), "progress"_a = py::none(),
            R"(Writes all frames as a point cache, .pc2, .mdd or .npy, with a manifest beside it.
 
 split: one cache for each mesh; `out` contains {mesh}. meshes: only these. axes: file, blender (Z
-up), gltf or maya (Y up). Returns the paths. Files appear complete or not at all.)")
+up), gltf or maya (Y up). spaces: by mesh, (3, 4) from model space to that of its cache; with split.
+Returns the paths. Files appear complete or not at all.)")
       .def(
           "stream", OpenStream, py::kw_only(), "latest"_a = false, "normals"_a = false,
           "tangents"_a = false, "max_queued"_a = 64,

@@ -95,14 +95,18 @@ py::dict ParameterDict(const client::Parameter& parameter) {
                   "description"_a = parameter.description);
 }
 
-py::dict Methods(const ConnectionPointer& connection) {
+client::MethodList ListMethods(const ConnectionPointer& connection) {
   std::stop_source stop;
   const std::shared_ptr<Service> service = connection->Get();
   const client::Client& client = service->client;
   absl::StatusOr<client::MethodList> list;
   Block(stop, [&] { list = client.ListMethods({.stop = stop.get_token()}); });
+  return Value(std::move(list));
+}
+
+py::dict Methods(const ConnectionPointer& connection) {
   py::dict methods;
-  for (const client::Method& method : Value(std::move(list)).methods) {
+  for (const client::Method& method : ListMethods(connection).methods) {
     py::dict parameters;
     for (const client::Parameter& parameter : method.parameters) {
       parameters[py::str(parameter.name)] = ParameterDict(parameter);
@@ -113,6 +117,15 @@ py::dict Methods(const ConnectionPointer& connection) {
                  "version"_a = method.version, "parameters"_a = parameters);
   }
   return methods;
+}
+
+py::dict Presets(const ConnectionPointer& connection) {
+  py::dict presets;
+  for (const client::Preset& preset : ListMethods(connection).presets) {
+    presets[py::str(preset.name)] =
+        py::dict("recipe"_a = preset.recipe_text, "summary"_a = preset.summary);
+  }
+  return presets;
 }
 
 std::shared_ptr<BoundCharacter> MakeCharacter(const ConnectionPointer& connection, const Rig& rig,
@@ -201,6 +214,7 @@ deformer: recipe text such as "ddm" or "dqs(blend=0.5) | relax". progress: calle
            "joints"_a = std::vector<std::string>(), "progress"_a = py::none(),
            "Computes skin weights (capsule, heat, geodesic) and returns the rig with them.")
       .def("methods", Methods, "Deformation methods by name, with their parameters, as dicts.")
+      .def("presets", Presets, "Named recipes, as dicts with recipe and summary.")
       .def("stats", Stats, "Version, load and limits of the server.")
       .def(
           "close", [](Connection& connection) { connection.service.reset(); },
