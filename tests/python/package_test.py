@@ -25,9 +25,8 @@ except ImportError as error:
     sys.exit(SKIP)
 
 options = argparse.ArgumentParser()
-options.add_argument("--package", required=True)
-options.add_argument("--sinewd", required=True)
-options.add_argument("--sinew", required=True)
+for option in ("--package", "--sinewd", "--sinew"):
+    options.add_argument(option, required=True)
 arguments, rest = options.parse_known_args()
 sys.path.insert(0, arguments.package)
 
@@ -36,8 +35,7 @@ from sinew.testing import Server, digest  # noqa: E402
 
 
 def hand_and_poses():
-    hand = sinew.load("model:hand")
-    return hand, hand.clips["fist"].poses()
+    return (hand := sinew.load("model:hand")), hand.clips["fist"].poses()
 
 
 def start(*options, **more):
@@ -208,6 +206,19 @@ class LocalServer(unittest.TestCase):
             mine, other = (json.loads(pathlib.Path(path + ".json").read_text()) for path in (paths[0], by_program))
             self.assertEqual(mine, other)
 
+    def test_cache_in_the_space_of_an_object(self):
+        turn = np.array([[0, -1, 0, 1], [2, 0, 0, 2], [0, 0, 1, 3]], np.float32)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "hand.npy")
+            self.character.bake(self.poses, path, spaces={"hand": turn})
+            np.testing.assert_allclose(np.load(path), self.frames @ turn[:, :3].T + turn[:, 3], rtol=2e-6, atol=1e-6)
+            self.assertNotIn("up_axis", json.loads(pathlib.Path(path + ".json").read_text()))
+            for wrong, message in (({"foot": turn}, "names of meshes"), ({"hand": turn[:2]}, r'spaces\["hand"\]')):
+                with self.assertRaisesRegex(ValueError, message):
+                    self.character.bake(self.poses, path, spaces=wrong)
+            with self.assertRaisesRegex(ValueError, "axes"):
+                self.character.bake(self.poses, path, spaces={"hand": turn}, axes="blender")
+
     def test_normals_have_length_one(self):
         frame = self.character.deform(self.poses.joints[20], normals=True)
         np.testing.assert_allclose(np.linalg.norm(frame.normals, axis=1), 1, atol=1e-5)
@@ -286,6 +297,7 @@ class LocalServer(unittest.TestCase):
     def test_lists(self):
         methods = self.client.methods()
         self.assertEqual(methods["dqs"]["parameters"]["blend"]["maximum"], 1)
+        self.assertEqual(self.client.presets()["bulge_free_dqs"]["recipe"], "dqs | bulge_free")
         self.assertGreater(self.client.stats()["limits"]["max-streams"], 0)
 
     def test_render(self):
