@@ -21,9 +21,9 @@ namespace {
 using ::sinew::testing::Body;
 using ::sinew::testing::MeshOf;
 
-// Seconds of processor time of all threads. Fractions of one are needed, more under a sanitizer;
-// without cancellation, minutes.
-constexpr double kSoon = 5;
+// Seconds of processor time of all threads. Fractions of one are needed, 6 under the thread
+// sanitizer; without cancellation, minutes.
+constexpr double kSoon = 10;
 
 // Processor time until ComputeWeights returns after another thread cancels it, 0.1 s after
 // `progress`.
