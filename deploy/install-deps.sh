@@ -7,6 +7,7 @@
 #   test       run the tests (with build)
 #   fuzz       build and run the fuzz targets (with build)
 #   tsan       build libraries for the thread sanitizer (with build)
+#   blender    run the tests of the Blender add-on (with build)
 #   monitoring load the alert rules of deploy/monitoring in a test
 #   runtime    run sinewd and sinew, no compiler: what the container image holds
 #   container  build and run the container image without Docker
@@ -26,6 +27,7 @@ python=(pybind11-dev python3-dev python3-numpy)
 test=("${python[@]}" python3-grpcio python3-protobuf clang-14 clang-format-14 haproxy openssl)
 fuzz=(clang-14 llvm-14 libclang-rt-14-dev)  # llvm-14: lines in findings
 tsan=(dpkg-dev libre2-dev libc-ares-dev zlib1g-dev)
+blender=(blender)
 monitoring=(prometheus)  # its service starts where systemd runs
 runtime=(
   ca-certificates libgrpc++1.51 libprotobuf32 libabsl20220623 libtbb12 libembree3-3 libhwy1 libssl3 libxxhash0
@@ -47,15 +49,16 @@ for group in "${@:-build}"; do
     test) packages+=("${test[@]}") ;;
     fuzz) packages+=("${fuzz[@]}") ;;
     tsan) packages+=("${tsan[@]}") ;;
+    blender) packages+=("${blender[@]}") ;;
     monitoring) packages+=("${monitoring[@]}") ;;
     runtime) packages+=("${runtime[@]}") ;;
     container) packages+=("${container[@]}") ;;
     -h | --help)
-      sed -n '2,13s/^# \{0,1\}//p' "$0"
+      sed -n '2,14s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *)
-      echo "install-deps: unknown group '$group', need build, python, test, fuzz, tsan, monitoring, runtime or container" >&2
+      echo "install-deps: unknown group '$group', see deploy/install-deps.sh --help" >&2
       exit 64
       ;;
   esac

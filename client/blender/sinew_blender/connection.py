@@ -1,0 +1,91 @@
+"""The client of the chosen server, and jobs that wait for it beside Blender's main thread."""
+
+import atexit
+import threading
+import typing
+
+import sinew
+
+from . import preferences
+
+_RETRY_SECONDS = 1.0  # between attempts while the server cannot be reached
+
+_client: typing.Optional[sinew.Client] = None
+generation = 0  # raised when the server changes: characters of an older one are not used
+
+
+def client() -> sinew.Client:
+    """Does not wait for the server. Raises sinew.Error if the preferences cannot be used."""
+    global _client
+    if _client is None:
+        chosen = preferences.get()
+        if chosen.server == "LOCAL":
+            _client = sinew.local()
+        else:
+            _client = sinew.connect(chosen.address, tls_ca=chosen.tls_ca or None, token_file=chosen.token_file)
+    return _client
+
+
+def reset() -> None:
+    """The next call of client() makes a new one."""
+    global _client, generation
+    _client = None
+    generation += 1
+
+
+class Cancelled(Exception):
+    """Raised in a job that shall end."""
+
+
+class Job:
+    """A function that runs in a thread: work(job). It may use numpy and sinew, never bpy."""
+
+    _running: "typing.Set[Job]" = set()
+
+    def __init__(self, work: typing.Callable[["Job"], typing.Any]) -> None:
+        self.fraction = 0.0  # of the work
+        self.result: typing.Any = None
+        self.error: typing.Optional[Exception] = None
+        self._cancel = threading.Event()
+        self._work = work
+        self._thread = threading.Thread(target=self._run, name="sinew job", daemon=True)
+        Job._running.add(self)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self.result = self._work(self)
+        except Exception as error:  # pylint: disable=broad-except
+            self.error = error
+        finally:
+            Job._running.discard(self)
+
+    @property
+    def done(self) -> bool:
+        return not self._thread.is_alive()
+
+    def progress(self, fraction: float) -> None:
+        """For the progress argument of calls; ends them once the job is cancelled."""
+        self.fraction = fraction
+        if self._cancel.is_set():
+            raise Cancelled()
+
+    def sleep(self, seconds: float = _RETRY_SECONDS) -> None:
+        if self._cancel.wait(seconds):
+            raise Cancelled()
+
+    def cancel(self, timeout: float = 0.0) -> None:
+        self._cancel.set()
+        if timeout:
+            self._thread.join(timeout)
+
+
+def cancel_jobs() -> None:
+    jobs = list(Job._running)
+    for job in jobs:
+        job.cancel()
+    for job in jobs:
+        job.cancel(timeout=1.0)
+
+
+atexit.register(cancel_jobs)

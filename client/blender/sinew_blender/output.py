@@ -1,0 +1,128 @@
+"""Objects that show a deformed mesh: copies of the source without what deforms it."""
+
+import typing
+
+import bpy
+import numpy as np
+
+from .snapshot import SHAPES_PROPERTY, armature_modifier
+
+COLOURS = "Sinew"  # colour attribute of output meshes
+
+# As the command line draws them: yellow, green, red, violet, blue, black, white (sRGB).
+STATUS_COLOURS = np.array([(240, 205, 40), (60, 170, 70), (205, 40, 35), (140, 60, 165), (45, 85, 205), (18, 18, 20),
+                           (246, 246, 246)]) / 255
+_HEAT = np.array([(0.16, 0.22, 0.60), (0.10, 0.62, 0.78), (0.30, 0.75, 0.32), (0.98, 0.86, 0.25), (0.80, 0.12, 0.12)])
+
+
+def make(source: bpy.types.Object, armature: bpy.types.Object, name: str) -> bpy.types.Object:
+    """A copy of source with its own mesh, and the modifiers that come after Armature."""
+    output = source.copy()
+    output.name = name
+    output.data = source.data.copy()
+    output.data.name = name
+    keys = output.data.shape_keys
+    if keys is not None:
+        output.shape_key_clear()
+        bpy.data.batch_remove([keys])  # a copied mesh leaves them behind
+    modifier = armature_modifier(output, armature)
+    if modifier is not None:
+        for each in output.modifiers[:list(output.modifiers).index(modifier) + 1]:
+            _remove_drivers(output, f'modifiers["{bpy.utils.escape_identifier(each.name)}"]')
+            output.modifiers.remove(each)
+    if output.parent_type == "ARMATURE":  # deforms, as a modifier would
+        output.parent_type = "OBJECT"
+    output.hide_render = False
+    for collection in source.users_collection:
+        collection.objects.link(output)
+    output.hide_set(False)
+    _follow_shapes(output, source.data.shape_keys)
+    return output
+
+
+def _remove_drivers(output: bpy.types.Object, path: str) -> None:
+    if output.animation_data:
+        for driver in [each for each in output.animation_data.drivers if each.data_path.startswith(path)]:
+            output.animation_data.drivers.remove(driver)
+
+
+def _follow_shapes(output: bpy.types.Object, keys: typing.Optional[bpy.types.Key]) -> None:
+    """Makes the values of shape keys a property of output. Drivers keep them right where the source is hidden and not
+    evaluated, as it is in renders."""
+    blocks = keys.key_blocks[1:] if keys else []
+    if not blocks:
+        return
+    output[SHAPES_PROPERTY] = [0.0] * len(blocks)
+    for k, block in enumerate(blocks):
+        driver = output.driver_add(f'["{SHAPES_PROPERTY}"]', k).driver
+        driver.type = "SUM"
+        variable = driver.variables.new()
+        variable.type = "SINGLE_PROP"
+        target = variable.targets[0]
+        target.id_type, target.id, target.data_path = "KEY", keys, block.path_from_id("value")
+
+
+def shape_values(source: bpy.types.Object, output: bpy.types.Object,
+                 depsgraph: bpy.types.Depsgraph) -> typing.Sequence[float]:
+    """Values of the shape keys after the first; those that are muted are 0."""
+    keys = source.data.shape_keys
+    if keys is None or len(keys.key_blocks) < 2:
+        return ()
+    values = output.evaluated_get(depsgraph)[SHAPES_PROPERTY]
+    return [0.0 if block.mute else value for block, value in zip(keys.key_blocks[1:], values)]
+
+
+def remove(output: typing.Optional[bpy.types.Object]) -> None:
+    if output is not None:
+        bpy.data.meshes.remove(output.data)  # and the object
+
+
+def make_second(armature: bpy.types.Object) -> None:
+    """Makes or removes the objects that show the second recipe."""
+    for part in armature.sinew.parts:
+        if armature.sinew.compare and part.second is None and part.source is not None:
+            part.second = make(part.source, armature, part.source.name + " (Sinew 2)")
+        elif not armature.sinew.compare:
+            remove(part.second)
+            part.second = None
+    place_second(armature)
+
+
+def place_second(armature: bpy.types.Object) -> None:
+    """By delta_location, which animation and parents leave alone."""
+    for part in armature.sinew.parts:
+        if part.second is None or part.output is None:
+            continue
+        inverse = np.linalg.inv(np.array(part.output.matrix_world)[:3, :3] @
+                                np.linalg.inv(np.array(part.output.matrix_basis)[:3, :3]))
+        part.second.delta_location = np.array(part.output.delta_location) + inverse @ np.array(armature.sinew.offset)
+
+
+def write_positions(output: bpy.types.Object, points: np.ndarray) -> None:
+    """points: (V, 3) float32, in the space of the object."""
+    output.data.vertices.foreach_set("co", points.ravel())
+    output.data.update()
+
+
+def write_colours(output: bpy.types.Object, colours: np.ndarray) -> None:
+    """colours: (V, 3), sRGB from 0 to 1."""
+    mesh = output.data
+    attribute = mesh.color_attributes.get(COLOURS)
+    if attribute is None:
+        attribute = mesh.color_attributes.new(COLOURS, "FLOAT_COLOR", "POINT")
+        mesh.color_attributes.active_color = attribute
+    linear = np.ones((len(colours), 4), np.float32)
+    linear[:, :3] = np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055)**2.4)
+    attribute.data.foreach_set("color", linear.ravel())
+
+
+def remove_colours(output: bpy.types.Object) -> None:
+    attribute = output.data.color_attributes.get(COLOURS)
+    if attribute is not None:
+        output.data.color_attributes.remove(attribute)
+
+
+def heat(distances: np.ndarray, largest: float) -> np.ndarray:
+    """(V, 3) colours from blue, 0, to red, `largest`."""
+    place = distances / (largest or 1.0) * (len(_HEAT) - 1)
+    return np.stack([np.interp(place, range(len(_HEAT)), _HEAT[:, channel]) for channel in range(3)], axis=1)

@@ -1,0 +1,110 @@
+"""The panel in the sidebar of the 3D View."""
+
+import bpy
+
+from . import live, methods, operators
+
+
+def _draw_recipe(layout, character, name: str) -> None:
+    recipe = getattr(character, name)
+    mesh = character.parts[0].source if character.parts else None
+    layout.prop(recipe, "preset")
+    for k, stage in enumerate(recipe.stages):
+        box = layout.box()
+        row = box.row(align=True)
+        row.prop(stage, "method", text="")
+        for action, icon in (("UP", "TRIA_UP"), ("REMOVE", "X")):
+            button = row.operator("sinew.stage", text="", icon=icon)
+            button.recipe, button.action, button.index = name, action, k
+        column = box.column()
+        column.use_property_split = True
+        column.use_property_decorate = False
+        methods.draw(column, stage.method, stage.values, mesh)
+    add = layout.operator("sinew.stage", text="Add Stage", icon="ADD")
+    add.recipe, add.action = name, "ADD"
+
+
+class _Panel:
+    bl_space_type, bl_region_type, bl_category = "VIEW_3D", "UI", "Sinew"
+
+    @classmethod
+    def poll(cls, context) -> bool:
+        return operators.armature_of(context) is not None
+
+
+class SINEW_PT_character(_Panel, bpy.types.Panel):
+    bl_label, bl_idname = "Sinew", "SINEW_PT_character"
+
+    def draw(self, context) -> None:
+        layout = self.layout
+        armature = operators.armature_of(context)
+        character = armature.sinew
+        row = layout.row(align=True)
+        row.operator("sinew.bind", text="Bind Again" if character.bound else "Bind")
+        row.operator("sinew.unbind", text="", icon="X")
+        layout.prop(character, "unweighted")
+        layout.operator("sinew.weights", icon="MOD_VERTEX_WEIGHT")
+        if not character.bound:
+            return
+        state = live.runtime(armature)
+        layout.prop(character, "live")
+        if state.job is not None:
+            layout.label(text=f"{state.message} {state.job.fraction:.0%}", icon="SORTTIME")
+        elif state.message:
+            layout.label(text=state.message, icon="SORTTIME")
+        elif not state.error:
+            layout.label(text=f"{state.milliseconds:.1f} ms", icon="CHECKMARK")
+        if state.error:
+            column = layout.column(align=True)
+            column.alert = True
+            for k in range(0, len(state.error), 60):
+                column.label(text=state.error[k:k + 60], icon="ERROR" if k == 0 else "BLANK1")
+
+
+class SINEW_PT_recipe(_Panel, bpy.types.Panel):
+    bl_label, bl_idname, bl_parent_id = "Recipe", "SINEW_PT_recipe", "SINEW_PT_character"
+
+    def draw(self, context) -> None:
+        _draw_recipe(self.layout, operators.armature_of(context).sinew, "first")
+
+
+class SINEW_PT_compare(_Panel, bpy.types.Panel):
+    bl_label, bl_idname, bl_parent_id = "Compare", "SINEW_PT_compare", "SINEW_PT_character"
+
+    def draw_header(self, context) -> None:
+        self.layout.prop(operators.armature_of(context).sinew, "compare", text="")
+
+    def draw(self, context) -> None:
+        layout = self.layout
+        armature = operators.armature_of(context)
+        character = armature.sinew
+        layout.prop(character, "colours")
+        if character.colours == "DISTANCE" and character.compare:
+            largest = live.runtime(armature).largest_distance
+            layout.label(text=f"Red: {largest:.4g} {'m' if armature.matrix_world.is_identity else 'units'}")
+        if character.colours != "NONE":
+            layout.operator("sinew.show_colours")
+        if character.compare:
+            layout.prop(character, "offset")
+            _draw_recipe(layout, character, "second")
+
+
+class SINEW_PT_bake(_Panel, bpy.types.Panel):
+    bl_label, bl_idname, bl_parent_id = "Bake", "SINEW_PT_bake", "SINEW_PT_character"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, _context) -> None:
+        self.layout.operator("sinew.bake", icon="RENDER_ANIMATION")
+
+
+_classes = (SINEW_PT_character, SINEW_PT_recipe, SINEW_PT_compare, SINEW_PT_bake)
+
+
+def register() -> None:
+    for each in _classes:
+        bpy.utils.register_class(each)
+
+
+def unregister() -> None:
+    for each in reversed(_classes):
+        bpy.utils.unregister_class(each)

@@ -1,0 +1,112 @@
+"""What a .blend file stores of a character: on the armature object, as object.sinew."""
+
+import bpy
+
+from . import live, methods
+
+
+def _method_items(_self, _context) -> list:
+    return _enum_items("methods", methods.METHODS, lambda info: info["summary"])
+
+
+def _preset_items(_self, _context) -> list:
+    return _enum_items("presets", methods.PRESETS, lambda info: info["summary"])
+
+
+_items: dict = {}  # Blender keeps no reference to the strings of items
+
+
+def _enum_items(kind: str, entries: dict, text) -> list:
+    _items[kind] = [(name, name, text(info)) for name, info in entries.items()]
+    return _items[kind]
+
+
+def _preset_chosen(self, _context) -> None:
+    self.set_text(methods.PRESETS[self.preset]["recipe"])
+
+
+class SinewStage(bpy.types.PropertyGroup):
+    """One method of a recipe. Has a group of parameters for every method: see register()."""
+    method: bpy.props.EnumProperty(name="Method", items=_method_items, update=live.recipe_changed)
+
+    @property
+    def values(self):
+        return getattr(self, methods.group_name(self.method))
+
+
+class SinewRecipe(bpy.types.PropertyGroup):
+    """Stages, of which the first poses the mesh and the others correct it."""
+    stages: bpy.props.CollectionProperty(type=SinewStage)
+    preset: bpy.props.EnumProperty(name="Preset", description="Replace all stages by a common recipe",
+                                   items=_preset_items, update=_preset_chosen)
+
+    @property
+    def text(self) -> str:
+        return " | ".join(methods.stage_text(stage.method, stage.values) for stage in self.stages)
+
+    def set_text(self, text: str) -> None:
+        """From recipe text whose parameters are plain numbers, words and names, as in presets."""
+        with live.suspend():
+            self.stages.clear()
+            for part in text.split("|"):
+                name, _, arguments = part.strip().partition("(")
+                stage = self.stages.add()
+                stage.method = name.strip()
+                for argument in filter(None, arguments.rstrip(") ").split(",")):
+                    key, _, value = argument.partition("=")
+                    methods.set_value(stage.method, stage.values, key.strip(), value.strip())
+        live.recipe_changed(self, None)
+
+    def map_names(self) -> list:
+        return [name for stage in self.stages for name in methods.map_names(stage.method, stage.values)]
+
+
+class SinewPart(bpy.types.PropertyGroup):
+    """A mesh of the character and the objects that show it deformed."""
+    source: bpy.props.PointerProperty(type=bpy.types.Object)
+    output: bpy.props.PointerProperty(type=bpy.types.Object)
+    second: bpy.props.PointerProperty(type=bpy.types.Object)  # by the second recipe
+
+
+class SinewCharacter(bpy.types.PropertyGroup):
+    bound: bpy.props.BoolProperty()
+    parts: bpy.props.CollectionProperty(type=SinewPart)
+    first: bpy.props.PointerProperty(type=SinewRecipe)
+    second: bpy.props.PointerProperty(type=SinewRecipe)
+    live: bpy.props.BoolProperty(name="Live", default=True, update=live.refresh,
+                                 description="Deform again whenever the pose changes")
+    compare: bpy.props.BoolProperty(name="Compare", update=live.compare_changed,
+                                    description="Show the character a second time, deformed by another recipe")
+    offset: bpy.props.FloatVectorProperty(name="Offset", subtype="TRANSLATION", default=(1.0, 0.0, 0.0),
+                                          update=live.offset_changed,
+                                          description="From the first to the second, in the space of the world")
+    colours: bpy.props.EnumProperty(
+        name="Colours", update=live.refresh, items=(
+            ("NONE", "None", "Keep the materials"),
+            ("DISTANCE", "Distance", "Heat map on the second: blue 0, red the largest distance from the first"),
+            ("STATUS", "Vertex status", "How implicit skinning ended at each vertex")))
+    unweighted: bpy.props.EnumProperty(
+        name="Vertices without weights", default="REFUSE", items=(
+            ("REFUSE", "Refuse", "Do not bind; say how many there are"),
+            ("STILL", "Stay", "They stay where they are at rest, as with Blender's Armature modifier"),
+            ("ROOT", "Root", "They follow the first bone without a parent"),
+            ("NEAREST", "Nearest", "They get the weights of the nearest vertex that has any")))
+
+
+_classes = (SinewRecipe, SinewPart, SinewCharacter)
+
+
+def register() -> None:
+    for method, group in methods.groups().items():
+        SinewStage.__annotations__[methods.group_name(method)] = bpy.props.PointerProperty(type=group)
+    bpy.utils.register_class(SinewStage)
+    for each in _classes:
+        bpy.utils.register_class(each)
+    bpy.types.Object.sinew = bpy.props.PointerProperty(type=SinewCharacter)
+
+
+def unregister() -> None:
+    del bpy.types.Object.sinew
+    for each in reversed(_classes):
+        bpy.utils.unregister_class(each)
+    bpy.utils.unregister_class(SinewStage)
