@@ -24,7 +24,7 @@ build=(
   libgtest-dev libgmock-dev libbenchmark-dev
 )
 python=(pybind11-dev python3-dev python3-numpy)
-test=("${python[@]}" python3-grpcio python3-protobuf clang-14 clang-format-14 haproxy openssl)
+test=("${python[@]}" python3-grpcio python3-protobuf python3-pytest clang-14 clang-format-14 haproxy openssl)
 fuzz=(clang-14 llvm-14 libclang-rt-14-dev)  # llvm-14: lines in findings
 tsan=(dpkg-dev libre2-dev libc-ares-dev zlib1g-dev)
 blender=(blender)

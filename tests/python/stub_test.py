@@ -26,6 +26,8 @@ options = argparse.ArgumentParser()
 options.add_argument("--stubs", required=True)
 options.add_argument("--sinewd", required=True)
 options.add_argument("--frames", required=True)
+options.add_argument("--sinew", required=True)
+options.add_argument("--readme", type=pathlib.Path, required=True)
 arguments, rest = options.parse_known_args()
 sys.path.insert(0, arguments.stubs)
 
@@ -145,6 +147,17 @@ class StubTest(unittest.TestCase):
         for target in (by_session, by_rig):
             frame = deform(self.channel, target, poses[-1], vertices)
             self.assertEqual(frame.tobytes(), expected[-1].tobytes())
+
+    def test_readme(self):
+        text = arguments.readme.read_text()
+        example = text[text.index("```python") + len("```python") : text.rindex("```")]
+        shown = example.replace('"127.0.0.1:50051"', repr(self.address)).replace('"stubs"', repr(arguments.stubs))
+        self.assertNotEqual(shown, example)
+        with tempfile.TemporaryDirectory() as folder:
+            export = [arguments.sinew, "export", "model:hand", "--rig", "hand.sinewrig", "--poses", "poses.npy"]
+            subprocess.run(export, cwd=folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            program = shown + "\nassert positions.shape == (9140, 3) and np.isfinite(positions).all()\n"
+            subprocess.run([sys.executable, "-c", program], cwd=folder, check=True)
 
     def test_linear_blend(self):
         self.compare("lbs")
