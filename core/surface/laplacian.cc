@@ -11,7 +11,9 @@ namespace {
 
 constexpr double kClampFraction = 1e-3;  // of the mean positive weight
 constexpr double kCoincident = 1e-9;     // of the diagonal
-constexpr double kFlatTriangle = 1e-14;  // |cross| over the longest edge squared: degenerate below
+// |cross| over the longest edge squared. Below, the height of a triangle is rounding of its float
+// positions, as with collinear corners of a polygon; one such cotangent would outweigh all others.
+constexpr double kFlatTriangle = 1e-6;
 
 // Normalises rows; rows without a positive sum become isolated.
 NeighbourWeights Normalise(const Adjacency& adjacency, const std::vector<double>& edge_weights) {

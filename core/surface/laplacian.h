@@ -22,7 +22,8 @@ enum class NegativeWeights {
 };
 
 // Half the sum of the cotangents opposite an edge, in double; polygons are split into fans.
-// Degenerate triangles are ignored. A point without a positive degree counts as isolated.
+// Triangles less than 1e-6 of their longest edge high are ignored. A point without a positive
+// degree counts as isolated.
 NeighbourWeights CotangentWeights(const Mesh& mesh, const WeldedPoints& welded,
                                   const Adjacency& triangle_neighbours, NegativeWeights negative);
 

@@ -234,6 +234,25 @@ TEST(NeighbourWeights, ClampRemovesNegativeCotangents) {
   EXPECT_NEAR(EdgeWeight(clamped, 0, 1), 1e-3 * mean, 1e-6);
 }
 
+// As Blender makes them when it subdivides the sides of an n-gon: the fan of the first corner has
+// triangles without area but for rounding.
+TEST(NeighbourWeights, CollinearCornersOfPolygonsAddNothing) {
+  constexpr int kSides = 5, kPieces = 7;
+  std::vector<Vec3f> points;
+  std::vector<std::uint32_t> face;
+  for (int k = 0; k < kSides * kPieces; ++k) {
+    const double part = k % kPieces / static_cast<double>(kPieces);
+    const auto corner = [](int side) { return 2 * M_PI * (side + 0.1) / kSides; };
+    const double a = corner(k / kPieces), b = corner(k / kPieces + 1);
+    points.push_back({static_cast<float>((1 - part) * std::cos(a) + part * std::cos(b)),
+                      static_cast<float>((1 - part) * std::sin(a) + part * std::sin(b)), 0.3f});
+    face.push_back(static_cast<std::uint32_t>(k));
+  }
+  const NeighbourWeights n =
+      Cotangents(MakeRig(RigidSource(points, {face})), NegativeWeights::kClamp);
+  EXPECT_LT(*std::ranges::max_element(n.degree), 100);
+}
+
 TEST(NeighbourWeights, InvariantToTranslation) {
   const NeighbourWeights near = Cotangents(testing::TubeRig(), NegativeWeights::kClamp);
   const NeighbourWeights far =
