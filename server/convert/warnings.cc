@@ -3,7 +3,6 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
-#include <ranges>
 #include <variant>
 #include <vector>
 
@@ -29,12 +28,11 @@ bool UsesMuscles(const Recipe& recipe) {
 Warnings WarningsOf(const Recipe& recipe, const Rig& rig) {
   Warnings warnings;
   const auto add = [&](const char* path, const std::vector<Problem>& problems) {
-    for (const Problem& problem : problems | std::views::take(kMost)) {
-      *warnings.Add() = ToProto(problem, path);
-    }
-    if (problems.size() <= kMost) return;
+    const std::size_t shown = std::min(problems.size(), kMost);
+    for (std::size_t k = 0; k < shown; ++k) *warnings.Add() = ToProto(problems[k], path);
+    if (shown == problems.size()) return;
     *warnings.Add() = ToProto(
-        {Severity::kWarning, "", absl::StrCat("and ", problems.size() - kMost, " more")}, path);
+        {Severity::kWarning, "", absl::StrCat("and ", problems.size() - shown, " more")}, path);
   };
   add("source.recipe", UnusedParameters(recipe));
   if (rig.muscles().empty()) add("source.recipe", UnusedWithoutMuscles(recipe));
