@@ -329,7 +329,8 @@ class Recipes(AddonTest):
             armature.sinew.first.set_text(text)
             self.assertEqual(armature.sinew.first.text, text)
         self.assertEqual(type(armature.sinew.first.stages[0].of_ddm).bl_rna.properties["alpha"].hard_max, 1)
-        armature.sinew.first.preset = "implicit_skinning"
+        select(armature)
+        bpy.ops.sinew.preset(recipe="first", preset="implicit_skinning")
         self.assertEqual(armature.sinew.first.text, "dqs | bulge_free | implicit | relax")
 
     def test_wrong_recipe_is_said(self):

@@ -10,7 +10,14 @@ import sinew
 METHODS: dict = {}  # as Client.methods()
 PRESETS: dict = {}  # as Client.presets()
 _groups: dict = {}  # a PropertyGroup class for each method
+_items: dict = {}   # Blender keeps no reference to the strings of items
 _UNSET = "set_"     # prefix of the switch of a parameter that has no default
+
+
+def items(entries: dict) -> list:
+    """METHODS or PRESETS as items of an EnumProperty."""
+    _items[id(entries)] = [(name, name, info["summary"]) for name, info in entries.items()]
+    return _items[id(entries)]
 
 
 def group_name(method: str) -> str:

@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import sinew
 
-from . import connection, live, output, snapshot
+from . import connection, live, methods, output, snapshot
 
 
 def armature_of(context) -> typing.Optional[bpy.types.Object]:
@@ -131,6 +131,22 @@ class SINEW_OT_stage(bpy.types.Operator):
         return {"FINISHED"}
 
 
+def _preset_items(_self, _context) -> list:
+    return methods.items(methods.PRESETS)
+
+
+class SINEW_OT_preset(bpy.types.Operator):
+    """Replace all stages by a common recipe"""
+    bl_idname, bl_label, bl_options = "sinew.preset", "Presets", {"REGISTER", "UNDO"}
+
+    recipe: bpy.props.EnumProperty(items=(("first", "First", ""), ("second", "Second", "")))
+    preset: bpy.props.EnumProperty(items=_preset_items)
+
+    def execute(self, context):
+        getattr(armature_of(context).sinew, self.recipe).set_text(methods.PRESETS[self.preset]["recipe"])
+        return {"FINISHED"}
+
+
 class SINEW_OT_weights(bpy.types.Operator):
     """Compute skin weights of the selected meshes for the bones of the armature, into vertex groups"""
     bl_idname, bl_label, bl_options = "sinew.weights", "Compute Weights", {"REGISTER", "UNDO"}
@@ -196,7 +212,7 @@ class SINEW_OT_show_colours(bpy.types.Operator):
         return {"FINISHED"}
 
 
-_classes = (SINEW_OT_bind, SINEW_OT_unbind, SINEW_OT_stage, SINEW_OT_weights, SINEW_OT_show_colours)
+_classes = (SINEW_OT_bind, SINEW_OT_unbind, SINEW_OT_stage, SINEW_OT_preset, SINEW_OT_weights, SINEW_OT_show_colours)
 
 
 def register() -> None:

@@ -8,7 +8,7 @@ from . import live, methods, operators
 def _draw_recipe(layout, character, name: str) -> None:
     recipe = getattr(character, name)
     mesh = character.parts[0].source if character.parts else None
-    layout.prop(recipe, "preset")
+    layout.operator_menu_enum("sinew.preset", "preset").recipe = name
     for k, stage in enumerate(recipe.stages):
         box = layout.box()
         row = box.row(align=True)
@@ -81,11 +81,11 @@ class SINEW_PT_compare(_Panel, bpy.types.Panel):
         layout.prop(character, "colours")
         if character.colours == "DISTANCE" and character.compare:
             largest = live.runtime(armature).largest_distance
-            layout.label(text=f"Red: {largest:.4g} {'m' if armature.matrix_world.is_identity else 'units'}")
+            layout.label(text=f"Red: {largest:.4g} in the armature's units")
         if character.colours != "NONE":
             layout.operator("sinew.show_colours")
         if character.compare:
-            layout.prop(character, "offset")
+            layout.column().prop(character, "offset")
             _draw_recipe(layout, character, "second")
 
 

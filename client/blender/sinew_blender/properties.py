@@ -6,23 +6,7 @@ from . import live, methods
 
 
 def _method_items(_self, _context) -> list:
-    return _enum_items("methods", methods.METHODS, lambda info: info["summary"])
-
-
-def _preset_items(_self, _context) -> list:
-    return _enum_items("presets", methods.PRESETS, lambda info: info["summary"])
-
-
-_items: dict = {}  # Blender keeps no reference to the strings of items
-
-
-def _enum_items(kind: str, entries: dict, text) -> list:
-    _items[kind] = [(name, name, text(info)) for name, info in entries.items()]
-    return _items[kind]
-
-
-def _preset_chosen(self, _context) -> None:
-    self.set_text(methods.PRESETS[self.preset]["recipe"])
+    return methods.items(methods.METHODS)
 
 
 class SinewStage(bpy.types.PropertyGroup):
@@ -37,8 +21,6 @@ class SinewStage(bpy.types.PropertyGroup):
 class SinewRecipe(bpy.types.PropertyGroup):
     """Stages, of which the first poses the mesh and the others correct it."""
     stages: bpy.props.CollectionProperty(type=SinewStage)
-    preset: bpy.props.EnumProperty(name="Preset", description="Replace all stages by a common recipe",
-                                   items=_preset_items, update=_preset_chosen)
 
     @property
     def text(self) -> str:
