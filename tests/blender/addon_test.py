@@ -320,6 +320,28 @@ class Servers(AddonTest):
         self.assertNotEqual(state(armature).error, "")
 
 
+    def test_another_server_is_used_at_once(self):
+        armature, meshes = self.make()
+        expected = self.at_frames(meshes)
+        self.bind(armature, "shapes | lbs")
+        preferences().address, preferences().server = "127.0.0.1:1", "REMOTE"
+        self.update_as_in_window(armature)
+        self.assertIsNotNone(state(armature).job)  # binds, without end
+        preferences().server = "LOCAL"
+        self.update_as_in_window(armature)
+        for _ in range(1000):
+            if state(armature).job is None:
+                break
+            time.sleep(0.01)
+            sinew_blender.live._poll_jobs()
+        self.assertIsNone(state(armature).job)
+        self.assertEqual(state(armature).error, "")
+        self.assert_close(self.at_frames(self.outputs(armature)), expected, 2e-6)
+
+    def update_as_in_window(self, armature):
+        sinew_blender.live.update(armature, bpy.context.evaluated_depsgraph_get(), wait=False)
+
+
 class Recipes(AddonTest):
 
     def test_parameters_are_those_of_the_server(self):

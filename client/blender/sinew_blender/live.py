@@ -203,6 +203,7 @@ def update(armature: bpy.types.Object, depsgraph: bpy.types.Depsgraph, wait: boo
     wait: until it is bound and deformed, at most for the deadline of renders.
     """
     state = runtime(armature)
+    _drop_job_of_other_server(state)
     try:
         if wait or not state.offline:
             _update(armature, state, depsgraph, wait)
@@ -215,6 +216,13 @@ def update(armature: bpy.types.Object, depsgraph: bpy.types.Depsgraph, wait: boo
     if wait and state.error:
         print(f"Sinew: {armature.name}, frame {depsgraph.scene.frame_current} is not deformed: {state.error}",
               file=sys.stderr)
+
+
+def _drop_job_of_other_server(state: Runtime) -> None:
+    """It may wait without end for a server that is no longer chosen."""
+    if state.job is not None and state.generation != connection.generation:
+        state.job.cancel()
+        state.job, state.offline, state.message = None, False, ""
 
 
 def _wait_for_server(armature: bpy.types.Object, state: Runtime, depsgraph: bpy.types.Depsgraph) -> None:

@@ -4,8 +4,9 @@ import bpy
 
 
 def _server_changed(_self, _context) -> None:
-    from . import connection
+    from . import connection, live
     connection.reset()
+    live.refresh_soon()
 
 
 class SinewPreferences(bpy.types.AddonPreferences):
