@@ -11,9 +11,7 @@ import tempfile
 import unittest
 
 SKIP = 77
-PREFIX = "sinewd: listening on "
 FRAMES = 30
-PIECE = 64 << 10
 
 try:
     import grpc
@@ -31,97 +29,17 @@ options.add_argument("--readme", type=pathlib.Path, required=True)
 arguments, rest = options.parse_known_args()
 sys.path.insert(0, arguments.stubs)
 
-from sinew.v1 import deform_service_pb2, deform_service_pb2_grpc  # noqa: E402
-from sinew.v1 import frame_pb2, pose_pb2, rig_service_pb2, rig_service_pb2_grpc  # noqa: E402
-from sinew.v1 import session_service_pb2, session_service_pb2_grpc  # noqa: E402
-
-
-def upload(channel, data):
-    import hashlib
-
-    header = rig_service_pb2.UploadHeader(sha256=hashlib.sha256(data).hexdigest(), size_bytes=len(data))
-
-    def pieces():
-        yield rig_service_pb2.UploadRigRequest(header=header)
-        for offset in range(0, len(data), PIECE):
-            yield rig_service_pb2.UploadRigRequest(offset=offset, data=data[offset : offset + PIECE])
-
-    return rig_service_pb2_grpc.RigServiceStub(channel).UploadRig(pieces()).rig.name
-
-
-def bind(channel, rig, recipe_text):
-    sessions = session_service_pb2_grpc.SessionServiceStub(channel)
-    request = session_service_pb2.CreateSessionRequest(source=session_service_pb2.SessionSource(rig=rig, recipe_text=recipe_text))
-    name = sessions.CreateSession(request).session.name
-    for reply in sessions.WatchSession(session_service_pb2.WatchSessionRequest(name=name)):
-        state = reply.session.state
-    assert state == session_service_pb2.Session.STATE_READY, reply
-    return name
-
+from sinew.v1 import frame_pb2, rig_service_pb2, rig_service_pb2_grpc, session_service_pb2  # noqa: E402
+from stub_calls import bind, deform, serving, stream, upload  # noqa: E402
 
 STATES = [frame_pb2.ATTRIBUTE_POSITIONS, frame_pb2.ATTRIBUTE_VERTEX_STATUS]
-
-
-def stream(channel, session, poses, vertices, chunk_bytes=0, attributes=()):
-    """All frames, [frames, vertices, 3], with acknowledgements as the protocol wants them; and their vertex status."""
-    import queue
-
-    outgoing = queue.Queue()
-    target = session_service_pb2.Target(session=session)
-    output = frame_pb2.OutputOptions(chunk_bytes=chunk_bytes, attributes=attributes)
-    opener = deform_service_pb2.StreamOpen(target=target, output=output)
-    outgoing.put(deform_service_pb2.StreamDeformRequest(open=opener))
-    for number, pose in enumerate(poses, 1):
-        message = pose_pb2.Pose(joint_transforms=pose.tobytes(), frame=number)
-        outgoing.put(deform_service_pb2.StreamDeformRequest(poses=[message]))
-    frames = np.full((len(poses), vertices, 3), np.nan, np.float32)
-    vertex_status = np.full((len(poses), vertices), 255, np.uint8)
-    done = 0
-    stub = deform_service_pb2_grpc.DeformServiceStub(channel)
-    for reply in stub.StreamDeform(iter(outgoing.get, None)):
-        assert not reply.problems, reply.problems
-        for piece in reply.frames:
-            part = np.frombuffer(piece.positions, "<f4").reshape(-1, 3)
-            assert len(part) == piece.vertex_count
-            place = slice(piece.vertex_offset, piece.vertex_offset + len(part))
-            frames[piece.frame - 1, place] = part
-            for status_of in piece.channels:
-                assert status_of.attribute == frame_pb2.ATTRIBUTE_VERTEX_STATUS
-                assert status_of.encoding == frame_pb2.ENCODING_UINT8
-                vertex_status[piece.frame - 1, place] = np.frombuffer(status_of.data, np.uint8)
-            if piece.last_chunk:
-                done += 1
-                outgoing.put(deform_service_pb2.StreamDeformRequest(received=piece.frame))
-        if done == len(poses):
-            outgoing.put(None)
-    return frames, vertex_status
-
-
-def deform(channel, target, pose, vertices):
-    request = deform_service_pb2.DeformRequest(
-        target=target, pose=pose_pb2.Pose(joint_transforms=pose.tobytes(), frame=1)
-    )
-    frame = deform_service_pb2_grpc.DeformServiceStub(channel).Deform(request).frame
-    return np.frombuffer(frame.positions, "<f4").reshape(vertices, 3)
 
 
 class StubTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.server = subprocess.Popen(
-            [arguments.sinewd, "--listen", "127.0.0.1:0", "--http", "off"], stdout=subprocess.PIPE, text=True
-        )
-        line = cls.server.stdout.readline().strip()
-        assert line.startswith(PREFIX), line
-        cls.address = line[len(PREFIX) :]
-        cls.channel = grpc.insecure_channel(cls.address)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.channel.close()
-        cls.server.terminate()
-        assert cls.server.wait(60) == 0
-        cls.server.stdout.close()
+        cls.address = cls.enterClassContext(serving(arguments.sinewd))
+        cls.channel = cls.enterClassContext(grpc.insecure_channel(cls.address))
 
     def compare(self, recipe_text, vertex_status=False):
         with tempfile.TemporaryDirectory() as folder:
@@ -135,7 +53,7 @@ class StubTest(unittest.TestCase):
         self.assertFalse(np.array_equal(expected[0], expected[-1]))
 
         rig = upload(self.channel, data["rig.sinewrig"])
-        session = bind(self.channel, rig, recipe_text)
+        session = bind(self.channel, rig, recipe_text).name
         for chunk_bytes in (0, 4096):
             frames, got = stream(self.channel, session, poses, vertices, chunk_bytes, STATES if vertex_status else ())
             self.assertEqual(frames.tobytes(), data["stream.f32"])
@@ -221,7 +139,7 @@ class StubTest(unittest.TestCase):
             self.assertEqual(last.rig.vertices, 20)
             again = list(service.ComputeWeights(request))[-1]
             self.assertEqual(again.rig.name, last.rig.name)
-            session = bind(self.channel, last.rig.name, "lbs")
+            session = bind(self.channel, last.rig.name, "lbs").name
             rest = np.array([lift, lift[:7] + [1.0] + lift[8:]], np.float32)
             target = session_service_pb2.Target(session=session)
             frame = deform(self.channel, target, rest, 20)

@@ -20,6 +20,10 @@ ldd "$module" | grep -vE "$work|linux-vdso|ld-linux|/lib(c|m|dl|pthread|rt|gcc_s
   cat others >&2
   exit 1
 }
+[[ $("$work/venv/bin/python" -c 'import sinew.v1' 2>&1) == *"needs protobuf and grpcio"* ]] || {
+  echo "wheel_test: sinew.v1 without protobuf and grpcio does not say what it needs" >&2
+  exit 1
+}
 time "$work/venv/bin/python" - <<'END'
 import numpy as np
 import sinew
@@ -32,4 +36,25 @@ assert frames.shape == (48, 9140, 3) and np.isfinite(frames).all()
 image = sinew.render(hand, {"rest": frames[0], "fist": frames[23]}, width=100, height=100)
 assert image.std() > 10
 print("first frame", frames[23].mean(axis=0))
+END
+
+# sinew.v1, with the newest packages that pip chooses, and with Google's own messages of error details.
+pip() { "$work/venv/bin/pip" install --quiet --disable-pip-version-check "$@"; }
+pip "$(echo "$work"/wheels/*.whl)[v1]"
+shipped=$("$work/venv/bin/python" -c 'from sinew.v1 import google_rpc; print(google_rpc.status_pb2.__name__)')
+[[ $shipped == sinew.v1._shipped.google.rpc.status_pb2 ]]
+pip googleapis-common-protos
+SINEWD=$build/bin/sinewd "$work/venv/bin/python" - <<'END'
+from importlib import metadata
+
+import grpc
+import sinew
+from sinew.testing import Server
+from sinew.v1 import google_rpc, info_service_pb2, info_service_pb2_grpc
+
+assert google_rpc.status_pb2.__name__ == "google.rpc.status_pb2", google_rpc.status_pb2
+with Server() as server, grpc.insecure_channel(server.address) as channel, sinew.connect(server.address) as client:
+    info = info_service_pb2_grpc.InfoServiceStub(channel).GetServerInfo(info_service_pb2.GetServerInfoRequest())
+    assert info.version == client.stats()["version"], info
+print("sinew.v1 with", *(f"{name} {metadata.version(name)}" for name in ("protobuf", "grpcio")))
 END
