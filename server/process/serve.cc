@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -136,14 +137,16 @@ int Serve(const Config& config, const std::function<absl::StatusOr<Config>()>& r
           ? ReadyText(server.addresses(), server.http_address(), -1)
           : absl::StrCat("sinewd: listening on ", absl::StrJoin(server.addresses(), ", "), "\n");
   std::fputs(line.c_str(), stdout);
-  std::fflush(stdout);
+  // A parent that ended before `parent` was asked for has left the pipe that it reads the line
+  // from.
+  const bool left = std::fflush(stdout) != 0 && errno == EPIPE && config.network.exit_with_parent;
   if (const absl::Status status = ready->Write(server.addresses(), server.http_address());
       !status.ok()) {
     Complain(status);
     return kConfiguration;
   }
 
-  while (WaitForSignal(config.network.exit_with_parent, parent) == SIGHUP) {
+  while (!left && WaitForSignal(config.network.exit_with_parent, parent) == SIGHUP) {
     server.Reload(read_again());
   }
   const bool clean = DrainUntilDone(server, config.network.drain_seconds, EndingSignals());

@@ -2,7 +2,9 @@
 #include <absl/strings/str_cat.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -78,6 +80,42 @@ TEST(Sinewd, EndsWithItsParent) {
   ::kill(parent, SIGKILL);
   ::waitpid(parent, nullptr, 0);
   WaitUntil([&] { return !exists(); });  // the last thing that a server does
+}
+
+// A test that is killed while its server starts.
+TEST(Sinewd, EndsIfItsParentEndedBeforeItStarted) {
+  ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1), 0);  // the server becomes a child of this process
+  int address[2], started[2];
+  ASSERT_EQ(::pipe2(address, O_CLOEXEC), 0);
+  ASSERT_EQ(::pipe2(started, O_CLOEXEC), 0);
+  const std::string program = ProgramPath("sinewd");
+  const pid_t parent = ::fork();
+  ASSERT_GE(parent, 0);
+  if (parent == 0) {
+    const pid_t self = ::getpid();
+    const pid_t child = ::fork();
+    if (child > 0) {
+      [[maybe_unused]] const ssize_t written = ::write(started[1], &child, sizeof child);
+      ::_exit(0);
+    }
+    while (::getppid() == self) ::sched_yield();
+    ::close(address[0]);
+    ::dup2(address[1], STDOUT_FILENO);
+    ::execl(program.c_str(), "sinewd", "--listen", "127.0.0.1:0", "--http", "off",
+            "--exit-with-parent", nullptr);
+    ::_exit(127);
+  }
+  ::close(address[0]);  // the test reads nothing either
+  ::close(address[1]);
+  pid_t server = -1;
+  ASSERT_EQ(::read(started[0], &server, sizeof server), static_cast<ssize_t>(sizeof server));
+  ::close(started[0]);
+  ::close(started[1]);
+  ::waitpid(parent, nullptr, 0);
+  int status = -1;
+  WaitUntil([&] { return ::waitpid(server, &status, WNOHANG) == server; });
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  ::prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
 TEST(Sinewd, ListensOnTcpAndUnixSockets) {
