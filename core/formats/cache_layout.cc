@@ -34,6 +34,16 @@ absl::Status CheckCacheInfo(const CacheInfo& info) {
   SINEW_RETURN_IF_ERROR(
       Need(std::isfinite(info.first_frame), "first_frame", info.first_frame, "a finite number"));
   SINEW_RETURN_IF_ERROR(CheckPositive("frame_step", info.frame_step));
+  if (!info.frame_numbers.empty()) {
+    SINEW_RETURN_IF_ERROR(Need(info.frame_numbers.size() == info.frames, "frame_numbers",
+                               info.frame_numbers.size(), "one per frame"));
+    for (std::size_t k = 0; k < info.frame_numbers.size(); ++k) {
+      const double number = info.frame_numbers[k];
+      SINEW_RETURN_IF_ERROR(
+          Need(std::isfinite(number) && (k == 0 || number > info.frame_numbers[k - 1]),
+               "frame_numbers", number, "finite, rising numbers"));
+    }
+  }
   return CheckPositive("fps", info.fps);
 }
 

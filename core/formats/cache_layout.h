@@ -22,6 +22,13 @@ struct CacheInfo {
   double first_frame = 0;      // frame number of sample 0, finite
   double frame_step = 1;       // frames between samples, > 0
   double fps = 24;             // frames per second, > 0; 0 = not stored (.pc2, .npy, .mdd)
+  // [frames] rising, where the samples are not first_frame + k * frame_step; else empty. Written,
+  // never read: .mdd has times.
+  std::vector<double> frame_numbers = {};
+
+  double FrameNumber(std::uint32_t sample) const {
+    return frame_numbers.empty() ? first_frame + sample * frame_step : frame_numbers[sample];
+  }
 };
 
 // A parsed header: sample k is [vertices * 3] float32 at data_offset + k * vertices * 12.
@@ -33,7 +40,7 @@ struct CacheLayout {
 };
 
 // Validates the header fields. kInvalidArgument: a count is 0 or above kMaxCacheCount, a number is
-// not finite, a step or rate is not positive.
+// not finite, a step or rate is not positive, frame numbers are not rising or of another count.
 absl::Status CheckCacheInfo(const CacheInfo& info);
 
 // Checks that exactly the frames promised by the counts follow `layout.data_offset` in `bytes`.

@@ -56,6 +56,10 @@ absl::Status Check(const Manifest& manifest) {
     return InvalidArgument("manifest.frame_hashes: ", manifest.frame_hashes.size(), ", need ",
                            manifest.frames, " (one per frame)");
   }
+  if (!manifest.frame_numbers.empty() && manifest.frame_numbers.size() != manifest.frames) {
+    return InvalidArgument("manifest.frame_numbers: ", manifest.frame_numbers.size(), ", need ",
+                           manifest.frames, " (one per frame) or none");
+  }
   return CheckMeshes(manifest);
 }
 
@@ -135,6 +139,12 @@ absl::StatusOr<Manifest> FromJson(const Json& json) {
     if (status.ok()) status = Read(json, field, value);
   });
   SINEW_RETURN_IF_ERROR(status);
+  if (json.contains("frame_numbers")) {
+    for (const Json& number : json["frame_numbers"]) {
+      if (!number.is_number()) return Wrong("frame_numbers", "numbers");
+      manifest.frame_numbers.push_back(number.get<double>());
+    }
+  }
   for (const Json& text : json["frame_hashes"]) {
     SINEW_ASSIGN_OR_RETURN(const std::uint64_t hash, ParseHash(text, manifest.frame_hashes.size()));
     manifest.frame_hashes.push_back(hash);
@@ -158,6 +168,7 @@ absl::StatusOr<std::string> EncodeManifest(const Manifest& manifest) {
          [&](const std::string& field, const auto& value) { json[Pointer(field)] = value; });
   if (manifest.meshes.empty()) json["meshes"] = Json::array();
   json["hash"] = "XXH3-64 of each frame's positions, little-endian float32, in rig order";
+  if (!manifest.frame_numbers.empty()) json["frame_numbers"] = manifest.frame_numbers;
   Json& hashes = json["frame_hashes"] = Json::array();
   for (std::uint64_t hash : manifest.frame_hashes) {
     hashes.push_back(absl::StrFormat("%016x", hash));

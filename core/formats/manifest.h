@@ -26,17 +26,23 @@ struct Manifest {
   std::string format;  // "pc2", "mdd", "npy", ...
   std::uint64_t vertices = 0;
   std::uint64_t frames = 0;
-  double fps = 24;             // frames per second, > 0
-  double first_frame = 0;      // frame number of sample 0
-  double frame_step = 1;       // frames between samples, > 0
-  double meters_per_unit = 1;  // > 0
-  std::string up_axis;         // "Y", "Z" or "" (unknown)
-  std::string rig;             // digest: "sha256-<hex>"
-  std::string recipe;          // recipe text with every default filled in
-  std::string recipe_digest;   // "sha256-<hex>"
+  double fps = 24;                         // frames per second, > 0
+  double first_frame = 0;                  // frame number of sample 0
+  double frame_step = 1;                   // frames between samples, > 0
+  std::vector<double> frame_numbers = {};  // [frames] instead, if the distances are not even
+  double meters_per_unit = 1;              // > 0
+  std::string up_axis;                     // "Y", "Z" or "" (unknown)
+  std::string rig;                         // digest: "sha256-<hex>"
+  std::string recipe;                      // recipe text with every default filled in
+  std::string recipe_digest;               // "sha256-<hex>"
   std::string determinism_digest;
   std::vector<std::uint64_t> frame_hashes;  // [frames] HashPositions
   std::vector<ManifestMesh> meshes;         // contiguous, in rig order, covering all vertices
+
+  double FrameNumber(std::uint64_t sample) const {
+    return frame_numbers.empty() ? first_frame + static_cast<double>(sample) * frame_step
+                                 : frame_numbers[sample];
+  }
 };
 
 // XXH3-64 of [V * 3] positions as little-endian float32.

@@ -4,6 +4,8 @@
 
 #include <charconv>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "core/base/status.h"
 
@@ -18,30 +20,64 @@ std::string SafeName(std::string_view name) {
   return safe;
 }
 
+std::string OneLine(std::string_view text) {
+  std::string line(text);
+  for (char& c : line) {
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = ' ';
+  }
+  return line;
+}
+
 void AppendFloat(float value, std::string& out) {
   char text[32];
   const auto result = std::to_chars(text, text + sizeof text, value);
   out.append(text, result.ptr);
 }
 
-absl::Status AppendVertices(const ObjPart& part, std::string& out) {
-  if (part.positions.size() % 3 != 0) {
-    return InvalidArgument("obj.positions: ", part.positions.size(),
-                           " values, need a multiple of 3");
+// Rows of `width` numbers behind `keyword`. `field` names them in errors.
+absl::Status AppendRows(const char* keyword, const char* field, std::span<const float> values,
+                        std::size_t width, std::string& out) {
+  if (values.size() % width != 0) {
+    return InvalidArgument("obj.", field, ": ", values.size(), " values, need a multiple of ",
+                           width);
   }
-  for (std::size_t k = 0; k < part.positions.size(); ++k) {
-    if (!std::isfinite(part.positions[k])) {
-      return InvalidArgument("obj.positions[", k, "]: ", part.positions[k],
-                             ", need a finite number");
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    if (!std::isfinite(values[k])) {
+      return InvalidArgument("obj.", field, "[", k, "]: ", values[k], ", need a finite number");
     }
-    out += k % 3 == 0 ? "v " : " ";
-    AppendFloat(part.positions[k], out);
-    if (k % 3 == 2) out += '\n';
+    out += k % width == 0 ? keyword : " ";
+    AppendFloat(values[k], out);
+    if (k % width == width - 1) out += '\n';
   }
   return absl::OkStatus();
 }
 
-absl::Status AppendFaces(const ObjPart& part, std::size_t first_vertex, std::string& out) {
+// Texture coordinates of a part, each value once, so that programs find which corners share theirs.
+struct TextureCoordinates {
+  std::vector<float> values;         // [n * 2]
+  std::vector<std::size_t> corners;  // [corners] indices of pairs of `values`; empty without any
+};
+
+absl::StatusOr<TextureCoordinates> Unique(const ObjPart& part) {
+  TextureCoordinates unique;
+  if (part.corner_uvs.empty()) return unique;
+  if (part.corner_uvs.size() != part.face_vertices.size() * 2) {
+    return InvalidArgument("obj.corner_uvs: ", part.corner_uvs.size(), " values, need ",
+                           part.face_vertices.size() * 2, ", two for each corner");
+  }
+  std::map<std::pair<float, float>, std::size_t> known;
+  for (std::size_t k = 0; k < part.corner_uvs.size(); k += 2) {
+    const float u = part.corner_uvs[k], v = part.corner_uvs[k + 1];
+    const auto [found, is_new] = known.try_emplace({u, v}, unique.values.size() / 2);
+    if (is_new) unique.values.insert(unique.values.end(), {u, v});
+    unique.corners.push_back(found->second);
+  }
+  return unique;
+}
+
+absl::Status AppendFaces(const ObjPart& part, std::size_t first_vertex,
+                         const std::vector<std::size_t>& corner_uvs, std::size_t first_uv,
+                         std::string& out) {
   const std::size_t vertices = part.positions.size() / 3, corners = part.face_vertices.size();
   const std::size_t faces = part.face_sizes.empty() ? corners / 3 : part.face_sizes.size();
   std::size_t corner = 0;
@@ -58,6 +94,7 @@ absl::Status AppendFaces(const ObjPart& part, std::size_t first_vertex, std::str
                                ", mesh has 0..", vertices - 1);
       }
       absl::StrAppend(&out, " ", first_vertex + part.face_vertices[corner] + 1);
+      if (!corner_uvs.empty()) absl::StrAppend(&out, "/", first_uv + corner_uvs[corner] + 1);
     }
     out += '\n';
   }
@@ -69,19 +106,25 @@ absl::Status AppendFaces(const ObjPart& part, std::size_t first_vertex, std::str
 
 }  // namespace
 
-absl::StatusOr<std::string> EncodeObj(std::string_view object, std::span<const ObjPart> parts) {
-  std::string out = absl::StrCat("o ", SafeName(object), "\n");
+absl::StatusOr<std::string> EncodeObj(std::string_view object, std::span<const ObjPart> parts,
+                                      std::string_view comment) {
+  std::string out;
+  if (!comment.empty()) out = absl::StrCat("# ", OneLine(comment), "\n");
+  absl::StrAppend(&out, "o ", SafeName(object), "\n");
   std::size_t vertices = 0;
   for (const ObjPart& part : parts) {
-    SINEW_RETURN_IF_ERROR(AppendVertices(part, out));
+    SINEW_RETURN_IF_ERROR(AppendRows("v ", "positions", part.positions, 3, out));
     vertices += part.positions.size() / 3;
   }
   if (vertices == 0) return InvalidArgument("obj: 0 vertices, need at least 1");
-  std::size_t first_vertex = 0;
+  std::size_t first_vertex = 0, first_uv = 0;
   for (const ObjPart& part : parts) {
+    SINEW_ASSIGN_OR_RETURN(const TextureCoordinates uvs, Unique(part));
+    SINEW_RETURN_IF_ERROR(AppendRows("vt ", "corner_uvs", uvs.values, 2, out));
     absl::StrAppend(&out, "g ", SafeName(part.name), "\n");
-    SINEW_RETURN_IF_ERROR(AppendFaces(part, first_vertex, out));
+    SINEW_RETURN_IF_ERROR(AppendFaces(part, first_vertex, uvs.corners, first_uv, out));
     first_vertex += part.positions.size() / 3;
+    first_uv += uvs.values.size() / 2;
   }
   return out;
 }

@@ -22,6 +22,10 @@ constexpr std::size_t kPc2HeaderBytes = 32, kMddCountBytes = 8;
 // samples. Then samples x points x 3 float32. The frame rate is not stored.
 absl::StatusOr<std::string> EncodePc2Header(const CacheInfo& info) {
   SINEW_RETURN_IF_ERROR(CheckCacheInfo(info));
+  if (!info.frame_numbers.empty()) {
+    return InvalidArgument(
+        "pc2.frame_numbers: a .pc2 holds frames at even distances, need .mdd or .npy for others");
+  }
   std::string out(kPc2Magic, sizeof kPc2Magic);
   AppendBytes(kPc2Version, ByteOrder::kLittle, out);
   AppendBytes(info.vertices, ByteOrder::kLittle, out);
@@ -72,8 +76,7 @@ absl::StatusOr<std::string> EncodeMddHeader(const CacheInfo& info) {
   AppendBytes(info.frames, ByteOrder::kBig, out);
   AppendBytes(info.vertices, ByteOrder::kBig, out);
   for (std::uint32_t k = 0; k < info.frames; ++k) {
-    AppendBytes(static_cast<float>((info.first_frame + k * info.frame_step) / info.fps),
-                ByteOrder::kBig, out);
+    AppendBytes(static_cast<float>(info.FrameNumber(k) / info.fps), ByteOrder::kBig, out);
   }
   return out;
 }

@@ -27,6 +27,20 @@ TEST(EncodeObj, OneGroupPerMesh) {
             "g mesh\nf 5 6 7\n");
 }
 
+TEST(EncodeObj, CornersShareEqualTextureCoordinates) {
+  const std::vector<float> uvs = {0, 0, 1, 0, 1, 1, 0, 0.5f}, two = {0, 0, 0, 0, 1, 0};
+  const std::vector<ObjPart> parts = {{"a", kSquare, kQuad, kQuadCorners, uvs},
+                                      {"b", kSquare, {}, kTriangleCorners, two}};
+  const auto obj = EncodeObj("o", parts, "1 unit = 0.01 m,\nY is up");
+  ASSERT_TRUE(obj.ok()) << obj.status();
+  EXPECT_EQ(obj->substr(0, obj->find('\n')), "# 1 unit = 0.01 m, Y is up");
+  EXPECT_THAT(*obj, HasSubstr("vt 0 0\nvt 1 0\nvt 1 1\nvt 0 0.5\ng a\nf 1/1 2/2 3/3 4/4\n"
+                              "vt 0 0\nvt 1 0\ng b\nf 5/5 6/5 7/6\n"));
+  const std::vector<float> short_uvs = {0, 0};
+  const std::vector<ObjPart> wrong = {{"a", kSquare, kQuad, kQuadCorners, short_uvs}};
+  EXPECT_THAT(std::string(EncodeObj("o", wrong).status().message()), HasSubstr("corner_uvs: 2"));
+}
+
 TEST(EncodeObj, NumbersRoundTrip) {
   const std::vector<float> hard = {0.1f, 1.0f / 3, 1e-45f, 3.4028235e38f, -0.0f, 16777217.0f};
   const std::vector<ObjPart> parts = {{"m", hard, {}, {}}};
