@@ -27,11 +27,19 @@ void AppendNumbers(std::initializer_list<float> numbers, std::string& key) {
 class MeshReader {
  public:
   MeshReader(const std::string& path,
-             const std::unordered_map<std::string, std::uint32_t>& joint_of_bone)
-      : path_(path), joint_of_bone_(joint_of_bone), collector_(path, out_.mesh.skin) {}
+             const std::unordered_map<std::string, std::uint32_t>& joint_of_bone,
+             const FbxPoints* points)
+      : path_(path),
+        joint_of_bone_(joint_of_bone),
+        points_(points),
+        collector_(path, out_.mesh.skin) {}
 
   absl::StatusOr<SourceMesh> Read(const std::vector<const aiMesh*>& parts,
                                   std::vector<Problem>& problems) {
+    if (parts.size() != 1 ||
+        (points_ != nullptr && points_->corners.size() != parts[0]->mNumVertices)) {
+      points_ = nullptr;
+    }
     bool normals = false, uneven = false;
     for (const aiMesh* part : parts) {
       SINEW_RETURN_IF_ERROR(Add(*part));
@@ -40,7 +48,7 @@ class MeshReader {
     }
     Mesh& mesh = out_.mesh;
     if (mesh.face_sizes.empty()) return InvalidArgument(path_, ": the mesh has no faces");
-    if (skinned()) SINEW_RETURN_IF_ERROR(collector_.Finish(problems));
+    if (skinned()) collector_.Report(problems);
     if (small_faces_ > 0) {
       problems.push_back(Lost(absl::StrCat(small_faces_, " points and lines"), path_));
     }
@@ -55,6 +63,8 @@ class MeshReader {
     if (std::ranges::count(mesh.face_sizes, 3u) == std::ssize(mesh.face_sizes)) {
       mesh.face_sizes.clear();
     }
+    if (out_.corner_uvs.size() != mesh.face_vertices.size() * 2) out_.corner_uvs.clear();
+    if (points_ != nullptr) SortByPoint();
     return std::move(out_);
   }
 
@@ -62,6 +72,29 @@ class MeshReader {
   using Influences = std::vector<std::vector<Influence>>;  // by corner
 
   bool skinned() const { return !joint_of_bone_.empty(); }
+
+  // Brings the vertices, made by first appearance, into the order of the control points.
+  void SortByPoint() {
+    Mesh& mesh = out_.mesh;
+    const std::size_t count = points_->count;
+    std::vector<std::uint32_t> vertex_of(count, static_cast<std::uint32_t>(count));
+    for (std::uint32_t v = 0; v < point_of_vertex_.size(); ++v) vertex_of[point_of_vertex_[v]] = v;
+    out_.in_file_order =
+        point_of_vertex_.size() == count && std::ranges::count(vertex_of, count) == 0;
+    if (!out_.in_file_order) return;
+    const auto sort = [&](std::vector<float>& values) {
+      std::vector<float> sorted;
+      sorted.reserve(values.size());
+      for (const std::uint32_t v : vertex_of) {
+        sorted.insert(sorted.end(), {values[v * 3], values[v * 3 + 1], values[v * 3 + 2]});
+      }
+      values = std::move(sorted);
+    };
+    sort(mesh.positions);
+    for (SourceTarget& target : out_.targets) sort(target.offsets);
+    for (std::uint32_t& vertex : mesh.face_vertices) vertex = point_of_vertex_[vertex];
+    if (skinned()) SelectInfluences(vertex_of, mesh.skin);
+  }
 
   absl::Status Add(const aiMesh& part) {
     if (part.mVertices == nullptr) return InvalidArgument(path_, ": a mesh without positions");
@@ -142,17 +175,25 @@ class MeshReader {
         SINEW_ASSIGN_OR_RETURN(vertex, Weld(part, corner, nth++, influences[corner]));
       } while (taken(vertex));
       vertices.push_back(vertex);
+      if (part.HasTextureCoords(0)) {
+        const aiVector3D& uv = part.mTextureCoords[0][corner];
+        out_.corner_uvs.insert(out_.corner_uvs.end(), {uv.x, uv.y});
+      }
     }
     out_.mesh.face_sizes.push_back(face.mNumIndices);
     return absl::OkStatus();
   }
 
-  // The vertex of a corner, made if it is new; `nth` > 0 keeps equal corners of one face apart.
-  absl::StatusOr<std::uint32_t> Weld(const aiMesh& part, std::uint32_t corner, std::uint32_t nth,
-                                     const std::vector<Influence>& influences) {
-    const aiVector3D& p = part.mVertices[corner];
+  // The bytes that make corners one vertex.
+  std::string Key(const aiMesh& part, std::uint32_t corner, std::uint32_t nth,
+                  const std::vector<Influence>& influences) const {
     std::string key;
     AppendBytes(nth, key);
+    if (points_ != nullptr) {
+      AppendBytes(points_->corners[corner], key);
+      return key;
+    }
+    const aiVector3D& p = part.mVertices[corner];
     AppendNumbers({p.x, p.y, p.z}, key);
     for (unsigned t = 0; t < part.mNumAnimMeshes; ++t) {
       if (part.mAnimMeshes[t]->mVertices == nullptr) continue;
@@ -163,9 +204,17 @@ class MeshReader {
       AppendBytes(influence.joint, key);
       AppendBytes(influence.weight, key);
     }
+    return key;
+  }
+
+  // The vertex of a corner, made if it is new; `nth` > 0 keeps equal corners of one face apart.
+  absl::StatusOr<std::uint32_t> Weld(const aiMesh& part, std::uint32_t corner, std::uint32_t nth,
+                                     const std::vector<Influence>& influences) {
     const auto next = static_cast<std::uint32_t>(out_.mesh.vertices());
-    const auto [found, is_new] = vertices_.emplace(std::move(key), next);
+    const auto [found, is_new] = vertices_.emplace(Key(part, corner, nth, influences), next);
     if (!is_new) return found->second;
+    if (points_ != nullptr) point_of_vertex_.push_back(points_->corners[corner]);
+    const aiVector3D& p = part.mVertices[corner];
     out_.mesh.positions.insert(out_.mesh.positions.end(), {p.x, p.y, p.z});
     for (unsigned t = 0; t < out_.targets.size(); ++t) {
       const bool moves = t < part.mNumAnimMeshes && part.mAnimMeshes[t]->mVertices != nullptr;
@@ -181,10 +230,12 @@ class MeshReader {
 
   const std::string& path_;
   const std::unordered_map<std::string, std::uint32_t>& joint_of_bone_;
+  const FbxPoints* points_;
   SourceMesh out_;
   InfluenceCollector collector_;  // writes into out_.mesh.skin
   // By the bytes that make a bound joint its index in Skin::joints, or a control point its vertex.
   std::unordered_map<std::string, std::uint32_t> slots_, vertices_;
+  std::vector<std::uint32_t> point_of_vertex_;  // if there are points
   std::size_t small_faces_ = 0;
 };
 
@@ -192,9 +243,9 @@ class MeshReader {
 
 absl::StatusOr<SourceMesh> ReadAssimpMesh(
     const std::vector<const aiMesh*>& parts, const std::string& path,
-    const std::unordered_map<std::string, std::uint32_t>& joint_of_bone,
+    const std::unordered_map<std::string, std::uint32_t>& joint_of_bone, const FbxPoints* points,
     std::vector<Problem>& problems) {
-  return MeshReader(path, joint_of_bone).Read(parts, problems);
+  return MeshReader(path, joint_of_bone, points).Read(parts, problems);
 }
 
 }  // namespace sinew::client

@@ -17,6 +17,7 @@
 #include "client/import/assimp_animation.h"
 #include "client/import/assimp_fence.h"
 #include "client/import/assimp_mesh.h"
+#include "client/import/fbx_points.h"
 #include "client/import/scene_graph.h"
 #include "core/base/status.h"
 
@@ -36,8 +37,13 @@ AffineD ToAffine(const aiMatrix4x4& m) {
 // Turns an Assimp scene into nodes, skeleton, meshes and clips; one use.
 class SceneReader {
  public:
-  SceneReader(const aiScene& source, AssimpFormat format, bool allow_no_skin)
-      : source_(source), format_(format), allow_no_skin_(allow_no_skin) {}
+  // points: of FBX files, see ReadFbxPoints.
+  SceneReader(const aiScene& source, AssimpFormat format, bool allow_no_skin,
+              std::unordered_map<std::string, FbxPoints> points)
+      : source_(source),
+        format_(format),
+        allow_no_skin_(allow_no_skin),
+        points_(std::move(points)) {}
 
   absl::StatusOr<ImportedScene> Read() {
     ReadUnits();
@@ -45,7 +51,6 @@ class SceneReader {
     SINEW_RETURN_IF_ERROR(ReadSkeleton());
     SINEW_RETURN_IF_ERROR(ReadMeshes());
     SINEW_RETURN_IF_ERROR(ReadAssimpAnimations(source_, node_of_name_, builder_));
-    out_.keeps_file_order = false;
     out_.format = FormatName(format_);
     return std::move(out_);
   }
@@ -161,10 +166,15 @@ class SceneReader {
         }
       }
       if (parts.empty()) continue;
-      SINEW_ASSIGN_OR_RETURN(SourceMesh mesh,
-                             ReadAssimpMesh(parts, node.path, joint_of_bone_, out_.problems));
+      const std::string name = node.name.substr(0, node.name.find("_$AssimpFbx$_"));
+      const auto points = points_.find(name);
+      SINEW_ASSIGN_OR_RETURN(
+          SourceMesh mesh,
+          ReadAssimpMesh(parts, node.path, joint_of_bone_,
+                         points == points_.end() ? nullptr : &points->second, out_.problems));
       ReportInBetweens(mesh.targets, node.path);
-      builder_.AddMesh(n, node.name.substr(0, node.name.find("_$AssimpFbx$_")), std::move(mesh));
+      out_.keeps_file_order &= mesh.in_file_order;
+      builder_.AddMesh(n, name, std::move(mesh));
     }
     return absl::OkStatus();
   }
@@ -185,6 +195,7 @@ class SceneReader {
   const aiScene& source_;
   const AssimpFormat format_;
   const bool allow_no_skin_;
+  const std::unordered_map<std::string, FbxPoints> points_;
   SceneBuilder builder_;
   ImportedScene& out_ = builder_.out;
   std::vector<const aiNode*> nodes_;  // parallel to those of the builder
@@ -220,7 +231,10 @@ absl::StatusOr<ImportedScene> ParseAndRead(const std::string& bytes, AssimpForma
       const absl::string_view reason = importer.GetErrorString();
       return refused(reason.empty() ? "cannot be parsed" : reason);
     }
-    absl::StatusOr<ImportedScene> read = SceneReader(*scene, format, options.allow_no_skin).Read();
+    std::unordered_map<std::string, FbxPoints> points;
+    if (format == AssimpFormat::kFbx) points = ReadFbxPoints(bytes);
+    absl::StatusOr<ImportedScene> read =
+        SceneReader(*scene, format, options.allow_no_skin, std::move(points)).Read();
     if (!morphs) return read;
     if (!read.ok()) return refused(read.status().message());
     if (read->rig.meshes.empty()) return refused("no mesh has a skin");

@@ -41,7 +41,7 @@ class MeshReader {
           ReadPrimitive(mesh.primitives[p], absl::StrCat(path_, " primitives[", p, "]")));
     }
     if (out_.mesh.positions.empty()) return InvalidArgument(path_, ": the mesh has no vertices");
-    if (skinned()) SINEW_RETURN_IF_ERROR(influences_.Finish(problems_));
+    if (skinned()) influences_.Report(problems_);
     // Of some primitives alone they would be wrong on the others.
     if (out_.mesh.normals.size() != out_.mesh.vertices() * 3) out_.mesh.normals.clear();
     if (out_.mesh.tangents.size() != out_.mesh.vertices() * 4 || !TangentsAreSound()) {

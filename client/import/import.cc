@@ -15,6 +15,7 @@
 #include "client/import/assimp_reader.h"
 #include "client/import/gltf_reader.h"
 #include "client/import/obj_reader.h"
+#include "client/import/unweighted.h"
 #include "client/rig/rig_traits.h"
 #include "core/base/status.h"
 
@@ -134,6 +135,7 @@ absl::StatusOr<ImportedScene> Read(const std::string& bytes, const std::string& 
             : "nodes: no mesh has a skin, need at least one; `sinew weights` computes "
               "weights");
   }
+  SINEW_RETURN_IF_ERROR(BindUnweighted(options.unweighted, scene));
   SINEW_RETURN_IF_ERROR(CheckFinite(scene.rig));
   ReportRig(scene);
   return scene;

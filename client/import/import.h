@@ -2,7 +2,8 @@
 //
 // glTF goes through a reader of our own on top of tinygltf and keeps everything: vertex order, all
 // influences, joints and morph targets, step and cubic keys. FBX and COLLADA go through Assimp,
-// which hands out face corners: they are welded back to control points, so the file's vertex order
+// which hands out face corners. In binary FBX files the control points are read beside it, and are
+// the vertices. Elsewhere the corners are welded back to control points, so the file's vertex order
 // is lost (`keeps_file_order`).
 //
 //   auto scene = ImportFile("hand.glb");
@@ -11,6 +12,7 @@
 
 #include <absl/status/statusor.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -38,14 +40,31 @@ struct ClipInfo {
 inline constexpr char kLostReason[] = "LOST";
 Problem Lost(const std::string& message, const std::string& field);
 
+// What a file says of a mesh that no deformation needs.
+struct MeshExtras {
+  // 3x4 row-major: the transform of the mesh's node at rest, with those above it. A cache in the
+  // object's own space is its inverse times model space.
+  std::array<double, 12> object_to_scene = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+  std::vector<float> corner_uvs;  // [sum of face sizes * 2], or empty; FBX and COLLADA alone
+};
+
 // A whole character file. Cheap to copy apart from the rig's arrays.
 struct ImportedScene {
   RigData rig;  // one Mesh per node that carries a skinned mesh, ordered by node index
+  std::vector<MeshExtras> mesh_extras;  // [meshes]
   std::vector<ClipInfo> clips;
   std::vector<Problem> problems;
   bool keeps_file_order = true;  // the vertex order is that of the file
   std::string format;            // "glTF binary", "glTF", "FBX", "COLLADA" or "Wavefront"
   std::shared_ptr<const AnimatedScene> animation;  // for SampleClip and RestPose
+};
+
+// What happens to the vertices of a skin that no joint moves.
+enum class Unweighted : std::uint8_t {
+  kRefuse,   // the file is refused
+  kRoot,     // the topmost joint of the skin moves them
+  kNearest,  // they take the influences of the nearest vertex of their mesh that has some
+  kStill,    // they stay where they are at rest: a joint `still` that no clip moves is appended
 };
 
 struct ImportOptions {
@@ -54,6 +73,7 @@ struct ImportOptions {
   // an empty skin, and what joints it has (FBX and COLLADA: none). Neither may be missing.
   // Wavefront .obj, which never has either, is read with it alone.
   bool allow_no_skin = false;
+  Unweighted unweighted = Unweighted::kRefuse;
 };
 
 // Reads a .glb, .gltf, .fbx, .dae or .obj file, chosen by the extension (any case), confirmed by
@@ -64,15 +84,17 @@ struct ImportOptions {
 // those of all skins; nodes between and above them are folded into the local matrices, with their
 // animation. Quantised weights are normalised, float weights must sum to 1 within 1e-3.
 //
-// FBX, COLLADA: one Mesh per node; corners of equal position, influences and shape offsets become
-// one vertex. Weights are normalised. FBX points are in the file's world space, as its authoring
-// tool shows it, in the file's unit; COLLADA's unit and up axis are carried along, not applied. The
-// file is parsed twice, first in a forked child with limits: Assimp dies of some damaged files.
+// FBX, COLLADA: one Mesh per node. Where the control points are not known (FBX as text, before
+// version 7.0, models of one name, points that no face uses), corners of equal position, influences
+// and shape offsets become one vertex. Weights are normalised. FBX points are in the file's world
+// space, as its authoring tool shows it, in the file's unit; COLLADA's unit and up axis are carried
+// along, not applied. The file is parsed twice, first in a forked child with limits: Assimp dies of
+// some damaged files.
 //
 // .obj: one mesh of all points and faces, in their order; no unit, no up axis.
 //
-// Joint and control names are unique (`name.2`), parents precede children, a skin's fallback joint
-// is never invented. Whatever was changed or could not be kept is listed in `problems`.
+// Joint and control names are unique (`name.2`), parents precede children. Whatever was changed or
+// could not be kept is listed in `problems`.
 // Thread-safe; cost O(file).
 // kNotFound: no such file. kInvalidArgument: wrong type, damaged, unsupported extension, no skin,
 // bad weights, too large.
@@ -86,6 +108,8 @@ struct SampleOptions {
   std::int64_t last_frame =
       -1;                 // inclusive; -1 = the clip's last. Beyond the clip its last values hold
   std::int64_t step = 1;  // >= 1
+  // Frames with fractions instead of these; finite, rising, the first >= 0.
+  std::vector<double> frame_numbers = {};
 };
 
 // Frames of a clip: floor(end * fps + 1e-6) + 1. fps > 0.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "core/base/status.h"
@@ -13,6 +14,23 @@ constexpr double kSumTolerance = 1e-3;  // what the server accepts
 constexpr double kReportedOff = 1e-6;   // rounding of float32 weights is not worth a word
 
 }  // namespace
+
+void SelectInfluences(std::span<const std::uint32_t> sources, Skin& skin) {
+  const std::vector<std::uint32_t> counts = std::exchange(skin.influence_counts, {});
+  std::vector<std::size_t> first(counts.size());
+  std::exclusive_scan(counts.begin(), counts.end(), first.begin(), std::size_t{0});
+  std::vector<std::uint32_t> joints;
+  std::vector<float> weights;
+  for (const std::uint32_t v : sources) {
+    skin.influence_counts.push_back(counts[v]);
+    for (std::size_t k = first[v]; k < first[v] + counts[v]; ++k) {
+      joints.push_back(skin.influence_joints[k]);
+      weights.push_back(skin.influence_weights[k]);
+    }
+  }
+  skin.influence_joints = std::move(joints);
+  skin.influence_weights = std::move(weights);
+}
 
 InfluenceCollector::InfluenceCollector(std::string mesh, Skin& skin)
     : mesh_(std::move(mesh)), skin_(skin) {}
@@ -41,9 +59,7 @@ absl::Status InfluenceCollector::Add(std::span<const Influence> influences, std:
       merged_.push_back(influence);
     }
   }
-  if (merged_.empty()) {
-    if (without_weights_++ == 0) first_without_weights_ = vertex;
-  } else if (policy == WeightPolicy::kCheck && std::abs(sum - 1) > kSumTolerance) {
+  if (!merged_.empty() && policy == WeightPolicy::kCheck && std::abs(sum - 1) > kSumTolerance) {
     return InvalidArgument(mesh_, ": the weights of vertex ", vertex, " sum to ", sum,
                            ", need 1 +- ", kSumTolerance);
   }
@@ -63,11 +79,7 @@ absl::Status InfluenceCollector::Add(std::span<const Influence> influences, std:
   return absl::OkStatus();
 }
 
-absl::Status InfluenceCollector::Finish(std::vector<Problem>& problems) const {
-  if (without_weights_ > 0) {
-    return InvalidArgument(mesh_, ": ", without_weights_, " vertices have no weight, the first is ",
-                           first_without_weights_, "; need every vertex bound to a joint");
-  }
+void InfluenceCollector::Report(std::vector<Problem>& problems) const {
   if (normalised_ > 0) {
     problems.push_back(
         {Severity::kWarning,
@@ -80,7 +92,6 @@ absl::Status InfluenceCollector::Finish(std::vector<Problem>& problems) const {
         {Severity::kInfo,
          absl::StrCat(merged_vertices_, " vertices name a joint twice, weights added"), mesh_});
   }
-  return absl::OkStatus();
 }
 
 }  // namespace sinew::client

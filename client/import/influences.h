@@ -24,6 +24,9 @@ enum class WeightPolicy : std::uint8_t {
   kNormalise,  // sums are made 1; how far they were off is reported
 };
 
+// Gives each vertex v the influences that vertex sources[v] had.
+void SelectInfluences(std::span<const std::uint32_t> sources, Skin& skin);
+
 class InfluenceCollector {
  public:
   // `skin.joints` must be complete; `mesh` names the mesh in messages.
@@ -34,16 +37,13 @@ class InfluenceCollector {
   // under kCheck. `vertex` names it.
   absl::Status Add(std::span<const Influence> influences, std::size_t vertex, WeightPolicy policy);
 
-  // Reports what was changed.
-  // kInvalidArgument: vertices without weights, names the first and how many (a fallback joint is
-  // never invented).
-  absl::Status Finish(std::vector<Problem>& problems) const;
+  // Reports what was changed. Vertices without weights are left to BindUnweighted.
+  void Report(std::vector<Problem>& problems) const;
 
  private:
   std::string mesh_;
   Skin& skin_;
   std::vector<Influence> merged_;
-  std::size_t without_weights_ = 0, first_without_weights_ = 0;
   std::size_t normalised_ = 0, merged_vertices_ = 0;
   double lowest_sum_ = 1, highest_sum_ = 1;
 };

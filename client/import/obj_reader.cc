@@ -113,6 +113,7 @@ absl::StatusOr<ImportedScene> ReadObj(std::string_view text) {
   scene.rig.meters_per_unit = 0;
   scene.rig.up_axis = UpAxis::kUnspecified;
   scene.rig.meshes.push_back(std::move(mesh));
+  scene.mesh_extras.emplace_back();
   scene.format = "Wavefront";
   return scene;
 }

@@ -184,6 +184,15 @@ class Poser {
   std::vector<double> value_;
 };
 
+absl::Status CheckFrameNumbers(const std::vector<double>& numbers) {
+  for (std::size_t k = 0; k < numbers.size(); ++k) {
+    if (std::isfinite(numbers[k]) && numbers[k] >= (k == 0 ? 0 : numbers[k - 1])) continue;
+    return InvalidArgument("frame_numbers[", k, "]: got ", numbers[k],
+                           ", need finite numbers from 0 on that do not fall");
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 std::int64_t ClipFrames(const ClipInfo& clip, double fps) {
@@ -224,8 +233,11 @@ absl::StatusOr<ClipData> SampleClip(const ImportedScene& scene, std::size_t clip
     return InvalidArgument("frames: got ", options.first_frame, "-", last, "x", options.step,
                            ", need 0 <= first <= last and a step >= 1");
   }
+  SINEW_RETURN_IF_ERROR(CheckFrameNumbers(options.frame_numbers));
   const std::uint64_t frames =
-      static_cast<std::uint64_t>((last - options.first_frame) / options.step) + 1;
+      options.frame_numbers.empty()
+          ? static_cast<std::uint64_t>((last - options.first_frame) / options.step) + 1
+          : options.frame_numbers.size();
   const std::uint64_t floats = scene.rig.joints.size() * 12 + scene.rig.controls.size();
   if (frames > kMaxSampleBytes / sizeof(float) / std::max<std::uint64_t>(floats, 1)) {
     return InvalidArgument("frames: ", frames, " frames of ", floats,
@@ -236,12 +248,12 @@ absl::StatusOr<ClipData> SampleClip(const ImportedScene& scene, std::size_t clip
   out.fps = options.fps;
   out.first_frame = options.first_frame;
   out.step = options.step;
+  out.frame_numbers = options.frame_numbers;
   out.joint_transforms.reserve(frames * scene.rig.joints.size() * 12);
   out.controls.reserve(frames * scene.rig.controls.size());
   Poser poser(*scene.animation, scene.rig);
   for (std::uint64_t i = 0; i < frames; ++i) {
-    const std::int64_t frame = options.first_frame + static_cast<std::int64_t>(i) * options.step;
-    poser.Append(&scene.animation->clips[clip], static_cast<double>(frame) / options.fps, out);
+    poser.Append(&scene.animation->clips[clip], out.FrameNumber(i) / options.fps, out);
   }
   const auto finite = [](float x) { return std::isfinite(x); };
   if (!std::all_of(out.joint_transforms.begin(), out.joint_transforms.end(), finite) ||

@@ -130,7 +130,10 @@ void SceneBuilder::AddMesh(std::uint32_t node, const std::string& name, SourceMe
     shape.control = control.name;
     shape.targets.push_back(MakeSparse(std::move(source.targets[t])));
   }
-  if (mesh.skin.empty()) PlaceMesh(WorldTransform(*scene, node), mesh);
+  const AffineD world = WorldTransform(*scene, node);
+  out.mesh_extras.push_back(
+      {.object_to_scene = world.m, .corner_uvs = std::move(source.corner_uvs)});
+  if (mesh.skin.empty()) PlaceMesh(world, mesh);
 }
 
 void SceneBuilder::AddClip(const std::string& name, const std::string& path, SourceClip clip,

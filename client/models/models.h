@@ -56,7 +56,8 @@ absl::StatusOr<Model> Make(const std::string& name);
 // The clip at another rate: frame k is the time k / fps, from 0 to the clip's last frame. Between
 // two frames of the clip, each joint is interpolated in its parent's space: translation and scale
 // linearly, rotation along the shortest arc. Frames at the times of the clip's own are copied.
-// fps: finite and more than 0.
-ClipData Resampled(const ClipData& clip, const RigData& rig, double fps);
+// fps: finite and more than 0. frame_numbers: these frames instead of all, within the clip.
+ClipData Resampled(const ClipData& clip, const RigData& rig, double fps,
+                   const std::vector<double>& frame_numbers = {});
 
 }  // namespace sinew::client

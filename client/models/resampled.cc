@@ -76,15 +76,19 @@ void CopyFrame(const std::vector<float>& from, std::size_t frames, std::size_t f
 
 }  // namespace
 
-ClipData Resampled(const ClipData& clip, const RigData& rig, double fps) {
-  if (fps == clip.fps || clip.frames == 0) return clip;
+ClipData Resampled(const ClipData& clip, const RigData& rig, double fps,
+                   const std::vector<double>& frame_numbers) {
+  if ((fps == clip.fps && frame_numbers.empty()) || clip.frames == 0) return clip;
   ClipData out;
   out.name = clip.name;
   out.fps = fps;
   const double last = static_cast<double>(clip.frames - 1);
-  out.frames = static_cast<std::size_t>(std::floor(last / clip.fps * fps + kSameTime)) + 1;
+  out.frame_numbers = frame_numbers;
+  out.frames = frame_numbers.empty()
+                   ? static_cast<std::size_t>(std::floor(last / clip.fps * fps + kSameTime)) + 1
+                   : frame_numbers.size();
   for (std::size_t k = 0; k < out.frames; ++k) {
-    const double time = std::min(static_cast<double>(k) / fps * clip.fps, last);
+    const double time = std::min(out.FrameNumber(k) / fps * clip.fps, last);
     const double nearest = std::round(time), before = std::floor(time);
     if (std::abs(time - nearest) <= kSameTime) {
       const auto frame = static_cast<std::size_t>(nearest);

@@ -30,12 +30,16 @@ inline std::vector<Point> LinearBlend(const client::RigData& rig, const client::
     const Point rest = {mesh.positions[v * 3], mesh.positions[v * 3 + 1],
                         mesh.positions[v * 3 + 2]};
     Point sum{};
-    for (std::uint32_t i = 0; i < mesh.skin.influence_counts[v]; ++i, ++at) {
-      const std::uint32_t slot = mesh.skin.influence_joints[at];
+    const auto add = [&](std::uint32_t slot, double weight) {
       const Point bound = Transform(&mesh.skin.inverse_bind[slot * 12], rest);
       const Point moved = Transform(joints + std::size_t{mesh.skin.joints[slot]} * 12, bound);
-      for (std::size_t axis = 0; axis < 3; ++axis)
-        sum[axis] += static_cast<double>(mesh.skin.influence_weights[at]) * moved[axis];
+      for (std::size_t axis = 0; axis < 3; ++axis) sum[axis] += weight * moved[axis];
+    };
+    for (std::uint32_t i = 0; i < mesh.skin.influence_counts[v]; ++i, ++at) {
+      add(mesh.skin.influence_joints[at], static_cast<double>(mesh.skin.influence_weights[at]));
+    }
+    if (mesh.skin.influence_counts[v] == 0 && mesh.skin.fallback_joint) {
+      add(*mesh.skin.fallback_joint, 1);
     }
     out.push_back(sum);
   }

@@ -150,15 +150,23 @@ struct RigData {
   }
 };
 
-// Poses of a clip sampled at k / fps seconds, k = first_frame + i * step, one after the other.
+// Poses of a clip sampled at k / fps seconds, one after the other. k = first_frame + i * step, or
+// frame_numbers[i] if there are any.
 struct ClipData {
   std::string name;
   double fps = 24;
   std::int64_t first_frame = 0;
   std::int64_t step = 1;
   std::size_t frames = 0;
-  std::vector<float> joint_transforms;  // [frames * J * 12] joint to model space, rig order
-  std::vector<float> controls;          // [frames * K] rig order
+  std::vector<double> frame_numbers = {};  // [frames] rising, with fractions; or empty
+  std::vector<float> joint_transforms;     // [frames * J * 12] joint to model space, rig order
+  std::vector<float> controls;             // [frames * K] rig order
+
+  double FrameNumber(std::size_t index) const {
+    return frame_numbers.empty() ? static_cast<double>(first_frame) +
+                                       static_cast<double>(index) * static_cast<double>(step)
+                                 : frame_numbers[index];
+  }
 };
 
 }  // namespace sinew::client

@@ -109,6 +109,24 @@ TEST(ColladaImport, ReadsSkinUnitsAndAxis) {
   EXPECT_TRUE(normalised);
 }
 
+TEST(ColladaImport, KeepsTextureCoordinatesOfCornersAndPlaceOfObject) {
+  const std::string textured = absl::StrReplaceAll(
+      kDae, {{"<vertices id=\"v\">",
+              R"(<source id="t"><float_array id="ta" count="8">0 0 1 0 1 1 0 0.5</float_array>
+<technique_common><accessor source="#ta" count="4" stride="2"><param name="S" type="float"/>
+<param name="T" type="float"/></accessor></technique_common></source><vertices id="v">)"},
+             {"<polylist count=\"2\">",
+              R"(<polylist count="2"><input semantic="TEXCOORD" source="#t" offset="1" set="0"/>)"},
+             {"<p>0 1 2 0 2 3</p>", "<p>0 0 1 1 2 2 0 0 2 2 3 3</p>"}});
+  const auto scene = ImportFile(testing::WriteFile("x.dae", textured));
+  ASSERT_TRUE(scene.ok()) << scene.status();
+  ASSERT_EQ(scene->mesh_extras.size(), 1u);
+  EXPECT_THAT(scene->mesh_extras[0].corner_uvs, ElementsAre(0, 0, 1, 0, 1, 1, 0, 0, 1, 1, 0, 0.5f));
+  EXPECT_DOUBLE_EQ(scene->mesh_extras[0].object_to_scene[3], 7);
+  const auto plain = ImportFile(testing::WriteFile("y.dae", kDae));
+  EXPECT_THAT(plain->mesh_extras.at(0).corner_uvs, ::testing::IsEmpty());
+}
+
 // A morph of `source`, with the geometry g as its target.
 std::string WithMorph(const std::string& dae, const std::string& source) {
   return absl::StrReplaceAll(

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "client/import/fbx_points.h"
 #include "client/import/import.h"
 #include "client/rig/rig_traits.h"
 #include "tests/support/gltf_builder.h"
@@ -124,13 +125,41 @@ TEST(FbxImport, KeepsControlPointsPolygonsAndEmptyClusters) {
   EXPECT_EQ(mesh.max_influences, 4u);
   EXPECT_EQ(scene->rig.joints.size(), 45u);
   EXPECT_EQ(traits.joints_without_weights.size(), 13u);
-  EXPECT_FALSE(scene->keeps_file_order);
+  EXPECT_TRUE(scene->keeps_file_order);
   EXPECT_DOUBLE_EQ(scene->rig.meters_per_unit, 0.01);
   EXPECT_EQ(scene->rig.up_axis, UpAxis::kY);
   ASSERT_EQ(scene->clips.size(), 1u);
   EXPECT_NEAR(scene->clips[0].end, 20.0 / 24, 1e-9);
   EXPECT_EQ(scene->clips[0].keys, 17u);
   EXPECT_EQ(ClipFrames(scene->clips[0], 24), 21);
+}
+
+// Maya writes its own control points, in the same order, to the .obj.
+TEST(FbxImport, VerticesAreControlPointsInFileOrder) {
+  NEED_MAYA_OR_SKIP();
+  const auto scene = ImportFile(MayaPath("7700_binary.fbx"));
+  ASSERT_TRUE(scene.ok()) << scene.status();
+  const std::vector<std::size_t> match =
+      MatchControlPoints(scene->rig.meshes.at(0), ReadObj(MayaPath("4.obj")));
+  for (std::size_t v = 0; v < match.size(); ++v) ASSERT_EQ(match[v], v);
+}
+
+TEST(FbxPoints, DamagedFilesGiveNoneOrValidPoints) {
+  NEED_MAYA_OR_SKIP();
+  std::ifstream in(MayaPath("7700_binary.fbx"), std::ios::binary);
+  const std::string whole((std::istreambuf_iterator<char>(in)), {});
+  EXPECT_EQ(ReadFbxPoints(whole).size(), 1u);
+  EXPECT_TRUE(ReadFbxPoints(whole.substr(0, 20)).empty());
+  EXPECT_TRUE(ReadFbxPoints("; FBX 7.4.0 project file").empty());
+  std::mt19937 random(5);
+  for (int round = 0; round < 400; ++round) {
+    std::string damaged = whole;
+    for (int k = 0; k < 20; ++k) damaged[random() % damaged.size()] = static_cast<char>(random());
+    damaged.resize(round % 2 == 0 ? damaged.size() : random() % damaged.size());
+    for (const auto& [name, points] : ReadFbxPoints(damaged)) {
+      for (const std::uint32_t point : points.corners) ASSERT_LT(point, points.count) << name;
+    }
+  }
 }
 
 TEST(FbxImport, RefusesEveryTruncation) {
