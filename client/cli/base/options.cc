@@ -3,6 +3,7 @@
 #include <absl/strings/match.h>
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -156,6 +157,20 @@ Option OptionSet::AddFlag(const std::string& name, bool& value, const std::strin
 Option OptionSet::AddText(const std::string& name, std::string& value, const std::string& help) {
   return Option(AddOne(
       *app_, name, "TEXT", [&value](const std::string& text) { value = text; }, value, help));
+}
+
+Option OptionSet::AddChoice(const std::string& name, std::string& value,
+                            const std::vector<std::string>& choices, const std::string& help) {
+  CLI::Option* option = AddOne(
+      *app_, name, absl::StrJoin(choices, "|").c_str(),
+      [&value](const std::string& text) { value = text; }, value, help);
+  option->check([choices](const std::string& text) -> std::string {
+    if (std::ranges::count(choices, text) > 0) return {};
+    return absl::StrCat("got \"", text, "\", need ",
+                        absl::StrJoin(choices.begin(), choices.end() - 1, ", "), " or ",
+                        choices.back());
+  });
+  return Option(option);
 }
 
 Option OptionSet::AddList(const std::string& name, std::vector<std::string>& values,

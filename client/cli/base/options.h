@@ -47,6 +47,9 @@ class OptionSet {
 
   Option AddFlag(const std::string& name, bool& value, const std::string& help);
   Option AddText(const std::string& name, std::string& value, const std::string& help);
+  // One of `choices`, which --help shows as a|b|c; exactly as spelled.
+  Option AddChoice(const std::string& name, std::string& value,
+                   const std::vector<std::string>& choices, const std::string& help);
   // One or more values, or the option given several times.
   Option AddList(const std::string& name, std::vector<std::string>& values,
                  const std::string& help);

@@ -1,19 +1,44 @@
 #include "client/cli/character/bake_manifest.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
+#include <utility>
 
 #include "client/cli/character/recipe_text.h"
+#include "client/rig/rest_pose.h"
 
 namespace sinew::cli {
+namespace {
+
+constexpr double kEven = 1e-6;  // frames: rounding
+
+}  // namespace
 
 CacheInfo TimesOf(const client::ClipData& clip) {
   CacheInfo info;
   info.frames = static_cast<std::uint32_t>(std::min<std::size_t>(clip.frames, kMaxCacheCount));
   info.first_frame = static_cast<double>(clip.first_frame);
   info.frame_step = static_cast<double>(clip.step);
+  if (const std::vector<double>& numbers = clip.frame_numbers; !numbers.empty()) {
+    info.first_frame = numbers.front();
+    if (numbers.size() > 1) info.frame_step = numbers[1] - numbers[0];
+    for (std::uint32_t k = 0; k < info.frames && info.frame_numbers.empty(); ++k) {
+      if (std::abs(numbers[k] - info.FrameNumber(k)) > kEven) info.frame_numbers = numbers;
+    }
+  }
   info.fps = clip.fps;
   return info;
+}
+
+std::shared_ptr<const RestMesh> RestMeshOf(const CharacterFile& character) {
+  if (character.keeps_file_order) return nullptr;
+  RestMesh rest;
+  rest.positions = RestPositions(character.rig);
+  for (const client::MeshExtras& extras : character.scene->mesh_extras) {
+    rest.corner_uvs.push_back(extras.corner_uvs);
+  }
+  return std::make_shared<const RestMesh>(std::move(rest));
 }
 
 Manifest ManifestOf(const CharacterFile& character, const client::Character& bound) {

@@ -22,6 +22,7 @@ namespace sinew::cli {
 namespace {
 
 constexpr char kModelPrefix[] = "model:";
+constexpr double kSameFrame = 1e-6;
 constexpr std::uint64_t kMaxRigBytes = std::uint64_t{2} << 30;
 constexpr std::uint64_t kMaxPoseBytes = std::uint64_t{8} << 30;
 
@@ -111,6 +112,16 @@ absl::StatusOr<client::ClipData> ReadPoses(const CharacterFile& character,
   return Cut(whole, request.frames, whole.name);
 }
 
+// kOutOfRange: times after the last frame.
+absl::Status CheckTimes(const MotionRequest& request, const client::ClipInfo& clip,
+                        const std::string& what) {
+  const double end = clip.end * request.fps;
+  if (request.times.back() <= end + kSameFrame) return absl::OkStatus();
+  return absl::OutOfRangeError(absl::StrCat("--times: got ", request.times.back(),
+                                            "; allowed are frames 0 to ", end, ", which ", what,
+                                            " has at ", NumberText(request.fps), " fps"));
+}
+
 absl::StatusOr<client::ClipData> ReadModelClip(const CharacterFile& character,
                                                const MotionRequest& request) {
   const client::ClipData& whole = character.model_clip;
@@ -120,21 +131,45 @@ absl::StatusOr<client::ClipData> ReadModelClip(const CharacterFile& character,
                                                    character.label, " has one: 0 '", whole.name,
                                                    "'", DidYouMean(request.clip, names)));
   }
-  return Cut(client::Resampled(whole, character.rig, request.fps), request.frames,
-             absl::StrCat("clip '", whole.name, "'"));
+  const std::string what = absl::StrCat("clip '", whole.name, "'");
+  if (!request.times.empty()) {
+    SINEW_RETURN_IF_ERROR(CheckTimes(request, character.clips[0], what));
+    return client::Resampled(whole, character.rig, request.fps, request.times);
+  }
+  return Cut(client::Resampled(whole, character.rig, request.fps), request.frames, what);
+}
+
+absl::StatusOr<client::ImportOptions> ImportOptionsOf(const ReadOptions& options) {
+  client::ImportOptions import{.allow_no_skin = options.allow_no_skin};
+  const std::vector<std::string>& names = UnweightedNames();
+  const auto choice = std::ranges::find(names, options.unweighted);
+  if (choice == names.end()) {
+    return absl::InvalidArgumentError(absl::StrCat("unweighted: got \"", options.unweighted,
+                                                   "\", need refuse, root, nearest or still"));
+  }
+  import.unweighted = static_cast<client::Unweighted>(choice - names.begin());
+  return import;
 }
 
 absl::StatusOr<CharacterFile> ReadWithoutMuscles(const std::string& file,
-                                                 const client::ImportOptions& options) {
-  if (absl::StartsWith(file, kModelPrefix)) {
+                                                 const ReadOptions& options) {
+  SINEW_ASSIGN_OR_RETURN(const client::ImportOptions import, ImportOptionsOf(options));
+  const std::string extension =
+      absl::AsciiStrToLower(std::filesystem::path(file).extension().string());
+  const bool built_in = absl::StartsWith(file, kModelPrefix), serialised = extension == ".sinewrig";
+  if ((built_in || serialised) && import.unweighted != client::Unweighted::kRefuse) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "unweighted: got \"", options.unweighted, "\" for ", file,
+        ", need a .glb, .gltf, .fbx or .dae; what a serialised rig or a built-in model "
+        "holds is final"));
+  }
+  if (built_in) {
     SINEW_ASSIGN_OR_RETURN(client::Model model,
                            client::Make(std::string(absl::StripPrefix(file, kModelPrefix))));
     return FromModel(std::move(model), file);
   }
-  const std::string extension = std::filesystem::path(file).extension().string();
-  absl::StatusOr<CharacterFile> character = absl::AsciiStrToLower(extension) == ".sinewrig"
-                                                ? ReadSerialised(file)
-                                                : ReadImported(file, options);
+  absl::StatusOr<CharacterFile> character =
+      serialised ? ReadSerialised(file) : ReadImported(file, import);
   const std::string label = std::filesystem::path(file).filename().string();
   if (!character.ok()) {
     return absl::StrContains(character.status().message(), label)
@@ -178,6 +213,11 @@ absl::StatusOr<client::ClipData> ReadOwnMotion(const CharacterFile& character,
     index = *found;
   }
   const client::ClipInfo& info = character.clips[index];
+  if (!request.times.empty()) {
+    SINEW_RETURN_IF_ERROR(CheckTimes(request, info, absl::StrCat("clip '", info.name, "'")));
+    return client::SampleClip(*character.scene, index,
+                              {.fps = request.fps, .frame_numbers = request.times});
+  }
   SINEW_ASSIGN_OR_RETURN(const FrameRange range,
                          ResolveFrames(request.frames, client::ClipFrames(info, request.fps),
                                        absl::StrCat("clip '", info.name, "'"), request.fps));
@@ -189,6 +229,11 @@ absl::StatusOr<client::ClipData> ReadOwnMotion(const CharacterFile& character,
 }
 
 }  // namespace
+
+const std::vector<std::string>& UnweightedNames() {
+  static const std::vector<std::string> names = {"refuse", "root", "nearest", "still"};
+  return names;
+}
 
 absl::StatusOr<CharacterFile> FromModel(client::Model model, const std::string& label) {
   CharacterFile character;
@@ -204,12 +249,11 @@ absl::StatusOr<CharacterFile> FromModel(client::Model model, const std::string& 
   return character;
 }
 
-absl::StatusOr<CharacterFile> ReadCharacter(const std::string& file, const std::string& muscles,
-                                            const client::ImportOptions& options) {
+absl::StatusOr<CharacterFile> ReadCharacter(const std::string& file, const ReadOptions& options) {
   SINEW_ASSIGN_OR_RETURN(CharacterFile character, ReadWithoutMuscles(file, options));
-  if (muscles.empty()) return character;
-  SINEW_RETURN_IF_ERROR(ReadMuscleFile(muscles, character.rig));
-  character.muscles = muscles;
+  if (options.muscles.empty()) return character;
+  SINEW_RETURN_IF_ERROR(ReadMuscleFile(options.muscles, character.rig));
+  character.muscles = options.muscles;
   SINEW_ASSIGN_OR_RETURN(character.rig_bytes, client::EncodeRig(character.rig));
   return character;
 }

@@ -32,13 +32,21 @@ struct CharacterFile {
   client::ClipData model_clip;                 // of models
 };
 
-// Reads FILE: .glb, .gltf, .fbx, .dae, .sinewrig (by the extension), or model:NAME; with a text of
-// muscles (see muscle_file.h) where one is named. `options` are those of ImportFile.
-//   kNotFound: no such file or model. kInvalidArgument: not a character, or no muscles of it; the
-//   message begins with the file's name.
+// How FILE is read.
+struct ReadOptions {
+  std::string muscles = {};           // file of its muscles, see muscle_file.h; empty = its own
+  std::string unweighted = "refuse";  // one of UnweightedNames; of imported files
+  bool allow_no_skin = false;         // as client::ImportOptions
+};
+
+// refuse, root, nearest, still: those of client::Unweighted.
+const std::vector<std::string>& UnweightedNames();
+
+// Reads FILE: .glb, .gltf, .fbx, .dae, .sinewrig (by the extension), or model:NAME.
+//   kNotFound: no such file or model. kInvalidArgument: not a character, or no muscles of it, or an
+//   option that is not for such a file; the message begins with the file's name or the option.
 absl::StatusOr<CharacterFile> ReadCharacter(const std::string& file,
-                                            const std::string& muscles = {},
-                                            const client::ImportOptions& options = {});
+                                            const ReadOptions& options = {});
 
 // A model made by program, with its clip.
 absl::StatusOr<CharacterFile> FromModel(client::Model model, const std::string& label);
@@ -50,12 +58,13 @@ struct MotionRequest {
   std::string controls = {};  // .npy of frames x controls for these poses; empty = the defaults
   double fps = 24;            // > 0
   FrameRange frames = {};
+  std::vector<double> times = {};  // frames with fractions instead of these, of a clip
 };
 
 // Samples a clip of the file, or reads the poses. `name` of the result says which clip it was;
 // first_frame and step are those of the range.
 //   kInvalidArgument: no such clip, no clip at all, poses of another joint count. kOutOfRange:
-//   frames beyond the clip.
+//   frames or times beyond the clip.
 absl::StatusOr<client::ClipData> ReadMotion(const CharacterFile& character,
                                             const MotionRequest& request);
 

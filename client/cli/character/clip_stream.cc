@@ -26,8 +26,12 @@ absl::Status StreamClip(const Context& context, const CharacterFile& character,
   client::ClipData whole;
   const client::ClipData* streamed = &clip;
   std::vector<std::size_t> outputs;  // of `streamed`, where it is longer than the clip
-  if (clip.first_frame != 0 || clip.step != 1) {
+  if (clip.first_frame != 0 || clip.step != 1 || !clip.frame_numbers.empty()) {
     SINEW_ASSIGN_OR_RETURN(const bool stateful, IsStateful(bound, context.call()));
+    if (stateful && !clip.frame_numbers.empty()) {
+      return absl::InvalidArgumentError(
+          "--times: frames of this recipe depend on those before them, need --frames");
+    }
     if (stateful) {
       for (std::size_t k = 0; k < clip.frames; ++k) {
         outputs.push_back(static_cast<std::size_t>(clip.first_frame) +
@@ -41,12 +45,9 @@ absl::Status StreamClip(const Context& context, const CharacterFile& character,
                                 clip.frames == 1 ? " is kept" : " are kept"));
     }
   }
-  const auto frame_number = [&](std::size_t index) {
-    return streamed->first_frame + static_cast<std::int64_t>(index) * streamed->step;
-  };
   std::vector<double> times;
   for (std::size_t k = 0; k < streamed->frames; ++k) {
-    times.push_back(static_cast<double>(frame_number(k)) / streamed->fps);
+    times.push_back(streamed->FrameNumber(k) / streamed->fps);
   }
   const auto line = context.MakeProgress(label);
   std::size_t evaluated = 0;
@@ -62,7 +63,7 @@ absl::Status StreamClip(const Context& context, const CharacterFile& character,
       }};
   const auto take = [&](const client::StreamItem& item) {
     if (item.problem.ok()) return sink(item.view);
-    const std::int64_t frame = frame_number(static_cast<std::size_t>(item.frame) - 1);
+    const double frame = streamed->FrameNumber(static_cast<std::size_t>(item.frame) - 1);
     return Prefixed(absl::StrCat("frame ", frame), item.problem);
   };
   const client::ClipPoses poses = {.joint_transforms = streamed->joint_transforms,

@@ -23,8 +23,9 @@ absl::StatusOr<bool> IsStateful(const client::Character& character,
 // Hands the frame of every pose of `clip` to `sink`, with a progress line called `label`. `clip` is
 // what ReadMotion has read for `motion`. If the recipe has state, all poses of the motion from its
 // frame 0 on are evaluated, with a note, and only the frames of the clip are kept. Ctrl-C ends it
-// with kCancelled. A pose that the server refuses ends it with that error and the frame number.
-// Other errors are those of client::Character::DeformClip.
+// with kCancelled. kInvalidArgument: fractions of frames for a recipe with state. A pose that the
+// server refuses ends it with that error and the frame number. Other errors are those of
+// client::Character::DeformClip.
 absl::Status StreamClip(const Context& context, const CharacterFile& character,
                         const client::Character& bound, MotionRequest motion,
                         const client::ClipData& clip, const client::OutputOptions& output,

@@ -1,7 +1,9 @@
 #include "client/cli/character/frame_range.h"
 
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_split.h>
 
+#include <cmath>
 #include <regex>
 
 #include "client/cli/base/exit_code.h"
@@ -11,6 +13,8 @@ namespace sinew::cli {
 namespace {
 
 constexpr std::int64_t kMaxFrame = 1'000'000'000;
+constexpr std::int64_t kMaxTimes = 1'000'000;
+constexpr double kSameFrame = 1e-6;
 
 absl::Status WrongRange(const std::string& text, const std::string& why) {
   return UsageError(absl::StrCat("--frames: got \"", text, "\", ", why));
@@ -39,6 +43,35 @@ absl::StatusOr<FrameRange> ParseFrameRange(const std::string& text) {
   }
   if (range.step < 1) return WrongRange(text, "need a step of at least 1");
   return range;
+}
+
+absl::StatusOr<std::vector<double>> ParseTimes(const std::string& text) {
+  static const std::regex form(
+      R"(([0-9]{1,10}(?:\.[0-9]{1,9})?)(?:-([0-9]{1,10}(?:\.[0-9]{1,9})?)x([0-9]{1,10}(?:\.[0-9]{1,9})?))?)");
+  const auto wrong = [&](const std::string& why) {
+    return UsageError(absl::StrCat("--times: got \"", text, "\", ", why));
+  };
+  std::vector<double> times;
+  for (const std::string& piece : std::vector<std::string>(absl::StrSplit(text, ','))) {
+    std::smatch parts;
+    if (!std::regex_match(piece, parts, form)) {
+      return wrong(
+          "need frames and FIRST-LASTxSTEP, separated by commas, e.g. 10,10.25,12-13x0.125");
+    }
+    const double first = std::stod(parts[1]);
+    const double last = parts[2].matched ? std::stod(parts[2]) : first;
+    const double step = parts[3].matched ? std::stod(parts[3]) : 1;
+    if (last > kMaxFrame) return wrong(absl::StrCat("need frames of at most ", kMaxFrame));
+    if (step <= 0) return wrong("need a step of more than 0");
+    if (last < first || (!times.empty() && first <= times.back()))
+      return wrong("need rising frames");
+    const double count = std::floor((last - first) / step + kSameFrame) + 1;
+    if (count + static_cast<double>(times.size()) > kMaxTimes) {
+      return wrong(absl::StrCat("need at most ", kMaxTimes, " frames"));
+    }
+    for (double k = 0; k < count; ++k) times.push_back(first + k * step);
+  }
+  return times;
 }
 
 absl::StatusOr<FrameRange> ResolveFrames(const FrameRange& range, std::int64_t frames,

@@ -1,4 +1,4 @@
-// frame_range.h - which frames of a clip: "0-99x2".
+// frame_range.h - which frames of a clip: "0-99x2", or "10.25,10.5" between them.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace sinew::cli {
 
@@ -25,6 +26,10 @@ absl::StatusOr<FrameRange> ParseFrameRange(const std::string& text);
 // `frames`, which `clip` has at `fps` frames a second.
 absl::StatusOr<FrameRange> ResolveFrames(const FrameRange& range, std::int64_t frames,
                                          const std::string& clip, double fps);
+
+// Frames with fractions, such as "10,10.25,12-13x0.125": numbers and ranges, rising. UsageError for
+// anything else.
+absl::StatusOr<std::vector<double>> ParseTimes(const std::string& text);
 
 // Of a resolved range.
 std::int64_t FrameCount(const FrameRange& range);

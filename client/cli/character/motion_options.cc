@@ -26,9 +26,9 @@ void AddMotionOptions(OptionSet& set, MotionRequest& request) {
       .Needs(poses);
 }
 
-void AddFramesOption(OptionSet& set, std::string& frames) {
-  set.AddText("--frames", frames,
-              "FIRST-LAST, FIRST- or one frame, each with xSTEP: 0-99x2 (default: all)");
+Option AddFramesOption(OptionSet& set, std::string& frames) {
+  return set.AddText("--frames", frames,
+                     "FIRST-LAST, FIRST- or one frame, each with xSTEP: 0-99x2 (default: all)");
 }
 
 absl::StatusOr<client::ClipData> ChooseMotion(const Context& context,

@@ -14,7 +14,7 @@ Option AddClipOptions(OptionSet& set, MotionRequest& request);
 // Also --poses and --controls.
 void AddMotionOptions(OptionSet& set, MotionRequest& request);
 // Adds --frames, for ParseFrameRange.
-void AddFramesOption(OptionSet& set, std::string& frames);
+Option AddFramesOption(OptionSet& set, std::string& frames);
 
 // ReadMotion, with a note where a choice was made for the user.
 absl::StatusOr<client::ClipData> ChooseMotion(const Context& context,

@@ -241,11 +241,6 @@ const char* MuscleProfileName(client::MuscleProfile profile) {
   return "ellipsoid";
 }
 
-void AddMusclesOption(OptionSet& set, std::string& path) {
-  set.AddText("--muscles", path,
-              "Muscles that replace those of FILE; a .json file, see `sinew help muscles`");
-}
-
 absl::Status ReadMuscles(std::string_view text, client::RigData& rig) {
   SINEW_ASSIGN_OR_RETURN(const Json json, ParseJson(text));
   SINEW_ASSIGN_OR_RETURN(const Object object, Object::Open(json, "", {"muscles"}));

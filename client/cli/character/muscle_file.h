@@ -8,14 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "client/cli/base/options.h"
 #include "sinew/problem.h"
 #include "sinew/rig_data.h"
 
 namespace sinew::cli {
-
-// Adds --muscles to a command that takes FILE.
-void AddMusclesOption(OptionSet& set, std::string& path);
 
 // As the file spells it: ellipsoid, sine, root_sine or parabola.
 const char* MuscleProfileName(client::MuscleProfile profile);

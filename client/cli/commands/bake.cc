@@ -14,7 +14,7 @@
 #include "client/cli/character/bound_character.h"
 #include "client/cli/character/clip_stream.h"
 #include "client/cli/character/motion_options.h"
-#include "client/cli/character/muscle_file.h"
+#include "client/cli/character/read_options.h"
 #include "client/cli/character/recipe_argument.h"
 #include "client/cli/commands/bake_targets.h"
 #include "client/cli/commands/commands.h"
@@ -24,11 +24,11 @@
 namespace sinew::cli {
 namespace {
 
-constexpr char kAllClips[] = "all";
+constexpr char kAllClips[] = "all", kObjectSpace[] = "object";
 
 struct Options {
-  std::string muscles;
-  std::string file, frames;
+  ReadOptions read;
+  std::string file, frames, times;
   std::vector<std::string> deformers;
   MotionRequest motion;
   BakeOutput output;
@@ -104,14 +104,15 @@ nlohmann::ordered_json JsonOf(const CharacterFile& character, const client::Clip
     meshes.push_back(character.rig.meshes[m].name);
   }
   std::error_code error;
+  const CacheInfo times = TimesOf(clip);
   nlohmann::ordered_json json = {{"out", target.path},
                                  {"manifest", ManifestPath(target.path)},
                                  {"format", CacheFormatName(target.format)},
                                  {"clip", clip.name},
                                  {"meshes", meshes},
                                  {"frames", clip.frames},
-                                 {"first_frame", clip.first_frame},
-                                 {"frame_step", clip.step},
+                                 {"first_frame", times.first_frame},
+                                 {"frame_step", times.frame_step},
                                  {"fps", clip.fps},
                                  {"vertices", vertices},
                                  {"bytes", std::filesystem::file_size(target.path, error)},
@@ -120,6 +121,7 @@ nlohmann::ordered_json JsonOf(const CharacterFile& character, const client::Clip
                                  {"rig", baked.manifest.rig},
                                  {"recipe", baked.manifest.recipe},
                                  {"determinism_digest", baked.manifest.determinism_digest}};
+  if (!times.frame_numbers.empty()) json["frame_numbers"] = times.frame_numbers;
   if (target.rest_mesh) json["rest"] = RestPath(target.path);
   return json;
 }
@@ -164,9 +166,31 @@ std::vector<MotionRequest> MotionsOf(const CharacterFile& character, const Motio
   return motions;
 }
 
+// Of several deformers none is baked if one of them cannot be.
+absl::Status CheckDeformers(Context& context, const CharacterFile& character,
+                            const std::vector<std::string>& deformers,
+                            const std::vector<std::string>& recipes) {
+  if (recipes.size() == 1) return absl::OkStatus();
+  SINEW_ASSIGN_OR_RETURN(const client::UploadedRig uploaded, UploadCharacter(context, character));
+  SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());
+  for (std::size_t d = 0; d < recipes.size(); ++d) {
+    const client::SessionRequest request{
+        .rig = uploaded.rig.name, .recipe = recipes[d], .validate_only = true};
+    const absl::Status status = connection.CreateSession(request, context.call()).status();
+    if (!status.ok()) return OfDeformer(deformers[d], character, status);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Bake(Context& context, Options options) {
   if (!options.frames.empty()) {
     SINEW_ASSIGN_OR_RETURN(options.motion.frames, ParseFrameRange(options.frames));
+  }
+  if (!options.times.empty()) {
+    if (!options.motion.poses.empty()) {
+      return UsageError("--times: is for clips, need --frames to choose from --poses");
+    }
+    SINEW_ASSIGN_OR_RETURN(options.motion.times, ParseTimes(options.times));
   }
   SINEW_ASSIGN_OR_RETURN(CacheTarget common, CommonTarget(options.output));
   std::vector<std::string> recipes, labels;
@@ -174,9 +198,8 @@ absl::Status Bake(Context& context, Options options) {
     SINEW_ASSIGN_OR_RETURN(recipes.emplace_back(), ReadRecipe(deformer));
     labels.push_back(RecipeLabel(deformer));
   }
-  SINEW_ASSIGN_OR_RETURN(const CharacterFile character,
-                         ReadCharacter(options.file, options.muscles));
-  common.rest_mesh = !character.keeps_file_order;
+  SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadCharacter(options.file, options.read));
+  common.rest_mesh = RestMeshOf(character);
   const std::vector<MotionRequest> motions = MotionsOf(character, options.motion);
   std::vector<client::ClipData> clips;
   std::vector<std::string> clip_names;
@@ -184,11 +207,18 @@ absl::Status Bake(Context& context, Options options) {
     SINEW_ASSIGN_OR_RETURN(clips.emplace_back(), ChooseMotion(context, character, motion));
     clip_names.push_back(clips.back().name);
   }
-  SINEW_ASSIGN_OR_RETURN(
-      const std::vector<BakePass> passes,
-      BakePasses(options.output, common, character.rig, clip_names, labels,
-                 {options.file, options.muscles, options.motion.poses, options.motion.controls}));
+  SINEW_ASSIGN_OR_RETURN(std::vector<BakePass> passes,
+                         BakePasses(options.output, common, character.rig, clip_names, labels,
+                                    {options.file, options.read.muscles, options.motion.poses,
+                                     options.motion.controls}));
+  if (options.output.space == kObjectSpace) {
+    SINEW_RETURN_IF_ERROR(UseObjectSpace(character, passes));
+  }
   SINEW_RETURN_IF_ERROR(context.CheckStop());
+  if (const absl::Status status = CheckDeformers(context, character, options.deformers, recipes);
+      !status.ok()) {
+    return context.Lost(status, "nothing is baked");
+  }
   Deformers deformers(context, character, recipes);
   nlohmann::ordered_json caches = nlohmann::ordered_json::array();
   for (const BakePass& pass : passes) {
@@ -218,21 +248,29 @@ void AddBake(CommandList& commands) {
                    [options](Context& context) { return Bake(context, *options); });
   set.AddText("FILE", options->file, "Character file, .sinewrig (with --poses) or model:NAME")
       .Required();
-  AddMusclesOption(set, options->muscles);
+  AddReadOptions(set, options->read);
   set.AddList("--deformer", options->deformers,
               "Recipe such as ddm, or @recipe.json; may be given several times")
       .OneEach()
       .Required();
   AddMotionOptions(set, options->motion);
-  AddFramesOption(set, options->frames);
+  const Option frames = AddFramesOption(set, options->frames);
+  set.AddText("--times", options->times,
+              "Frames with fractions, such as 10,10.25 or 10-12x0.25, instead of --frames")
+      .Excludes(frames);
   BakeOutput& output = options->output;
   set.AddText("--out", output.out,
               "The cache; its manifest is PATH.json. {mesh}, {clip} and {deformer} become names")
       .Required();
-  set.AddText("--format", output.format, "pc2, mdd or npy (default: by the extension)");
+  set.AddChoice("--format", output.format, {"pc2", "mdd", "npy"},
+                "Of the cache (default: by the extension)");
   set.AddList("--mesh", output.meshes, "Only this mesh; may be given several times").OneEach();
   set.AddFlag("--split", output.split, "One cache for each mesh; --out contains {mesh}");
-  set.AddText("--axes", output.axes, "Turn the points: file, blender (Z up), gltf or maya (Y up)");
+  set.AddChoice("--axes", output.axes, {"file", "blender", "gltf", "maya"},
+                "Turn the points: blender has Z up, gltf and maya have Y up");
+  set.AddChoice(
+      "--space", output.space, {"model", kObjectSpace},
+      "Space of the points: of the character, or of each mesh's object as FILE places it");
   set.AddFlag("--no-clobber", output.no_clobber, "Fail if a file of that name exists");
   set.SetFooter(
       R"(The cache holds points in model space, vertices in the order of the file, all meshes in one cache unless --split or
@@ -245,6 +283,7 @@ Examples:
   sinew bake hero.glb --deformer ddm --out hero.pc2
   sinew bake hero.glb --deformer 'dqs(blend=0.5)' --clip Walk --frames 0-x2 --fps 30 --out walk.mdd
   sinew bake hero.glb --deformer ddm --clip all --split --axes blender --out 'hero.{clip}.{mesh}.pc2'
+  sinew bake hero.glb --deformer dqs --times 11.75,12,12.25 --out blur.mdd
   sinew bake hero.sinewrig --poses walk.npy --deformer lbs --out walk.npy.cache --format npy
 See also: sinew verify, sinew inspect (clips), sinew render.)");
 }

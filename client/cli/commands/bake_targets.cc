@@ -3,6 +3,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <regex>
 #include <set>
@@ -11,6 +12,7 @@
 #include "client/cli/files/name_pattern.h"
 #include "core/base/closest_names.h"
 #include "core/base/status.h"
+#include "core/base/types.h"
 
 namespace sinew::cli {
 namespace {
@@ -104,6 +106,34 @@ absl::StatusOr<CacheTarget> CommonTarget(const BakeOutput& output) {
   SINEW_ASSIGN_OR_RETURN(common.format, FormatOf(output));
   SINEW_ASSIGN_OR_RETURN(common.up, UpOf(output.axes));
   return common;
+}
+
+absl::Status UseObjectSpace(const CharacterFile& character, std::vector<BakePass>& passes) {
+  if (character.kind == CharacterFile::Kind::kModel) return absl::OkStatus();  // all at the origin
+  if (!character.scene) {
+    return InvalidArgument("--space: got \"object\" for ", character.label,
+                           ", which does not say where its objects are; need model");
+  }
+  for (BakePass& pass : passes) {
+    for (CacheTarget& target : pass.targets) {
+      if (target.up != client::UpAxis::kUnspecified) {
+        return UsageError("--space: object has axes of its own, need it without --axes");
+      }
+      if (target.meshes.size() != 1) {
+        return UsageError("--space: object needs --split, or one --mesh");
+      }
+      const std::size_t mesh = target.meshes.front();
+      AffineD placed;
+      placed.m = character.scene->mesh_extras[mesh].object_to_scene;
+      const AffineD inverse = Inverse(placed);
+      if (!std::ranges::all_of(inverse.m, [](double x) { return std::isfinite(x); })) {
+        return InvalidArgument("--space: the object of mesh \"", character.rig.meshes[mesh].name,
+                               "\" has a scale of 0, need model");
+      }
+      target.space.assign(inverse.m.begin(), inverse.m.end());
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<BakePass>> BakePasses(const BakeOutput& output,

@@ -7,13 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "client/cli/character/character_file.h"
 #include "client/cli/files/cache_writer.h"
 #include "sinew/rig_data.h"
 
 namespace sinew::cli {
 
 struct BakeOutput {
-  std::string out = {}, format = {}, axes = "file";
+  std::string out = {}, format = {}, axes = "file", space = "model";
   std::vector<std::string> meshes = {};  // names; empty = all
   bool split = false;                    // one cache per mesh
   bool no_clobber = false;
@@ -38,5 +39,11 @@ absl::StatusOr<std::vector<BakePass>> BakePasses(const BakeOutput& output,
                                                  const std::vector<std::string>& clips,
                                                  const std::vector<std::string>& deformers,
                                                  const std::vector<std::string>& inputs);
+
+// For `space` "object": the points of each cache are in the space of its mesh's object, as the file
+// places it at rest.
+//   UsageError: a cache of several meshes, or axes. kInvalidArgument: a character that does not say
+//   where its objects are, or one with a scale of 0.
+absl::Status UseObjectSpace(const CharacterFile& character, std::vector<BakePass>& passes);
 
 }  // namespace sinew::cli

@@ -17,7 +17,7 @@
 #include "client/cli/base/table.h"
 #include "client/cli/character/bound_character.h"
 #include "client/cli/character/motion_options.h"
-#include "client/cli/character/muscle_file.h"
+#include "client/cli/character/read_options.h"
 #include "client/cli/character/recipe_argument.h"
 #include "client/cli/commands/commands.h"
 #include "client/models/models.h"
@@ -29,7 +29,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 struct Options {
-  std::string file, muscles, deformer;
+  std::string file, deformer;
+  ReadOptions read;
   MotionRequest motion;
   std::uint32_t vertices = 10'000;
   std::uint32_t streams = 1;
@@ -247,7 +248,7 @@ absl::Status Bench(Context& context, Options options) {
   SINEW_ASSIGN_OR_RETURN(const std::string recipe_text, ReadRecipe(options.deformer));
   SINEW_ASSIGN_OR_RETURN(const CharacterFile character,
                          options.file.empty() ? SyntheticTube(options.vertices)
-                                              : ReadCharacter(options.file, options.muscles));
+                                              : ReadCharacter(options.file, options.read));
   SINEW_ASSIGN_OR_RETURN(const client::ClipData clip,
                          ChooseMotion(context, character, options.motion));
   options.output.checksums = !options.no_checksums;
@@ -270,7 +271,7 @@ void AddBench(CommandList& commands) {
       [options](Context& context) { return Bench(context, *options); });
   const Option file = set.AddText("FILE", options->file,
                                   "Character file or model:NAME (default: a synthetic tube)");
-  AddMusclesOption(set, options->muscles);
+  AddReadOptions(set, options->read);
   set.AddText("--deformer", options->deformer, "Recipe such as ddm, or @recipe.json").Required();
   AddMotionOptions(set, options->motion);
   set.AddNumber("--vertices", options->vertices, 64, 16'000'000,

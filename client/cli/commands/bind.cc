@@ -8,7 +8,7 @@
 #include "client/cli/base/quantity.h"
 #include "client/cli/character/bound_character.h"
 #include "client/cli/character/character_file.h"
-#include "client/cli/character/muscle_file.h"
+#include "client/cli/character/read_options.h"
 #include "client/cli/character/recipe_argument.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/commands/session_json.h"
@@ -18,17 +18,23 @@ namespace sinew::cli {
 namespace {
 
 struct Options {
-  std::string rig, muscles, deformer, ttl, determinism_digest;
+  std::string rig, deformer, ttl, determinism_digest;
+  ReadOptions read;
   bool no_wait = false, dry_run = false;
 };
 
 absl::StatusOr<std::string> RigOf(Context& context, const std::string& rig,
-                                  const std::string& muscles) {
+                                  const ReadOptions& read) {
   if (absl::StartsWith(rig, "rigs/")) {
-    if (muscles.empty()) return rig;
-    return UsageError("--muscles: needs a FILE, a stored rig has its own");
+    if (!read.muscles.empty()) {
+      return UsageError("--muscles: needs a FILE, a stored rig has its own");
+    }
+    if (read.unweighted != ReadOptions().unweighted) {
+      return UsageError("--unweighted: needs a FILE, what a stored rig holds is final");
+    }
+    return rig;
   }
-  SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadCharacter(rig, muscles));
+  SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadCharacter(rig, read));
   SINEW_ASSIGN_OR_RETURN(const client::UploadedRig uploaded, UploadCharacter(context, character));
   return uploaded.rig.name;
 }
@@ -69,7 +75,7 @@ absl::Status Bind(Context& context, const Options& options) {
   }
   request.determinism_digest = options.determinism_digest;
   request.validate_only = options.dry_run;
-  SINEW_ASSIGN_OR_RETURN(request.rig, RigOf(context, options.rig, options.muscles));
+  SINEW_ASSIGN_OR_RETURN(request.rig, RigOf(context, options.rig, options.read));
   SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());
   absl::StatusOr<client::Session> created = connection.CreateSession(request, context.call());
   if (absl::IsNotFound(created.status())) {
@@ -103,7 +109,7 @@ void AddBind(CommandList& commands) {
   set.AddText("RIG", options->rig,
               "rigs/sha256-... as `sinew upload` prints, or a FILE (uploaded first)")
       .Required();
-  AddMusclesOption(set, options->muscles);
+  AddReadOptions(set, options->read);
   set.AddText("--deformer", options->deformer, "Recipe such as ddm, or @recipe.json").Required();
   set.AddText("--ttl", options->ttl,
               "How long the session lives after its last use: 90, 10m, 1h (default: the server's)");

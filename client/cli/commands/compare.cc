@@ -9,7 +9,7 @@
 #include "client/cli/character/bound_character.h"
 #include "client/cli/character/clip_stream.h"
 #include "client/cli/character/motion_options.h"
-#include "client/cli/character/muscle_file.h"
+#include "client/cli/character/read_options.h"
 #include "client/cli/character/recipe_argument.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/commands/compare_report.h"
@@ -21,7 +21,7 @@ namespace sinew::cli {
 namespace {
 
 struct Options {
-  std::string muscles;
+  ReadOptions read;
   std::string file, frames, picture;
   std::vector<std::string> deformers;
   MotionRequest motion;
@@ -153,8 +153,7 @@ absl::Status Compare(Context& context, Options options) {
   for (const std::string& argument : options.deformers) {
     SINEW_ASSIGN_OR_RETURN(recipes.emplace_back(), ReadRecipe(argument));
   }
-  SINEW_ASSIGN_OR_RETURN(const CharacterFile character,
-                         ReadCharacter(options.file, options.muscles));
+  SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadCharacter(options.file, options.read));
   SINEW_ASSIGN_OR_RETURN(const client::ClipData clip,
                          ChooseMotion(context, character, options.motion));
   if (options.frame) SINEW_RETURN_IF_ERROR(FrameToDraw(options, clip, {}).status());
@@ -197,7 +196,7 @@ void AddCompare(CommandList& commands) {
       [options](Context& context) { return Compare(context, *options); });
   set.AddText("FILE", options->file, "Character file, .sinewrig (with --poses) or model:NAME")
       .Required();
-  AddMusclesOption(set, options->muscles);
+  AddReadOptions(set, options->read);
   set.AddList("--deformers,--deformer", options->deformers,
               "Recipes or @recipe.json; the first is the reference of the picture")
       .Required()

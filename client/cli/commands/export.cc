@@ -11,7 +11,7 @@
 #include "client/cli/character/bound_character.h"
 #include "client/cli/character/character_file.h"
 #include "client/cli/character/motion_options.h"
-#include "client/cli/character/muscle_file.h"
+#include "client/cli/character/read_options.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/files/output_file.h"
 #include "core/base/status.h"
@@ -21,7 +21,8 @@ namespace sinew::cli {
 namespace {
 
 struct Options {
-  std::string file, muscles, frames, rig, poses, controls;
+  std::string file, frames, rig, poses, controls;
+  ReadOptions read;
   MotionRequest motion;
   bool no_clobber = false;
 };
@@ -96,8 +97,7 @@ absl::Status Export(Context& context, Options options) {
   if (!options.frames.empty()) {
     SINEW_ASSIGN_OR_RETURN(options.motion.frames, ParseFrameRange(options.frames));
   }
-  SINEW_ASSIGN_OR_RETURN(const CharacterFile character,
-                         ReadCharacter(options.file, options.muscles));
+  SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadCharacter(options.file, options.read));
   std::vector<Exported> files;
   nlohmann::ordered_json json = {{"joints", character.rig.joints.size()},
                                  {"controls", character.rig.controls.size()}};
@@ -124,7 +124,7 @@ void AddExport(CommandList& commands) {
       commands.Add("export", "Write the rig, poses and controls of a character to files",
                    [options](Context& context) { return Export(context, *options); });
   set.AddText("FILE", options->file, "Character file, .sinewrig or model:NAME").Required();
-  AddMusclesOption(set, options->muscles);
+  AddReadOptions(set, options->read);
   set.AddText("--rig", options->rig, "A serialised sinew.v1.Rig, .sinewrig");
   set.AddText("--poses", options->poses,
               ".npy, float32 of frames x joints x 12: joint to model, 3x4 row-major");

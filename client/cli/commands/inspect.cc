@@ -11,6 +11,7 @@
 #include "client/cli/base/table.h"
 #include "client/cli/character/character_file.h"
 #include "client/cli/character/muscle_file.h"
+#include "client/cli/character/read_options.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/run/local.h"
 #include "client/rig/rig_lint.h"
@@ -23,7 +24,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Options {
-  std::string muscles;
+  ReadOptions read;
   std::string file;
   bool joints = false;
   double fps = 24;
@@ -289,7 +290,7 @@ absl::Status CheckRig(const Context& context, const CharacterFile& character,
 
 absl::Status Inspect(Context& context, const Options& options) {
   Report report;
-  SINEW_ASSIGN_OR_RETURN(report.character, ReadCharacter(options.file, options.muscles));
+  SINEW_ASSIGN_OR_RETURN(report.character, ReadCharacter(options.file, options.read));
   report.facts = CountRig(report.character.rig);
   report.problems = report.character.problems;
   const absl::Status accepted = CheckRig(context, report.character, report.problems);
@@ -312,7 +313,7 @@ void AddInspect(CommandList& commands) {
       "inspect", "Meshes, joints, muscles, clips and weights of a character file, and its problems",
       [options](Context& context) { return Inspect(context, *options); });
   set.AddText("FILE", options->file, "Character file, .sinewrig or model:NAME").Required();
-  AddMusclesOption(set, options->muscles);
+  AddReadOptions(set, options->read);
   set.AddFlag("--joints", options->joints, "Print the joint tree");
   set.AddNumber("--fps", options->fps, 0.001, 100'000, "Rate at which frames are counted");
   set.SetFooter(R"(Needs no server. Exit code 65 if the file is damaged or a server would refuse it.

@@ -7,7 +7,7 @@
 #include "client/cli/character/bound_character.h"
 #include "client/cli/character/clip_stream.h"
 #include "client/cli/character/motion_options.h"
-#include "client/cli/character/muscle_file.h"
+#include "client/cli/character/read_options.h"
 #include "client/cli/character/recipe_argument.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/files/output_file.h"
@@ -22,7 +22,8 @@ namespace sinew::cli {
 namespace {
 
 struct Options {
-  std::string file, out, muscles, weights;
+  std::string file, out, weights;
+  ReadOptions read;
   std::vector<std::string> deformers;
   MotionRequest motion;
   std::int64_t frame = 0;
@@ -147,8 +148,7 @@ absl::Status Render(Context& context, Options options) {
   SINEW_RETURN_IF_ERROR(ReadPictureSize(options.picture));
   SINEW_RETURN_IF_ERROR(CheckPng("--out", options.out));
   options.motion.frames = {.first = options.frame, .last = options.frame, .option = "--frame"};
-  SINEW_ASSIGN_OR_RETURN(const CharacterFile character,
-                         ReadCharacter(options.file, options.muscles));
+  SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadCharacter(options.file, options.read));
   SINEW_ASSIGN_OR_RETURN(OutputFile out, OutputFile::Create(options.out));
   SINEW_ASSIGN_OR_RETURN(const Drawing drawing, options.weights.empty()
                                                     ? DrawDeformed(context, character, options)
@@ -180,7 +180,7 @@ void AddRender(CommandList& commands) {
       commands.Add("render", "Draw one frame, one panel per deformer, without GPU or display",
                    [options](Context& context) { return Render(context, *options); });
   set.AddText("FILE", options->file, "Character file, .sinewrig or model:NAME").Required();
-  AddMusclesOption(set, options->muscles);
+  AddReadOptions(set, options->read);
   const Option deformer = set.AddList("--deformer", options->deformers,
                                       "Recipe or @recipe.json; repeat for panels side by side")
                               .Values(1, 64);

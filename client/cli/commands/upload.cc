@@ -5,7 +5,7 @@
 
 #include "client/cli/character/bound_character.h"
 #include "client/cli/character/character_file.h"
-#include "client/cli/character/muscle_file.h"
+#include "client/cli/character/read_options.h"
 #include "client/cli/commands/commands.h"
 #include "core/base/status.h"
 
@@ -13,12 +13,12 @@ namespace sinew::cli {
 namespace {
 
 struct Options {
-  std::string file, muscles;
+  std::string file;
+  ReadOptions read;
 };
 
 absl::Status Upload(Context& context, const Options& options) {
-  SINEW_ASSIGN_OR_RETURN(const CharacterFile character,
-                         ReadCharacter(options.file, options.muscles));
+  SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadCharacter(options.file, options.read));
   SINEW_ASSIGN_OR_RETURN(const client::UploadedRig uploaded, UploadCharacter(context, character));
   const client::RigSummary& rig = uploaded.rig;
   context.PrintResult({{"rig", rig.name},
@@ -39,7 +39,7 @@ void AddUpload(CommandList& commands) {
       commands.Add("upload", "Store a rig on the server and print its name, rigs/sha256-...",
                    [options](Context& context) { return Upload(context, *options); });
   set.AddText("FILE", options->file, "Character file, .sinewrig or model:NAME").Required();
-  AddMusclesOption(set, options->muscles);
+  AddReadOptions(set, options->read);
   set.SetFooter(R"(The name is the SHA-256 of the bytes: uploading the same rig again sends nothing.
 Examples:
   sinew upload hero.glb

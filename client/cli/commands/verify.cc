@@ -34,7 +34,7 @@ absl::Status CheckFrames(const Context& context, const CacheReader& reader,
   std::vector<float> positions(std::size_t{reader.vertices()} * 3);
   for (std::uint32_t k = 0; k < reader.frames(); ++k) {
     SINEW_RETURN_IF_ERROR(context.CheckStop());
-    frame = manifest.first_frame + k * manifest.frame_step;
+    frame = manifest.FrameNumber(k);
     SINEW_RETURN_IF_ERROR(reader.ReadFrame(k, positions));
     const std::uint64_t hash = HashPositions(positions);
     if (hash != manifest.frame_hashes[k]) {

@@ -75,15 +75,14 @@ std::vector<std::string> Carriers(const client::RigData& rig) {
 // The character, and in `carriers` the joints that have weights in the file.
 absl::StatusOr<CharacterFile> ReadInput(const Context& context, const Options& options,
                                         std::vector<std::string>& carriers) {
-  const client::ImportOptions import{.allow_no_skin = true};
-  SINEW_ASSIGN_OR_RETURN(CharacterFile character, ReadCharacter(options.file, {}, import));
+  const ReadOptions read{.allow_no_skin = true};
+  SINEW_ASSIGN_OR_RETURN(CharacterFile character, ReadCharacter(options.file, read));
   if (character.rig.vertices() == 0) {
     return absl::InvalidArgumentError(absl::StrCat(character.label, ": no mesh, need one"));
   }
   carriers = Carriers(character.rig);
   if (!options.skeleton.empty()) {
-    SINEW_ASSIGN_OR_RETURN(const CharacterFile skeleton,
-                           ReadCharacter(options.skeleton, {}, import));
+    SINEW_ASSIGN_OR_RETURN(const CharacterFile skeleton, ReadCharacter(options.skeleton, read));
     SINEW_ASSIGN_OR_RETURN(const std::vector<std::string> notes,
                            AttachSkeleton(skeleton, character));
     for (const std::string& note : notes) context.Note(note);

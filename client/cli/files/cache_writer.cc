@@ -120,17 +120,30 @@ absl::Status CacheWriter::Append(std::span<const float> positions) {
   return absl::OkStatus();
 }
 
+// Empty if nothing says which axis points up.
+std::string CacheWriter::UpAxisOfPoints() const {
+  if (!target_.space.empty()) return "";
+  return AxisName(target_.up == UpAxis::kUnspecified ? rig_->up_axis : target_.up);
+}
+
 absl::Status CacheWriter::WriteRest() {
+  const std::span<const float> points = Chosen(target_.rest_mesh->positions);
   std::vector<ObjPart> parts;
-  std::vector<std::vector<float>> turned;
-  turned.reserve(target_.meshes.size());  // the parts refer to them
+  std::size_t first = 0;
   for (const std::size_t m : target_.meshes) {
     const client::Mesh& mesh = rig_->meshes[m];
-    Turn(rig_->up_axis, target_.up, turned.emplace_back(mesh.positions));
-    if (!target_.space.empty()) Transform(target_.space, turned.back());
-    parts.push_back({mesh.name, turned.back(), mesh.face_sizes, mesh.face_vertices});
+    parts.push_back({mesh.name, points.subspan(first * 3, mesh.vertices() * 3), mesh.face_sizes,
+                     mesh.face_vertices, target_.rest_mesh->corner_uvs[m]});
+    first += mesh.vertices();
   }
-  SINEW_ASSIGN_OR_RETURN(const std::string obj, EncodeObj(rig_->label, parts));
+  std::string comment;
+  if (rig_->meters_per_unit > 0) {
+    comment = absl::StrCat("1 unit = ", rig_->meters_per_unit, " m");
+  }
+  if (const std::string up = UpAxisOfPoints(); !up.empty()) {
+    absl::StrAppend(&comment, comment.empty() ? "" : ", ", up, " is up");
+  }
+  SINEW_ASSIGN_OR_RETURN(const std::string obj, EncodeObj(rig_->label, parts, comment));
   SINEW_RETURN_IF_ERROR(rest_->Write(obj));
   return rest_->Close();
 }
@@ -146,9 +159,8 @@ absl::Status CacheWriter::WriteManifest(Manifest manifest) {
   manifest.fps = info_.fps;
   manifest.first_frame = info_.first_frame;
   manifest.frame_step = info_.frame_step;
-  if (target_.space.empty()) {  // else nothing says which axis points up
-    manifest.up_axis = AxisName(target_.up == UpAxis::kUnspecified ? rig_->up_axis : target_.up);
-  }
+  manifest.frame_numbers = info_.frame_numbers;
+  manifest.up_axis = UpAxisOfPoints();
   manifest.frame_hashes = hashes_;
   manifest.meshes.clear();
   std::uint64_t first = 0;

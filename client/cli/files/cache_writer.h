@@ -4,9 +4,11 @@
 
 #include <absl/status/statusor.h>
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "client/cli/files/output_file.h"
 #include "core/formats/manifest.h"
@@ -20,12 +22,18 @@ std::string ManifestPath(const std::string& cache);
 // "walk.pc2" -> "walk.rest.obj".
 std::string RestPath(const std::string& cache);
 
+// The rest pose as a mesh to apply caches to.
+struct RestMesh {
+  std::vector<float> positions;                // [rig.vertices() * 3] model space
+  std::vector<std::vector<float>> corner_uvs;  // [meshes], each as ObjPart has them
+};
+
 struct CacheTarget {
   std::string path;
   CacheFormat format = CacheFormat::kPc2;
   bool overwrite = true;
-  bool rest_mesh = false;                // write RestPath too
-  std::vector<std::size_t> meshes = {};  // of the rig, rising; empty = all
+  std::shared_ptr<const RestMesh> rest_mesh = {};  // write RestPath too; null: do not
+  std::vector<std::size_t> meshes = {};            // of the rig, rising; empty = all
   // Which axis of the cache points up: points are turned about X. Unspecified = that of the rig.
   client::UpAxis up = client::UpAxis::kUnspecified;
   // [12], the rows of a 3x4 matrix: from model space to the space of the cache's points. Empty =
@@ -56,6 +64,7 @@ class CacheWriter {
   CacheWriter(CacheTarget target, CacheInfo info, const client::RigData& rig, OutputFile cache,
               OutputFile manifest, std::optional<OutputFile> rest);
   std::span<const float> Chosen(std::span<const float> positions);
+  std::string UpAxisOfPoints() const;
   absl::Status WriteManifest(Manifest manifest);
   absl::Status WriteRest();
   absl::Status CommitData();

@@ -130,11 +130,13 @@ Poses SamplePoses(const Clip& clip, double fps, std::int64_t first,
 }
 
 Rig Load(const std::filesystem::path& path, const std::filesystem::path& muscles,
-         bool allow_no_skin) {
+         bool allow_no_skin, const std::string& unweighted) {
   absl::StatusOr<cli::CharacterFile> file = absl::UnknownError("not read");
   {
     const py::gil_scoped_release release;
-    file = cli::ReadCharacter(path.string(), muscles.string(), {.allow_no_skin = allow_no_skin});
+    file = cli::ReadCharacter(
+        path.string(),
+        {.muscles = muscles.string(), .unweighted = unweighted, .allow_no_skin = allow_no_skin});
   }
   return {std::make_shared<const cli::CharacterFile>(Value(std::move(file))), path.string()};
 }
@@ -341,7 +343,10 @@ void BindRig(py::module_& module) {
       "load", Load, "path"_a, "muscles"_a = "", "allow_no_skin"_a = false,
       R"(Reads a character: .glb, .gltf, .fbx, .dae, .sinewrig, or model:NAME (arm, cylinder, hand, tube).
 
-muscles: a JSON file that adds muscles. allow_no_skin: also a file whose meshes have no weights.)");
+muscles: a JSON file that adds muscles. allow_no_skin: also a file whose meshes have no weights.
+unweighted: vertices without weights are "refuse"d, move with the topmost joint ("root"), like the "nearest"
+vertex, or stay at rest ("still", which appends a joint).)");
 }
 
 }  // namespace sinew::python
+      "unweighted"_a = "refuse",

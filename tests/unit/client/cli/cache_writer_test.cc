@@ -29,6 +29,15 @@ CacheInfo Times() {
   return info;
 }
 
+std::shared_ptr<const RestMesh> Rest(const client::RigData& rig) {
+  RestMesh rest;
+  for (const client::Mesh& mesh : rig.meshes) {
+    rest.positions.insert(rest.positions.end(), mesh.positions.begin(), mesh.positions.end());
+    rest.corner_uvs.emplace_back();
+  }
+  return std::make_shared<const RestMesh>(std::move(rest));
+}
+
 Manifest SomeManifest() {
   Manifest manifest;
   manifest.software_version = "test";
@@ -39,7 +48,8 @@ Manifest SomeManifest() {
 TEST(CacheWriter, FilesAppearTogetherAtEnd) {
   const TemporaryFolder folder;
   const client::RigData rig = Rig();
-  auto writer = CacheWriter::Create({.path = folder / "t.pc2", .rest_mesh = true}, Times(), rig);
+  auto writer =
+      CacheWriter::Create({.path = folder / "t.pc2", .rest_mesh = Rest(rig)}, Times(), rig);
   ASSERT_TRUE(writer.ok()) << writer.status();
   std::vector<float> frame(rig.vertices() * 3, 1.5F);
   ASSERT_TRUE(writer->Append(frame).ok());
@@ -104,7 +114,7 @@ TEST(CacheWriter, WritesChosenMeshesTurned) {
       {.path = folder / "b.npy", .format = CacheFormat::kNpy, .meshes = {1}},
       {.path = folder / "a.npy",
        .format = CacheFormat::kNpy,
-       .rest_mesh = true,
+       .rest_mesh = Rest(rig),
        .meshes = {0},
        .up = client::UpAxis::kZ},
       {.path = folder / "all.npy", .format = CacheFormat::kNpy}};
@@ -138,6 +148,29 @@ TEST(CacheWriter, WritesChosenMeshesTurned) {
   EXPECT_THAT(ReadAll(folder / "a.rest.obj"),
               ::testing::HasSubstr(absl::StrCat("v ", mesh.positions[0], " ", -mesh.positions[2],
                                                 " ", mesh.positions[1], "\n")));
+}
+
+TEST(CacheWriter, UnevenFramesGoToMddAndNpy) {
+  const TemporaryFolder folder;
+  const client::RigData rig = Rig();
+  CacheInfo info = Times();
+  info.frame_numbers = {1, 1.25};
+  info.fps = 10;
+  EXPECT_EQ(CacheWriter::Create({.path = folder / "t.pc2"}, info, rig).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(folder.Names(), IsEmpty());
+  auto writer =
+      CacheWriter::Create({.path = folder / "t.mdd", .format = CacheFormat::kMdd}, info, rig);
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  const std::vector<float> frame(rig.vertices() * 3, 1.5F);
+  ASSERT_TRUE(writer->Append(frame).ok() && writer->Append(frame).ok());
+  ASSERT_TRUE(CacheWriter::Finish({&*writer, 1}, SomeManifest()).ok());
+  const std::string bytes = ReadAll(folder / "t.mdd");
+  const auto reader = *CacheReader::Open(CacheFormat::kMdd, std::as_bytes(std::span(bytes)));
+  EXPECT_THAT(reader.times(), ElementsAre(0.1f, 0.125f));
+  const auto manifest = ParseManifest(ReadAll(folder / "t.mdd.json"));
+  ASSERT_TRUE(manifest.ok()) << manifest.status();
+  EXPECT_THAT(manifest->frame_numbers, ElementsAre(1, 1.25));
 }
 
 TEST(CacheWriter, TurningNeedsAnUpAxis) {

@@ -8,6 +8,8 @@
 namespace sinew::cli {
 namespace {
 
+using ::testing::ElementsAre;
+
 struct Good {
   const char* text;
   std::int64_t first;
@@ -34,6 +36,23 @@ TEST(FrameRange, RejectsOtherForms) {
     const auto range = ParseFrameRange(text);
     ASSERT_FALSE(range.ok()) << '"' << text << '"';
     EXPECT_EQ(ExitCode(range.status()), kExitUsage) << text;
+  }
+}
+
+TEST(Times, ReadsNumbersAndRanges) {
+  EXPECT_THAT(*ParseTimes("12"), ElementsAre(12));
+  EXPECT_THAT(*ParseTimes("10,10.25"), ElementsAre(10, 10.25));
+  EXPECT_THAT(*ParseTimes("0.5,1-2x0.5,7.125"), ElementsAre(0.5, 1, 1.5, 2, 7.125));
+  EXPECT_EQ(ParseTimes("0-1x0.1")->size(), 11u) << "the end counts in spite of rounding";
+}
+
+TEST(Times, RejectsOtherForms) {
+  for (const char* text :
+       {"", ",", "1,", "2,1", "1,1", "1-2", "2-1x1", "0-1x0", "-1", "1e3", "0.1.2", "nan", "1 ,2",
+        "0-1000000000x0.5", "9999999999", "1.0000000001"}) {
+    const auto times = ParseTimes(text);
+    ASSERT_FALSE(times.ok()) << '"' << text << '"';
+    EXPECT_EQ(ExitCode(times.status()), kExitUsage) << text;
   }
 }
 
