@@ -147,7 +147,7 @@ FOLDERS = (
      "json", ""),
     ("client/cli/commands",
      "client/cli/base client/cli/character client/cli/files client/cli/pictures client/cli/run "
-     "client/lib/codec client/lib/rpc client/models client/rig core/base core/formats sinew",
+     "client/lib/codec client/lib/rpc client/models client/render client/rig core/base core/formats sinew",
      "json", ""),
     ("client/cli", "client/cli/base client/cli/commands client/cli/run", "", ""),
     ("client/python/src",

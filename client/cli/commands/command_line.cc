@@ -76,6 +76,7 @@ void AddCommands(CommandList commands) {
   AddSessions(commands);
   AddDelete(commands);
   AddStats(commands);
+  AddDoctor(commands);
 }
 
 // What no option has named comes from the environment. A token there gives way to --token-file.

@@ -37,5 +37,6 @@ void AddRigs(CommandList& commands);
 void AddSessions(CommandList& commands);
 void AddDelete(CommandList& commands);
 void AddStats(CommandList& commands);
+void AddDoctor(CommandList& commands);
 
 }  // namespace sinew::cli

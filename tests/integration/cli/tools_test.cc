@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "core/formats/manifest.h"
@@ -196,6 +197,23 @@ TEST_F(Tools, ExportedFilesBakeSameBits) {
   const Finished baked = At(files);
   ASSERT_EQ(baked.exit_code, 0) << baked.err;
   EXPECT_TRUE(ReadAll(folder_ / "own.npy") == ReadAll(folder_ / "files.npy"));
+}
+
+TEST_F(Tools, DoctorFindsServerAndLeavesNothing) {
+  const std::string rigs = At({"rigs"}).out, sessions = At({"sessions"}).out;
+  const Json report = JsonAt({"doctor"});
+  std::map<std::string, std::string> results;
+  for (const Json& check : report["checks"]) results[check["check"]] = check["result"];
+  EXPECT_EQ(results["server"], "ok");
+  EXPECT_EQ(results["deformation"], "ok");
+  EXPECT_EQ(results["bits"], "ok");
+  EXPECT_EQ(results["sinewd"], "ok");
+  EXPECT_EQ(At({"rigs"}).out, rigs);
+  EXPECT_EQ(At({"sessions"}).out, sessions);
+  EXPECT_EQ(Sinew({"doctor", "--local"}).exit_code, 0);
+  const Finished lost = SinewAt("127.0.0.1:1", {"doctor"});
+  EXPECT_EQ(lost.exit_code, 69);
+  EXPECT_THAT(lost.out, HasSubstr("is it running"));
 }
 
 TEST_F(Tools, BakeDoesNotReplaceWhatItReads) {
