@@ -1,5 +1,6 @@
 #include "server/process/process_stats.h"
 
+#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -61,6 +62,8 @@ ProcessStats ReadProcessStats() {
     stats.virtual_bytes = size * page;
     stats.resident_bytes = resident * page;
   }
+  const struct mallinfo2 heap = ::mallinfo2();
+  stats.heap_bytes = heap.uordblks + heap.hblkhd;
   rusage usage{};
   if (::getrusage(RUSAGE_SELF, &usage) == 0) {
     stats.cpu_seconds = Seconds(usage.ru_utime) + Seconds(usage.ru_stime);

@@ -10,6 +10,7 @@ struct ProcessStats {
   std::uint64_t max_files = 0;  // the soft limit
   std::uint64_t resident_bytes = 0;
   std::uint64_t virtual_bytes = 0;
+  std::uint64_t heap_bytes = 0;  // allocated, without what the allocator keeps for later
   double cpu_seconds = 0;
   double start_seconds = 0;  // since 1970
 };

@@ -229,6 +229,9 @@ void Server::State::AddReadings() {
                    process(&ProcessStats::resident_bytes));
   metrics.AddGauge("process_virtual_memory_bytes", "Virtual memory",
                    process(&ProcessStats::virtual_bytes));
+  metrics.AddGauge("sinew_heap_bytes",
+                   "Allocated memory, without what the allocator keeps for later",
+                   process(&ProcessStats::heap_bytes));
   metrics.AddGauge("process_start_time_seconds", "Start of the process since 1970",
                    process(&ProcessStats::start_seconds));
   metrics.AddCounter("process_cpu_seconds_total", "Processor time, user and system",

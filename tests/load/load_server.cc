@@ -3,8 +3,10 @@
 #include <absl/strings/str_cat.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <utility>
 
+#include "tests/integration/server/http_get.h"
 #include "tests/load/bounds.h"
 #include "tests/load/pace.h"
 #include "tests/support/motion.h"
@@ -13,7 +15,7 @@ namespace sinew::testing {
 namespace {
 
 std::vector<std::string> Flags(std::vector<std::string> flags) {
-  flags.insert(flags.end(), {"--http", "off", "--log-level", "error"});
+  flags.insert(flags.end(), {"--http", "127.0.0.1:0", "--log-level", "error"});
   return flags;
 }
 
@@ -36,6 +38,10 @@ client::Client LoadServer::Client() const {
 
 client::ServerStats LoadServer::Stats(const client::Client& client) const {
   return report_.Need(client.GetServerInfo(), "GetServerInfo").stats;
+}
+
+double LoadServer::HeapBytes() const {
+  return std::atof(MetricOf(process_.http(), "sinew_heap_bytes").c_str());
 }
 
 void LoadServer::Stop() {

@@ -21,6 +21,8 @@ class LoadServer {
   // A new connection that repeats nothing, so that no error is hidden.
   client::Client Client() const;
   client::ServerStats Stats(const client::Client& client) const;
+  // Allocated memory, of its metrics.
+  double HeapBytes() const;
   // SIGTERM; without calls in progress it ends at once.
   void Stop();
 

@@ -57,7 +57,11 @@ class SoakRun {
   // The sessions use 30 MB of bound data, binds in progress some more, and one client may use half;
   // the other half is for FillCache.
   static std::vector<std::string> Flags(const std::string& folder) {
-    return {"--data-dir", folder, "--max-bound-bytes", "160000000", "--max-bound-disk-bytes",
+    return {"--data-dir",
+            folder,
+            "--max-bound-bytes",
+            absl::StrCat(static_cast<std::uint64_t>(bounds::kMaxBoundBytes)),
+            "--max-bound-disk-bytes",
             "100000000"};
   }
 
@@ -131,6 +135,7 @@ class SoakRun {
           now.threads, Count(counts.uploads), Count(counts.binds), Count(counts.weights),
           Count(counts.look_ups), static_cast<unsigned long long>(report_.errors()));
       std::fflush(stdout);
+      heap_.push_back({now.seconds, server_.HeapBytes() / 1024 - BoundMegabytes() * 1024});
       if (elapsed >= until) return;
       WaitTill(After(std::min(step, until - elapsed)), {});
     }
@@ -198,14 +203,31 @@ class SoakRun {
     const double slope = Slope(minutes, kilobytes);
     if (kMemoryIsJudged) {
       report_.AtMost("slope of resident memory after the warm-up", slope, "kB/min",
-                     bounds::kMemorySlope + bounds::kMemoryNoiseKilobytes / measured);
+                     bounds::kMemorySlope + bounds::kResidentNoiseKilobytes / measured);
     } else {
       report_.Note("slope of resident memory after the warm-up", slope, "kB/min");
     }
+    ReportHeap();
     report_.Note("open files after the warm-up", first->files);
     report_.AtMost("more open files later", files, "", bounds::kMoreFiles);
     report_.Note("threads after the warm-up", first->threads);
     report_.AtMost("more threads later", threads, "", bounds::kMoreThreads);
+  }
+
+  void ReportHeap() {
+    std::vector<double> minutes, kilobytes;
+    for (const auto& [seconds, size] : heap_) {
+      if (seconds < warm_) continue;
+      minutes.push_back(seconds / 60);
+      kilobytes.push_back(size);
+    }
+    const char figure[] = "slope of allocated memory without bound data after the warm-up";
+    report_.Note("allocated memory without bound data at the end", kilobytes.back() / 1024, "MB");
+    if (kMemoryIsJudged && options_.seconds >= kFullRun) {
+      report_.AtMost(figure, Slope(minutes, kilobytes), "kB/min", bounds::kMemorySlope);
+    } else {
+      report_.Note(figure, Slope(minutes, kilobytes), "kB/min");
+    }
   }
 
   // What the server still holds once all calls have ended: only what was not deleted.
@@ -238,7 +260,8 @@ class SoakRun {
   LoadServer server_;
   const client::Client client_;
   std::optional<ProcessSampler> sampler_;
-  double begin_ = 0, warm_ = 0, end_ = 0;  // in the sampler's time
+  std::vector<std::pair<double, double>> heap_;  // time, and kB without bound data
+  double begin_ = 0, warm_ = 0, end_ = 0;        // in the sampler's time
 };
 
 }  // namespace
