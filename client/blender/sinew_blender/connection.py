@@ -1,9 +1,12 @@
 """The client of the chosen server, and jobs that wait for it beside Blender's main thread."""
 
 import atexit
+import ipaddress
 import threading
 import typing
+import urllib.parse
 
+import bpy
 import sinew
 
 from . import preferences
@@ -14,11 +17,26 @@ _client: typing.Optional[sinew.Client] = None
 generation = 0  # raised when the server changes: characters of an older one are not used
 
 
+def _on_this_machine(address: str) -> bool:
+    if address.startswith("unix:"):
+        return True
+    try:
+        host = urllib.parse.urlsplit(f"//{address}").hostname
+        return host == "localhost" or ipaddress.ip_address(host or "").is_loopback
+    except ValueError:  # the name of another host
+        return False
+
+
 def client() -> sinew.Client:
     """Does not wait for the server. Raises sinew.Error if the preferences cannot be used."""
     global _client
+    chosen = preferences.get()
+    online = getattr(bpy.app, "online_access", True)  # of Blender 4.2 and later
+    if chosen.server == "REMOTE" and not online and not _on_this_machine(chosen.address):
+        raise sinew.NotPermitted(f"Address: got {chosen.address}, but Blender may not use the network; switch on "
+                                 "Preferences > System > Allow Online Access, or use a server on this machine",
+                                 "PERMISSION_DENIED")
     if _client is None:
-        chosen = preferences.get()
         if chosen.server == "LOCAL":
             _client = sinew.local()
         else:

@@ -18,6 +18,7 @@ from bpy.app.handlers import persistent
 from . import connection, output, preferences, snapshot
 
 _POLL_SECONDS = 0.1  # between looks at running jobs
+_ROUNDING = 1e-5  # of the size of a character: smaller distances are not worth a heat map
 
 
 @dataclasses.dataclass
@@ -110,10 +111,11 @@ def _missing(armature: bpy.types.Object, state: Runtime) -> typing.List[str]:
 def _ready(armature: bpy.types.Object, state: Runtime, wait: bool) -> bool:
     """Whether all recipes are bound or cannot be. Starts a job that binds, or binds now."""
     _read(armature, state)
+    client = connection.client()  # also where all is bound: the user may have forbidden the network since
     recipes = _missing(armature, state)
     if not recipes:
         return True
-    client, rig = connection.client(), state.rest.rig
+    rig = state.rest.rig
     if wait:
         characters, failed = _bind(client, rig, recipes, lambda fraction: None)
         state.characters.update(characters)
@@ -279,7 +281,8 @@ def _colour(settings, state: Runtime, frames: typing.Sequence[sinew.Frame], posi
                 colours[k] = output.STATUS_COLOURS[np.minimum(status, len(output.STATUS_COLOURS) - 1)]
     elif settings.colours == "DISTANCE" and len(positions) == 2:
         distances = np.linalg.norm(positions[1] - positions[0], axis=1)
-        state.largest_distance = float(distances.max())
+        size = float(np.linalg.norm(np.ptp(positions[0], axis=0)))
+        state.largest_distance = max(float(distances.max()), _ROUNDING * size)
         colours[1] = output.heat(distances, state.largest_distance)
     for part, place in zip(settings.parts, state.rest.parts):
         for each, target in zip(colours, (part.output, part.second)):
