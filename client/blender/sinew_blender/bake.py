@@ -10,6 +10,7 @@ import sinew
 from . import connection, live, operators, snapshot
 
 _STEP_SECONDS = 0.05  # between steps of a bake in the window
+_BLEND_RELATIVE = {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else set()  # for a leading //
 
 
 class _Frames:
@@ -47,6 +48,7 @@ class SINEW_OT_bake(bpy.types.Operator):
     bl_idname, bl_label, bl_options = "sinew.bake", "Bake", {"REGISTER", "UNDO"}
 
     directory: bpy.props.StringProperty(name="Folder", subtype="DIR_PATH", default="//sinew_cache",
+                                        options=_BLEND_RELATIVE,
                                         description="Where the caches go; // is the folder of the .blend file")
     format: bpy.props.EnumProperty(name="Format", items=(("pc2", "PC2", ""), ("mdd", "MDD", "")))
     first: bpy.props.IntProperty(name="First", description="Frame; the scene's first by default")
@@ -72,6 +74,7 @@ class SINEW_OT_bake(bpy.types.Operator):
             raise snapshot.BindError("Folder: save the .blend file first, or choose a folder")
         folder.mkdir(parents=True, exist_ok=True)
         self._armature = operators.armature_of(context)
+        _check_order(self._armature)
         character = live.character_of(self._armature)
         self._frames = _Frames(context, self._armature, self.first, self.last)
         name = bpy.path.clean_name(self._armature.name)
@@ -151,6 +154,16 @@ class SINEW_OT_bake(bpy.types.Operator):
         live.runtime(self._armature).message = ""
         context.window_manager.progress_end()
         context.window_manager.event_timer_remove(self._timer)
+
+
+def _check_order(armature: bpy.types.Object) -> None:
+    """Overrides keep the modifiers of their library before new ones. Raises BindError."""
+    for part in armature.sinew.parts:
+        armature_last = part.source is None or not part.source.modifiers or \
+            part.source.modifiers[-1] == snapshot.armature_modifier(part.source, armature)
+        if not armature_last and part.source.override_library:
+            raise snapshot.BindError(f"{part.source.name}: a cache cannot go before the modifiers after Armature of a "
+                                     "library override; make the object local first")
 
 
 def _play(source: bpy.types.Object, armature: bpy.types.Object, path: str, kind: str, first: int) -> None:

@@ -41,7 +41,7 @@ def _description(parameter: dict) -> str:
 def _property(name: str, parameter: dict):
     from . import live
     text = {"name": name.replace("_", " ").capitalize(), "description": _description(parameter),
-            "update": live.recipe_changed}
+            "update": live.recipe_changed, "override": {"LIBRARY_OVERRIDABLE"}}
     default, kind = parameter["default"], parameter["type"]
     if kind == "boolean":
         return bpy.props.BoolProperty(default=default == "true", **text)
@@ -63,7 +63,8 @@ def _make_group(method: str, info: dict) -> type:
         if not parameter["default"] and parameter["type"] in ("integer", "number"):
             from . import live
             annotations[_UNSET + name] = bpy.props.BoolProperty(
-                name="Set " + name.replace("_", " "), description=_description(parameter), update=live.recipe_changed)
+                name="Set " + name.replace("_", " "), description=_description(parameter), update=live.recipe_changed,
+                override={"LIBRARY_OVERRIDABLE"})
     return type("SinewParameters_" + method, (bpy.types.PropertyGroup,), {"__annotations__": annotations})
 
 

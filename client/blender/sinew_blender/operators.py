@@ -171,6 +171,7 @@ class SINEW_OT_weights(bpy.types.Operator):
         joints = [bone.name for bone in armature.data.bones if bone.use_deform]
         context.window.cursor_set("WAIT") if context.window else None
         try:
+            _check_writable(meshes)
             taken = snapshot.read(armature, meshes, "REFUSE", need_weights=False)
             weighted = connection.client().weights(taken.rig, self.method, self.max_influences, joints)
         except (snapshot.BindError, sinew.Error) as error:
@@ -188,6 +189,13 @@ class SINEW_OT_weights(bpy.types.Operator):
         return {"FINISHED"}
 
 
+def _check_writable(meshes: typing.Sequence[bpy.types.Object]) -> None:
+    for each in meshes:
+        if each.data.library is not None:
+            raise snapshot.BindError(f"{each.name}: its mesh is linked from a library, which cannot take weights; "
+                                     "make it local first")
+
+
 def _write_groups(mesh_object: bpy.types.Object, joints: typing.Sequence[str], weights: np.ndarray) -> None:
     for joint, column in zip(joints, weights.T):
         group = mesh_object.vertex_groups.get(joint)
@@ -201,14 +209,15 @@ def _write_groups(mesh_object: bpy.types.Object, joints: typing.Sequence[str], w
 
 
 class SINEW_OT_show_colours(bpy.types.Operator):
-    """Show the colours in this viewport: solid shading by attribute"""
-    bl_idname, bl_label = "sinew.show_colours", "Show in Viewport"
+    """Show the colours in this viewport, with solid shading by attribute, and in renders with Workbench"""
+    bl_idname, bl_label = "sinew.show_colours", "Show Colours"
 
     def execute(self, context):
-        for area in context.screen.areas:
+        for area in context.screen.areas if context.screen else ():
             if area.type == "VIEW_3D":
                 area.spaces.active.shading.type = "SOLID"
                 area.spaces.active.shading.color_type = "VERTEX"
+        context.scene.display.shading.color_type = "VERTEX"
         return {"FINISHED"}
 
 

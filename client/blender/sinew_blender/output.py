@@ -16,28 +16,61 @@ _HEAT = np.array([(0.16, 0.22, 0.60), (0.10, 0.62, 0.78), (0.30, 0.75, 0.32), (0
 
 
 def make(source: bpy.types.Object, armature: bpy.types.Object, name: str) -> bpy.types.Object:
-    """A copy of source with its own mesh, and the modifiers that come after Armature."""
+    """An object with its own copy of the mesh of source, and the modifiers that come after Armature."""
+    mesh = source.data.copy()
+    mesh.name = name
+    output = _follower(source, armature, name, mesh) if source.override_library else _copy(source, armature, name, mesh)
+    if not output.modifiers:
+        output.vertex_groups.clear()  # used by modifiers only; Blender copies them for every frame
+    output.hide_render = False
+    for collection in source.users_collection:
+        if not collection.library and not collection.override_library:
+            collection.objects.link(output)
+    if not output.users_collection:
+        bpy.context.scene.collection.objects.link(output)
+    output.hide_set(False)
+    _follow_shapes(output, source.data)
+    return output
+
+
+def _copy(source: bpy.types.Object, armature: bpy.types.Object, name: str, mesh: bpy.types.Mesh) -> bpy.types.Object:
     output = source.copy()
-    output.name = name
-    output.data = source.data.copy()
-    output.data.name = name
+    output.name, output.data = name, mesh
+    _remove_shapes(output)
+    for each in output.modifiers[:_modifiers_used(source, armature)]:
+        _remove_drivers(output, f'modifiers["{bpy.utils.escape_identifier(each.name)}"]')
+        output.modifiers.remove(each)
+    if output.parent_type == "ARMATURE":  # deforms, as a modifier would
+        output.parent_type = "OBJECT"
+    return output
+
+
+def _follower(source: bpy.types.Object, armature: bpy.types.Object, name: str,
+              mesh: bpy.types.Mesh) -> bpy.types.Object:
+    """For a library override, whose copy would be an override as well and lose its mesh when the file is opened."""
+    output = bpy.data.objects.new(name, mesh)
+    _remove_shapes(output)
+    output.parent = source
+    for own, slot in zip(output.material_slots, source.material_slots):
+        own.link, own.material = slot.link, slot.material
+    for modifier in source.modifiers[_modifiers_used(source, armature):]:
+        with bpy.context.temp_override(object=source, active_object=source, selected_objects=[source, output],
+                                       selected_editable_objects=[source, output]):
+            bpy.ops.object.modifier_copy_to_selected(modifier=modifier.name)
+    return output
+
+
+def _modifiers_used(source: bpy.types.Object, armature: bpy.types.Object) -> int:
+    """How many modifiers Sinew takes the place of: Armature and those before it."""
+    modifier = armature_modifier(source, armature)
+    return 0 if modifier is None else list(source.modifiers).index(modifier) + 1
+
+
+def _remove_shapes(output: bpy.types.Object) -> None:
     keys = output.data.shape_keys
     if keys is not None:
         output.shape_key_clear()
         bpy.data.batch_remove([keys])  # a copied mesh leaves them behind
-    modifier = armature_modifier(output, armature)
-    if modifier is not None:
-        for each in output.modifiers[:list(output.modifiers).index(modifier) + 1]:
-            _remove_drivers(output, f'modifiers["{bpy.utils.escape_identifier(each.name)}"]')
-            output.modifiers.remove(each)
-    if output.parent_type == "ARMATURE":  # deforms, as a modifier would
-        output.parent_type = "OBJECT"
-    output.hide_render = False
-    for collection in source.users_collection:
-        collection.objects.link(output)
-    output.hide_set(False)
-    _follow_shapes(output, source.data.shape_keys)
-    return output
 
 
 def _remove_drivers(output: bpy.types.Object, path: str) -> None:
@@ -46,10 +79,10 @@ def _remove_drivers(output: bpy.types.Object, path: str) -> None:
             output.animation_data.drivers.remove(driver)
 
 
-def _follow_shapes(output: bpy.types.Object, keys: typing.Optional[bpy.types.Key]) -> None:
-    """Makes the values of shape keys a property of output. Drivers keep them right where the source is hidden and not
-    evaluated, as it is in renders."""
-    blocks = keys.key_blocks[1:] if keys else []
+def _follow_shapes(output: bpy.types.Object, mesh: bpy.types.Mesh) -> None:
+    """Makes the values of the shape keys of mesh a property of output. Drivers keep them right where the source is hidden
+    and not evaluated, as it is in renders."""
+    blocks = mesh.shape_keys.key_blocks[1:] if mesh.shape_keys else []
     if not blocks:
         return
     output[SHAPES_PROPERTY] = [0.0] * len(blocks)
@@ -59,7 +92,8 @@ def _follow_shapes(output: bpy.types.Object, keys: typing.Optional[bpy.types.Key
         variable = driver.variables.new()
         variable.type = "SINGLE_PROP"
         target = variable.targets[0]
-        target.id_type, target.id, target.data_path = "KEY", keys, block.path_from_id("value")
+        # By way of the mesh: files do not keep references to the shape keys of a library.
+        target.id_type, target.id, target.data_path = "MESH", mesh, "shape_keys." + block.path_from_id("value")
 
 
 def shape_values(source: bpy.types.Object, output: bpy.types.Object,

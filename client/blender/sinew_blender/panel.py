@@ -6,10 +6,11 @@ from . import live, methods, operators
 
 
 def _draw_recipe(layout, character, name: str) -> None:
-    recipe = getattr(character, name)
+    # Drawing may not add recipes; Bind does.
+    stages = getattr(character, name).stages if character.recipes else ()
     mesh = character.parts[0].source if character.parts else None
     layout.operator_menu_enum("sinew.preset", "preset").recipe = name
-    for k, stage in enumerate(recipe.stages):
+    for k, stage in enumerate(stages):
         box = layout.box()
         row = box.row(align=True)
         row.prop(stage, "method", text="")

@@ -4,6 +4,10 @@ import bpy
 
 from . import live, methods
 
+# What library overrides of an armature keep when their file is saved.
+_KEPT = {"LIBRARY_OVERRIDABLE"}
+_KEPT_ITEMS = _KEPT | {"USE_INSERTION", "NO_PROPERTY_NAME"}
+
 
 def _method_items(_self, _context) -> list:
     return methods.items(methods.METHODS)
@@ -11,7 +15,7 @@ def _method_items(_self, _context) -> list:
 
 class SinewStage(bpy.types.PropertyGroup):
     """One method of a recipe. Has a group of parameters for every method: see register()."""
-    method: bpy.props.EnumProperty(name="Method", items=_method_items, update=live.recipe_changed)
+    method: bpy.props.EnumProperty(name="Method", items=_method_items, update=live.recipe_changed, override=_KEPT)
 
     @property
     def values(self):
@@ -20,7 +24,7 @@ class SinewStage(bpy.types.PropertyGroup):
 
 class SinewRecipe(bpy.types.PropertyGroup):
     """Stages, of which the first poses the mesh and the others correct it."""
-    stages: bpy.props.CollectionProperty(type=SinewStage)
+    stages: bpy.props.CollectionProperty(type=SinewStage, override=_KEPT_ITEMS)
 
     @property
     def text(self) -> str:
@@ -45,34 +49,46 @@ class SinewRecipe(bpy.types.PropertyGroup):
 
 class SinewPart(bpy.types.PropertyGroup):
     """A mesh of the character and the objects that show it deformed."""
-    source: bpy.props.PointerProperty(type=bpy.types.Object)
-    output: bpy.props.PointerProperty(type=bpy.types.Object)
-    second: bpy.props.PointerProperty(type=bpy.types.Object)  # by the second recipe
+    source: bpy.props.PointerProperty(type=bpy.types.Object, override=_KEPT)
+    output: bpy.props.PointerProperty(type=bpy.types.Object, override=_KEPT)
+    second: bpy.props.PointerProperty(type=bpy.types.Object, override=_KEPT)  # by the second recipe
 
 
 class SinewCharacter(bpy.types.PropertyGroup):
-    bound: bpy.props.BoolProperty()
-    parts: bpy.props.CollectionProperty(type=SinewPart)
-    first: bpy.props.PointerProperty(type=SinewRecipe)
-    second: bpy.props.PointerProperty(type=SinewRecipe)
-    live: bpy.props.BoolProperty(name="Live", default=True, update=live.refresh,
+    bound: bpy.props.BoolProperty(override=_KEPT)
+    parts: bpy.props.CollectionProperty(type=SinewPart, override=_KEPT_ITEMS)
+    recipes: bpy.props.CollectionProperty(type=SinewRecipe, override=_KEPT_ITEMS)  # Blender 5.0 overrides no groups
+    live: bpy.props.BoolProperty(name="Live", default=True, update=live.refresh, override=_KEPT,
                                  description="Deform again whenever the pose changes")
-    compare: bpy.props.BoolProperty(name="Compare", update=live.compare_changed,
+    compare: bpy.props.BoolProperty(name="Compare", update=live.compare_changed, override=_KEPT,
                                     description="Show the character a second time, deformed by another recipe")
     offset: bpy.props.FloatVectorProperty(name="Offset", subtype="TRANSLATION", default=(1.0, 0.0, 0.0),
-                                          update=live.offset_changed,
+                                          update=live.offset_changed, override=_KEPT,
                                           description="From the first to the second, in the space of the world")
     colours: bpy.props.EnumProperty(
-        name="Colours", update=live.refresh, items=(
+        name="Colours", update=live.refresh, override=_KEPT, items=(
             ("NONE", "None", "Keep the materials"),
             ("DISTANCE", "Distance", "Heat map on the second: blue 0, red the largest distance from the first"),
             ("STATUS", "Vertex status", "How implicit skinning ended at each vertex")))
     unweighted: bpy.props.EnumProperty(
-        name="Vertices without weights", default="REFUSE", items=(
+        name="Vertices without weights", default="REFUSE", override=_KEPT, items=(
             ("REFUSE", "Refuse", "Do not bind; say how many there are"),
             ("STILL", "Stay", "They stay where they are at rest, as with Blender's Armature modifier"),
             ("ROOT", "Root", "They follow the first bone without a parent"),
             ("NEAREST", "Nearest", "They get the weights of the nearest vertex that has any")))
+
+    @property
+    def first(self) -> SinewRecipe:
+        return self._recipe(0)
+
+    @property
+    def second(self) -> SinewRecipe:
+        return self._recipe(1)
+
+    def _recipe(self, index: int) -> SinewRecipe:
+        while len(self.recipes) < 2:
+            self.recipes.add()
+        return self.recipes[index]
 
 
 _classes = (SinewRecipe, SinewPart, SinewCharacter)
@@ -80,11 +96,11 @@ _classes = (SinewRecipe, SinewPart, SinewCharacter)
 
 def register() -> None:
     for method, group in methods.groups().items():
-        SinewStage.__annotations__[methods.group_name(method)] = bpy.props.PointerProperty(type=group)
+        SinewStage.__annotations__[methods.group_name(method)] = bpy.props.PointerProperty(type=group, override=_KEPT)
     bpy.utils.register_class(SinewStage)
     for each in _classes:
         bpy.utils.register_class(each)
-    bpy.types.Object.sinew = bpy.props.PointerProperty(type=SinewCharacter)
+    bpy.types.Object.sinew = bpy.props.PointerProperty(type=SinewCharacter, override=_KEPT)
 
 
 def unregister() -> None:

@@ -161,6 +161,15 @@ def _up_axis(armature: bpy.types.Object) -> typing.Optional[str]:
     return (None, "Y", "Z")[int(up.argmax())]
 
 
+def _follows(mesh_object: bpy.types.Object, armature: bpy.types.Object) -> bool:
+    """Whether a parent moves both or the armature moves the mesh."""
+    parents = []
+    while mesh_object is not None:
+        parents.append(mesh_object)
+        mesh_object = mesh_object.parent
+    return armature in parents or armature.parent is not None and armature.parent in parents
+
+
 def _check_modifier(mesh_object, modifier, warn) -> None:
     name = mesh_object.name
     if not modifier.use_vertex_groups:
@@ -201,6 +210,9 @@ def read(armature: bpy.types.Object, meshes: typing.Sequence[bpy.types.Object], 
         mesh = mesh_object.data
         if not mesh.polygons:
             raise BindError(f"{mesh_object.name}: has no faces")
+        if not _follows(mesh_object, armature):
+            warnings.append(f"{mesh_object.name}: is not parented to {armature.name}; after one moves without the other, "
+                            "bind again")
         modifier = armature_modifier(mesh_object, armature)
         if modifier is not None:
             _check_modifier(mesh_object, modifier, warnings.append)
