@@ -27,6 +27,7 @@ struct alignas(64) Valid {
 
 Valid Fill(const Rays& rays, RTCRay16& out) {
   Valid valid;
+  out = RTCRay16();  // Embree may also check the lanes without a ray
   for (std::size_t k = 0; k < kPacket; ++k) {
     valid.lane[k] = rays[k].has_value() ? -1 : 0;
     if (!rays[k].has_value()) continue;
