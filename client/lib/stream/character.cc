@@ -158,7 +158,7 @@ absl::Status Character::DeformClip(const ClipPoses& poses, const ClipOptions& op
   const auto open = [&] {
     return OpenStream({.layout = options.layout, .output = options.output}, call);
   };
-  return client::DeformClip(poses, options, sink, open, call.stop);
+  return client::DeformClip(poses, options, sink, open, call);
 }
 
 absl::StatusOr<std::vector<TargetMetrics>> Character::Compare(std::span<const Character> characters,

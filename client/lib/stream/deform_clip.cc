@@ -1,6 +1,7 @@
 #include "client/lib/stream/deform_clip.h"
 
 #include <absl/strings/str_cat.h>
+#include <absl/time/clock.h>
 
 #include <algorithm>
 #include <optional>
@@ -21,8 +22,10 @@ constexpr int kMaxBreaks = 5;  // in a row, without a new frame
 class ClipRun {
  public:
   ClipRun(const ClipPoses& poses, const ClipOptions& options, const ClipSink& sink,
-          const std::stop_token& stop)
-      : poses_(poses), options_(options), sink_(sink), stop_(stop) {}
+          const CallOptions& call)
+      : poses_(poses), options_(options), sink_(sink), stop_(call.stop) {
+    if (call.deadline > absl::ZeroDuration()) end_ = absl::Now() + call.deadline;
+  }
 
   absl::Status Run(absl::FunctionRef<absl::StatusOr<Stream>()> open) {
     for (int breaks = 0; breaks < kMaxBreaks; ++breaks) {
@@ -47,11 +50,21 @@ class ClipRun {
     std::size_t sent = 0;
     while (true) {
       SINEW_RETURN_IF_ERROR(SendSome(stream, opened.stateful, sent));
-      SINEW_ASSIGN_OR_RETURN(const std::optional<StreamItem> item, stream.Next());
+      const absl::Duration left = end_ - absl::Now();
+      if (left <= absl::ZeroDuration()) return OutOfTime();
+      const absl::StatusOr<std::optional<StreamItem>> next = stream.Next(left);
+      if (absl::IsDeadlineExceeded(next.status()) && absl::Now() >= end_) return OutOfTime();
+      SINEW_RETURN_IF_ERROR(next.status());
+      const std::optional<StreamItem>& item = *next;
       if (!item) return true;
       if (opened.stateful && stream.info().resumed > 0) return false;
       SINEW_RETURN_IF_ERROR(Take(*item));
     }
+  }
+
+  absl::Status OutOfTime() const {
+    return absl::DeadlineExceededError(
+        absl::StrCat("the clip is not complete in time: ", next_, " of ", poses_.frames, " poses"));
   }
 
   absl::Status SendSome(Stream& stream, bool stateful, std::size_t& sent) const {
@@ -90,6 +103,7 @@ class ClipRun {
   const ClipOptions& options_;
   const ClipSink& sink_;
   const std::stop_token& stop_;
+  absl::Time end_ = absl::InfiniteFuture();
   std::size_t next_ = 0;  // behind the last pose whose frame or problem the sink got
   std::string determinism_digest_;
 };
@@ -97,12 +111,11 @@ class ClipRun {
 }  // namespace
 
 absl::Status DeformClip(const ClipPoses& poses, const ClipOptions& options, const ClipSink& sink,
-                        absl::FunctionRef<absl::StatusOr<Stream>()> open,
-                        const std::stop_token& stop) {
+                        absl::FunctionRef<absl::StatusOr<Stream>()> open, const CallOptions& call) {
   if (!sink) return absl::InvalidArgumentError("sink: got none, need a function");
   SINEW_RETURN_IF_ERROR(CheckClipPoses(poses));
   if (poses.frames == 0) return absl::OkStatus();
-  return ClipRun(poses, options, sink, stop).Run(open);
+  return ClipRun(poses, options, sink, call).Run(open);
 }
 
 absl::Status Client::DeformClip(const Target& target, const ClipPoses& poses,
@@ -111,7 +124,7 @@ absl::Status Client::DeformClip(const Target& target, const ClipPoses& poses,
   const auto open = [&] {
     return OpenStream(target, {.layout = options.layout, .output = options.output}, call);
   };
-  return client::DeformClip(poses, options, sink, open, call.stop);
+  return client::DeformClip(poses, options, sink, open, call);
 }
 
 }  // namespace sinew::client

@@ -6,8 +6,6 @@
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
 
-#include <stop_token>
-
 #include "sinew/client.h"
 
 namespace sinew::client {
@@ -15,7 +13,6 @@ namespace sinew::client {
 // As Client::DeformClip. `open` opens an ordered stream of the clip's target; it is called again
 // where a break has lost the state of the recipe.
 absl::Status DeformClip(const ClipPoses& poses, const ClipOptions& options, const ClipSink& sink,
-                        absl::FunctionRef<absl::StatusOr<Stream>()> open,
-                        const std::stop_token& stop);
+                        absl::FunctionRef<absl::StatusOr<Stream>()> open, const CallOptions& call);
 
 }  // namespace sinew::client

@@ -125,7 +125,8 @@ class Client {
                                     const CallOptions& call = {}) const;
   // A whole clip through an ordered stream, which survives broken connections. Where frames depend
   // on the poses before them, a break sends all poses again from the first, so that every frame has
-  // the same bits as without a break.
+  // the same bits as without a break. A deadline in `call` is for the whole clip, that of the
+  // client only for opening a stream.
   absl::Status DeformClip(const Target& target, const ClipPoses& poses, const ClipOptions& options,
                           const ClipSink& sink, const CallOptions& call = {}) const;
   // Measures the same poses through several recipes of one rig, in blocks that fit the message

@@ -22,8 +22,8 @@ struct LocalServerOptions {
   absl::Duration start_deadline = absl::Seconds(30);
 };
 
-// A running sinewd with rigs in memory and without HTTP. It ends with this process, also one that is
-// killed, and writes no file. Not thread-safe.
+// A running sinewd with rigs in memory and without HTTP. It ends with this process, also one that
+// is killed, and writes no file. Not thread-safe.
 class LocalServer {
  public:
   // Waits until it listens. Its errors go to stderr of this process.
