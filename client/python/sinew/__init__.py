@@ -16,8 +16,8 @@ import asyncio
 import functools
 import typing
 
-from ._sinew import (Character, Clip, Client, Frame, Mesh, Poses, Rig, Stream, _render, compare,
-                     connect, load, local)
+from ._sinew import (Character, Clip, Client, Frame, Mesh, Poses, Rig, Stream, _Cancellation, _render,
+                     compare, connect, load, local)
 from .errors import (Damaged, Error, InvalidArgument, LimitExceeded, NotFound, NotPermitted,
                      Unavailable)
 from .futures import PoseFutures
@@ -54,11 +54,21 @@ def render(rig: Rig, frames: typing.Any, *, width: int = 800, height: int = 800,
 
 
 def _in_thread(method: typing.Any) -> typing.Any:
-    """The coroutine of a method that waits: it runs in a thread of asyncio's pool."""
+    """The coroutine of a method that waits: it runs in a thread of asyncio's pool, and ends when it is cancelled."""
 
     @functools.wraps(method)
     async def run(self: typing.Any, *arguments: typing.Any, **options: typing.Any) -> typing.Any:
-        return await asyncio.to_thread(method, self, *arguments, **options)
+        cancellation = _Cancellation()
+
+        def call() -> typing.Any:
+            with cancellation:
+                return method(self, *arguments, **options)
+
+        try:
+            return await asyncio.to_thread(call)
+        except asyncio.CancelledError:
+            cancellation.cancel()
+            raise
 
     return run
 

@@ -16,6 +16,8 @@ import typing
 
 import numpy as np
 
+from .errors import InvalidArgument
+
 
 class Server:
     """A sinewd on a free port of this machine, as a context manager.
@@ -63,7 +65,10 @@ def digest(frames: typing.Any) -> str:
 
     Equal for equal bits. Results have equal bits wherever Character.determinism_digest is equal.
     """
-    positions = getattr(frames, "positions", frames)
+    positions = np.asarray(getattr(frames, "positions", frames))
+    if positions.dtype.kind != "f" or positions.ndim < 2 or positions.shape[-1] != 3:
+        raise InvalidArgument(f"frames: got an array of {positions.dtype} and shape {positions.shape}, need numbers of "
+                              "shape (..., vertices, 3), or a Frame", "INVALID_ARGUMENT", field="frames", exit_code=65)
     return hashlib.sha256(np.ascontiguousarray(positions, "<f4").tobytes()).hexdigest()
 
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "client/cli/character/character_file.h"
+#include "client/cli/run/local.h"
 #include "sinew/client.h"
 
 namespace sinew::python {
@@ -23,6 +24,18 @@ struct Rig {
 struct Poses {
   std::shared_ptr<const client::ClipData> clip;
 };
+
+// What Python calls a Client.
+struct Connection {
+  // The client, with the server of this process if it is its own; null after close().
+  std::shared_ptr<cli::LocalService> service;
+
+  // For the time of a call. kFailedPrecondition after close().
+  std::shared_ptr<cli::LocalService> Get() const;
+};
+
+// TYPE.__new__ would make an object without a value: raises TypeError instead.
+void OnlyFromFunctions(pybind11::handle type);
 
 void BindRig(pybind11::module_& module);
 void BindRigFromArrays(pybind11::class_<Rig>& type);

@@ -2,8 +2,13 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <future>
+#include <memory>
+#include <mutex>
+#include <set>
 
 #include "client/python/src/errors.h"
 
@@ -14,6 +19,63 @@ namespace {
 
 constexpr std::chrono::milliseconds kSignalPoll{50};
 
+// The calls that run, of all threads.
+struct Calls {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::set<std::stop_source*> stops;
+  bool ending = false;  // of the interpreter
+};
+Calls* calls = new Calls;  // another one in the child of a fork, which has one thread
+
+class RunningCall {
+ public:
+  explicit RunningCall(std::stop_source& stop) : list_(calls), stop_(&stop) {
+    const std::lock_guard lock(list_->mutex);
+    if (list_->ending) Raise(absl::CancelledError("the interpreter ends"));
+    list_->stops.insert(stop_);
+  }
+  ~RunningCall() {
+    const std::lock_guard lock(list_->mutex);
+    list_->stops.erase(stop_);
+    list_->changed.notify_all();
+  }
+  RunningCall(const RunningCall&) = delete;
+  RunningCall& operator=(const RunningCall&) = delete;
+
+ private:
+  Calls* const list_;
+  std::stop_source* const stop_;
+};
+
+// Ends all calls, and waits until their threads have the GIL again.
+void EndCalls() {
+  Calls& list = *calls;
+  const py::gil_scoped_release release;
+  std::unique_lock lock(list.mutex);
+  list.ending = true;
+  for (std::stop_source* const stop : list.stops) stop->request_stop();
+  list.changed.wait(lock, [&list] { return list.stops.empty(); });
+}
+
+class Cancellation {
+ public:
+  void Cancel() {
+    const py::gil_scoped_release release;
+    stop_.request_stop();
+  }
+  void Enter() { entered = this; }
+  void Leave() { entered = nullptr; }
+  // Of this thread, or null.
+  static Cancellation* Entered() { return entered; }
+  std::stop_token token() const { return stop_.get_token(); }
+
+ private:
+  static thread_local Cancellation* entered;
+  std::stop_source stop_;
+};
+thread_local Cancellation* Cancellation::entered = nullptr;
+
 bool OnMainThread() {
   const py::module_ threading = py::module_::import("threading");
   return threading.attr("current_thread")().is(threading.attr("main_thread")());
@@ -22,6 +84,11 @@ bool OnMainThread() {
 }  // namespace
 
 void Block(std::stop_source stop, const std::function<void()>& work) {
+  const RunningCall call(stop);
+  std::optional<std::stop_callback<std::function<void()>>> cancelled;
+  if (const Cancellation* const entered = Cancellation::Entered()) {
+    cancelled.emplace(entered->token(), [stop]() mutable { stop.request_stop(); });
+  }
   if (!OnMainThread()) {
     const py::gil_scoped_release release;
     work();
@@ -49,6 +116,23 @@ absl::Duration Seconds(const char* argument, double seconds) {
         absl::StrCat(argument, ": got ", seconds, ", need seconds from 0 on, or None")));
   }
   return absl::Seconds(seconds);
+}
+
+absl::Duration Deadline(std::optional<double> seconds, absl::Duration otherwise) {
+  if (!seconds) return otherwise;
+  return std::max(Seconds("deadline", *seconds), absl::Nanoseconds(1));
+}
+
+void BindCancellation(py::module_& module) {
+  py::class_<Cancellation>(module, "_Cancellation",
+                           "Ends the calls of the thread that has entered it.")
+      .def(py::init())
+      .def("cancel", &Cancellation::Cancel)
+      .def("__enter__", &Cancellation::Enter)
+      .def("__exit__", [](Cancellation& self, const py::args&) { self.Leave(); });
+  py::module_::import("atexit").attr("register")(py::cpp_function(EndCalls));
+  py::module_::import("os").attr("register_at_fork")(
+      py::arg("after_in_child") = py::cpp_function([] { calls = new Calls; }));
 }
 
 }  // namespace sinew::python

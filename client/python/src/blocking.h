@@ -13,11 +13,19 @@ namespace sinew::python {
 
 // Runs `work` without the GIL. On the main thread, where Python handles signals, it runs in another
 // thread meanwhile: Ctrl-C requests the stop and is raised once `work` has returned. `work` uses
-// Python through Callback only.
+// Python through Callback only. So does a Cancellation that is entered, and the end of the
+// interpreter, which waits for `work`: its thread could not take the GIL again. After that, raises
+// kCancelled.
 void Block(std::stop_source stop, const std::function<void()>& work);
+
+// A handle to the calls of a thread that another thread ends; _Cancellation in Python. As a context
+// manager it applies to the calls of the thread that has entered it.
+void BindCancellation(pybind11::module_& module);
 
 // ValueError that names the argument if it is no time to wait.
 absl::Duration Seconds(const char* argument, double seconds);
+// The same for the deadline of a call, which is not 0; `otherwise` for None.
+absl::Duration Deadline(std::optional<double> seconds, absl::Duration otherwise);
 
 // A Python function that `work` may call from any thread: takes the GIL. Once it has raised, it is
 // not called again, and the stop is requested.

@@ -84,9 +84,10 @@ client::FrameView Deform(const CharacterPointer& character, const FloatArray& po
   const client::Pose sent{.joint_transforms = JointsOf(*character, pose),
                           .controls = ControlsOf(*character, controls)};
   const client::OutputOptions output = OutputOf(normals, tangents, vertex_status);
+  const auto service = character->connection->Get();
   std::stop_source stop;
-  client::CallOptions call{.stop = stop.get_token()};
-  if (deadline) call.deadline = std::max(Seconds("deadline", *deadline), absl::Nanoseconds(1));
+  const client::CallOptions call{.deadline = Deadline(deadline, absl::ZeroDuration()),
+                                 .stop = stop.get_token()};
   absl::StatusOr<client::FrameView> frame = absl::UnknownError("not run");
   Block(stop, [&] { frame = character->bound.Deform({}, sent, output, call); });
   return Value(std::move(frame));
@@ -106,9 +107,11 @@ void CheckWhole(const BoundCharacter& character, const client::ClipData& clip) {
       "; frames of this recipe depend on those before them, need all from frame 0 on")));
 }
 
-// Calls `sink` with every frame, without the GIL.
+// Calls `sink` with every frame, without the GIL. deadline: of the whole clip.
 void RunClip(const BoundCharacter& character, const Poses& poses, py::object progress,
-             const FrameSink& sink) {
+             std::optional<double> deadline, const FrameSink& sink) {
+  const auto service = character.connection->Get();
+  const absl::Duration limit = Deadline(deadline, absl::InfiniteDuration());
   CheckWhole(character, *poses.clip);
   std::vector<double> times;
   const client::ClipPoses sent = SentClip(character, *poses.clip, times);
@@ -125,19 +128,20 @@ void RunClip(const BoundCharacter& character, const Poses& poses, py::object pro
     const auto take = [&](const client::StreamItem& item) -> absl::Status {
       return item.problem.ok() ? sink(item.frame - 1, item.view) : item.problem;
     };
-    status = character.bound.DeformClip(
-        sent, options, take, {.deadline = absl::InfiniteDuration(), .stop = stop.get_token()});
+    status = character.bound.DeformClip(sent, options, take,
+                                        {.deadline = limit, .stop = stop.get_token()});
   });
   report.Rethrow();
   Check(status);
 }
 
 // [F, V, 3].
-py::array DeformClip(const CharacterPointer& character, const Poses& poses, py::object progress) {
+py::array DeformClip(const CharacterPointer& character, const Poses& poses, py::object progress,
+                     std::optional<double> deadline) {
   const std::size_t stride = character->rig.data().vertices() * 3;
   py::array_t<float> result({Size(poses.clip->frames), Size(stride / 3), py::ssize_t{3}});
   float* const out = result.mutable_data();
-  RunClip(*character, poses, std::move(progress),
+  RunClip(*character, poses, std::move(progress), deadline,
           [&](std::size_t index, const client::FrameView& frame) {
             return frame.CopyPositions({out + index * stride, stride});
           });
@@ -176,7 +180,7 @@ std::vector<std::string> Bake(const CharacterPointer& character, const Poses& po
                               const std::filesystem::path& out, const std::string& format,
                               bool split, const std::vector<std::string>& meshes,
                               const std::string& axes, bool overwrite, const Spaces& spaces,
-                              py::object progress) {
+                              py::object progress, std::optional<double> deadline) {
   const cli::CharacterFile& file = *character->rig.file;
   cli::BakeOutput output;
   output.out = out.string();
@@ -198,7 +202,7 @@ std::vector<std::string> Bake(const CharacterPointer& character, const Poses& po
     paths.push_back(target.path);
   }
   std::vector<float> positions(file.rig.vertices() * 3);
-  RunClip(*character, poses, std::move(progress),
+  RunClip(*character, poses, std::move(progress), deadline,
           [&](std::size_t, const client::FrameView& frame) -> absl::Status {
             SINEW_RETURN_IF_ERROR(frame.CopyPositions(positions));
             for (cli::CacheWriter& writer : writers) {
@@ -213,14 +217,16 @@ std::vector<std::string> Bake(const CharacterPointer& character, const Poses& po
   return paths;
 }
 
-// A stream keeps its character, which knows the sizes of poses.
+// A stream keeps its character, which knows the sizes of poses, and a server in this process.
 struct PoseStream {
+  std::shared_ptr<void> service;
   CharacterPointer character;
   client::Stream stream;  // ends before the character
 };
 
 std::shared_ptr<PoseStream> OpenStream(const CharacterPointer& character, bool latest, bool normals,
                                        bool tangents, std::size_t max_queued) {
+  const auto service = character->connection->Get();
   client::StreamOptions options;
   options.mode = latest ? client::OrderMode::kLatest : client::OrderMode::kOrdered;
   options.output = OutputOf(normals, tangents, false);
@@ -228,7 +234,7 @@ std::shared_ptr<PoseStream> OpenStream(const CharacterPointer& character, bool l
   std::stop_source stop;
   absl::StatusOr<client::Stream> opened = absl::UnknownError("not run");
   Block(stop, [&] { opened = character->bound.OpenStream(options, {.stop = stop.get_token()}); });
-  return std::make_shared<PoseStream>(PoseStream{character, Value(std::move(opened))});
+  return std::make_shared<PoseStream>(PoseStream{service, character, Value(std::move(opened))});
 }
 
 std::uint64_t Send(PoseStream& stream, const FloatArray& pose,
@@ -256,7 +262,7 @@ std::optional<client::FrameView> Next(PoseStream& stream, std::optional<double> 
 }
 
 void BindPoseStream(py::module_& module) {
-  py::class_<PoseStream, std::shared_ptr<PoseStream>>(
+  py::class_<PoseStream, std::shared_ptr<PoseStream>> type(
       module, "Stream",
       R"(Poses in, frames out, with several poses in flight. From Character.stream().
 
@@ -269,8 +275,9 @@ with character.stream() as stream:
     for frame in stream:
         show(frame.positions)
 
-Reconnects by itself. send and next may be called from two threads. The end of `with` cancels it.)")
-      .def("send", Send, "pose"_a, "controls"_a = py::none(), "time"_a = py::none(),
+Reconnects by itself. send and next may be called from two threads. The end of `with` cancels it.)");
+  OnlyFromFunctions(type);
+  type.def("send", Send, "pose"_a, "controls"_a = py::none(), "time"_a = py::none(),
            "Queues a pose and returns its frame number. Never waits: RESOURCE_EXHAUSTED if "
            "max_queued poses of an ordered stream are queued.")
       .def("next", Next, "timeout"_a = py::none(),
@@ -310,26 +317,29 @@ Reconnects by itself. send and next may be called from two threads. The end of `
 
 void BindStream(py::module_& module) {
   BindPoseStream(module);
-  py::class_<BoundCharacter, CharacterPointer>(
+  py::class_<BoundCharacter, CharacterPointer> type(
       module, "Character",
       "A rig bound to a deformer, from Client.character(). If the server loses it, it is uploaded "
-      "and bound again. Thread-safe.")
-      .def(
+      "and bound again. Thread-safe.");
+  OnlyFromFunctions(type);
+  type.def(
           "deform", Deform, "pose"_a, "controls"_a = py::none(), py::kw_only(), "normals"_a = false,
           "tangents"_a = false, "vertex_status"_a = false, "deadline"_a = py::none(),
           "One pose, (J, 3, 4) or (J, 12): joint to model space in the order of the rig. controls: "
           "(K,) or None for the defaults. Without state. deadline: seconds with all retries; None: "
           "that of the client.")
-      .def("clip", DeformClip, "poses"_a, "progress"_a = py::none(),
-           "All frames of poses: (F, V, 3) float32. progress: called with a number from 0 to 1.")
+      .def("clip", DeformClip, "poses"_a, "progress"_a = py::none(), py::kw_only(),
+           "deadline"_a = py::none(),
+           "All frames of poses: (F, V, 3) float32. progress: called with a number from 0 to 1. "
+           "deadline: seconds for the whole clip with all retries; None: as long as it takes.")
       .def("bake", Bake, "poses"_a, "out"_a, py::kw_only(), "format"_a = "", "split"_a = false,
            "meshes"_a = std::vector<std::string>(), "axes"_a = "file", "overwrite"_a = true,
-           "spaces"_a = Spaces(), "progress"_a = py::none(),
+           "spaces"_a = Spaces(), "progress"_a = py::none(), "deadline"_a = py::none(),
            R"(Writes all frames as a point cache, .pc2, .mdd or .npy, with a manifest beside it.
 
 split: one cache for each mesh; `out` contains {mesh}. meshes: only these. axes: file, blender (Z
 up), gltf or maya (Y up). spaces: by mesh, (3, 4) from model space to that of its cache; with split.
-Returns the paths. Files appear complete or not at all.)")
+deadline: as for clip. Returns the paths. Files appear complete or not at all.)")
       .def(
           "stream", OpenStream, py::kw_only(), "latest"_a = false, "normals"_a = false,
           "tangents"_a = false, "max_queued"_a = 64,
@@ -337,6 +347,7 @@ Returns the paths. Files appear complete or not at all.)")
       .def(
           "release",
           [](const CharacterPointer& character) {
+            const auto service = character->connection->Get();
             std::stop_source stop;
             absl::Status status;
             Block(stop, [&] { status = character->bound.Release({.stop = stop.get_token()}); });

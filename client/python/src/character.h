@@ -10,10 +10,10 @@
 namespace sinew::python {
 
 struct BoundCharacter {
-  BoundCharacter(Rig own_rig, client::Character own, std::shared_ptr<void> kept)
-      : service(std::move(kept)), rig(std::move(own_rig)), bound(std::move(own)) {}
+  BoundCharacter(Rig own_rig, client::Character own, std::shared_ptr<const Connection> used)
+      : connection(std::move(used)), rig(std::move(own_rig)), bound(std::move(own)) {}
 
-  std::shared_ptr<void> service;  // a local server must outlive its characters
+  std::shared_ptr<const Connection> connection;
   Rig rig;
   client::Character bound;
 };

@@ -21,7 +21,6 @@ using namespace py::literals;
 namespace sinew::python {
 namespace {
 
-// A client, with the server of this process if it is its own; else `server` is null.
 using Service = cli::LocalService;
 
 // A server that stops waits for its threads.
@@ -30,15 +29,6 @@ void DeleteWithoutGil(Service* service) {
   delete service;
 }
 
-struct Connection {
-  std::shared_ptr<Service> service;  // null after close()
-
-  // Calls that run, and characters, keep it.
-  std::shared_ptr<Service> Get() const {
-    if (service == nullptr) Raise(absl::FailedPreconditionError("client: it is closed"));
-    return service;
-  }
-};
 using ConnectionPointer = std::shared_ptr<Connection>;
 
 ConnectionPointer MakeConnection(cli::LocalService local) {
@@ -155,7 +145,7 @@ std::shared_ptr<BoundCharacter> MakeCharacter(const ConnectionPointer& connectio
   });
   *waiting = false;
   report.Rethrow();
-  return std::make_shared<BoundCharacter>(rig, Value(std::move(made)), service);
+  return std::make_shared<BoundCharacter>(rig, Value(std::move(made)), connection);
 }
 
 Rig ComputeWeights(const ConnectionPointer& connection, const Rig& rig, const std::string& method,
@@ -201,11 +191,17 @@ Rig ComputeWeights(const ConnectionPointer& connection, const Rig& rig, const st
 
 }  // namespace
 
+std::shared_ptr<Service> Connection::Get() const {
+  if (service == nullptr) Raise(absl::FailedPreconditionError("client: it is closed"));
+  return service;
+}
+
 void BindClient(py::module_& module) {
-  py::class_<Connection, ConnectionPointer>(
+  py::class_<Connection, ConnectionPointer> type(
       module, "Client",
-      "A connection to a server. Thread-safe. As a context manager it is closed at the end.")
-      .def("character", MakeCharacter, "rig"_a, "deformer"_a, "progress"_a = py::none(),
+      "A connection to a server. Thread-safe. As a context manager it is closed at the end.");
+  OnlyFromFunctions(type);
+  type.def("character", MakeCharacter, "rig"_a, "deformer"_a, "progress"_a = py::none(),
            R"(Uploads and binds a rig, and waits until it is ready.
 
 deformer: recipe text such as "ddm" or "dqs(blend=0.5) | relax". progress: called with a number from
@@ -218,7 +214,8 @@ deformer: recipe text such as "ddm" or "dqs(blend=0.5) | relax". progress: calle
       .def("stats", Stats, "Version, load and limits of the server.")
       .def(
           "close", [](Connection& connection) { connection.service.reset(); },
-          "Ends the connection. A local server ends once its characters are gone too.")
+          "Ends the connection: its characters cannot be used any more. Streams that are open "
+          "stay.")
       .def("__enter__", [](ConnectionPointer connection) { return connection; })
       .def("__exit__", [](Connection& connection, const py::args&) { connection.service.reset(); });
   module.def("connect", Connect, "address"_a = "127.0.0.1:50051", py::kw_only(), "token"_a = "",

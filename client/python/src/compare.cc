@@ -65,7 +65,11 @@ py::dict Columns(const std::vector<client::FrameMetrics>& frames) {
 py::list Compare(const std::vector<std::shared_ptr<BoundCharacter>>& characters, const Poses& poses,
                  bool self_intersections, py::object progress) {
   std::vector<client::Character> bound;
-  for (const auto& character : characters) bound.push_back(character->bound);
+  std::vector<std::shared_ptr<cli::LocalService>> services;
+  for (const auto& character : characters) {
+    services.push_back(character->connection->Get());
+    bound.push_back(character->bound);
+  }
   if (bound.empty()) Raise(absl::InvalidArgumentError("characters: got none, need one or more"));
   std::vector<double> times;
   const client::ClipPoses sent = SentClip(*characters[0], *poses.clip, times);

@@ -67,8 +67,9 @@ py::object Status(const client::FrameView& frame) {
 }  // namespace
 
 void BindFrame(py::module_& module) {
-  py::class_<client::FrameView>(module, "Frame", "The deformed vertices of one pose.")
-      .def_property_readonly("number", &client::FrameView::frame, "Number of its pose.")
+  py::class_<client::FrameView> type(module, "Frame", "The deformed vertices of one pose.");
+  OnlyFromFunctions(type);
+  type.def_property_readonly("number", &client::FrameView::frame, "Number of its pose.")
       .def_property_readonly("time", &client::FrameView::time,
                              "Seconds; 0 if the pose had no time.")
       .def_property_readonly("vertices", &client::FrameView::vertices,

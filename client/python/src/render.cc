@@ -80,7 +80,11 @@ py::array Render(const Rig& rig, const NamedPositions& frames, std::int64_t widt
 
 void BindRender(py::module_& module) {
   module.def("_render", Render, "rig"_a, "frames"_a, "width"_a, "height"_a, "azimuth"_a,
-             "elevation"_a, "zoom"_a, "look_at"_a, "heat_map"_a, "wire"_a, "progress"_a);
+             "elevation"_a, "zoom"_a, "look_at"_a, "heat_map"_a, "wire"_a, "progress"_a,
+             R"(sinew.render, which calls it with a list of pairs instead of a dict.
+
+frames: [(label, (V, 3) float32)]. look_at: (x, y, z) in model space at the centre of the picture, or
+None for the whole character. wire: also draws edges. progress: called with a number from 0 to 1.)");
 }
 
 }  // namespace sinew::python

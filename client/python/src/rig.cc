@@ -180,9 +180,21 @@ Poses MakePoses(const FloatArray& joints, const std::optional<FloatArray>& contr
   return {std::make_shared<const client::ClipData>(std::move(clip))};
 }
 
+// TYPE(...) calls a function that makes the object, so that TYPE.__new__ makes none without a
+// value.
+void OnlyFromFunction(py::handle type, const py::cpp_function& make) {
+  static PyObject* const maker = py::object(make).release().ptr();
+  auto* const object = reinterpret_cast<PyTypeObject*>(type.ptr());
+  object->tp_new = [](PyTypeObject*, PyObject* arguments, PyObject* named) {
+    return PyObject_Call(maker, arguments, named);
+  };
+  object->tp_init = [](PyObject*, PyObject*, PyObject*) { return 0; };
+}
+
 void BindMesh(py::module_& module) {
-  py::class_<Mesh>(module, "Mesh", "A mesh of a rig. Arrays are read-only views.")
-      .def_property_readonly("name", [](const Mesh& mesh) { return mesh.data().name; })
+  py::class_<Mesh> type(module, "Mesh", "A mesh of a rig. Arrays are read-only views.");
+  OnlyFromFunctions(type);
+  type.def_property_readonly("name", [](const Mesh& mesh) { return mesh.data().name; })
       .def_property_readonly(
           "vertices", [](const Mesh& mesh) { return mesh.data().vertices(); }, "Their number.")
       .def_property_readonly("first_vertex", FirstVertex,
@@ -224,10 +236,15 @@ void BindMesh(py::module_& module) {
 }
 
 void BindClips(py::module_& module) {
-  py::class_<Poses>(module, "Poses", "Joint matrices and control values of several frames.")
-      .def(py::init(&MakePoses), "joints"_a, "controls"_a = py::none(), "fps"_a = 24.0,
-           "joints: (F, J, 3, 4) or (F, J, 12), joint to model space. controls: (F, K), or None "
-           "for the defaults.")
+  py::class_<Poses> of_poses(module, "Poses",
+                             R"(Joint matrices and control values of several frames.
+
+Poses(joints, controls=None, fps=24.0): joints: (F, J, 3, 4) or (F, J, 12), joint to model space.
+controls: (F, K), or None for the defaults.)",
+                             py::is_final());
+  OnlyFromFunction(of_poses, py::cpp_function(&MakePoses, py::name("Poses"), "joints"_a,
+                                              "controls"_a = py::none(), "fps"_a = 24.0));
+  of_poses
       .def_property_readonly(
           "joints",
           [](const Poses& poses) {
@@ -254,8 +271,9 @@ void BindClips(py::module_& module) {
         return absl::StrCat("<sinew.Poses, ", poses.clip->frames, " frames at ", poses.clip->fps,
                             " fps>");
       });
-  py::class_<Clip>(module, "Clip", "A motion in a character file.")
-      .def_property_readonly("name", [](const Clip& clip) { return clip.info().name; })
+  py::class_<Clip> of_clip(module, "Clip", "A motion in a character file.");
+  OnlyFromFunctions(of_clip);
+  of_clip.def_property_readonly("name", [](const Clip& clip) { return clip.info().name; })
       .def_property_readonly(
           "start", [](const Clip& clip) { return clip.info().start; }, "Seconds: its first key.")
       .def_property_readonly(
@@ -276,6 +294,7 @@ void BindRig(py::module_& module) {
   py::class_<Rig> type(
       module, "Rig",
       "A character: meshes, joints, skin weights, and the clips of its file. Immutable.");
+  OnlyFromFunctions(type);
   BindRigFromArrays(type);
   type.def_property_readonly("label", [](const Rig& rig) { return rig.file->label; })
       .def_property_readonly(
@@ -341,6 +360,7 @@ void BindRig(py::module_& module) {
       });
   module.def(
       "load", Load, "path"_a, "muscles"_a = "", "allow_no_skin"_a = false,
+      "unweighted"_a = "refuse",
       R"(Reads a character: .glb, .gltf, .fbx, .dae, .sinewrig, or model:NAME (arm, cylinder, hand, tube).
 
 muscles: a JSON file that adds muscles. allow_no_skin: also a file whose meshes have no weights.
@@ -349,4 +369,3 @@ vertex, or stay at rest ("still", which appends a joint).)");
 }
 
 }  // namespace sinew::python
-      "unweighted"_a = "refuse",

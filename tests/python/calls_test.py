@@ -1,0 +1,215 @@
+"""Calls of the Python package that end before their work is done, and objects that cannot be used."""
+
+import argparse
+import asyncio
+import copy
+import pathlib
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+SKIP = 77
+
+try:
+    import numpy as np
+except ImportError as error:
+    print(f"skipped: {error}; install python3-numpy")
+    sys.exit(SKIP)
+
+options = argparse.ArgumentParser()
+for option in ("--package", "--sinewd"):
+    options.add_argument(option, required=True)
+arguments, rest = options.parse_known_args()
+sys.path.insert(0, arguments.package)
+
+import sinew  # noqa: E402
+from sinew.testing import Server, digest  # noqa: E402
+
+WHOLE = 5000  # frames a second: the clip takes a minute with this recipe
+RECIPE = "implicit_skinning"
+SOON = 15  # seconds, far less than that
+
+
+def whole_clip():
+    hand = sinew.load("model:hand")
+    return hand, hand.clips["fist"].poses(fps=WHOLE)
+
+
+class Calls(unittest.TestCase):
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = cls.enterClassContext(Server(program=arguments.sinewd))
+        cls.client = cls.enterClassContext(sinew.connect(cls.server.address))
+        cls.hand, cls.poses = whole_clip()
+        cls.character = cls.client.character(cls.hand, RECIPE)
+
+    def assert_soon(self, begun):
+        self.assertLess(time.monotonic() - begun, SOON)
+
+    def test_cancelled_coroutine_ends_its_call(self):
+
+        async def cancelled():
+            loop, started = asyncio.get_running_loop(), asyncio.Event()
+            call = asyncio.create_task(self.character.clip_async(
+                self.poses, progress=lambda _: loop.call_soon_threadsafe(started.set)))
+            await started.wait()
+            call.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await call
+            await loop.shutdown_default_executor()  # waits for the thread of the call
+
+        begun = time.monotonic()
+        asyncio.run(cancelled())
+        self.assert_soon(begun)
+
+    def test_other_calls_of_a_pool_are_not_cancelled(self):
+
+        async def two():
+            loop, started = asyncio.get_running_loop(), asyncio.Event()
+            long = asyncio.create_task(self.character.clip_async(
+                self.poses, progress=lambda _: loop.call_soon_threadsafe(started.set)))
+            await started.wait()
+            short = asyncio.create_task(self.character.deform_async(self.poses.joints[0]))
+            long.cancel()
+            frame = await short
+            with self.assertRaises(asyncio.CancelledError):
+                await long
+            return frame, await self.character.deform_async(self.poses.joints[0])
+
+        frames = asyncio.run(two())
+        self.assertEqual(digest(frames[0]), digest(frames[1]))
+
+    def test_deadline_of_a_clip(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for call in (lambda: self.character.clip(self.poses, deadline=0.5),
+                         lambda: self.character.bake(self.poses, pathlib.Path(folder) / "hand.npy", deadline=0.5)):
+                begun = time.monotonic()
+                with self.assertRaises(sinew.Unavailable) as caught:
+                    call()
+                self.assert_soon(begun)
+                self.assertEqual(caught.exception.code, "DEADLINE_EXCEEDED")
+            self.assertEqual(list(pathlib.Path(folder).iterdir()), [])
+        with self.assertRaisesRegex(ValueError, "deadline: got -1"):
+            self.character.clip(self.poses, deadline=-1)
+        short = sinew.Poses(self.poses.joints[:2])
+        self.assertEqual(self.character.clip(short, deadline=60).shape, (2, 9140, 3))
+
+    def test_interpreter_ends_calls_of_daemon_threads(self):
+        """With a progress function, in a stream that waits, and in futures."""
+        code = """if True:
+            import sys, threading
+            sys.path.insert(0, sys.argv[1])
+            import sinew
+            hand = sinew.load("model:hand")
+            character = sinew.connect(sys.argv[2]).character(hand, "implicit_skinning")
+            poses = hand.clips["fist"].poses(fps=5000)
+            started = threading.Event()
+            stream, futures = character.stream(), character.futures()
+            for call in (lambda: character.clip(poses, progress=lambda _: started.set()), stream.next):
+                threading.Thread(target=call, daemon=True).start()
+            started.wait()
+            print("ended")
+        """
+        begun = time.monotonic()
+        done = subprocess.run([sys.executable, "-c", code, arguments.package, self.server.address],
+                              capture_output=True, text=True, timeout=300, check=False)
+        self.assert_soon(begun)
+        self.assertEqual((done.returncode, done.stdout), (0, "ended\n"), done.stderr)
+        self.assertNotIn("Fatal", done.stderr)
+
+    def test_forked_child_ends_while_its_parent_calls(self):
+        code = """if True:
+            import os, sys, threading
+            sys.path.insert(0, sys.argv[1])
+            import sinew
+            hand = sinew.load("model:hand")
+            character = sinew.connect(sys.argv[2]).character(hand, "implicit_skinning")
+            poses = hand.clips["fist"].poses(fps=5000)
+            started = threading.Event()
+            threading.Thread(target=lambda: character.clip(poses, progress=lambda _: started.set()), daemon=True).start()
+            started.wait()
+            child = os.fork()
+            if child == 0:
+                sys.exit(7)
+            print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        """
+        done = subprocess.run([sys.executable, "-c", code, arguments.package, self.server.address],
+                              capture_output=True, text=True, timeout=300, check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, "7\n"), done.stderr)
+
+    def test_closed_client_closes_its_characters(self):
+        for client in (sinew.local(), sinew.connect(self.server.address)):
+            character = client.character(self.hand, "lbs")
+            pose = self.poses.joints[0]
+            with character.stream() as stream:
+                client.close()
+                stream.send(pose)  # what is open stays
+                stream.finish()
+                self.assertEqual(len(list(stream)), 1)
+            for call in (lambda: character.deform(pose), lambda: character.clip(self.poses), character.stream,
+                         character.release, lambda: sinew.compare([character], self.poses)):
+                with self.assertRaisesRegex(sinew.Error, "client: it is closed"):
+                    call()
+            self.assertEqual(character.rig.vertices, 9140)
+
+    def test_close_waits_for_no_call(self):
+        client = sinew.local()
+        character = client.character(self.hand, "lbs")
+        frames = []
+        started = threading.Event()
+        poses = self.hand.clips["fist"].poses(fps=200)
+        thread = threading.Thread(target=lambda: frames.append(
+            character.clip(poses, progress=lambda _: started.set())))
+        thread.start()
+        started.wait()
+        client.close()
+        thread.join()
+        self.assertEqual(frames[0].shape, (len(poses), 9140, 3))
+
+
+class Objects(unittest.TestCase):
+
+    def test_objects_without_a_value_cannot_be_made(self):
+        hand = sinew.load("model:hand")
+        for kind in (sinew.Rig, sinew.Mesh, sinew.Clip, sinew.Poses, sinew.Frame, sinew.Stream, sinew.Character,
+                     sinew.Client):
+            with self.assertRaises(TypeError, msg=kind):
+                kind.__new__(kind)
+            with self.assertRaises(TypeError, msg=kind):
+                kind()
+        with self.assertRaises(TypeError):
+            copy.copy(hand)
+        with self.assertRaises(TypeError):
+            copy.copy(sinew.Poses(np.zeros((1, 20, 12))))
+
+    def test_poses_have_their_arguments(self):
+        poses = sinew.Poses(np.zeros((2, 3, 12)), [[1], [2]], fps=12)
+        self.assertEqual((len(poses), poses.fps, poses.controls.tolist()), (2, 12, [[1], [2]]))
+        self.assertIsInstance(poses, sinew.Poses)
+        with self.assertRaisesRegex(ValueError, "joints: got an array of shape"):
+            sinew.Poses(np.zeros(3))
+        self.assertIn("joint to model space", sinew.Poses.__doc__)
+
+    def test_wrong_types_are_type_errors(self):
+        with sinew.local() as client:
+            with self.assertRaises(TypeError):
+                client.character("hand.glb", "lbs")
+
+    def test_digest_needs_positions(self):
+        for wrong in (None, "frames", 3.0, np.zeros(3), np.zeros((2, 4)), np.zeros((2, 3), int)):
+            with self.assertRaisesRegex(ValueError, "frames: got"):
+                digest(wrong)
+        self.assertEqual(digest(np.zeros((1, 3))), digest(np.zeros((1, 3), np.float32)))
+
+    def test_everything_has_a_description(self):
+        module = sinew._sinew
+        for name in ("_render", "load", "local", "connect", "compare"):
+            self.assertGreater(len(getattr(module, name).__doc__.splitlines()), 2, name)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *rest], verbosity=2)
