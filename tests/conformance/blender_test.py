@@ -137,8 +137,7 @@ class BlenderTest(unittest.TestCase):
                     if not self.check_given(case, given, armature) and name not in unequal:
                         unequal.append(name)
         print(f"conformance: Blender, posed bones: {posed.near} of {posed.references} cases near their reference")
-        print(f"conformance: Blender, poses of the cases: {given.near} of {given.references} cases near their reference, "
-              f"{given.equal} of {given.cases} with equal bits")
+        given.report()
         print(f"conformance: Blender: {sum(bool(case.not_in_blender) for case in cases)} cases cannot be made there: "
               f"{'; '.join(sorted(skipped))}")
         for name in unequal:
