@@ -44,6 +44,12 @@ def client() -> sinew.Client:
     return _client
 
 
+def server_name() -> str:
+    """Of the chosen server, for messages."""
+    chosen = preferences.get()
+    return "server in Blender" if chosen.server == "LOCAL" else chosen.address
+
+
 def reset() -> None:
     """The next call of client() makes a new one."""
     global _client, generation

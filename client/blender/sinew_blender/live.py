@@ -210,7 +210,7 @@ def update(armature: bpy.types.Object, depsgraph: bpy.types.Depsgraph, wait: boo
         if wait or not state.offline:
             _update(armature, state, depsgraph, wait)
     except (sinew.Unavailable, sinew.NotFound) as error:
-        state.error = str(error)
+        state.error = f"{connection.server_name()}: {error}"
         if not wait:
             _wait_for_server(armature, state, depsgraph)
     except (sinew.Error, snapshot.BindError) as error:

@@ -43,14 +43,17 @@ class SINEW_PT_character(_Panel, bpy.types.Panel):
         row = layout.row(align=True)
         row.operator("sinew.bind", text="Bind Again" if character.bound else "Bind")
         row.operator("sinew.unbind", text="", icon="X")
-        layout.prop(character, "unweighted")
+        column = layout.column(align=True)  # the sidebar is too narrow for both in a row
+        column.label(text="Vertices without weights")
+        column.prop(character, "unweighted", text="")
         layout.operator("sinew.weights", icon="MOD_VERTEX_WEIGHT")
         if not character.bound:
             return
         state = live.runtime(armature)
         layout.prop(character, "live")
         if state.job is not None:
-            layout.label(text=f"{state.message} {state.job.fraction:.0%}", icon="SORTTIME")
+            share = f" {state.job.fraction:.0%}" if state.job.fraction > 0 else ""
+            layout.label(text=state.message + share, icon="SORTTIME")
         elif state.message:
             layout.label(text=state.message, icon="SORTTIME")
         elif not state.error:
@@ -79,10 +82,12 @@ class SINEW_PT_compare(_Panel, bpy.types.Panel):
         layout = self.layout
         armature = operators.armature_of(context)
         character = armature.sinew
-        layout.prop(character, "colours")
+        column = layout.column()
+        column.use_property_split, column.use_property_decorate = True, False
+        column.prop(character, "colours")
         if character.colours == "DISTANCE" and character.compare:
             largest = live.runtime(armature).largest_distance
-            layout.label(text=f"Red: {largest:.4g} in the armature's units")
+            layout.label(text=f"Red: {largest:.4g}")  # in units of the armature
         if character.colours != "NONE":
             layout.operator("sinew.show_colours")
         if character.compare:
