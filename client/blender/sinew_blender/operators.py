@@ -44,8 +44,7 @@ def unbind(armature: bpy.types.Object) -> None:
         output.remove(part.output)
         output.remove(part.second)
         if part.source is not None:
-            part.source.hide_set(False)
-            part.source.hide_render = False
+            output.hide_source(part.source, False)
     character.parts.clear()
     character.bound = False
     live.forget(armature)
@@ -88,8 +87,7 @@ class SINEW_OT_bind(bpy.types.Operator):
             part.source = mesh
             part.output = output.make(mesh, armature, mesh.name + " (Sinew)")
         for mesh in meshes:
-            mesh.hide_set(True)
-            mesh.hide_render = True
+            output.hide_source(mesh, True)
         character.bound = True
         output.make_second(armature)
         live.refresh_soon()

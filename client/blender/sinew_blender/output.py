@@ -8,6 +8,7 @@ import numpy as np
 from .snapshot import SHAPES_PROPERTY, armature_modifier
 
 COLOURS = "Sinew"  # colour attribute of output meshes
+_SOURCE_PROPERTY = "sinew_source"  # on output objects: needs the transform of the source
 
 # As the command line draws them: yellow, green, red, violet, blue, black, white (sRGB).
 STATUS_COLOURS = np.array([(240, 205, 40), (60, 170, 70), (205, 40, 35), (140, 60, 165), (45, 85, 205), (18, 18, 20),
@@ -22,7 +23,7 @@ def make(source: bpy.types.Object, armature: bpy.types.Object, name: str) -> bpy
     output = _follower(source, armature, name, mesh) if source.override_library else _copy(source, armature, name, mesh)
     if not output.modifiers:
         output.vertex_groups.clear()  # used by modifiers only; Blender copies them for every frame
-    output.hide_render = False
+    output.hide_viewport = output.hide_render = False
     for collection in source.users_collection:
         if not collection.library and not collection.override_library:
             collection.objects.link(output)
@@ -42,6 +43,7 @@ def _copy(source: bpy.types.Object, armature: bpy.types.Object, name: str, mesh:
         output.modifiers.remove(each)
     if output.parent_type == "ARMATURE":  # deforms, as a modifier would
         output.parent_type = "OBJECT"
+    _need_transform(output, source)
     return output
 
 
@@ -58,6 +60,22 @@ def _follower(source: bpy.types.Object, armature: bpy.types.Object, name: str,
                                        selected_editable_objects=[source, output]):
             bpy.ops.object.modifier_copy_to_selected(modifier=modifier.name)
     return output
+
+
+def _need_transform(output: bpy.types.Object, source: bpy.types.Object) -> None:
+    """Blender evaluates the transform of a hidden object only if another one needs it; reading the rig again does."""
+    output[_SOURCE_PROPERTY] = 0.0
+    driver = output.driver_add(f'["{_SOURCE_PROPERTY}"]').driver
+    driver.type = "SUM"
+    variable = driver.variables.new()
+    variable.type = "TRANSFORMS"
+    variable.targets[0].id = source
+
+
+def hide_source(source: bpy.types.Object, hidden: bool) -> None:
+    """Hidden in viewports, too: Blender deforms what is hidden only in the view layer."""
+    source.hide_viewport = source.hide_render = hidden
+    source.hide_set(hidden)
 
 
 def _modifiers_used(source: bpy.types.Object, armature: bpy.types.Object) -> int:
