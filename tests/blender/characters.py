@@ -71,6 +71,15 @@ def animate(armature, angle=0.4):
             bone.keyframe_insert("rotation_euler", frame=frame)
 
 
+def add_camera():
+    """Sees a chain() and, 6 to the right, the same again."""
+    camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
+    camera.location, camera.rotation_euler = (5.5, -30, 6), (np.pi / 2, 0, 0)
+    camera.data.lens = 60
+    bpy.context.scene.collection.objects.link(camera)
+    bpy.context.scene.camera = camera
+
+
 def world_points(mesh_object):
     """(V, 3): the evaluated vertices in world space."""
     evaluated = mesh_object.evaluated_get(bpy.context.evaluated_depsgraph_get())
