@@ -34,7 +34,7 @@ runtime=(
   libcpp-httplib0.11 libprometheus-cpp-core1.0 libspdlog1.10 libyaml-cpp0.7
   libassimp5 libpng16-16 libfreetype6 fonts-dejavu-core
 )
-container=(buildah podman runc conmon netavark aardvark-dns catatonit iptables mmdebstrap)
+container=(buildah podman python3-venv runc conmon netavark aardvark-dns catatonit iptables mmdebstrap)
 
 fail() {
   echo "install-deps: $*" >&2

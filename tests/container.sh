@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Builds the Dockerfile without Docker and checks the container: non-root, read-only, healthy, clean exit on SIGTERM.
+# Then runs deploy/integration-tests with it.
 #
 # usage: tests/container.sh [WORKDIR]     (default: build/container; keeps base image and layers for the next run)
-# Needs root and network. Everything runs in a private network namespace that has only the loopback device.
+# Exit code 77: not run. Needs root, network and PyPI. Everything runs in a private network namespace.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [[ $EUID -eq 0 ]] || {
   echo "container: SKIPPED, needs root" >&2
-  exit 0
+  exit 77
 }
 deploy/install-deps.sh container
 mkdir -p "${1:-build/container}"
@@ -47,12 +48,18 @@ runroot = "$runroot"
 CONF
 export CONTAINERS_CONF=$work/containers.conf CONTAINERS_STORAGE_CONF=$work/storage.conf
 inside() { nsenter --net="/run/netns/$space" "$@"; }
+compose() { SINEW_IMAGE=$image inside "$work/compose/bin/podman-compose" -p "$name" -f deploy/integration-tests/compose.yaml "$@"; }
 leave() {
   inside podman rm -f -t 1 "$name"
+  compose down -t 1
   ip netns del "$space"
 } >/dev/null 2>&1
 trap 'leave || true' EXIT
 
+[[ -x $work/compose/bin/podman-compose ]] || {  # Debian's ignores read_only and the exit code of a service
+  /usr/bin/python3 -m venv "$work/compose"
+  "$work/compose/bin/pip" install --quiet --disable-pip-version-check podman-compose==1.5.0
+}
 if ! podman image exists $base; then
   step "base image, from Debian's packages"
   apt_conf=/etc/apt/apt.conf.d
@@ -109,4 +116,21 @@ user=$(podman exec "$name" id -u)
 inside podman stop -t 10 "$name" >/dev/null
 code=$(podman inspect "$name" --format '{{.State.ExitCode}}')
 [[ $code == 0 ]] || fail "exit code $code after SIGTERM, need 0"
+step "integration tests"
+compose run --rm -T test >"$work/compose.log" 2>&1 || {
+  cat "$work/compose.log" >&2
+  fail "deploy/integration-tests: the test fails"
+}
+grep -q '^test passed' "$work/compose.log" || fail "deploy/integration-tests: the test did not run"
+server=${name}_sinewd_1
+inside podman healthcheck run "$server" >/dev/null || fail "deploy/integration-tests: the server is not healthy"
+code=0
+compose run --rm -T --entrypoint 'bash -c "exit 7"' test >/dev/null 2>&1 || code=$?
+[[ $code == 7 ]] || fail "deploy/integration-tests: exit code $code of a test that fails, need its own, 7"
+compose stop -t 20 >/dev/null 2>&1
+code=$(podman inspect "$server" --format '{{.State.ExitCode}}')
+[[ $code == 0 ]] || fail "deploy/integration-tests: exit code $code of the stopped server, need 0"
+compose down -t 1 >/dev/null 2>&1
+left=$(podman ps -a -q --filter "label=io.podman.compose.project=$name")
+[[ -z $left ]] || fail "deploy/integration-tests: containers are left"
 step "passed; image size $(podman image inspect $image --format '{{.Size}}' | numfmt --to=si)"

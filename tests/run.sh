@@ -72,7 +72,6 @@ launcher=(setarch "$(uname -m)" --addr-no-randomize)
 "${launcher[@]}" true 2>/dev/null || launcher=()
 run tsan --label-exclude '^(lint|slow)$' || failed=8
 launcher=()
-tests/container.sh || failed=8
 build release
 run release || failed=8
 exit $failed
