@@ -103,7 +103,7 @@ Runtime::Runtime(const Config& c, Clock& server_clock)
       weighing(1, waiting_calls, metrics.AddLane("weights")),
       started_(clock.Now()),
       last_tick_(started_),
-      quiet_since_(started_),
+      last_trim_(started_),
       current_(c) {}
 
 std::vector<Quota*> Runtime::Quotas() {
@@ -239,27 +239,20 @@ void Runtime::TickCalls(Clock::Time now) {
   }
 }
 
-void Runtime::CountCall(bool is_work) {
+void Runtime::CountCall() {
   ++calls_;
-  if (is_work) ++work_calls_;
 }
 
 void Runtime::GiveBackMemory(Clock::Time now) {
-  const double frames_sent = metrics.frames.Value();
-  const double worked = static_cast<double>(work_calls_.load()) + frames_sent;
-  if (worked != last_work_) {
-    last_work_ = worked;
-    quiet_since_ = now;
-  }
-  const std::chrono::duration<double> quiet(config.compute.trim_seconds);
-  const std::uint64_t done = calls_.load() + static_cast<std::uint64_t>(frames_sent);
-  if (done == done_at_trim_ || now - quiet_since_ < quiet) return;
+  const std::chrono::duration<double> period(config.compute.trim_seconds);
+  const std::uint64_t done = calls_.load() + static_cast<std::uint64_t>(metrics.frames.Value());
+  if (done == done_at_trim_ || now - last_trim_ < period) return;
   storage.PostStep({}, [pool = frames](const absl::Status&) {
     pool->Trim();
     ::malloc_trim(0);
   });
   done_at_trim_ = done;
-  quiet_since_ = now;  // calls that are no work, such as asking for figures, may go on
+  last_trim_ = now;
 }
 
 void Runtime::Reload(Config wanted) {

@@ -102,8 +102,8 @@ class Runtime {
   // Until it is removed, the call is ticked and notified of a drain.
   void AddCall(const std::shared_ptr<LiveCall>& call);
   void RemoveCall(const LiveCall* call);
-  // Counts a call, and whether it is work; for giving memory back when there is none.
-  void CountCall(bool is_work);
+  // For giving memory back after some.
+  void CountCall();
   // Begins draining: closes `work` and notifies open calls. Idempotent.
   void Drain();
   // Calls that are still open end with UNAVAILABLE, reason DRAINING.
@@ -128,17 +128,17 @@ class Runtime {
   // How many lines were suppressed in the periods that have ended.
   void LogSuppressed(Clock::Time now);
   void TickCalls(Clock::Time now);
-  // A heap keeps the memory of a peak for itself.
+  // Each arena of the heap keeps the memory of its peaks for itself, a server that always has work
+  // that of every thread's largest bind.
   void GiveBackMemory(Clock::Time now);
   std::vector<std::shared_ptr<LiveCall>> LiveCalls();
 
   const Clock::Time started_;
-  std::atomic<std::uint64_t> calls_{0}, work_calls_{0};
+  std::atomic<std::uint64_t> calls_{0};
   // Used by the timer thread.
   Clock::Time last_tick_;
   bool was_paused_ = false;  // at the last tick
-  double last_work_ = 0;     // calls that are work, and frames
-  Clock::Time quiet_since_;
+  Clock::Time last_trim_;
   std::uint64_t done_at_trim_ = 0;   // calls and frames
   std::uint64_t audit_dropped_ = 0;  // lines whose loss has been logged
   Clock::Time next_audit_warning_;

@@ -68,7 +68,7 @@ struct ComputeConfig {
   std::uint64_t deforms = 1024;      // Deform and DeformClip calls at a time
   std::uint64_t waiting = 4096;      // unary calls that wait for a thread
   std::uint64_t frame_bytes = std::uint64_t{2} << 30;  // frame buffers of all calls together
-  double trim_seconds = 60;  // without work, until unused memory is given back to the system
+  double trim_seconds = 60;  // between times that unused memory is given back to the system
 };
 
 struct RigConfig {

@@ -71,7 +71,7 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
   rows.Shared(c.compute.frame_bytes, "max-frame-bytes", "bytes", "Total size of frame buffers",
               1 << 20, kHuge);
   rows.Number(c.compute.trim_seconds, "trim-seconds", "seconds",
-              "Time without work until unused memory is given back to the system", 0.1, 1e7);
+              "How often unused memory is given back to the system, after any call", 0.1, 1e7);
   auto& a = c.access;
   rows.Text(a.token_file, "token-file", "Bearer tokens, one JSON object a line; see --make-token");
   rows.Text(a.jwks_file, "jwks-file",

@@ -55,7 +55,7 @@ absl::Status Call::Begin() {
   SINEW_RETURN_IF_ERROR(method_.runtime.calls.Take(caller_.client(), start_));
   if (method_.authenticated) {
     SINEW_RETURN_IF_ERROR(method_.runtime.access->Admit(context_, method_.scope, caller_));
-    method_.runtime.CountCall(method_.work);  // health checks do not keep the server awake
+    method_.runtime.CountCall();
   }
   if (!caller_.tenant.empty()) {
     SINEW_RETURN_IF_ERROR(method_.runtime.calls.Take(caller_.client(), start_));
