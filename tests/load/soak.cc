@@ -41,6 +41,7 @@ class SoakRun {
         client_(server_.Client()) {}
 
   void Run() {
+    heap_before_ = server_.HeapBytes();
     const auto start = LoadClock::now();
     const Cast cast(report_, client_, options_.sessions);
     std::printf("%zu sessions of %zu binds of %zu rigs after %.1f s\n", cast.sessions().size(),
@@ -57,11 +58,7 @@ class SoakRun {
   // The sessions use 30 MB of bound data, binds in progress some more, and one client may use half;
   // the other half is for FillCache.
   static std::vector<std::string> Flags(const std::string& folder) {
-    return {"--data-dir",
-            folder,
-            "--max-bound-bytes",
-            absl::StrCat(static_cast<std::uint64_t>(bounds::kMaxBoundBytes)),
-            "--max-bound-disk-bytes",
+    return {"--data-dir", folder, "--max-bound-bytes", "160000000", "--max-bound-disk-bytes",
             "100000000"};
   }
 
@@ -135,7 +132,6 @@ class SoakRun {
           now.threads, Count(counts.uploads), Count(counts.binds), Count(counts.weights),
           Count(counts.look_ups), static_cast<unsigned long long>(report_.errors()));
       std::fflush(stdout);
-      heap_.push_back({now.seconds, server_.HeapBytes() / 1024 - BoundMegabytes() * 1024});
       if (elapsed >= until) return;
       WaitTill(After(std::min(step, until - elapsed)), {});
     }
@@ -207,27 +203,10 @@ class SoakRun {
     } else {
       report_.Note("slope of resident memory after the warm-up", slope, "kB/min");
     }
-    ReportHeap();
     report_.Note("open files after the warm-up", first->files);
     report_.AtMost("more open files later", files, "", bounds::kMoreFiles);
     report_.Note("threads after the warm-up", first->threads);
     report_.AtMost("more threads later", threads, "", bounds::kMoreThreads);
-  }
-
-  void ReportHeap() {
-    std::vector<double> minutes, kilobytes;
-    for (const auto& [seconds, size] : heap_) {
-      if (seconds < warm_) continue;
-      minutes.push_back(seconds / 60);
-      kilobytes.push_back(size);
-    }
-    const char figure[] = "slope of allocated memory without bound data after the warm-up";
-    report_.Note("allocated memory without bound data at the end", kilobytes.back() / 1024, "MB");
-    if (kMemoryIsJudged && options_.seconds >= kFullRun) {
-      report_.AtMost(figure, Slope(minutes, kilobytes), "kB/min", bounds::kMemorySlope);
-    } else {
-      report_.Note(figure, Slope(minutes, kilobytes), "kB/min");
-    }
   }
 
   // What the server still holds once all calls have ended: only what was not deleted.
@@ -242,6 +221,14 @@ class SoakRun {
     Expect("bytes of bound data after all rigs were deleted", &client::ServerStats::bound_bytes, 0);
     report_.Note("resident memory after all was deleted", sampler_->Sample().kilobytes / 1024,
                  "MB");
+    const double grown = (server_.HeapBytes() - heap_before_) / 1024;
+    const char figure[] = "allocated memory that all this has left";
+    if (kMemoryIsJudged) {
+      report_.AtMost(figure, grown, "kB",
+                     bounds::kThreadCachesKilobytes + bounds::kMemorySlope * options_.seconds / 60);
+    } else {
+      report_.Note(figure, grown, "kB");
+    }
   }
 
   // The last calls may hold their part for a moment after the client has their answer.
@@ -260,8 +247,8 @@ class SoakRun {
   LoadServer server_;
   const client::Client client_;
   std::optional<ProcessSampler> sampler_;
-  std::vector<std::pair<double, double>> heap_;  // time, and kB without bound data
-  double begin_ = 0, warm_ = 0, end_ = 0;        // in the sampler's time
+  double heap_before_ = 0;                 // bytes
+  double begin_ = 0, warm_ = 0, end_ = 0;  // in the sampler's time
 };
 
 }  // namespace
