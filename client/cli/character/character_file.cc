@@ -22,7 +22,6 @@ namespace sinew::cli {
 namespace {
 
 constexpr char kModelPrefix[] = "model:";
-constexpr double kSameFrame = 1e-6;
 constexpr std::uint64_t kMaxRigBytes = std::uint64_t{2} << 30;
 constexpr std::uint64_t kMaxPoseBytes = std::uint64_t{8} << 30;
 
@@ -112,16 +111,6 @@ absl::StatusOr<client::ClipData> ReadPoses(const CharacterFile& character,
   return Cut(whole, request.frames, whole.name);
 }
 
-// kOutOfRange: times after the last frame.
-absl::Status CheckTimes(const MotionRequest& request, const client::ClipInfo& clip,
-                        const std::string& what) {
-  const double end = clip.end * request.fps;
-  if (request.times.back() <= end + kSameFrame) return absl::OkStatus();
-  return absl::OutOfRangeError(absl::StrCat("--times: got ", request.times.back(),
-                                            "; allowed are frames 0 to ", end, ", which ", what,
-                                            " has at ", NumberText(request.fps), " fps"));
-}
-
 absl::StatusOr<client::ClipData> ReadModelClip(const CharacterFile& character,
                                                const MotionRequest& request) {
   const client::ClipData& whole = character.model_clip;
@@ -133,7 +122,8 @@ absl::StatusOr<client::ClipData> ReadModelClip(const CharacterFile& character,
   }
   const std::string what = absl::StrCat("clip '", whole.name, "'");
   if (!request.times.empty()) {
-    SINEW_RETURN_IF_ERROR(CheckTimes(request, character.clips[0], what));
+    SINEW_RETURN_IF_ERROR(
+        CheckTimes(request.times, character.clips[0].end * request.fps, what, request.fps));
     return client::Resampled(whole, character.rig, request.fps, request.times);
   }
   return Cut(client::Resampled(whole, character.rig, request.fps), request.frames, what);
@@ -214,7 +204,8 @@ absl::StatusOr<client::ClipData> ReadOwnMotion(const CharacterFile& character,
   }
   const client::ClipInfo& info = character.clips[index];
   if (!request.times.empty()) {
-    SINEW_RETURN_IF_ERROR(CheckTimes(request, info, absl::StrCat("clip '", info.name, "'")));
+    SINEW_RETURN_IF_ERROR(CheckTimes(request.times, info.end * request.fps,
+                                     absl::StrCat("clip '", info.name, "'"), request.fps));
     return client::SampleClip(*character.scene, index,
                               {.fps = request.fps, .frame_numbers = request.times});
   }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kMaxFrame = 1'000'000'000;
 constexpr std::int64_t kMaxTimes = 1'000'000;
-constexpr double kSameFrame = 1e-6;
+constexpr double kSameFrame = 1e-6;  // rounding of times
 
 absl::Status WrongRange(const std::string& text, const std::string& why) {
   return UsageError(absl::StrCat("--frames: got \"", text, "\", ", why));
@@ -89,6 +89,14 @@ absl::StatusOr<FrameRange> ResolveFrames(const FrameRange& range, std::int64_t f
   const std::int64_t last = range.last.value_or(end);
   resolved.last = range.first + (last - range.first) / range.step * range.step;
   return resolved;
+}
+
+absl::Status CheckTimes(const std::vector<double>& times, double end, const std::string& clip,
+                        double fps) {
+  if (times.back() <= end + kSameFrame) return absl::OkStatus();
+  return absl::OutOfRangeError(absl::StrCat("--times: got ", times.back(),
+                                            "; allowed are frames 0 to ", end, ", which ", clip,
+                                            " has at ", NumberText(fps), " fps"));
 }
 
 std::int64_t FrameCount(const FrameRange& range) {

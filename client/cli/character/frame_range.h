@@ -1,6 +1,7 @@
 // frame_range.h - which frames of a clip: "0-99x2", or "10.25,10.5" between them.
 #pragma once
 
+#include <absl/status/status.h>
 #include <absl/status/statusor.h>
 
 #include <cstdint>
@@ -30,6 +31,11 @@ absl::StatusOr<FrameRange> ResolveFrames(const FrameRange& range, std::int64_t f
 // Frames with fractions, such as "10,10.25,12-13x0.125": numbers and ranges, rising. UsageError for
 // anything else.
 absl::StatusOr<std::vector<double>> ParseTimes(const std::string& text);
+
+// kOutOfRange: the last of `times`, not empty, is after `end`, the last frame that `clip` has at
+// `fps` frames a second.
+absl::Status CheckTimes(const std::vector<double>& times, double end, const std::string& clip,
+                        double fps);
 
 // Of a resolved range.
 std::int64_t FrameCount(const FrameRange& range);
