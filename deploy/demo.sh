@@ -45,9 +45,6 @@ if [[ ! -x build/release/bin/sinewd || ! -x build/release/bin/sinew ]]; then
   step "Build (once, some minutes on two cores)"
 fi
 mkdir -p build
-if command -v ccache >/dev/null; then
-  export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER:-ccache}
-fi
 [[ -s build/release/build.ninja ]] || cmake --preset release >build/release.configure.log 2>&1 || {
   cat build/release.configure.log >&2
   exit 1

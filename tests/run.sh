@@ -5,7 +5,7 @@
 #   --all   also the slow ones: label `slow`, the default set under the address, undefined-behaviour and thread
 #           sanitizers (two more builds, and four libraries once), and the container image (needs root). Takes hours.
 #   others  go to ctest, for instance: tests/run.sh -R dqs, tests/run.sh -L lint
-# With CI=true warnings are errors. Uses ccache when it is installed.
+# With CI=true warnings are errors.
 # Exit code: 0 all passed, 8 a test failed, anything else: installing or building failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -26,9 +26,6 @@ done
 deploy/install-deps.sh build test
 werror=OFF
 [[ ${CI:-} != true ]] || werror=ON
-if command -v ccache >/dev/null; then
-  export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER:-ccache}
-fi
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1:halt_on_error=1}
 jobs=$(nproc)
 mkdir -p build
