@@ -80,7 +80,7 @@ class GrpcTools(unittest.TestCase):
             content = file.read()
         header, = struct.unpack_from("<H", content, 8)
         rig = _run(options.sinew, "--server", self.address, "upload", "model:hand").strip()
-        count = len(self.call("RigService/GetRig", name=rig)["joints"])
+        count = len(self.call("RigService/GetRig", name=rig)["rig"]["joints"])
         pose = content[10 + header:10 + header + count * 48]
         return {"target": {"source": {"rig": rig, "recipe_text": "ddm"}},
                 "pose": {"joint_transforms": base64.b64encode(pose).decode(), "frame": "1"}}
@@ -100,7 +100,7 @@ class GrpcTools(unittest.TestCase):
             request = self.pose(folder)
         reply = self.call("DeformService/Deform", **request)
         positions = base64.b64decode(reply["frame"]["positions"])
-        self.assertEqual(len(positions), 12 * int(reply["frame"]["vertexCount"]))
+        self.assertEqual(len(positions), 12 * reply["frame"]["vertex_count"])
 
     def test_grpcurl_shows_what_was_wrong(self) -> None:
         done = subprocess.run([options.tools / "bin" / "grpcurl", "-plaintext", "-d", '{"name": "rigs/x"}', self.address,
