@@ -1,25 +1,13 @@
 """The Python package against the conformance cases."""
 
-import argparse
 import pathlib
 import sys
 import unittest
 
-SKIP = 77
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "python"))
+import command_line  # noqa: E402
 
-try:
-    import numpy as np
-except ImportError as error:
-    print(f"skipped: {error}; install python3-numpy")
-    sys.exit(SKIP)
-
-options = argparse.ArgumentParser()
-for option in ("--package", "--sinewd"):
-    options.add_argument(option, required=True)
-for option in ("--cases", "--expected"):
-    options.add_argument(option, type=pathlib.Path, required=True)
-arguments, rest = options.parse_known_args()
-sys.path.insert(0, arguments.package)
+arguments, rest = command_line.read("package", "sinewd", "cases", "expected")
 
 import sinew  # noqa: E402
 from cases import Judge, load  # noqa: E402
@@ -29,7 +17,7 @@ from sinew.testing import Server  # noqa: E402
 class PackageTest(unittest.TestCase):
 
     def check_all(self, client, name):
-        cases, judge = load(arguments.cases, arguments.expected), Judge(name)
+        cases, judge = load(pathlib.Path(arguments.cases), pathlib.Path(arguments.expected)), Judge(name)
         for case in cases:
             with self.subTest(case.name):
                 character = client.character(sinew.load(case.rig_path), case.recipe)

@@ -1,27 +1,16 @@
 """Plain gRPC stubs against the conformance cases: nothing of Sinew's own but the protos."""
 
-import argparse
 import pathlib
 import sys
 import unittest
 
-SKIP = 77
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "python"))
+import command_line  # noqa: E402
 
-try:
-    import grpc
-    import numpy as np
-except ImportError as error:
-    print(f"skipped: {error}; install python3-grpcio python3-numpy python3-protobuf")
-    sys.exit(SKIP)
+arguments, rest = command_line.read("stubs", "sinewd", "cases", "expected", modules=command_line.FOR_STUBS)
 
-options = argparse.ArgumentParser()
-for option in ("--stubs", "--sinewd"):
-    options.add_argument(option, required=True)
-for option in ("--cases", "--expected"):
-    options.add_argument(option, type=pathlib.Path, required=True)
-arguments, rest = options.parse_known_args()
-sys.path[:0] = [arguments.stubs, str(pathlib.Path(__file__).parent.parent / "python")]
-
+import grpc  # noqa: E402
+import numpy as np  # noqa: E402
 from cases import Judge, load  # noqa: E402
 from stub_calls import bind, serving, stream, upload  # noqa: E402
 
@@ -29,7 +18,7 @@ from stub_calls import bind, serving, stream, upload  # noqa: E402
 class StubTest(unittest.TestCase):
 
     def test_all(self):
-        cases, judge = load(arguments.cases, arguments.expected), Judge("stubs")
+        cases, judge = load(pathlib.Path(arguments.cases), pathlib.Path(arguments.expected)), Judge("stubs")
         with serving(arguments.sinewd) as address, grpc.insecure_channel(address) as channel:
             for case in cases:
                 with self.subTest(case.name):

@@ -1,6 +1,5 @@
 """Calls of the Python package that end before their work is done, and objects that cannot be used."""
 
-import argparse
 import asyncio
 import copy
 import pathlib
@@ -11,20 +10,11 @@ import threading
 import time
 import unittest
 
-SKIP = 77
+import command_line
 
-try:
-    import numpy as np
-except ImportError as error:
-    print(f"skipped: {error}; install python3-numpy")
-    sys.exit(SKIP)
+arguments, rest = command_line.read("package", "sinewd")
 
-options = argparse.ArgumentParser()
-for option in ("--package", "--sinewd"):
-    options.add_argument(option, required=True)
-arguments, rest = options.parse_known_args()
-sys.path.insert(0, arguments.package)
-
+import numpy as np  # noqa: E402
 import sinew  # noqa: E402
 from sinew.testing import Server, digest  # noqa: E402
 

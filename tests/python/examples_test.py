@@ -1,6 +1,5 @@
 """The examples of the Python package do what they say."""
 
-import argparse
 import os
 import pathlib
 import re
@@ -9,19 +8,9 @@ import sys
 import tempfile
 import unittest
 
-SKIP = 77
+import command_line
 
-try:
-    import numpy  # noqa: F401
-except ImportError as error:
-    print(f"skipped: {error}; install python3-numpy")
-    sys.exit(SKIP)
-
-options = argparse.ArgumentParser()
-options.add_argument("--package", required=True)
-options.add_argument("--sinewd", required=True)
-arguments, rest = options.parse_known_args()
-sys.path.insert(0, arguments.package)
+arguments, rest = command_line.read("package", "sinewd")
 
 from sinew.testing import Server  # noqa: E402
 

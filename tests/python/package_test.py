@@ -1,6 +1,5 @@
 """The Python package: every class of it, against a server in this process and a real sinewd."""
 
-import argparse
 import ast
 import asyncio
 import json
@@ -16,20 +15,11 @@ import time
 import unittest
 from unittest import mock
 
-SKIP = 77
+import command_line
 
-try:
-    import numpy as np
-except ImportError as error:
-    print(f"skipped: {error}; install python3-numpy")
-    sys.exit(SKIP)
+arguments, rest = command_line.read("package", "sinewd", "sinew")
 
-options = argparse.ArgumentParser()
-for option in ("--package", "--sinewd", "--sinew"):
-    options.add_argument(option, required=True)
-arguments, rest = options.parse_known_args()
-sys.path.insert(0, arguments.package)
-
+import numpy as np  # noqa: E402
 import sinew  # noqa: E402
 from sinew.testing import Server, digest  # noqa: E402
 
@@ -40,126 +30,6 @@ def hand_and_poses():
 
 def start(*options, **more):
     return Server(*options, program=arguments.sinewd, **more)
-
-
-class Rigs(unittest.TestCase):
-
-    def test_model_has_meshes_joints_and_clips(self):
-        hand, poses = hand_and_poses()
-        self.assertEqual(hand.vertices, 9140)
-        self.assertEqual(hand.joints[0], "wrist")
-        self.assertEqual(hand.parents[0], -1)
-        self.assertTrue((hand.parents[1:] < np.arange(1, 20)).all())
-        mesh = hand.meshes[0]
-        self.assertEqual(mesh.positions.shape, (9140, 3))
-        self.assertFalse(mesh.positions.flags.writeable)
-        self.assertEqual(mesh.face_sizes.sum(), len(mesh.face_vertices))
-        self.assertEqual(len(mesh.triangles), (mesh.face_sizes - 2).sum())
-        np.testing.assert_allclose(mesh.weights.sum(axis=1), 1, atol=1e-3)
-        self.assertEqual((len(poses), poses.joints.shape), (48, (48, 20, 3, 4)))
-        self.assertEqual(len(hand.clips["fist"].poses(fps=120)), 236)
-        self.assertEqual(len(hand.clips["fist"].poses(first=3, last=20, step=4)), 5)
-
-    def test_views_keep_the_rig_alive(self):
-        positions = sinew.load("model:tube").meshes[0].positions
-        joints = sinew.load("model:cylinder").clips["bend"].poses().joints
-        self.assertTrue(np.isfinite(positions).all() and np.isfinite(joints).all())
-
-    def test_saved_rig_is_read_again(self):
-        arm = sinew.load("model:arm")
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "arm.sinewrig")
-            arm.save(path)
-            again = sinew.load(path)
-        self.assertEqual((again.joints, again.controls), (arm.joints, ["biceps_tension"]))
-        np.testing.assert_array_equal(again.rest_pose, arm.rest_pose)
-        self.assertEqual(again.clips, {})
-
-    def test_rig_from_arrays_deforms_like_linear_blending(self):
-        rng = np.random.default_rng(7)
-        points = rng.normal(size=(30, 3))
-        rest = np.tile(np.eye(3, 4), (2, 1, 1))
-        rest[1, :, 3] = 0, 1, 0
-        weights = rng.dirichlet((1, 1), 30)
-        rig = sinew.Rig.from_arrays(points, rng.integers(0, 30, (10, 3)), ["a", "b"], [-1, 0], rest, weights,
-                                    np.tile([0, 1], (30, 1)))
-        pose = rest.copy()
-        pose[1, :, :3] = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]
-        with sinew.local() as client:
-            got = client.character(rig, "lbs").deform(pose).positions
-        moved = []
-        for joint in range(2):
-            bind = np.linalg.inv(np.vstack([rest[joint], [0, 0, 0, 1]]))
-            skin = np.vstack([pose[joint], [0, 0, 0, 1]]) @ bind
-            moved.append(points @ skin[:3, :3].T + skin[:3, 3])
-        need = weights[:, :1] * moved[0] + weights[:, 1:] * moved[1]
-        np.testing.assert_allclose(got, need, atol=1e-6)
-
-    def test_wrong_arrays_are_named(self):
-        good = dict(positions=np.zeros((3, 3)), faces=[[0, 1, 2]], joints=["a"], parents=[-1],
-                    rest_pose=np.eye(3, 4)[None], weights=np.ones((3, 1)), influences=np.zeros((3, 1), int))
-        sinew.Rig.from_arrays(**good)
-        rows = [("positions", np.zeros((3, 2)), "positions: got an array of shape (3, 2)"),
-                ("parents", [0], "parents[0]: got 0"), ("parents", [], "parents: got 0 numbers"),
-                ("rest_pose", np.eye(3, 4), "rest_pose: got an array of shape (3, 4)"),
-                ("weights", np.ones((2, 1)), "weights: got an array of shape (2, 1)"),
-                ("influences", np.ones((3, 1), int), "influences[0][0]: got 1"),
-                ("influences", np.zeros((3, 1)), "influences: got <class 'numpy.ndarray'>, need an array of integers"),
-                ("faces", [[0, 1, 9]], "faces: got 9, need a vertex from 0 to 2"),
-                ("faces", np.array([[0, 1, 3]]), "faces: got 3"), ("faces", [[0, 1, "a"]], "faces: got a"),
-                ("faces", [[0, 1, -1]], "faces: got -1"), ("up_axis", "X", 'up_axis: got "X"')]
-        with sinew.local() as client:
-            for name, value, said in rows:
-                with self.subTest(name):
-                    with self.assertRaises(ValueError) as caught:
-                        client.character(sinew.Rig.from_arrays(**{**good, name: value}), "lbs")
-                    self.assertIn(said, str(caught.exception))
-
-
-    def test_rig_from_meshes_has_what_the_file_had(self):
-        hand, poses = hand_and_poses()
-        file = hand.meshes[0]
-        cut = 4000  # as if the hand had two meshes with the same faces and different vertices
-
-        def part(name, vertices):
-            weights = np.ascontiguousarray(file.weights)
-            influences = np.argsort(-weights, axis=1)[:, :8]
-            return sinew.MeshData(name, file.positions + vertices, file.face_vertices,
-                                  np.take_along_axis(weights, influences, axis=1), influences,
-                                  face_sizes=file.face_sizes)
-
-        rig = sinew.Rig.from_meshes([part("one", 0), part("two", [0, 0, 0.5])], hand.joints, hand.parents, hand.rest_pose,
-                                    label="two hands")
-        self.assertEqual([mesh.first_vertex for mesh in rig.meshes], [0, 9140])
-        with sinew.local() as client:
-            both = client.character(rig, "lbs").deform(poses.joints[23]).positions
-            one = client.character(hand, "lbs").deform(poses.joints[23]).positions
-        np.testing.assert_allclose(both[:9140], one, atol=1e-6)
-        self.assertGreater(np.abs(both[9140:] - one).max(), 0.1)
-
-    def test_shapes_and_maps_of_meshes(self):
-        points = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], float)
-        good = dict(name="m", positions=points, faces=[[0, 1, 2]], weights=np.ones((3, 1)), influences=np.zeros((3, 1), int),
-                    shapes={"wide": points, "up": np.tile([0, 0, 2], (3, 1))}, maps={"stiff": [0, 0.5, 1]})
-        skeleton = dict(joints=["root"], parents=[-1], rest_pose=np.eye(3, 4)[None], controls={"wide": 0, "up": 0.5})
-        rig = sinew.Rig.from_meshes([sinew.MeshData(**good)], **skeleton)
-        self.assertEqual(rig.controls, ["up", "wide"])
-        with sinew.local() as client:
-            character = client.character(rig, "shapes | lbs")
-            np.testing.assert_allclose(character.deform(np.eye(3, 4)[None], [0, 1]).positions, 2 * points)
-            np.testing.assert_allclose(character.deform(np.eye(3, 4)[None]).positions, points + [0, 0, 1])
-            client.character(rig, "lbs | delta_mush(map=stiff)")
-            with self.assertRaisesRegex(ValueError, "stifff"):
-                client.character(rig, "lbs | delta_mush(map=stifff)")
-            rows = [("shapes", {"wide": points[:2]}, 'meshes[0].shapes["wide"]: got an array of shape (2, 3)'),
-                    ("shapes", {"thin": points}, "thin"), ("shapes", 3, "meshes[0].shapes: need a dict"),
-                    ("maps", {"stiff": [1, 2]}, 'meshes[0].maps["stiff"]: got an array of shape (2)'),
-                    ("face_sizes", [4], "meshes[0].faces"), ("fallback_joint", 1, "meshes[0].fallback_joint: got 1"),
-                    ("weights", "heavy", "meshes[0].weights")]
-            for name, value, said in rows:
-                with self.subTest(name), self.assertRaises(ValueError) as caught:
-                    client.character(sinew.Rig.from_meshes([sinew.MeshData(**{**good, name: value})], **skeleton), "lbs")
-                self.assertIn(said, str(caught.exception))
 
 
 class LocalServer(unittest.TestCase):

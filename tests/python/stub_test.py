@@ -3,32 +3,19 @@
 Nothing of Sinew's own is used here but the protos: what this script does, any gRPC language can do.
 """
 
-import argparse
 import pathlib
 import subprocess
 import sys
 import tempfile
 import unittest
 
-SKIP = 77
+import command_line
+
 FRAMES = 30
+arguments, rest = command_line.read("stubs", "sinewd", "frames", "sinew", "readme", modules=command_line.FOR_STUBS)
 
-try:
-    import grpc
-    import numpy as np
-except ImportError as error:
-    print(f"skipped: {error}; install python3-grpcio python3-numpy python3-protobuf")
-    sys.exit(SKIP)
-
-options = argparse.ArgumentParser()
-options.add_argument("--stubs", required=True)
-options.add_argument("--sinewd", required=True)
-options.add_argument("--frames", required=True)
-options.add_argument("--sinew", required=True)
-options.add_argument("--readme", type=pathlib.Path, required=True)
-arguments, rest = options.parse_known_args()
-sys.path.insert(0, arguments.stubs)
-
+import grpc  # noqa: E402
+import numpy as np  # noqa: E402
 from sinew.v1 import frame_pb2, rig_service_pb2, rig_service_pb2_grpc, session_service_pb2  # noqa: E402
 from stub_calls import bind, deform, serving, stream, upload  # noqa: E402
 
@@ -67,7 +54,7 @@ class StubTest(unittest.TestCase):
             self.assertEqual(frame.tobytes(), expected[-1].tobytes())
 
     def test_readme(self):
-        text = arguments.readme.read_text()
+        text = pathlib.Path(arguments.readme).read_text()
         example = text[text.index("```python") + len("```python") : text.rindex("```")]
         shown = example.replace('"127.0.0.1:50051"', repr(self.address)).replace('"stubs"', repr(arguments.stubs))
         self.assertNotEqual(shown, example)

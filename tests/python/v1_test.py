@@ -1,29 +1,17 @@
 """sinew.v1 in the Python package: generated messages and stubs beside the client library, and without their packages."""
 
-import argparse
 import pathlib
 import subprocess
 import sys
 import tempfile
 import unittest
 
-SKIP = 77
+import command_line
 
-try:
-    import google.protobuf  # noqa: F401
-    import grpc
-    import numpy as np
-except ImportError as error:
-    print(f"skipped: {error}; install python3-grpcio python3-numpy python3-protobuf")
-    sys.exit(SKIP)
+arguments, rest = command_line.read("package", "sinewd", "sinew", "readme", modules=command_line.FOR_STUBS)
 
-options = argparse.ArgumentParser()
-for option in ("--package", "--sinewd", "--sinew"):
-    options.add_argument(option, required=True)
-options.add_argument("--readme", type=pathlib.Path, required=True)
-arguments, rest = options.parse_known_args()
-sys.path.insert(0, arguments.package)
-
+import grpc  # noqa: E402
+import numpy as np  # noqa: E402
 import sinew  # noqa: E402
 from sinew.testing import Server  # noqa: E402
 from sinew.v1 import info_service_pb2, info_service_pb2_grpc, rig_pb2  # noqa: E402
@@ -105,7 +93,7 @@ class V1Test(unittest.TestCase):
             self.assertTrue(path.with_suffix(".pyi").exists(), path)
 
     def test_first_call_of_the_readme(self):
-        text = arguments.readme.read_text()
+        text = pathlib.Path(arguments.readme).read_text()
         example = text[text.index("```python") + len("```python"):text.rindex("```")]
         shown = example.replace('"127.0.0.1:50051"', repr(self.server.address)).replace(
             'sys.path.insert(0, "stubs")\n', "")
