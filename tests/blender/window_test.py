@@ -73,12 +73,18 @@ def test_live_poses():
     assert state(character.armature).error == "", state(character.armature).error
 
 
-def test_playback():
+def animated_character():
+    """Bound, and its points at frame 7."""
     character = Character()
     animate(character.armature)
     bpy.context.scene.frame_set(7)
     expected = [world_points(character.mesh)]
     character.bind()
+    return character, expected
+
+
+def test_playback():
+    character, expected = animated_character()
     bpy.context.scene.frame_set(7)
     size = diagonal(expected)
     yield from until(lambda: farthest([world_points(outputs(character.armature)[0])], expected) <= 2e-6 * size,
@@ -125,11 +131,7 @@ def test_bake_is_cancelled_with_escape():
 
 
 def test_bake_plays():
-    character = Character()
-    animate(character.armature)
-    bpy.context.scene.frame_set(7)
-    expected = [world_points(character.mesh)]
-    character.bind()
+    character, expected = animated_character()
     _bake(10)
     yield from until(lambda: not character.armature.sinew.bound, "the bake")
     assert [each.name for each in character.mesh.modifiers] == ["Armature", "Sinew Cache"]

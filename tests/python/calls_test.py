@@ -6,6 +6,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import textwrap
 import threading
 import time
 import unittest
@@ -21,6 +22,17 @@ from sinew.testing import Server, digest  # noqa: E402
 WHOLE = 5000  # frames a second: the clip takes a minute with this recipe
 RECIPE = "implicit_skinning"
 SOON = 15  # seconds, far less than that
+
+# Of programs with a call that takes a minute. Arguments: folder of the package, address.
+BEGINNING = """
+import os, sys, threading
+sys.path.insert(0, sys.argv[1])
+import sinew
+hand = sinew.load("model:hand")
+character = sinew.connect(sys.argv[2]).character(hand, "implicit_skinning")
+poses = hand.clips["fist"].poses(fps=5000)
+started = threading.Event()
+"""
 
 
 def whole_clip():
@@ -90,20 +102,13 @@ class Calls(unittest.TestCase):
 
     def test_interpreter_ends_calls_of_daemon_threads(self):
         """With a progress function, in a stream that waits, and in futures."""
-        code = """if True:
-            import sys, threading
-            sys.path.insert(0, sys.argv[1])
-            import sinew
-            hand = sinew.load("model:hand")
-            character = sinew.connect(sys.argv[2]).character(hand, "implicit_skinning")
-            poses = hand.clips["fist"].poses(fps=5000)
-            started = threading.Event()
+        code = BEGINNING + textwrap.dedent("""\
             stream, futures = character.stream(), character.futures()
             for call in (lambda: character.clip(poses, progress=lambda _: started.set()), stream.next):
                 threading.Thread(target=call, daemon=True).start()
             started.wait()
             print("ended")
-        """
+        """)
         begun = time.monotonic()
         done = subprocess.run([sys.executable, "-c", code, arguments.package, self.server.address],
                               capture_output=True, text=True, timeout=300, check=False)
@@ -112,21 +117,14 @@ class Calls(unittest.TestCase):
         self.assertNotIn("Fatal", done.stderr)
 
     def test_forked_child_ends_while_its_parent_calls(self):
-        code = """if True:
-            import os, sys, threading
-            sys.path.insert(0, sys.argv[1])
-            import sinew
-            hand = sinew.load("model:hand")
-            character = sinew.connect(sys.argv[2]).character(hand, "implicit_skinning")
-            poses = hand.clips["fist"].poses(fps=5000)
-            started = threading.Event()
+        code = BEGINNING + textwrap.dedent("""\
             threading.Thread(target=lambda: character.clip(poses, progress=lambda _: started.set()), daemon=True).start()
             started.wait()
             child = os.fork()
             if child == 0:
                 sys.exit(7)
             print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-        """
+        """)
         done = subprocess.run([sys.executable, "-c", code, arguments.package, self.server.address],
                               capture_output=True, text=True, timeout=300, check=False)
         self.assertEqual((done.returncode, done.stdout), (0, "7\n"), done.stderr)
