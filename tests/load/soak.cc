@@ -224,7 +224,7 @@ class SoakRun {
     const double most = bounds::kLeftKilobytes + bounds::kMemorySlope * options_.seconds / 60;
     const auto start = LoadClock::now();
     double grown = (server_.HeapBytes() - heap_before_) / 1024;
-    while (grown > most && SecondsSince(start) < bounds::kGivenBackSeconds) {
+    while (grown > bounds::kLeftKilobytes && SecondsSince(start) < bounds::kGivenBackSeconds) {
       WaitTill(After(1), {});
       grown = (server_.HeapBytes() - heap_before_) / 1024;
     }
