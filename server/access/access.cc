@@ -16,14 +16,21 @@
 namespace sinew::server {
 namespace {
 
-// What gRPC calls the peer of an in-process channel. That of a socket begins with its family.
-constexpr char kInProcess[] = "unknown";
+// Of connections from this process, see Listener: no other has local credentials.
+constexpr char kLocalCredentials[] = "local";
 constexpr char kBearer[] = "bearer ";
 constexpr std::size_t kCachedJwts = 1024;
 constexpr std::size_t kFileBytes = 16 << 20;
 
 std::string_view View(const grpc::string_ref& text) {
   return {text.data(), text.size()};
+}
+
+bool IsFromThisProcess(const grpc::ServerContextBase& context) {
+  const auto peer = context.auth_context();
+  if (peer == nullptr) return false;
+  const auto types = peer->FindPropertyValues(GRPC_TRANSPORT_SECURITY_TYPE_PROPERTY_NAME);
+  return types.size() == 1 && types.front() == kLocalCredentials;
 }
 
 std::vector<std::string_view> Values(const grpc::ServerContextBase& context, const char* key) {
@@ -188,6 +195,7 @@ std::shared_ptr<const ServerCertificates> Access::certificates() const {
 }
 
 std::string Access::PeerOf(const grpc::ServerContextBase& context) const {
+  if (IsFromThisProcess(context)) return {};
   const std::string peer = server::PeerOf(context.peer());
   if (config_.trusted_proxies.empty()) return peer;
   return proxies_.ClientOf(peer, Values(context, "x-forwarded-for"));
@@ -195,7 +203,7 @@ std::string Access::PeerOf(const grpc::ServerContextBase& context) const {
 
 absl::Status Access::Admit(const grpc::ServerContextBase& context, Scope scope,
                            Caller& caller) const {
-  if (!config_.Authenticates() || context.peer() == kInProcess) return absl::OkStatus();
+  if (!config_.Authenticates() || IsFromThisProcess(context)) return absl::OkStatus();
   const absl::StatusOr<Identity> identity = Authenticate(context);
   if (!identity.ok()) {
     log_->debug("not authenticated: peer={} {}", caller.peer,

@@ -16,7 +16,7 @@ namespace sinew::server {
 
 std::string PeerOf(std::string_view address) {
   if (absl::StartsWith(AbslView(address), "unix")) return "unix";
-  if (!absl::StartsWith(AbslView(address), "ipv")) return {};
+  if (!absl::StartsWith(AbslView(address), "ipv")) return std::string(address);
   const std::size_t begin = address.find(':') + 1, port = address.rfind(':');
   if (port <= begin) return std::string(address.substr(begin));
   // gRPC 1.51 escapes the brackets around an IPv6 address.

@@ -13,7 +13,7 @@
 namespace sinew::server {
 
 struct NetworkConfig {
-  std::vector<std::string> listen{"127.0.0.1:50051"};  // empty = in-process channels only
+  std::vector<std::string> listen{"127.0.0.1:50051"};  // empty = this process only
   std::string http = "127.0.0.1:0";                    // metrics and probes; "off" = none
   std::string ready_file;                              // empty = none
   bool exit_with_parent = false;

@@ -29,6 +29,7 @@ class Descriptor {
   ~Descriptor();
   bool ok() const { return fd_ >= 0; }
   int fd() const { return fd_; }
+  int Release() { return std::exchange(fd_, -1); }  // the caller closes it
 
  private:
   int fd_ = -1;

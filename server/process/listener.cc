@@ -97,12 +97,31 @@ absl::StatusOr<std::unique_ptr<Listener>> Listener::Bind(const std::vector<std::
     SINEW_RETURN_IF_ERROR(IsUnixAddress(address) ? listener->BindUnix(address)
                                                  : listener->BindPort(address));
   }
-  listener->stop_ = Descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  listener->wake_ = Descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   listener->reserve_ = OpenReserve();
-  if (!listener->stop_.ok() || !listener->reserve_.ok()) {
+  if (!listener->wake_.ok() || !listener->reserve_.ok()) {
     return absl::UnavailableError(absl::StrCat("listen: ", std::strerror(errno)));
   }
   return listener;
+}
+
+absl::StatusOr<std::string> Listener::OwnAddress() {
+  const absl::MutexLock lock(&mutex_);
+  if (own_.ok()) return own_address_;
+  Descriptor socket = MakeSocket(AF_UNIX);
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  auto* const address = reinterpret_cast<sockaddr*>(&name);
+  socklen_t size = sizeof name.sun_family;  // without a name: the kernel chooses an abstract one
+  if (!socket.ok() || ::bind(socket.fd(), address, size) != 0 ||
+      ::listen(socket.fd(), kBacklog) != 0 ||
+      ::getsockname(socket.fd(), address, &(size = sizeof name)) != 0) {
+    return absl::UnavailableError(absl::StrCat("no abstract socket: ", std::strerror(errno)));
+  }
+  own_ = std::move(socket);
+  own_address_ = absl::StrCat("unix-abstract:", name.sun_path + 1);
+  Wake();
+  return own_address_;
 }
 
 absl::Status Listener::CheckUnix(const std::string& address) {
@@ -175,20 +194,26 @@ Listener::~Listener() {
   Stop();
 }
 
-void Listener::Start(std::unique_ptr<Acceptor> ports, std::unique_ptr<Acceptor> unix_sockets) {
-  of_ports_ = std::move(ports);
-  of_unix_sockets_ = std::move(unix_sockets);
+void Listener::Start(Acceptors acceptors) {
+  acceptors_ = std::move(acceptors);
   thread_ = std::thread([this] { Loop(); });
 }
 
 void Listener::Stop() {
   if (thread_.joinable()) {
-    const std::uint64_t one = 1;
-    while (::write(stop_.fd(), &one, sizeof one) < 0 && errno == EINTR) {
+    {
+      const absl::MutexLock lock(&mutex_);
+      stopping_ = true;
+      Wake();
     }
     thread_.join();
   }
   ports_.clear();
+  {
+    const absl::MutexLock lock(&mutex_);
+    if (own_.ok()) ::shutdown(own_.fd(), SHUT_RDWR);  // also in forked processes, which inherit it
+    own_ = Descriptor();
+  }
   for (const std::string& path : socket_files_) ::unlink(path.c_str());
   socket_files_.clear();
 }
@@ -198,17 +223,37 @@ void Listener::ForgetClosed() {
   Sweep();
 }
 
-void Listener::Loop() {
-  std::vector<pollfd> files{{.fd = stop_.fd(), .events = POLLIN, .revents = 0}};
-  for (const Descriptor& port : ports_) {
-    files.push_back({.fd = port.fd(), .events = POLLIN, .revents = 0});
+void Listener::Wake() {
+  const std::uint64_t one = 1;
+  while (::write(wake_.fd(), &one, sizeof one) < 0 && errno == EINTR) {
   }
-  while (true) {
-    if (::poll(files.data(), files.size(), -1) < 0) continue;  // interrupted
-    if (files[0].revents != 0) return;
-    for (std::size_t i = 1; i < files.size(); ++i) {
-      if (files[i].revents != 0) Accept(files[i].fd);
+}
+
+std::vector<pollfd> Listener::Sockets() {
+  std::uint64_t count = 0;
+  while (::read(wake_.fd(), &count, sizeof count) < 0 && errno == EINTR) {
+  }
+  const absl::MutexLock lock(&mutex_);
+  if (stopping_) return {};
+  std::vector<pollfd> sockets;
+  const auto add = [&](const Descriptor& socket) {
+    sockets.push_back({.fd = socket.fd(), .events = POLLIN, .revents = 0});
+  };
+  add(own_);  // poll() ignores it while it is not open
+  add(wake_);
+  for (const Descriptor& port : ports_) add(port);
+  return sockets;
+}
+
+void Listener::Loop() {
+  std::vector<pollfd> sockets = Sockets();
+  while (!sockets.empty()) {
+    if (::poll(sockets.data(), sockets.size(), -1) < 0) continue;  // interrupted
+    if (sockets[0].revents != 0) AcceptOwn(sockets[0].fd);
+    for (std::size_t i = 2; i < sockets.size(); ++i) {
+      if (sockets[i].revents != 0) Accept(sockets[i].fd);
     }
+    if (sockets[1].revents != 0) sockets = Sockets();
   }
 }
 
@@ -237,8 +282,27 @@ void Listener::Accept(int port) {
   Acceptor::NewConnectionParameters connection;
   connection.listener_fd = port;
   connection.fd = socket;
-  Acceptor& acceptor = name.ss_family == AF_UNIX ? *of_unix_sockets_ : *of_ports_;
+  Acceptor& acceptor = name.ss_family == AF_UNIX ? *acceptors_.unix_sockets : *acceptors_.ports;
   acceptor.HandleNewConnection(&connection);
+}
+
+// Any process of this network namespace may connect; the kernel says which one did.
+void Listener::AcceptOwn(int port) {
+  Descriptor socket(::accept4(port, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (!socket.ok()) {
+    if (errno == EMFILE || errno == ENFILE) AcceptAndClose(port);
+    return;
+  }
+  ucred sender{};
+  socklen_t size = sizeof sender;
+  if (::getsockopt(socket.fd(), SOL_SOCKET, SO_PEERCRED, &sender, &size) != 0 ||
+      sender.pid != ::getpid()) {
+    return;
+  }
+  Acceptor::NewConnectionParameters connection;
+  connection.listener_fd = port;
+  connection.fd = socket.Release();
+  acceptors_.own->HandleNewConnection(&connection);
 }
 
 // A connection that is not accepted would make poll() return for ever and its client wait.

@@ -5,6 +5,7 @@
 #include <absl/status/statusor.h>
 #include <absl/synchronization/mutex.h>
 #include <grpcpp/server_builder.h>
+#include <poll.h>
 
 #include <atomic>
 #include <cstdint>
@@ -40,9 +41,16 @@ class Listener {
 
   // As given to Bind, with actual ports in place of 0.
   const std::vector<std::string>& addresses() const { return addresses_; }
+  // Where this process reaches itself: an abstract socket, from the first call on, which closes
+  // connections of other processes at once. kUnavailable: it cannot be bound.
+  absl::StatusOr<std::string> OwnAddress();
 
-  // Accepts from now on. The acceptors of the gRPC server may differ in their credentials.
-  void Start(std::unique_ptr<Acceptor> ports, std::unique_ptr<Acceptor> unix_sockets);
+  // Of the gRPC server; they may differ in their credentials.
+  struct Acceptors {
+    std::unique_ptr<Acceptor> ports, unix_sockets, own;
+  };
+  // Accepts from now on.
+  void Start(Acceptors acceptors);
   // Closes the ports; connections stay. Idempotent.
   void Stop();
 
@@ -62,7 +70,11 @@ class Listener {
   absl::Status BindUnix(const std::string& address);
   absl::Status BindPort(const std::string& address);
   void Loop();
+  void Wake();
+  // The sockets to wait for, own_ and wake_ first. Empty: stopping.
+  std::vector<pollfd> Sockets();
   void Accept(int port);
+  void AcceptOwn(int port);
   void AcceptAndClose(int port);
   bool MaySweep() const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
   // Gives back the permits of connections that are closed.
@@ -71,12 +83,15 @@ class Listener {
   Quota& connections_;
   std::vector<std::string> addresses_, socket_files_;
   std::vector<Descriptor> ports_;
-  Descriptor stop_;     // an eventfd
+  Descriptor wake_;     // an eventfd, for a change of stopping_ or own_
   Descriptor reserve_;  // closed to accept, and close, a connection when no descriptor is left
-  std::unique_ptr<Acceptor> of_ports_, of_unix_sockets_;
+  Acceptors acceptors_;
   std::thread thread_;
   std::atomic<std::uint64_t> refused_{0};
   absl::Mutex mutex_;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  Descriptor own_ ABSL_GUARDED_BY(mutex_);
+  std::string own_address_ ABSL_GUARDED_BY(mutex_);
   std::list<Connection> open_ ABSL_GUARDED_BY(mutex_);
   std::chrono::steady_clock::time_point next_sweep_ ABSL_GUARDED_BY(mutex_);
 };

@@ -8,6 +8,7 @@
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/impl/server_builder_option.h>
+#include <grpcpp/security/server_credentials.h>
 
 #include <algorithm>
 #include <mutex>
@@ -101,7 +102,7 @@ class Server::State {
   }
 
   void Stop();
-  std::shared_ptr<grpc::Channel> InProcessChannel() const;
+  absl::StatusOr<std::shared_ptr<grpc::Channel>> InProcessChannel() const;
 
   std::unique_ptr<Runtime> runtime;
   RpcService rigs, sessions, deforms, info, health;
@@ -179,6 +180,9 @@ absl::Status Server::State::Listen(const Config& whole) {
   // Unix sockets have no TLS: the permissions of their file protect them.
   auto unix_sockets = builder.experimental().AddExternalConnectionAcceptor(
       Type::FROM_FD, grpc::InsecureServerCredentials());
+  // Tells Access which calls come from this process.
+  auto own = builder.experimental().AddExternalConnectionAcceptor(
+      Type::FROM_FD, grpc::experimental::LocalServerCredentials(UDS));
   if (!whole.access.Reflects()) builder.SetOption(std::make_unique<WithoutReflection>());
   if (whole.access.Reflects() || config.channelz) {
     std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> guards;
@@ -190,23 +194,29 @@ absl::Status Server::State::Listen(const Config& whole) {
   }
   server = builder.BuildAndStart();
   if (server == nullptr) return absl::UnavailableError("listen: gRPC did not start");
-  listener->Start(std::move(ports), std::move(unix_sockets));
+  listener->Start(
+      {.ports = std::move(ports), .unix_sockets = std::move(unix_sockets), .own = std::move(own)});
   return absl::OkStatus();
 }
 
 void Server::State::StartTimers() {
   sweep_ = runtime->timers.Every(kSweep, [this] { listener->ForgetClosed(); });
-  heartbeat_ = runtime->timers.Every(kHeartbeat,
-                                     [&streams = runtime->streams, channel = InProcessChannel()] {
-                                       if (streams.count() > 0)
-                                         CheckHealth(channel, kBeat, [](const absl::Status&) {});
-                                     });
+  heartbeat_ = runtime->timers.Every(
+      kHeartbeat, [&streams = runtime->streams, channel = server->InProcessChannel({})] {
+        if (streams.count() > 0) CheckHealth(channel, kBeat, [](const absl::Status&) {});
+      });
 }
 
-std::shared_ptr<grpc::Channel> Server::State::InProcessChannel() const {
+absl::StatusOr<std::shared_ptr<grpc::Channel>> Server::State::InProcessChannel() const {
+  // Not grpc::Server::InProcessChannel: in gRPC 1.51 a write through it may wait for ever if the
+  // call ends meanwhile, as an upload does whose rig is stored already.
+  SINEW_ASSIGN_OR_RETURN(const std::string address, listener->OwnAddress());
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(64 << 20);
-  return server->InProcessChannel(arguments);
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);          // $http_proxy is for other machines
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // a connection of its own
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 100);
+  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
 }
 
 void Server::State::AddReadings() {
@@ -246,7 +256,7 @@ void Server::State::Stop() {
   const absl::MutexLock lock(&stopping_);
   http.reset();
   if (server != nullptr) {
-    runtime->timers.Cancel(heartbeat_);  // the server would wait for its channel
+    runtime->timers.Cancel(heartbeat_);  // the server waits for its in-process channels
     runtime->timers.Cancel(sweep_);
     runtime->work.Close();
     listener->Stop();
@@ -281,7 +291,7 @@ const std::string& Server::http_address() const {
   return state_->http_address;
 }
 
-std::shared_ptr<grpc::Channel> Server::InProcessChannel() {
+absl::StatusOr<std::shared_ptr<grpc::Channel>> Server::InProcessChannel() {
   return state_->InProcessChannel();
 }
 

@@ -1,13 +1,13 @@
-// server.h - a running Sinew server: the gRPC services over sockets, an in-process channel, or
-// both.
+// server.h - a running Sinew server: the gRPC services for other processes, for this one, or both.
 //
 //   SINEW_ASSIGN_OR_RETURN(auto server, Server::Start(config));
-//   auto stub = sinew::v1::RigService::NewStub(server->InProcessChannel());
+//   SINEW_ASSIGN_OR_RETURN(auto channel, server->InProcessChannel());
+//   auto stub = sinew::v1::RigService::NewStub(channel);
 //   ...
 //   server->Drain(); server->Stop();
 //
-// A program without sockets (the command line's --local) starts one with no listen address and http
-// "off".
+// A program that serves only itself (the command line's --local) starts one with no listen address
+// and http "off".
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -40,9 +40,10 @@ class Server {
   // "127.0.0.1:9464", or empty.
   const std::string& http_address() const;
 
-  // A channel to this server without a socket. Receive limit 64 MiB. Calls through it end with the
-  // server.
-  std::shared_ptr<grpc::Channel> InProcessChannel();
+  // A channel for this process alone: it needs no token and has no share of the limits. It connects
+  // to an abstract socket, which accepts no other process. Receive limit 64 MiB. Calls through it
+  // end with Stop; make none afterwards. kUnavailable: there is no descriptor for the socket.
+  absl::StatusOr<std::shared_ptr<grpc::Channel>> InProcessChannel();
 
   // After a signal to read the configuration again: takes over what can change while serving, see
   // Runtime::Reload. An error is logged and changes nothing.

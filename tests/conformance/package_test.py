@@ -9,6 +9,7 @@ import command_line  # noqa: E402
 
 arguments, rest = command_line.read("package", "sinewd", "cases", "expected")
 
+import numpy as np  # noqa: E402
 import sinew  # noqa: E402
 from cases import Judge, load  # noqa: E402
 from sinew.testing import Server  # noqa: E402

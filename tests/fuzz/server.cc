@@ -34,7 +34,7 @@ class TestServer {
     // Not the time of a target.
     config.binds.seconds = config.weights.seconds = 5;
     server_ = server::Server::Start(config, server::RealClock()).value();
-    channel_ = server_->InProcessChannel();
+    channel_ = server_->InProcessChannel().value();
     Upload();
   }
 

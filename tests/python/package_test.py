@@ -2,6 +2,7 @@
 
 import ast
 import asyncio
+import contextlib
 import json
 import os
 import pathlib
@@ -173,6 +174,12 @@ class LocalServer(unittest.TestCase):
         for name, value in (("width", 1), ("zoom", float("nan")), ("zoom", 0), ("elevation", float("inf"))):
             with self.assertRaisesRegex(ValueError, name):
                 sinew.render(self.hand, self.frames[0], **{name: value})
+
+    def test_many_streams_leave_room_for_calls(self):
+        with contextlib.ExitStack() as streams:
+            for _ in range(300):
+                streams.enter_context(self.character.stream())
+            self.assertEqual(self.client.stats()["streams"], 300)
 
     def test_asyncio(self):
         async def three():

@@ -13,10 +13,11 @@ absl::StatusOr<LocalService> StartLocalService() {
   server::Config config;
   config.network.listen.clear();
   config.network.http = "off";
-  config.log.level = "error";  // what a caller has to know comes as a status
+  config.network.streams_per_connection = 65'535;  // all calls are on one connection
+  config.log.level = "error";                      // what a caller has to know comes as a status
   SINEW_ASSIGN_OR_RETURN(std::shared_ptr<server::Server> server, server::Server::Start(config));
-  SINEW_ASSIGN_OR_RETURN(client::Client client,
-                         client::FromChannel(server->InProcessChannel(), {}, /*in_process=*/true));
+  SINEW_ASSIGN_OR_RETURN(auto channel, server->InProcessChannel());
+  SINEW_ASSIGN_OR_RETURN(client::Client client, client::FromChannel(std::move(channel), {}));
   return LocalService{.server = std::move(server), .client = std::move(client)};
 }
 

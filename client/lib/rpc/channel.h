@@ -9,11 +9,8 @@
 
 namespace sinew::client {
 
-// Ignores the address in `options`.
-//   in_process  the server is in this process: frames are copied on arrival, because a FrameView
-//               would otherwise hold buffers of the server's pool
-//   kInvalidArgument: no channel, or an option out of range.
+// Ignores the address in `options`. kInvalidArgument: no channel, or an option out of range.
 absl::StatusOr<Client> FromChannel(std::shared_ptr<grpc::Channel> channel,
-                                   const ClientOptions& options, bool in_process);
+                                   const ClientOptions& options);
 
 }  // namespace sinew::client

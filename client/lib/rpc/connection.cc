@@ -85,8 +85,10 @@ grpc::ChannelArguments ChannelArguments(const ClientOptions& options) {
   if (options.tls && !options.tls->server_name.empty()) {
     arguments.SetSslTargetNameOverride(options.tls->server_name);
   }
-  // A token in the clear must not take the way through a proxy ($http_proxy).
-  if (!options.tls && (!options.token.empty() || !options.token_file.empty())) {
+  // A token in the clear must not take the way through a proxy ($http_proxy). Nothing on this
+  // machine needs one, but gRPC would use it for abstract sockets.
+  if ((!options.tls && (!options.token.empty() || !options.token_file.empty())) ||
+      absl::StartsWith(options.address, "unix")) {
     arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   }
   return arguments;
@@ -101,17 +103,15 @@ absl::StatusOr<Client> Client::Connect(const ClientOptions& options) {
   SINEW_ASSIGN_OR_RETURN(auto token, BearerToken::From(options));
   SINEW_ASSIGN_OR_RETURN(const auto credentials, MakeChannelCredentials(options));
   auto channel = grpc::CreateCustomChannel(target, credentials, ChannelArguments(options));
-  return Client(std::make_shared<Connection>(std::move(channel), options, std::move(token),
-                                             /*in_process=*/false));
+  return Client(std::make_shared<Connection>(std::move(channel), options, std::move(token)));
 }
 
 absl::StatusOr<Client> FromChannel(std::shared_ptr<grpc::Channel> channel,
-                                   const ClientOptions& options, bool in_process) {
+                                   const ClientOptions& options) {
   if (channel == nullptr) return absl::InvalidArgumentError("channel: got none, need one");
   SINEW_RETURN_IF_ERROR(CheckOptions(options));
   SINEW_ASSIGN_OR_RETURN(auto token, BearerToken::From(options));
-  return Client(
-      std::make_shared<Connection>(std::move(channel), options, std::move(token), in_process));
+  return Client(std::make_shared<Connection>(std::move(channel), options, std::move(token)));
 }
 
 const ClientOptions& Client::options() const {
@@ -119,10 +119,9 @@ const ClientOptions& Client::options() const {
 }
 
 Connection::Connection(std::shared_ptr<grpc::Channel> channel, ClientOptions options,
-                       std::shared_ptr<BearerToken> token, bool in_process)
+                       std::shared_ptr<BearerToken> token)
     : options_(std::move(options)),
       token_(std::move(token)),
-      in_process_(in_process),
       channel_(std::move(channel)),
       raw_(channel_),
       info_(v1::InfoService::NewStub(channel_)),
@@ -151,7 +150,6 @@ std::unique_ptr<grpc::ClientContext> Connection::NewContext(absl::Time deadline,
 }
 
 void Connection::Reconnect(const std::stop_token& stop) const {
-  if (in_process_) return;
   grpc::experimental::ChannelResetConnectionBackoff(channel_.get());
   for (int slice = 0; slice < kReconnectSlices && !stop.stop_requested(); ++slice) {
     if (channel_->WaitForConnected(absl::ToChronoTime(absl::Now() + kReconnectSlice))) return;

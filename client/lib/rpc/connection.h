@@ -30,11 +30,9 @@ using SessionStub = v1::SessionService::StubInterface;
 class Connection {
  public:
   Connection(std::shared_ptr<grpc::Channel> channel, ClientOptions options,
-             std::shared_ptr<BearerToken> token, bool in_process);
+             std::shared_ptr<BearerToken> token);
 
   const ClientOptions& options() const { return options_; }
-  // The channel ends in this process: received buffers are the server's own and must be copied.
-  bool in_process() const { return in_process_; }
   const std::shared_ptr<grpc::Channel>& channel() const { return channel_; }
   grpc::GenericStub& raw() { return raw_; }
   InfoStub& info() { return *info_; }
@@ -99,7 +97,6 @@ class Connection {
  private:
   const ClientOptions options_;
   const std::shared_ptr<BearerToken> token_;
-  const bool in_process_;
   const std::shared_ptr<grpc::Channel> channel_;
   grpc::GenericStub raw_;
   const std::unique_ptr<InfoStub> info_;

@@ -39,9 +39,8 @@ grpc::Status CallDeform(Connection& connection, grpc::ClientContext& context,
   return status;
 }
 
-absl::StatusOr<FrameView> ReadReply(const grpc::ByteBuffer& buffer, bool copy, bool verify) {
-  SINEW_ASSIGN_OR_RETURN(std::shared_ptr<const MessageBytes> bytes,
-                         MessageBytes::From(buffer, copy));
+absl::StatusOr<FrameView> ReadReply(const grpc::ByteBuffer& buffer, bool verify) {
+  SINEW_ASSIGN_OR_RETURN(std::shared_ptr<const MessageBytes> bytes, MessageBytes::From(buffer));
   SINEW_ASSIGN_OR_RETURN(auto reply, ParseReply<v1::DeformResponse>(std::move(bytes)));
   if (reply.chunks.size() != 1) {
     return absl::InternalError(
@@ -62,7 +61,7 @@ absl::StatusOr<FrameView> DeformOnce(Connection& connection, const v1::DeformReq
         grpc::ByteBuffer reply;
         SINEW_RETURN_IF_ERROR(FromGrpc(CallDeform(connection, context, request, reply)));
         if (!reply.Valid()) return absl::InternalError("Deform: got no reply");
-        SINEW_ASSIGN_OR_RETURN(view, ReadReply(reply, connection.in_process(), verify));
+        SINEW_ASSIGN_OR_RETURN(view, ReadReply(reply, verify));
         return absl::OkStatus();
       });
   if (!status.ok()) return status;

@@ -55,13 +55,10 @@ absl::Status ParseChunk(const Pieces& message, FrameChunk& chunk) {
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<const MessageBytes>> MessageBytes::From(
-    const grpc::ByteBuffer& buffer, bool copy) {
+    const grpc::ByteBuffer& buffer) {
   std::vector<grpc::Slice> slices;
   if (!buffer.Dump(&slices).ok()) {
     return absl::InternalError("message: cannot be read, need an uncompressed one");
-  }
-  if (copy) {
-    for (grpc::Slice& slice : slices) slice = grpc::Slice(slice.begin(), slice.size());
   }
   return std::make_shared<const MessageBytes>(std::move(slices));
 }

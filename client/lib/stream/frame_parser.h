@@ -19,10 +19,9 @@ namespace sinew::client {
 // The bytes of one message, shared by the frames in it.
 class MessageBytes {
  public:
-  // References the slices of the buffer, or copies them if `copy`.
+  // References the slices of the buffer.
   //   kInternal: the buffer cannot be read (a compression that gRPC does not know).
-  static absl::StatusOr<std::shared_ptr<const MessageBytes>> From(const grpc::ByteBuffer& buffer,
-                                                                  bool copy);
+  static absl::StatusOr<std::shared_ptr<const MessageBytes>> From(const grpc::ByteBuffer& buffer);
   explicit MessageBytes(std::vector<grpc::Slice> slices);
 
   const Pieces& pieces() const { return pieces_; }

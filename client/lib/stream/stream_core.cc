@@ -310,8 +310,7 @@ bool StreamCore::NothingMoreToSend(const Lock& /*lock*/) const {
 }
 
 absl::Status StreamCore::TakeReply(const grpc::ByteBuffer& buffer, FrameAssembler& assembler) {
-  SINEW_ASSIGN_OR_RETURN(std::shared_ptr<const MessageBytes> bytes,
-                         MessageBytes::From(buffer, connection_->in_process()));
+  SINEW_ASSIGN_OR_RETURN(std::shared_ptr<const MessageBytes> bytes, MessageBytes::From(buffer));
   SINEW_ASSIGN_OR_RETURN(auto reply, ParseReply<v1::StreamDeformResponse>(std::move(bytes)));
   if (reply.rest.has_opened()) SINEW_RETURN_IF_ERROR(TakeOpened(reply.rest.opened()));
   SINEW_RETURN_IF_ERROR(TakeItems(std::move(reply.chunks), reply.rest.problems(), assembler));

@@ -167,8 +167,9 @@ TEST_F(AccessTest, ReloadReadsTokensAtOnce) {
 TEST_F(AccessTest, ThisProcessNeedsNoToken) {
   AddToken("alice");
   Start();
-  EXPECT_CODE(CallMethod(server().InProcessChannel(), "sinew.v1.InfoService/GetServerInfo", {}),
-              StatusCode::OK);
+  EXPECT_CODE(
+      CallMethod(server().InProcessChannel().value(), "sinew.v1.InfoService/GetServerInfo", {}),
+      StatusCode::OK);
 }
 
 TEST_F(AccessTest, UnixSocketsNeedATokenToo) {

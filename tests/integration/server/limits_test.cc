@@ -79,7 +79,7 @@ TEST_F(LimitsTest, OneClientLeavesRoomForOthers) {
   Stubs other(grpc::CreateChannel("unix:" + socket, grpc::InsecureChannelCredentials()));
   Stream second(other, OpenFor(session));
   EXPECT_NE(second.Opened().session(), "");
-  Stubs within(server().InProcessChannel());
+  Stubs within(server().InProcessChannel().value());
   Stream third(within, OpenFor(session));
   EXPECT_NE(third.Opened().session(), "");
 }

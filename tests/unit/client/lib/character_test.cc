@@ -155,32 +155,8 @@ TEST_F(Characters, CreateReportsFailedBind) {
       Character::Create(client, *EncodeRig(SampleRig()), "never").status()));
 }
 
-TEST(FromChannel, WorksInProcess) {
-  FakeServer server;
-  const auto client = FromChannel(server.InProcessChannel(), server.Options(), true);
-  ASSERT_TRUE(client.ok()) << client.status();
-  server.faults.fail_next_call = grpc::Status(grpc::UNAVAILABLE, "away");
-  const auto character = Character::Create(*client, *EncodeRig(SampleRig()), "lbs");
-  ASSERT_TRUE(character.ok()) << character.status();
-  server.faults.break_stream_with = grpc::Status(grpc::UNAVAILABLE, "away");
-  server.faults.break_after_frames = 5;
-  auto stream = character->OpenStream({});
-  std::vector<FrameView> kept;
-  for (int f = 1; f <= 20; ++f) {
-    ASSERT_TRUE(stream->Send(OneNumberPose(static_cast<float>(f))).ok());
-    const auto item = stream->Next(absl::Seconds(20));
-    ASSERT_TRUE(item.ok()) << item.status();
-    kept.push_back((*item)->view);
-  }
-  for (int f = 1; f <= 20; ++f) {
-    std::vector<float> positions(kFakeVertices * 3);
-    ASSERT_TRUE(kept[static_cast<std::size_t>(f - 1)].CopyPositions(positions).ok());
-    EXPECT_EQ(positions, ExpectedPositions(static_cast<float>(f)));
-  }
-}
-
 TEST(FromChannel, RequiresChannel) {
-  EXPECT_TRUE(absl::IsInvalidArgument(FromChannel(nullptr, {}, true).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(FromChannel(nullptr, {}).status()));
 }
 
 }  // namespace

@@ -328,10 +328,6 @@ FakeServer::~FakeServer() {
   server_->Shutdown(std::chrono::system_clock::now());
 }
 
-std::shared_ptr<grpc::Channel> FakeServer::InProcessChannel() {
-  return server_->InProcessChannel(grpc::ChannelArguments());
-}
-
 ClientOptions FakeServer::Options() const {
   ClientOptions options;
   options.address = address_;

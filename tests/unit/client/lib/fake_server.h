@@ -70,7 +70,6 @@ class FakeServer {
   ~FakeServer();
 
   const std::string& address() const { return address_; }
-  std::shared_ptr<grpc::Channel> InProcessChannel();
   // Options that reach it, with short waits.
   ClientOptions Options() const;
 

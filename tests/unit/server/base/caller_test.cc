@@ -13,7 +13,7 @@ TEST(Caller, PeerIsAddressWithoutPort) {
   EXPECT_EQ(PeerOf("ipv6:[2001:db8::2]:4711"), "2001:db8::2");
   EXPECT_EQ(PeerOf("unix:/run/sinew.sock"), "unix");
   EXPECT_EQ(PeerOf("unix:"), "unix");
-  EXPECT_EQ(PeerOf("inproc"), "");
+  EXPECT_EQ(PeerOf("other:thing"), "other:thing");
 }
 
 TEST(Caller, TenantIsClientElsePeer) {
