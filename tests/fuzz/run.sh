@@ -16,9 +16,6 @@ shift $(($# > 0 ? 1 : 0))
 }
 
 deploy/install-deps.sh build fuzz
-if command -v ccache >/dev/null; then
-  export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER:-ccache}
-fi
 mkdir -p build
 cmake --preset fuzz >build/fuzz.configure.log
 targets=("$@")
