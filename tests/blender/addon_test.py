@@ -343,6 +343,7 @@ class Servers(CharacterTest):
             self.bind(armature, "shapes | lbs")
             self.scene.frame_set(1)
             server.process.send_signal(signal.SIGSTOP)
+            os.waitpid(server.process.pid, os.WUNTRACED)  # until all its threads have stopped
             try:
                 start = time.monotonic()
                 self.scene.frame_set(4)

@@ -175,6 +175,18 @@ class LocalServer(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, name):
                 sinew.render(self.hand, self.frames[0], **{name: value})
 
+    def test_stream_takes_frames_while_its_queue_is_full(self):
+        poses = self.hand.clips["fist"].poses(fps=200)
+        frames = []
+        with self.character.stream() as stream:
+            for pose in poses.joints:
+                while stream.room == 0:
+                    frames.append(stream.next().number)
+                stream.send(pose)
+            stream.finish()
+            frames += [frame.number for frame in stream]
+        self.assertEqual(frames, list(range(1, len(poses) + 1)))
+
     def test_many_streams_leave_room_for_calls(self):
         with contextlib.ExitStack() as streams:
             for _ in range(300):
@@ -193,6 +205,8 @@ class LocalServer(unittest.TestCase):
             waiting = [stream.submit(pose) for pose in self.poses.joints[:20]]
             bad = stream.submit(np.full((20, 3, 4), np.nan))
             last = stream.submit(self.poses.joints[20])
+        with self.assertRaisesRegex(sinew.Error, "it has ended"):
+            stream.submit(self.poses.joints[0])
         for k, future in enumerate([*waiting, last]):
             np.testing.assert_array_equal(future.result(0).positions, self.frames[k])
         with self.assertRaisesRegex(ValueError, "not finite"):
@@ -296,6 +310,7 @@ class RemoteServer(unittest.TestCase):
         self.addCleanup(server.stop)
         character = sinew.connect(server.address).character(hand, "lbs")
         server.process.send_signal(signal.SIGSTOP)
+        os.waitpid(server.process.pid, os.WUNTRACED)  # until all its threads have stopped
         begun = time.monotonic()
         with self.assertRaises(sinew.Unavailable):
             character.deform(poses.joints[5], deadline=0.3)

@@ -72,10 +72,10 @@ class SINEW_OT_bake(bpy.types.Operator):
         folder = pathlib.Path(bpy.path.abspath(self.directory))
         if self.directory.startswith("//") and not bpy.data.filepath:
             raise snapshot.BindError("Folder: save the .blend file first, or choose a folder")
-        folder.mkdir(parents=True, exist_ok=True)
         self._armature = operators.armature_of(context)
         _check_order(self._armature)
         character = live.character_of(self._armature)
+        folder.mkdir(parents=True, exist_ok=True)
         self._frames = _Frames(context, self._armature, self.first, self.last)
         name = bpy.path.clean_name(self._armature.name)
         self._path = str(folder / f"{name}.{{mesh}}.{self.format}")

@@ -250,8 +250,11 @@ def _update(armature: bpy.types.Object, state: Runtime, depsgraph: bpy.types.Dep
         return
     limit = preferences.get().render_deadline if wait else preferences.get().deadline
     start = time.perf_counter()
-    frames = [state.characters[text].deform(pose, controls, vertex_status=settings.colours == "STATUS", deadline=limit)
-              for text in recipes]
+    frames = []
+    for text in recipes:
+        left = max(limit - (time.perf_counter() - start), 0.01)  # all recipes share the time
+        frames.append(state.characters[text].deform(pose, controls, vertex_status=settings.colours == "STATUS",
+                                                    deadline=left))
     for part, place in zip(settings.parts, state.rest.parts):
         for frame, target in zip(frames, (part.output, part.second)):
             if target is None or len(target.data.vertices) != place.last - place.first:

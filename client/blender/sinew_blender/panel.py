@@ -1,8 +1,15 @@
 """The panel in the sidebar of the 3D View."""
 
+import textwrap
+
 import bpy
 
 from . import live, methods, operators
+
+
+def _columns(context) -> int:
+    """Characters that fit into a line with an icon. Labels are not wrapped by Blender."""
+    return max(int(context.region.width / context.preferences.system.ui_scale / 8) - 6, 10)
 
 
 def _draw_recipe(layout, character, name: str) -> None:
@@ -61,8 +68,8 @@ class SINEW_PT_character(_Panel, bpy.types.Panel):
         if state.error:
             column = layout.column(align=True)
             column.alert = True
-            for k in range(0, len(state.error), 60):
-                column.label(text=state.error[k:k + 60], icon="ERROR" if k == 0 else "BLANK1")
+            for k, line in enumerate(textwrap.wrap(state.error, _columns(context))):
+                column.label(text=line, icon="ERROR" if k == 0 else "BLANK1")
 
 
 class SINEW_PT_recipe(_Panel, bpy.types.Panel):

@@ -70,7 +70,7 @@ int Milliseconds(absl::Duration duration) {
                                                    std::numeric_limits<int>::max()));
 }
 
-grpc::ChannelArguments ChannelArguments(const ClientOptions& options) {
+grpc::ChannelArguments ChannelArguments(const ClientOptions& options, const std::string& target) {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(static_cast<int>(options.max_receive_bytes));
   arguments.SetMaxSendMessageSize(-1);
@@ -85,10 +85,10 @@ grpc::ChannelArguments ChannelArguments(const ClientOptions& options) {
   if (options.tls && !options.tls->server_name.empty()) {
     arguments.SetSslTargetNameOverride(options.tls->server_name);
   }
-  // A token in the clear must not take the way through a proxy ($http_proxy). Nothing on this
-  // machine needs one, but gRPC would use it for abstract sockets.
-  if ((!options.tls && (!options.token.empty() || !options.token_file.empty())) ||
-      absl::StartsWith(options.address, "unix")) {
+  // A token in the clear must not take the way through a proxy ($http_proxy), and a proxy does not
+  // reach this machine.
+  const bool has_token = !options.token.empty() || !options.token_file.empty();
+  if ((has_token && !options.tls) || IsLocalTarget(target)) {
     arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   }
   return arguments;
@@ -102,7 +102,7 @@ absl::StatusOr<Client> Client::Connect(const ClientOptions& options) {
   SINEW_RETURN_IF_ERROR(CheckTokenIsSafe(options, target));
   SINEW_ASSIGN_OR_RETURN(auto token, BearerToken::From(options));
   SINEW_ASSIGN_OR_RETURN(const auto credentials, MakeChannelCredentials(options));
-  auto channel = grpc::CreateCustomChannel(target, credentials, ChannelArguments(options));
+  auto channel = grpc::CreateCustomChannel(target, credentials, ChannelArguments(options, target));
   return Client(std::make_shared<Connection>(std::move(channel), options, std::move(token)));
 }
 

@@ -58,6 +58,9 @@ class PoseFutures:
                     future.set_result(frame)
                 else:
                     future.set_exception(error)
+            with self._changed:
+                self._ended = Error("stream: it has ended, no pose can be sent", code="FAILED_PRECONDITION")
+                self._changed.notify_all()
         except Error as error:
             with self._changed:
                 self._ended = error

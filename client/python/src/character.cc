@@ -268,7 +268,7 @@ void BindPoseStream(py::module_& module) {
 
 with character.stream() as stream:
     for pose in poses.joints:
-        if stream.room == 0:
+        while stream.room == 0:
             show(stream.next().positions)
         stream.send(pose)
     stream.finish()

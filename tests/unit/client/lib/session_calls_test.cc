@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <thread>
 
 #include "tests/unit/client/lib/fake_server.h"
@@ -19,6 +20,13 @@ TEST(Calls, RetryWhenServerIsUnavailable) {
   EXPECT_EQ(server.counts.calls, 4);
   server.faults.fail_next_call = grpc::Status(grpc::INTERNAL, "broken");
   EXPECT_TRUE(absl::IsInternal(client.GetServerInfo().status()));
+}
+
+TEST(Calls, TakeNoProxyToThisMachine) {
+  FakeServer server;
+  ::setenv("http_proxy", "http://127.0.0.1:9", 1);  // nothing listens there
+  EXPECT_TRUE(Client::Connect(server.Options())->GetServerInfo().ok());
+  ::unsetenv("http_proxy");
 }
 
 TEST(Calls, RefusedCallsWaitAsLongAsTheServerSays) {
