@@ -125,8 +125,9 @@ class LocalServer(unittest.TestCase):
         self.assertEqual(caught.exception.field, "source.recipe_text")
         with self.assertRaisesRegex(ValueError, "not finite"):
             self.character.deform(np.full((20, 3, 4), np.nan))
-        with self.assertRaisesRegex(ValueError, r"need \(20, 3, 4\)"):
+        with self.assertRaisesRegex(ValueError, r"need \(20, 3, 4\)") as caught:
             self.character.deform(np.zeros((3, 3, 4)))
+        self.assertEqual(caught.exception.field, "pose")
         with self.assertRaises(sinew.NotFound):
             sinew.load("/no/such.glb")
         with self.assertRaises(sinew.Unavailable):

@@ -64,7 +64,7 @@ class SINEW_PT_character(_Panel, bpy.types.Panel):
         elif state.message:
             layout.label(text=state.message, icon="SORTTIME")
         elif not state.error:
-            layout.label(text=f"{state.milliseconds:.1f} ms", icon="CHECKMARK")
+            layout.label(text=f"{state.milliseconds:.1f} ms" if state.milliseconds else "Bound", icon="CHECKMARK")
         if state.error:
             column = layout.column(align=True)
             column.alert = True

@@ -49,8 +49,11 @@ Array ToArray(const Field& field, const char* need) {
   Array array = Array::ensure(field.value);
   if (!array) {
     PyErr_Clear();
-    RaiseField(field, absl::StrCat("got ", std::string(py::str(py::type::of(field.value))),
-                                   ", need an array of ", need));
+    const std::string got =
+        py::isinstance<py::array>(field.value)
+            ? absl::StrCat("an array of ", std::string(py::str(field.value.attr("dtype"))))
+            : std::string(py::str(py::type::of(field.value).attr("__name__")));
+    RaiseField(field, absl::StrCat("got ", got, ", need an array of ", need));
   }
   return array;
 }
