@@ -6,10 +6,10 @@
 #include <google/protobuf/util/time_util.h>
 #include <utf8.h>
 
-#include <cctype>
 #include <cmath>
 #include <optional>
 
+#include "core/base/field_path.h"
 #include "core/base/status.h"
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
@@ -154,18 +154,6 @@ std::string FieldOf(const absl::Status& status) {
   const auto request = DetailOf<google::rpc::BadRequest>(status);
   return request && request->field_violations_size() > 0 ? request->field_violations(0).field()
                                                          : std::string();
-}
-
-std::string_view LeadingPath(std::string_view message) {
-  const std::size_t colon = message.find(": ");
-  if (colon == std::string_view::npos || colon == 0) return {};
-  for (const char c : message.substr(0, colon)) {
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_' && c != '.' && c != '[' &&
-        c != ']') {
-      return {};
-    }
-  }
-  return message.substr(0, colon);
 }
 
 absl::Status WithDetails(absl::Status status) {

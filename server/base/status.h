@@ -55,9 +55,6 @@ std::string FieldOf(const absl::Status& status);
 // The option that LimitExceeded named, or empty.
 std::string LimitOf(const absl::Status& status);
 
-// Path at the start of a message "path: what", or empty: letters, digits, `_`, `.`, `[n]`.
-std::string_view LeadingPath(std::string_view message);
-
 // An INVALID_ARGUMENT or OUT_OF_RANGE without details whose message begins with a path receives
 // the details of InvalidField.
 absl::Status WithDetails(absl::Status status);

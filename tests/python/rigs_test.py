@@ -91,7 +91,6 @@ class Rigs(unittest.TestCase):
                     self.assertIn(said, str(caught.exception))
                     self.assertEqual(caught.exception.field, said[:said.index(": ")])
 
-
     def test_rig_from_meshes_has_what_the_file_had(self):
         hand = sinew.load("model:hand")
         poses = hand.clips["fist"].poses()

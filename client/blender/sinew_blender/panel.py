@@ -8,7 +8,7 @@ from . import live, methods, operators
 
 
 def _columns(context) -> int:
-    """Characters that fit into a line with an icon. Labels are not wrapped by Blender."""
+    """Characters that fit into a line with an icon, at about 8 pixels each. Blender does not wrap labels."""
     return max(int(context.region.width / context.preferences.system.ui_scale / 8) - 6, 10)
 
 

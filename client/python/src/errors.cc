@@ -1,35 +1,17 @@
 #include "client/python/src/errors.h"
 
-#include <absl/strings/ascii.h>
-#include <absl/strings/match.h>
 #include <absl/strings/strip.h>
 #include <absl/time/time.h>
 
-#include <algorithm>
-#include <cstddef>
 #include <string>
 
 #include "client/cli/base/exit_code.h"
+#include "core/base/field_path.h"
 #include "sinew/problem.h"
 
 namespace py = pybind11;
 
 namespace sinew::python {
-namespace {
-
-// Errors of the client itself have no details, but begin with the field: "weights: got 3, need 4".
-std::string LeadingField(const absl::Status& status, const std::string& message) {
-  if (!absl::IsInvalidArgument(status)) return {};
-  const std::size_t end = message.find(": ");
-  if (end == message.npos || end == 0) return {};
-  const std::string field = message.substr(0, end);
-  const auto belongs = [](char c) {
-    return absl::ascii_isalnum(static_cast<unsigned char>(c)) || absl::StrContains("_.[]", c);
-  };
-  return std::ranges::all_of(field, belongs) ? field : std::string();
-}
-
-}  // namespace
 
 py::object MakeError(const absl::Status& status) {
   const client::ErrorDetails details = client::Details(status);
@@ -41,7 +23,9 @@ py::object MakeError(const absl::Status& status) {
   const std::string message(absl::StripPrefix(status.message(), "--"));
   const auto text = py::reinterpret_steal<py::object>(
       PyUnicode_DecodeUTF8(message.data(), static_cast<Py_ssize_t>(message.size()), "replace"));
-  const std::string field = details.field.empty() ? LeadingField(status, message) : details.field;
+  std::string field = details.field;
+  // Errors of the client itself have no details.
+  if (field.empty() && absl::IsInvalidArgument(status)) field = LeadingPath(message);
   return py::module_::import("sinew.errors")
       .attr("make")(absl::StatusCodeToString(status.code()), text, field, details.reason, limits,
                     retry_after, cli::ExitCode(status));

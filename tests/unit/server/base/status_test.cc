@@ -61,8 +61,6 @@ TEST(Status, LeadingPathBecomesField) {
   EXPECT_EQ(FieldOf(WithDetails(absl::InvalidArgumentError("a.b[3].c: got 1"))), "a.b[3].c");
   EXPECT_EQ(FieldOf(WithDetails(absl::InvalidArgumentError("no path here: x"))), "");
   EXPECT_EQ(FieldOf(WithDetails(absl::NotFoundError("a: x"))), "");
-  EXPECT_EQ(LeadingPath("a b: c"), "");
-  EXPECT_EQ(LeadingPath(": c"), "");
 }
 
 TEST(Status, LongMessagesAreCutAtCharacterBoundary) {
