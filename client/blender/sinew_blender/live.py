@@ -34,6 +34,7 @@ class Runtime:
     shown: typing.Any = None  # what the outputs show
     message: str = ""
     error: str = ""
+    printed: typing.Tuple[int, str] = (0, "")  # frame and error, the last on the console
     milliseconds: float = 0.0  # of the last frame
     largest_distance: float = 0.0  # between first and second, in units of the armature
 
@@ -215,9 +216,11 @@ def update(armature: bpy.types.Object, depsgraph: bpy.types.Depsgraph, wait: boo
             _wait_for_server(armature, state, depsgraph)
     except (sinew.Error, snapshot.BindError) as error:
         state.error = str(error)
-    if wait and state.error:
-        print(f"Sinew: {armature.name}, frame {depsgraph.scene.frame_current} is not deformed: {state.error}",
-              file=sys.stderr)
+    failure = (depsgraph.scene.frame_current, state.error)
+    if wait and state.error and state.printed != failure:  # a render evaluates a frame more than once
+        print(f"Sinew: {armature.name}, frame {failure[0]} is not deformed: {state.error}", file=sys.stderr)
+    if wait:
+        state.printed = failure
 
 
 def _drop_job_of_other_server(state: Runtime) -> None:
