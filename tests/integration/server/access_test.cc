@@ -183,7 +183,7 @@ TEST_F(AccessTest, UnixSocketsNeedATokenToo) {
 TEST_F(AccessTest, JsonWebTokensOfTheKeySet) {
   const TestKey key("EdDSA"), other("EdDSA");
   nlohmann::json jwks;
-  jwks["keys"] = {key.Jwk("k")};
+  jwks["keys"] = nlohmann::json::array({key.Jwk("k")});
   WriteAll(folder_ / "jwks", jwks.dump());
   config.access.token_file.clear();
   config.access.jwks_file = folder_ / "jwks";
@@ -202,7 +202,7 @@ TEST_F(AccessTest, JsonWebTokensOfTheKeySet) {
   const nlohmann::json later = {{"sub", "alice"}, {"aud", "sinew"}, {"exp", 1'000'009'000}};
   const std::string long_lived = "Bearer " + key.Jwt(later, std::string("k"));
   EXPECT_CODE(Info({long_lived}), StatusCode::OK);
-  jwks["keys"] = {other.Jwk("k")};
+  jwks["keys"] = nlohmann::json::array({other.Jwk("k")});
   WriteAll(folder_ / "jwks", jwks.dump());
   WaitUntil([&] { return Info({long_lived}).error_code() == StatusCode::UNAUTHENTICATED; },
             [&] { clock.Advance(std::chrono::milliseconds(500)); });
@@ -212,7 +212,7 @@ TEST_F(AccessTest, WrongJsonWebTokensLookAlike) {
   using nlohmann::json;
   const TestKey rsa("RS256"), ec("ES256"), other("ES256");
   json jwks;
-  jwks["keys"] = {rsa.Jwk("r"), ec.Jwk("e")};
+  jwks["keys"] = nlohmann::json::array({rsa.Jwk("r"), ec.Jwk("e")});
   WriteAll(folder_ / "jwks", jwks.dump());
   config.access.token_file.clear();
   config.access.jwks_file = folder_ / "jwks";

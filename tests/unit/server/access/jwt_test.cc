@@ -169,7 +169,7 @@ TEST_F(Jwt, OnlyKeyNeedsNoName) {
   json jwks;
   json key = ec.Jwk("");
   key.erase("kid");
-  jwks["keys"] = {key};
+  jwks["keys"] = nlohmann::json::array({key});
   keys = *JwtKeys::Parse(jwks.dump());
   EXPECT_EQ(Try(ec.Jwt(Claims(), json{{"alg", "ES256"}})), "OK");
 }
