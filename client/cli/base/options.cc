@@ -159,6 +159,12 @@ Option OptionSet::AddText(const std::string& name, std::string& value, const std
       *app_, name, "TEXT", [&value](const std::string& text) { value = text; }, value, help));
 }
 
+Option OptionSet::AddText(const std::string& name, std::optional<std::string>& value,
+                          const std::string& help) {
+  return Option(AddOne(
+      *app_, name, "TEXT", [&value](const std::string& text) { value = text; }, "", help));
+}
+
 Option OptionSet::AddChoice(const std::string& name, std::string& value,
                             const std::vector<std::string>& choices, const std::string& help) {
   CLI::Option* option = AddOne(

@@ -47,6 +47,8 @@ class OptionSet {
 
   Option AddFlag(const std::string& name, bool& value, const std::string& help);
   Option AddText(const std::string& name, std::string& value, const std::string& help);
+  Option AddText(const std::string& name, std::optional<std::string>& value,
+                 const std::string& help);  // unset unless it is given
   // One of `choices`, which --help shows as a|b|c; exactly as spelled.
   Option AddChoice(const std::string& name, std::string& value,
                    const std::vector<std::string>& choices, const std::string& help);

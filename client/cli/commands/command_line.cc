@@ -41,8 +41,8 @@ void AddFile(OptionSet& set, const std::string& name, std::string& value, const 
   set.AddText(name, value, help + " (default: $" + variable + ")").Placeholder("FILE");
 }
 
-void AddGlobals(OptionSet set, Globals& globals) {
-  const Option server = set.AddText("--server", globals.server,
+void AddGlobals(OptionSet set, Globals& globals, std::optional<std::string>& server_option) {
+  const Option server = set.AddText("--server", server_option,
                                     "Server to use: host, host:port (50051 if none is named) or "
                                     "unix:/path (default: $SINEW_SERVER, else 127.0.0.1:50051)")
                             .Placeholder("ADDR");
@@ -128,7 +128,8 @@ CommandLine ParseCommandLine(int argc, const char* const* argv) {
     return line;
   }
   OptionParser parser("sinew", kPurpose, "sinew " SINEW_VERSION);
-  AddGlobals(parser.globals(), line.globals);
+  std::optional<std::string> server_option;
+  AddGlobals(parser.globals(), line.globals, server_option);
   AddCommands({parser, line.command});
   const OptionParser::Result parsed = parser.Parse(argc, argv);
   line.name = parsed.command;
@@ -144,15 +145,15 @@ CommandLine ParseCommandLine(int argc, const char* const* argv) {
     return line;
   }
   if (line.globals.local) return line;
-  line.globals.names_server = !line.globals.server.empty();
-  if (!line.globals.names_server) line.globals.server = Environment("SINEW_SERVER");
-  if (line.globals.server.empty()) line.globals.server = "127.0.0.1:50051";
+  line.globals.names_server = server_option.has_value();
+  std::string address = server_option.value_or(Environment("SINEW_SERVER"));
+  if (!server_option && address.empty()) address = "127.0.0.1:50051";
   ReadEnvironment(line.globals);
   line.globals.traceparent = Environment("TRACEPARENT");
   if (const absl::Status tls = CheckTls(line.globals); !tls.ok()) {
     return Mistake(std::move(line), tls);
   }
-  const absl::StatusOr<std::string> server = client::TargetOf("--server", line.globals.server);
+  const absl::StatusOr<std::string> server = client::TargetOf("--server", address);
   if (!server.ok()) {
     return Mistake(std::move(line), UsageError(std::string(server.status().message())));
   }

@@ -88,6 +88,7 @@ TEST(CommandLine, MistakesExit64WithAdvice) {
       {"bench", "--deformer", "lbs", "--encoding", "float16"},
       {"stats", "--server", "127.0.0.1:99999"},
       {"stats", "--server", "127.0.0.1:0"},
+      {"stats", "--server", ""},
       {"stats", "--server", "http://127.0.0.1"},
       {"bench", "a.glb", "--deformer", "lbs", "--vertices", "1000"},
       {"delete"},
