@@ -172,7 +172,8 @@ class LocalServer(unittest.TestCase):
                              heat_map=True)
         self.assertEqual((image.dtype, image.shape[2]), (np.uint8, 3))
         self.assertGreater(image.std(), 5)
-        for name, value in (("width", 1), ("zoom", float("nan")), ("zoom", 0), ("elevation", float("inf"))):
+        for name, value in (("width", 1), ("zoom", float("nan")), ("zoom", 0), ("elevation", float("inf")),
+                            ("look_at", (1, 2)), ("look_at", (0, 0, float("nan")))):
             with self.assertRaisesRegex(ValueError, name):
                 sinew.render(self.hand, self.frames[0], **{name: value})
 
@@ -237,6 +238,8 @@ class LocalServer(unittest.TestCase):
             sinew.compare([], poses)
         with self.assertRaisesRegex(ValueError, "poses: got"):
             sinew.compare(characters, self.poses)
+        with sinew.local() as other, self.assertRaisesRegex(ValueError, r"characters\[1\]: is of another client"):
+            sinew.compare([characters[0], other.character(tube, "lbs")], poses)
 
     def test_other_threads_run_while_a_call_waits(self):
         ticks = []

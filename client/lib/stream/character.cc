@@ -172,6 +172,11 @@ absl::StatusOr<std::vector<TargetMetrics>> Character::Compare(std::span<const Ch
   std::vector<State::InUse> uses;
   std::vector<Target> targets;
   for (const Character& character : characters) {
+    if (character.client().connection_ != client.connection_) {
+      return absl::InvalidArgumentError(absl::StrCat("characters[", targets.size(),
+                                                     "]: is of another client than the first, "
+                                                     "need characters of one client"));
+    }
     SINEW_ASSIGN_OR_RETURN(uses.emplace_back(), State::Use(character.state_, call));
     targets.push_back(uses.back().target);
   }

@@ -15,6 +15,8 @@ namespace sinew::python {
 
 // Of any numeric type and layout, as contiguous float32. Only copied where it is not that already.
 using FloatArray = pybind11::array_t<float, pybind11::array::c_style | pybind11::array::forcecast>;
+using DoubleArray =
+    pybind11::array_t<double, pybind11::array::c_style | pybind11::array::forcecast>;
 using Shape = std::vector<pybind11::ssize_t>;
 
 inline std::span<const float> Floats(const FloatArray& array) {

@@ -37,7 +37,7 @@ double Within(const char* name, double value, double low, double high) {
 // [H, W, 3].
 py::array Render(const Rig& rig, const NamedPositions& frames, std::int64_t width,
                  std::int64_t height, double azimuth, double elevation, double zoom,
-                 const std::optional<std::array<double, 3>>& look_at, bool heat_map, bool wire,
+                 const std::optional<DoubleArray>& look_at, bool heat_map, bool wire,
                  py::object progress) {
   const auto vertices = Size(rig.data().vertices());
   std::vector<cli::PosedPanel> panels;
@@ -58,9 +58,11 @@ py::array Render(const Rig& rig, const NamedPositions& frames, std::int64_t widt
   options.framing.azimuth = Within("azimuth", azimuth, -3600, 3600);
   options.framing.elevation = Within("elevation", elevation, -85, 85);
   options.framing.zoom = Within("zoom", zoom, 0.01, 1000);
-  options.framing.look_at = look_at;
   if (look_at) {
-    for (const double value : *look_at) Within("look_at", value, -1e30, 1e30);
+    if (look_at->ndim() != 1 || look_at->size() != 3) RaiseShape("look_at", *look_at, "(3,)");
+    client::Point& centre = options.framing.look_at.emplace();
+    for (std::size_t i = 0; i < 3; ++i)
+      centre[i] = Within("look_at", look_at->data()[i], -1e30, 1e30);
   }
   options.wire = wire;
   options.progress = [&](double fraction) {
