@@ -111,10 +111,11 @@ absl::Status BindUnweighted(Unweighted choice, ImportedScene& scene) {
     std::string what;
     switch (choice) {
       case Unweighted::kRefuse:
-        return InvalidArgument(mesh.source_path, ": ", missing.size(),
-                               " vertices have no weight, the first is ", missing.front(),
-                               "; need every vertex bound to a joint, or the option unweighted: "
-                               "root, nearest or still");
+        return InvalidArgument(
+            mesh.source_path, ": ", missing.size(), " vertices have no weight, the first is ",
+            missing.front(),
+            "; need every vertex bound to a joint, or --unweighted root, nearest "
+            "or still (in Python unweighted=)");
       case Unweighted::kRoot:
         mesh.skin.fallback_joint = TopJoint(mesh.skin);
         what =

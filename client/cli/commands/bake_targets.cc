@@ -25,7 +25,7 @@ absl::StatusOr<CacheFormat> FormatOf(const BakeOutput& output) {
   if (format.ok()) return format;
   return UsageError(absl::StrCat(output.format.empty() ? "--out" : "--format", ": got \"",
                                  output.format.empty() ? output.out : name,
-                                 "\", need .pc2, .mdd or .npy (or --format pc2, mdd, npy)"));
+                                 "\", need .pc2, .mdd or .npy, or the format pc2, mdd or npy"));
 }
 
 absl::StatusOr<client::UpAxis> UpOf(const std::string& axes) {

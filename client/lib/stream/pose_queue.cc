@@ -37,8 +37,8 @@ absl::StatusOr<std::uint64_t> PoseQueue::Check(std::uint64_t wanted) const {
         absl::StrCat("pose.frame: got ", wanted, " after ", last_, ", need a higher number"));
   }
   if (room() == 0) {
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "pose: ", waiting_.size(), " poses are queued; receive frames with Next first"));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("pose: ", waiting_.size(), " poses are queued; receive frames first"));
   }
   return number;
 }

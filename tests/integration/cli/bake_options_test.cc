@@ -160,7 +160,7 @@ TEST_F(BakeOptions, UnweightedVerticesDoWhatIsAsked) {
   const Finished refused = Bake(file, "a.npy", {});
   EXPECT_EQ(refused.exit_code, 65);
   EXPECT_THAT(refused.err, HasSubstr("1 vertices have no weight, the first is 3"));
-  EXPECT_THAT(refused.err, HasSubstr("the option unweighted: root, nearest or still"));
+  EXPECT_THAT(refused.err, HasSubstr("--unweighted root, nearest or still"));
   EXPECT_EQ(Bake(file, "a.npy", {"--unweighted", "all"}).exit_code, 64);
 
   const auto last = [&](const char* choice) {

@@ -1,4 +1,4 @@
-// Vertices without weights: refused unless the option unweighted says what moves them.
+// Vertices without weights: refused unless --unweighted says what moves them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -53,7 +53,8 @@ TEST(Unweighted, RefusesByDefaultAndNamesTheOption) {
   EXPECT_THAT(
       std::string(scene.status().message()),
       HasSubstr("nodes[0] 'Strip': 2 vertices have no weight, the first is 1; need every "
-                "vertex bound to a joint, or the option unweighted: root, nearest or still"));
+                "vertex bound to a joint, or --unweighted root, nearest or still (in Python "
+                "unweighted=)"));
 }
 
 TEST(Unweighted, RootMovesThem) {
