@@ -60,6 +60,10 @@ absl::Status Check(const Manifest& manifest) {
     return InvalidArgument("manifest.frame_numbers: ", manifest.frame_numbers.size(), ", need ",
                            manifest.frames, " (one per frame) or none");
   }
+  if (!manifest.pose_hashes.empty() && manifest.pose_hashes.size() != manifest.frames) {
+    return InvalidArgument("manifest.pose_hashes: ", manifest.pose_hashes.size(), ", need ",
+                           manifest.frames, " (one per frame) or none");
+  }
   return CheckMeshes(manifest);
 }
 
@@ -87,6 +91,18 @@ void Fields(M& manifest, Visit&& visit) {
   }
 }
 
+// The same for members that earlier versions did not write.
+template <class M, class Visit>
+void LaterFields(M& manifest, Visit&& visit) {
+  visit("source.name", manifest.source);
+  visit("source.digest", manifest.source_digest);
+  visit("clip.name", manifest.clip);
+  visit("clip.poses_digest", manifest.poses_digest);
+  visit("clip.controls_digest", manifest.controls_digest);
+  visit("space", manifest.space);
+  visit("preroll", manifest.preroll);
+}
+
 Json::json_pointer Pointer(const std::string& field) {
   return Json::json_pointer(
       absl::StrCat("/", absl::StrReplaceAll(field, {{".", "/"}, {"[", "/"}, {"]", ""}})));
@@ -111,15 +127,29 @@ absl::Status Read(const Json& json, const std::string& field, T& value) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::uint64_t> ParseHash(const Json& json, std::size_t frame) {
+absl::StatusOr<std::uint64_t> ParseHash(const Json& json, const char* list, std::size_t frame) {
   std::uint64_t hash = 0;
   const std::string text = json.is_string() ? json.get<std::string>() : "";
   const auto result = std::from_chars(text.data(), text.data() + text.size(), hash, 16);
   if (text.size() != kHashDigits || result.ec != std::errc() ||
       result.ptr != text.data() + text.size()) {
-    return InvalidArgument("manifest.frame_hashes[", frame, "]: need ", kHashDigits, " hex digits");
+    return InvalidArgument("manifest.", list, "[", frame, "]: need ", kHashDigits, " hex digits");
   }
   return hash;
+}
+
+absl::Status ReadHashes(const Json& json, const char* list, std::vector<std::uint64_t>& hashes) {
+  for (const Json& text : json[list]) {
+    SINEW_ASSIGN_OR_RETURN(const std::uint64_t hash, ParseHash(text, list, hashes.size()));
+    hashes.push_back(hash);
+  }
+  return absl::OkStatus();
+}
+
+Json HashTexts(const std::vector<std::uint64_t>& hashes) {
+  Json texts = Json::array();
+  for (const std::uint64_t hash : hashes) texts.push_back(absl::StrFormat("%016x", hash));
+  return texts;
 }
 
 absl::StatusOr<Manifest> FromJson(const Json& json) {
@@ -145,9 +175,13 @@ absl::StatusOr<Manifest> FromJson(const Json& json) {
       manifest.frame_numbers.push_back(number.get<double>());
     }
   }
-  for (const Json& text : json["frame_hashes"]) {
-    SINEW_ASSIGN_OR_RETURN(const std::uint64_t hash, ParseHash(text, manifest.frame_hashes.size()));
-    manifest.frame_hashes.push_back(hash);
+  LaterFields(manifest, [&](const std::string& field, std::string& value) {
+    if (status.ok() && json.contains(Pointer(field))) status = Read(json, field, value);
+  });
+  SINEW_RETURN_IF_ERROR(status);
+  SINEW_RETURN_IF_ERROR(ReadHashes(json, "frame_hashes", manifest.frame_hashes));
+  if (json.contains("pose_hashes")) {
+    SINEW_RETURN_IF_ERROR(ReadHashes(json, "pose_hashes", manifest.pose_hashes));
   }
   SINEW_RETURN_IF_ERROR(Check(manifest));
   return manifest;
@@ -159,6 +193,12 @@ std::uint64_t HashPositions(std::span<const float> positions) {
   return XXH3_64bits(positions.data(), positions.size_bytes());
 }
 
+std::uint64_t HashPose(std::span<const float> joint_transforms, std::span<const float> controls) {
+  std::vector<float> pose(joint_transforms.begin(), joint_transforms.end());
+  pose.insert(pose.end(), controls.begin(), controls.end());
+  return HashPositions(pose);
+}
+
 absl::StatusOr<std::string> EncodeManifest(const Manifest& manifest) {
   SINEW_RETURN_IF_ERROR(Check(manifest));
   Json json;
@@ -167,12 +207,13 @@ absl::StatusOr<std::string> EncodeManifest(const Manifest& manifest) {
   Fields(manifest,
          [&](const std::string& field, const auto& value) { json[Pointer(field)] = value; });
   if (manifest.meshes.empty()) json["meshes"] = Json::array();
+  LaterFields(manifest, [&](const std::string& field, const std::string& value) {
+    if (!value.empty()) json[Pointer(field)] = value;
+  });
   json["hash"] = "XXH3-64 of each frame's positions, little-endian float32, in rig order";
   if (!manifest.frame_numbers.empty()) json["frame_numbers"] = manifest.frame_numbers;
-  Json& hashes = json["frame_hashes"] = Json::array();
-  for (std::uint64_t hash : manifest.frame_hashes) {
-    hashes.push_back(absl::StrFormat("%016x", hash));
-  }
+  json["frame_hashes"] = HashTexts(manifest.frame_hashes);
+  if (!manifest.pose_hashes.empty()) json["pose_hashes"] = HashTexts(manifest.pose_hashes);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -36,6 +36,16 @@ struct Manifest {
   std::string recipe;                      // recipe text with every default filled in
   std::string recipe_digest;               // "sha256-<hex>"
   std::string determinism_digest;
+  // What the poses are from. Unknown in manifests of earlier versions: empty.
+  std::string source;           // name of the character file, without its folder
+  std::string source_digest;    // "sha256-<hex>" of that file
+  std::string clip;             // name of the clip, or of the file of poses
+  std::string poses_digest;     // "sha256-<hex>" of the file of poses; empty: a clip of `source`
+  std::string controls_digest;  // the same of a file of control values
+  std::string space;            // of the points: "model", "object" or "custom"
+  // Of a recipe with state: frames evaluated before the first one, "all" of them or a number.
+  std::string preroll;
+  std::vector<std::uint64_t> pose_hashes;   // [frames] HashPose, or empty: unknown
   std::vector<std::uint64_t> frame_hashes;  // [frames] HashPositions
   std::vector<ManifestMesh> meshes;         // contiguous, in rig order, covering all vertices
 
@@ -47,6 +57,9 @@ struct Manifest {
 
 // XXH3-64 of [V * 3] positions as little-endian float32.
 std::uint64_t HashPositions(std::span<const float> positions);
+
+// XXH3-64 of joint transforms followed by control values, as little-endian float32.
+std::uint64_t HashPose(std::span<const float> joint_transforms, std::span<const float> controls);
 
 // Pretty-printed JSON with a final newline; key order is fixed, so equal manifests give equal
 // bytes. Invalid UTF-8 in names is replaced. kInvalidArgument: frame_hashes or meshes do not match

@@ -105,6 +105,16 @@ absl::StatusOr<CacheLayout> ParseMdd(std::span<const std::byte> bytes) {
   return layout;
 }
 
+void ReadFloats(std::span<const std::byte> bytes, ByteOrder order, std::span<float> values) {
+  if (order == ByteOrder::kLittle) {
+    std::memcpy(values.data(), bytes.data(), values.size_bytes());
+    return;
+  }
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    values[k] = LoadBytes<float>(bytes.data() + k * 4, ByteOrder::kBig);
+  }
+}
+
 }  // namespace
 
 const char* CacheFormatName(CacheFormat format) {
@@ -155,6 +165,11 @@ void AppendCacheFrame(CacheFormat format, std::span<const float> positions, std:
   }
 }
 
+void ReadCacheFrame(CacheFormat format, std::span<const std::byte> bytes,
+                    std::span<float> positions) {
+  ReadFloats(bytes, format == CacheFormat::kMdd ? ByteOrder::kBig : ByteOrder::kLittle, positions);
+}
+
 absl::StatusOr<CacheReader> CacheReader::Open(CacheFormat format,
                                               std::span<const std::byte> bytes) {
   absl::StatusOr<CacheLayout> layout = format == CacheFormat::kPc2   ? ParsePc2(bytes)
@@ -172,14 +187,8 @@ absl::Status CacheReader::ReadFrame(std::uint32_t frame, std::span<float> positi
   if (positions.size() != values) {
     return InvalidArgument("positions: ", positions.size(), " values, need ", values);
   }
-  const std::byte* from = bytes_.data() + layout_.data_offset + frame * values * 4;
-  if (layout_.order == ByteOrder::kLittle) {
-    std::memcpy(positions.data(), from, positions.size_bytes());
-    return absl::OkStatus();
-  }
-  for (std::size_t k = 0; k < values; ++k) {
-    positions[k] = LoadBytes<float>(from + k * 4, ByteOrder::kBig);
-  }
+  ReadFloats(bytes_.subspan(layout_.data_offset + frame * values * 4, values * 4), layout_.order,
+             positions);
   return absl::OkStatus();
 }
 

@@ -37,6 +37,10 @@ absl::StatusOr<std::string> EncodeCacheHeader(CacheFormat format, const CacheInf
 // Appends one frame of [V * 3] positions: always V * 12 bytes, any values (NaN payloads are kept).
 void AppendCacheFrame(CacheFormat format, std::span<const float> positions, std::string& out);
 
+// The inverse: reads `bytes` [V * 12] of one frame into `positions` [V * 3].
+void ReadCacheFrame(CacheFormat format, std::span<const std::byte> bytes,
+                    std::span<float> positions);
+
 // Reads a whole cache from memory (a mapped file, a string).
 //
 // Open validates everything except the position values. Thread-safe. The bytes must outlive the

@@ -1,5 +1,6 @@
 #include "core/formats/manifest.h"
 
+#include <absl/strings/str_cat.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +26,15 @@ Manifest Example() {
   manifest.recipe = "lbs | delta_mush(iterations=20)";
   manifest.recipe_digest = "sha256-bb";
   manifest.determinism_digest = "lbs.1";
+  manifest.source = "hero.glb";
+  manifest.source_digest = "sha256-cc";
+  manifest.clip = "Walk";
+  manifest.poses_digest = "sha256-dd";
+  manifest.controls_digest = "sha256-ee";
+  manifest.space = "object";
+  manifest.preroll = "all";
   manifest.frame_hashes = {0x0123456789abcdefULL, 7};
+  manifest.pose_hashes = {8, 9};
   manifest.meshes = {{"body", 0, 3}, {"eyes \"left\"", 3, 2}};
   return manifest;
 }
@@ -60,11 +69,38 @@ TEST(Manifest, RoundTripsEveryField) {
   EXPECT_EQ(read->recipe, wrote.recipe);
   EXPECT_EQ(read->recipe_digest, wrote.recipe_digest);
   EXPECT_EQ(read->determinism_digest, wrote.determinism_digest);
+  EXPECT_EQ(read->source, wrote.source);
+  EXPECT_EQ(read->source_digest, wrote.source_digest);
+  EXPECT_EQ(read->clip, wrote.clip);
+  EXPECT_EQ(read->poses_digest, wrote.poses_digest);
+  EXPECT_EQ(read->controls_digest, wrote.controls_digest);
+  EXPECT_EQ(read->space, wrote.space);
+  EXPECT_EQ(read->preroll, wrote.preroll);
   EXPECT_EQ(read->frame_hashes, wrote.frame_hashes);
+  EXPECT_EQ(read->pose_hashes, wrote.pose_hashes);
   ASSERT_EQ(read->meshes.size(), 2u);
   EXPECT_EQ(read->meshes[1].name, "eyes \"left\"");
   EXPECT_EQ(read->meshes[1].first_vertex, 3u);
   EXPECT_EQ(read->meshes[1].vertices, 2u);
+}
+
+TEST(Manifest, ReadsThoseOfEarlierVersions) {
+  Manifest earlier = Example();
+  earlier.source = earlier.source_digest = earlier.clip = earlier.poses_digest =
+      earlier.controls_digest = earlier.space = earlier.preroll = "";
+  earlier.pose_hashes.clear();
+  const std::string json = *EncodeManifest(earlier);
+  for (const char* key : {"source", "clip", "space", "preroll", "pose_hashes"}) {
+    EXPECT_EQ(json.find(absl::StrCat("\"", key, "\"")), std::string::npos) << key;
+  }
+  const auto read = ParseManifest(json);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->clip, "");
+}
+
+TEST(Manifest, PoseHashIsThatOfTransformsAndControls) {
+  const std::vector<float> transforms = {1, 2, 3}, controls = {4}, all = {1, 2, 3, 4};
+  EXPECT_EQ(HashPose(transforms, controls), HashPositions(all));
 }
 
 TEST(Manifest, HashesHaveSixteenHexDigits) {
