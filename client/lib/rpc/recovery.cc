@@ -61,14 +61,14 @@ bool Recovery::Waited(const absl::Status& status) {
   ++failures_;
   const absl::Duration delay = NextDelay(policy, failures_, status);
   if (now + delay >= deadline_) return false;
-  if (repeat_ == Repeat::kAttempts && failures_ >= policy.max_attempts) return false;
-  if (repeat_ == Repeat::kPersist && now + delay >= first_failure_ + policy.resume_for) {
-    return false;
-  }
+  const bool persists = repeat_ == Repeat::kPersist;
+  const absl::Duration patience = persists ? policy.resume_for : policy.repeat_for;
+  const bool has_attempts = !persists && failures_ < policy.max_attempts;
+  if (!has_attempts && now + delay >= first_failure_ + patience) return false;
   const WaitNotice& notice = connection_.options().on_wait;
-  if ((refused || repeat_ == Repeat::kPersist) && failures_ == 1 && notice) {
+  if ((refused || patience > absl::ZeroDuration()) && failures_ == 1 && notice) {
     const absl::Duration longest =
-        repeat_ == Repeat::kPersist ? policy.resume_for : delay * (policy.max_attempts - failures_);
+        has_attempts ? std::max(patience, delay * (policy.max_attempts - failures_)) : patience;
     notice(status, std::min(longest, deadline_ - now));
   }
   if (!SleepFor(delay, stop_)) return false;

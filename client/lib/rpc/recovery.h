@@ -14,7 +14,7 @@ class Connection;
 
 // How long an attempt is repeated while its errors are IsBroken or IsRefused.
 enum class Repeat {
-  kAttempts,  // RetryPolicy::max_attempts
+  kAttempts,  // RetryPolicy::max_attempts and repeat_for
   kPersist,   // for RetryPolicy::resume_for
 };
 

@@ -43,6 +43,11 @@ absl::Status CheckPolicy(const RetryPolicy& policy) {
     return absl::InvalidArgumentError(
         absl::StrCat("retry.max_attempts: got ", policy.max_attempts, ", need at least 1"));
   }
+  if (policy.repeat_for < absl::ZeroDuration() || policy.resume_for < absl::ZeroDuration()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("retry.repeat_for, resume_for: got ", absl::FormatDuration(policy.repeat_for),
+                     ", ", absl::FormatDuration(policy.resume_for), ", need 0 or more"));
+  }
   if (policy.initial_backoff < absl::ZeroDuration() ||
       policy.max_backoff < policy.initial_backoff || policy.max_backoff > absl::Hours(1)) {
     return absl::InvalidArgumentError(absl::StrCat(

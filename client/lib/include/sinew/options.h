@@ -19,7 +19,8 @@ namespace sinew::client {
 // that it states (RESOURCE_EXHAUSTED with RetryInfo) after this time, and streams opened again.
 struct RetryPolicy {
   int max_attempts = 4;  // of a call, or of opening a stream the first time; 1 = no retry
-  absl::Duration resume_for = absl::Seconds(30);  // of a broken stream or a Character
+  absl::Duration repeat_for = absl::ZeroDuration();  // of these, however many attempts that makes
+  absl::Duration resume_for = absl::Seconds(30);     // of a broken stream or a Character
   // Doubles from wait to wait; each is scaled by a random factor from 0.75 to 1.25.
   absl::Duration initial_backoff = absl::Milliseconds(100);
   absl::Duration max_backoff = absl::Seconds(5);

@@ -84,6 +84,8 @@ TEST(NextDelay, RespectsRetryDelayOfServer) {
 TEST(CheckPolicy, RefusesValuesOutOfRange) {
   EXPECT_TRUE(CheckPolicy({}).ok());
   EXPECT_TRUE(absl::IsInvalidArgument(CheckPolicy({.max_attempts = 0})));
+  EXPECT_TRUE(absl::IsInvalidArgument(CheckPolicy({.repeat_for = absl::Seconds(-1)})));
+  EXPECT_TRUE(absl::IsInvalidArgument(CheckPolicy({.resume_for = absl::Seconds(-1)})));
   EXPECT_TRUE(absl::IsInvalidArgument(CheckPolicy({.initial_backoff = -absl::Seconds(1)})));
   EXPECT_TRUE(absl::IsInvalidArgument(
       CheckPolicy({.initial_backoff = absl::Seconds(9), .max_backoff = absl::Seconds(1)})));
