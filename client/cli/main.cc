@@ -44,7 +44,7 @@ int Main(int argc, char** argv) {
     std::fputs("sinew: interrupted\n", stderr);
     interrupt.Raise();
   }
-  if (!status.ok()) std::fputs(ErrorText(status, line.name).c_str(), stderr);
+  if (!status.ok()) PrintFailure(line.globals, status, line.name);
   return ExitCode(status);
 }
 

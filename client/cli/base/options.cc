@@ -267,8 +267,8 @@ std::string OptionParser::Help() const {
 }
 
 int NextWord(int argc, const char* const* argv, int at) {
-  constexpr std::array<std::string_view, 5> kWithValue = {"--server", "--tls-ca", "--tls-cert",
-                                                          "--tls-key", "--token-file"};
+  constexpr std::array<std::string_view, 7> kWithValue = {
+      "--server", "--tls-ca", "--tls-cert", "--tls-key", "--token-file", "--progress", "--wait"};
   while (at < argc && argv[at][0] == '-')
     at += std::ranges::count(kWithValue, argv[at]) > 0 ? 2 : 1;
   return std::min(at, argc);

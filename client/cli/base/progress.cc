@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "client/cli/base/printable.h"
@@ -12,7 +13,8 @@ namespace {
 
 constexpr int kBarColumns = 30;
 constexpr auto kBetween = std::chrono::milliseconds(100);
-constexpr auto kFirstLine = std::chrono::seconds(1), kBetweenLines = std::chrono::seconds(10);
+constexpr auto kFirstLine = std::chrono::seconds(1), kBetweenLines = std::chrono::seconds(10),
+               kBetweenMessages = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -25,9 +27,17 @@ void Progress::Close() {
   const std::lock_guard lock(mutex_);
   if (drawn_) std::fputs(kWipeLine, stderr);
   drawn_ = false;
+  // Programs want the last state too.
+  if (writer_.joinable() && form_ != Form::kLines) WriteLine();
   form_ = Form::kNone;
   writer = std::exchange(writer_, {});
   writer.request_stop();
+}
+
+void PrintEvent(const nlohmann::ordered_json& event) {
+  const std::string line =
+      event.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
 void Progress::Update(double fraction, const std::string& detail) {
@@ -56,11 +66,26 @@ void Progress::DrawBar() {
 
 void Progress::WriteLines(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
-  for (auto wait = kFirstLine;; wait = kBetweenLines) {
+  const bool lines = form_ == Form::kLines;
+  if (!lines) WriteLine();
+  for (auto wait = kFirstLine;; wait = lines ? kBetweenLines : kBetweenMessages) {
     wake_.wait_for(lock, stop, wait, [] { return false; });
     if (stop.stop_requested()) return;
-    std::fprintf(stderr, "sinew: %s %.0f %%%s%s\n", label_.c_str(), fraction_ * 100,
-                 detail_.empty() ? "" : "  ", Printable(detail_).c_str());
+    WriteLine();
+  }
+}
+
+void Progress::WriteLine() {
+  const double percent = fraction_ * 100;
+  const std::string detail = detail_.empty() ? "" : "  " + Printable(detail_);
+  if (form_ == Form::kJson) {
+    PrintEvent(
+        {{"event", "progress"}, {"task", label_}, {"fraction", fraction_}, {"detail", detail_}});
+  } else if (form_ == Form::kOpenJd) {
+    std::fprintf(stderr, "openjd_status: %s %.0f %%%s\n", label_.c_str(), percent, detail.c_str());
+    if (part_ == Part::kMain) std::fprintf(stderr, "openjd_progress: %.1f\n", percent);
+  } else if (form_ == Form::kLines) {
+    std::fprintf(stderr, "sinew: %s %.0f %%%s\n", label_.c_str(), percent, detail.c_str());
   }
 }
 

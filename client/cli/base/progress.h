@@ -1,9 +1,11 @@
-// progress.h - progress of a command: one line on a terminal, a few lines in a log.
+// progress.h - progress of a command: one line on a terminal, a few lines in a log, or messages for
+// a program that reads them.
 #pragma once
 
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <thread>
 
@@ -12,16 +14,26 @@ namespace sinew::cli {
 // Moves the cursor of a terminal to the start of the line and erases the line.
 inline constexpr char kWipeLine[] = "\r\x1b[K";
 
+// Writes a line of JSON to stderr, such as {"event":"note","text":"..."}.
+void PrintEvent(const nlohmann::ordered_json& event);
+
 // Thread-safe: the client library reports from its own threads.
 class Progress {
  public:
   enum class Form {
     kNone,
-    kBar,    // redraws one line of stderr, at most ten times a second, and erases it at the end
-    kLines,  // a line after a second and then every ten seconds, for output that is not a terminal
+    kBar,     // redraws one line of stderr, at most ten times a second, and erases it at the end
+    kLines,   // a line after a second and then every ten seconds, for output that is not a terminal
+    kOpenJd,  // openjd_status and openjd_progress, every second
+    kJson,    // an event every second
+  };
+  enum class Part {
+    kMain,   // of the command
+    kFirst,  // work before that: openjd_progress does not count it
   };
   // The time begins with the first update.
-  Progress(Form form, std::string label) : form_(form), label_(std::move(label)) {}
+  Progress(Form form, std::string label, Part part = Part::kMain)
+      : form_(form), part_(part), label_(std::move(label)) {}
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -35,9 +47,11 @@ class Progress {
  private:
   void DrawBar();
   void WriteLines(const std::stop_token& stop);
+  void WriteLine();
 
   std::mutex mutex_;
   Form form_;
+  const Part part_;
   bool drawn_ = false;
   std::string label_, detail_;
   double fraction_ = 0;

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "client/cli/character/recipe_text.h"
+#include "client/cli/files/input_file.h"
 #include "client/rig/rest_pose.h"
+#include "core/base/status.h"
 
 namespace sinew::cli {
 namespace {
@@ -41,18 +43,41 @@ std::shared_ptr<const RestMesh> RestMeshOf(const CharacterFile& character) {
   return std::make_shared<const RestMesh>(std::move(rest));
 }
 
-Manifest ManifestOf(const CharacterFile& character, const client::Character& bound) {
-  const client::Session session = bound.session();
+absl::StatusOr<Manifest> ManifestOf(const CharacterFile& character, const MotionRequest& motion,
+                                    const client::ClipData& clip, const client::Session& session) {
   Manifest manifest;
   manifest.software_version = SINEW_VERSION;
+  manifest.fps = clip.fps;
   manifest.meters_per_unit = character.rig.meters_per_unit;
   const auto digest = [](const std::string& name) { return name.substr(name.find('/') + 1); };
-  manifest.rig = digest(bound.rig_name());
+  manifest.rig = digest(session.rig);
   manifest.recipe = RecipeText(session.recipe_json);
   manifest.recipe_digest =
       digest(client::RigName(manifest.recipe));  // the same SHA-256, of the text
   manifest.determinism_digest = session.determinism_digest;
+  manifest.source = character.label;
+  manifest.source_digest = character.digest;
+  manifest.clip = clip.name;
+  if (!motion.poses.empty()) {
+    SINEW_ASSIGN_OR_RETURN(manifest.poses_digest, FileDigest(motion.poses, "--poses"));
+  }
+  if (!motion.controls.empty()) {
+    SINEW_ASSIGN_OR_RETURN(manifest.controls_digest, FileDigest(motion.controls, "--controls"));
+  }
   return manifest;
+}
+
+std::vector<std::uint64_t> PoseHashes(const client::ClipData& clip,
+                                      std::span<const std::size_t> frames) {
+  const std::size_t joints = clip.joint_transforms.size() / std::max<std::size_t>(clip.frames, 1);
+  const std::size_t controls = clip.controls.size() / std::max<std::size_t>(clip.frames, 1);
+  std::vector<std::uint64_t> hashes;
+  for (std::size_t k = 0; k < (frames.empty() ? clip.frames : frames.size()); ++k) {
+    const std::size_t frame = frames.empty() ? k : frames[k];
+    hashes.push_back(HashPose(std::span(clip.joint_transforms).subspan(frame * joints, joints),
+                              std::span(clip.controls).subspan(frame * controls, controls)));
+  }
+  return hashes;
 }
 
 }  // namespace sinew::cli

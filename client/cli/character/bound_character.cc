@@ -48,7 +48,7 @@ client::UploadProgress ShowOn(const std::shared_ptr<Progress>& line) {
 absl::StatusOr<client::UploadedRig> UploadCharacter(Context& context,
                                                     const CharacterFile& character) {
   SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());
-  const auto line = context.MakeProgress("Upload");
+  const auto line = context.MakeProgress("Upload", Progress::Part::kFirst);
   absl::StatusOr<client::UploadedRig> uploaded =
       connection.UploadRig(std::string_view(character.rig_bytes), ShowOn(line), context.call());
   line->Close();
@@ -59,7 +59,8 @@ absl::StatusOr<client::UploadedRig> UploadCharacter(Context& context,
 absl::StatusOr<client::Character> BindCharacter(Context& context, const CharacterFile& character,
                                                 const std::string& recipe_text) {
   SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());
-  const auto upload = context.MakeProgress("Upload"), bind = context.MakeProgress("Bind");
+  const auto upload = context.MakeProgress("Upload", Progress::Part::kFirst),
+             bind = context.MakeProgress("Bind", Progress::Part::kFirst);
   client::CharacterOptions options;
   options.upload_progress = ShowOn(upload);
   options.session_progress = [upload, bind](const client::Session& session) {
@@ -112,8 +113,7 @@ client::Pose PoseOf(const client::ClipData& clip, std::size_t index) {
   client::Pose pose;
   pose.joint_transforms = std::span(clip.joint_transforms).subspan(index * joints, joints);
   pose.controls = std::span(clip.controls).subspan(index * controls, controls);
-  pose.time = static_cast<double>(clip.first_frame + static_cast<std::int64_t>(index) * clip.step) /
-              clip.fps;
+  pose.time = clip.FrameNumber(index) / clip.fps;
   return pose;
 }
 

@@ -50,21 +50,19 @@ absl::StatusOr<CharacterFile> ReadImported(const std::string& file,
 }
 
 // The frames of `whole` that are asked for. `what` names it in errors.
-absl::StatusOr<client::ClipData> Cut(const client::ClipData& whole, const FrameRange& frames,
+absl::StatusOr<client::ClipData> Cut(const client::ClipData& whole, const FrameSet& frames,
                                      const std::string& what) {
   SINEW_ASSIGN_OR_RETURN(
-      const FrameRange range,
+      const std::vector<std::int64_t> numbers,
       ResolveFrames(frames, static_cast<std::int64_t>(whole.frames), what, whole.fps));
   client::ClipData clip;
   clip.name = whole.name;
   clip.fps = whole.fps;
-  clip.first_frame = range.first;
-  clip.step = range.step;
-  clip.frames = static_cast<std::size_t>(FrameCount(range));
+  SetFrameNumbers(numbers, clip);
   const auto pick = [&](const std::vector<float>& from, std::vector<float>& to) {
     const auto stride = static_cast<std::int64_t>(from.size() / whole.frames);
     to.reserve(clip.frames * static_cast<std::size_t>(stride));
-    for (std::int64_t k = range.first; k <= *range.last; k += range.step) {
+    for (const std::int64_t k : numbers) {
       to.insert(to.end(), from.begin() + k * stride, from.begin() + (k + 1) * stride);
     }
   };
@@ -167,6 +165,7 @@ absl::StatusOr<CharacterFile> ReadWithoutMuscles(const std::string& file,
                : Prefixed(file, character.status());
   }
   character->label = label;
+  SINEW_ASSIGN_OR_RETURN(character->digest, FileDigest(file, "file"));
   return character;
 }
 
@@ -209,14 +208,17 @@ absl::StatusOr<client::ClipData> ReadOwnMotion(const CharacterFile& character,
     return client::SampleClip(*character.scene, index,
                               {.fps = request.fps, .frame_numbers = request.times});
   }
-  SINEW_ASSIGN_OR_RETURN(const FrameRange range,
+  SINEW_ASSIGN_OR_RETURN(const std::vector<std::int64_t> numbers,
                          ResolveFrames(request.frames, client::ClipFrames(info, request.fps),
                                        absl::StrCat("clip '", info.name, "'"), request.fps));
+  client::ClipData times;
+  SetFrameNumbers(numbers, times);
   return client::SampleClip(*character.scene, index,
                             {.fps = request.fps,
-                             .first_frame = range.first,
-                             .last_frame = *range.last,
-                             .step = range.step});
+                             .first_frame = times.first_frame,
+                             .last_frame = numbers.back(),
+                             .step = times.step,
+                             .frame_numbers = times.frame_numbers});
 }
 
 }  // namespace

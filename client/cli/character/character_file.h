@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "client/cli/character/frame_range.h"
+#include "client/cli/character/frame_set.h"
 #include "client/import/import.h"
 #include "client/models/models.h"
 #include "sinew/rig_data.h"
@@ -22,6 +22,7 @@ struct CharacterFile {
   Kind kind = Kind::kImported;
   std::string label;  // for people: file name without folders, or "model:hand"
   client::RigData rig;
+  std::string digest;     // "sha256-<hex>" of the file, or empty: not of a file
   std::string rig_bytes;  // what is uploaded
   std::string muscles;    // the file of its muscles, or empty
   std::vector<client::ClipInfo> clips;
@@ -57,12 +58,12 @@ struct MotionRequest {
   std::string poses;          // .npy of frames x joints x 12 instead of a clip; empty = none
   std::string controls = {};  // .npy of frames x controls for these poses; empty = the defaults
   double fps = 24;            // > 0
-  FrameRange frames = {};
+  FrameSet frames = {};
   std::vector<double> times = {};  // frames with fractions instead of these, of a clip
 };
 
 // Samples a clip of the file, or reads the poses. `name` of the result says which clip it was;
-// first_frame and step are those of the range.
+// SetFrameNumbers was called for it.
 //   kInvalidArgument: no such clip, no clip at all, poses of another joint count. kOutOfRange:
 //   frames or times beyond the clip.
 absl::StatusOr<client::ClipData> ReadMotion(const CharacterFile& character,

@@ -2,8 +2,8 @@
 
 #include <absl/strings/str_cat.h>
 
-#include <utility>
-#include <vector>
+#include <algorithm>
+#include <cmath>
 
 #include "client/cli/base/exit_code.h"
 #include "core/base/status.h"
@@ -19,40 +19,69 @@ absl::StatusOr<bool> IsStateful(const client::Character& character,
   return stateful;
 }
 
-absl::Status StreamClip(const Context& context, const CharacterFile& character,
-                        const client::Character& bound, MotionRequest motion,
-                        const client::ClipData& clip, const client::OutputOptions& output,
-                        const std::string& label, const FrameSink& sink) {
-  client::ClipData whole;
-  const client::ClipData* streamed = &clip;
-  std::vector<std::size_t> outputs;  // of `streamed`, where it is longer than the clip
-  if (clip.first_frame != 0 || clip.step != 1 || !clip.frame_numbers.empty()) {
-    SINEW_ASSIGN_OR_RETURN(const bool stateful, IsStateful(bound, context.call()));
-    if (stateful && !clip.frame_numbers.empty()) {
+namespace {
+
+// The poses to evaluate for frames of a recipe with state, and which of them are wanted.
+struct History {
+  client::ClipData clip;
+  std::vector<std::size_t> outputs;
+};
+
+absl::StatusOr<History> ReadHistory(const CharacterFile& character, MotionRequest motion,
+                                    const client::ClipData& clip,
+                                    const ClipStreamOptions& options) {
+  std::vector<std::int64_t> numbers;
+  for (std::size_t k = 0; k < (options.wanted.empty() ? clip.frames : options.wanted.size()); ++k) {
+    const double number = clip.FrameNumber(options.wanted.empty() ? k : options.wanted[k]);
+    if (number != std::floor(number)) {
       return absl::InvalidArgumentError(
           "--times: frames of this recipe depend on those before them, need --frames");
     }
+    numbers.push_back(static_cast<std::int64_t>(number));
+  }
+  const std::int64_t first =
+      options.preroll ? std::max<std::int64_t>(numbers.front() - *options.preroll, 0) : 0;
+  motion.frames = {.ranges = {{.first = first, .last = numbers.back()}}};
+  motion.times.clear();
+  History history;
+  SINEW_ASSIGN_OR_RETURN(history.clip, ReadMotion(character, motion));
+  for (const std::int64_t number : numbers) {
+    history.outputs.push_back(static_cast<std::size_t>(number - first));
+  }
+  return history;
+}
+
+}  // namespace
+
+absl::Status StreamClip(const Context& context, const CharacterFile& character,
+                        const client::Character& bound, const MotionRequest& motion,
+                        const client::ClipData& clip, const ClipStreamOptions& options,
+                        const FrameSink& sink) {
+  History history;
+  const client::ClipData* streamed = &clip;
+  std::vector<std::size_t> outputs = options.wanted;
+  if (clip.first_frame != 0 || clip.step != 1 || !clip.frame_numbers.empty() || !outputs.empty()) {
+    bool stateful = options.stateful.value_or(false);
+    if (!options.stateful) {
+      SINEW_ASSIGN_OR_RETURN(stateful, IsStateful(bound, context.call()));
+    }
     if (stateful) {
-      for (std::size_t k = 0; k < clip.frames; ++k) {
-        outputs.push_back(static_cast<std::size_t>(clip.first_frame) +
-                          k * static_cast<std::size_t>(clip.step));
-      }
-      motion.frames = {.first = 0, .last = static_cast<std::int64_t>(outputs.back())};
-      SINEW_ASSIGN_OR_RETURN(whole, ReadMotion(character, motion));
-      streamed = &whole;
-      context.Note(absl::StrCat("frames depend on those before them: all ", whole.frames,
-                                " from frame 0 on are computed, ", clip.frames,
-                                clip.frames == 1 ? " is kept" : " are kept"));
+      SINEW_ASSIGN_OR_RETURN(history, ReadHistory(character, motion, clip, options));
+      streamed = &history.clip;
+      outputs = history.outputs;
+      context.Note(absl::StrCat("frames depend on those before them: all ", streamed->frames,
+                                " from frame ", streamed->first_frame, " on are computed, ",
+                                outputs.size(), outputs.size() == 1 ? " is kept" : " are kept"));
     }
   }
   std::vector<double> times;
   for (std::size_t k = 0; k < streamed->frames; ++k) {
     times.push_back(streamed->FrameNumber(k) / streamed->fps);
   }
-  const auto line = context.MakeProgress(label);
+  const auto line = context.MakeProgress(options.label);
   std::size_t evaluated = 0;
-  const client::ClipOptions options = {
-      .output = output, .progress = [&](std::size_t done, std::size_t total) {
+  const client::ClipOptions deform = {
+      .output = options.output, .progress = [&](std::size_t done, std::size_t total) {
         if (done < evaluated) {
           context.Note("connection lost; recomputing the clip from its first pose");
         }
@@ -71,7 +100,7 @@ absl::Status StreamClip(const Context& context, const CharacterFile& character,
                                    .frames = streamed->frames,
                                    .times = times,
                                    .outputs = outputs};
-  SINEW_RETURN_IF_ERROR(bound.DeformClip(poses, options, take, context.call()));
+  SINEW_RETURN_IF_ERROR(bound.DeformClip(poses, deform, take, context.call()));
   return context.CheckStop();
 }
 

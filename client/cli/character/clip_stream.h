@@ -4,8 +4,11 @@
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "client/cli/character/character_file.h"
 #include "client/cli/run/context.h"
@@ -20,15 +23,24 @@ using FrameSink = std::function<absl::Status(const client::FrameView& frame)>;
 absl::StatusOr<bool> IsStateful(const client::Character& character,
                                 const client::CallOptions& call);
 
-// Hands the frame of every pose of `clip` to `sink`, with a progress line called `label`. `clip` is
-// what ReadMotion has read for `motion`. If the recipe has state, all poses of the motion from its
-// frame 0 on are evaluated, with a note, and only the frames of the clip are kept. Ctrl-C ends it
-// with kCancelled. kInvalidArgument: fractions of frames for a recipe with state. A pose that the
-// server refuses ends it with that error and the frame number. Other errors are those of
-// client::Character::DeformClip.
+struct ClipStreamOptions {
+  std::string label;  // of the progress line
+  client::OutputOptions output = {};
+  std::vector<std::size_t> wanted = {};  // rising indices of frames of the clip; empty = all
+  std::optional<bool> stateful = {};     // IsStateful; unset = ask
+  // Of a recipe with state: how many frames are evaluated before the first wanted one; unset = all
+  // from frame 0 on, which alone gives the bits of the whole motion.
+  std::optional<std::int64_t> preroll = {};
+};
+
+// Hands the wanted frames of `clip` to `sink`. `clip` is what ReadMotion has read for `motion`. If
+// the recipe has state, the poses of the motion before and between the frames are evaluated too,
+// with a note. Ctrl-C ends it with kCancelled. kInvalidArgument: fractions of frames for a recipe
+// with state. A pose that the server refuses ends it with that error and the frame number. Other
+// errors are those of client::Character::DeformClip.
 absl::Status StreamClip(const Context& context, const CharacterFile& character,
-                        const client::Character& bound, MotionRequest motion,
-                        const client::ClipData& clip, const client::OutputOptions& output,
-                        const std::string& label, const FrameSink& sink);
+                        const client::Character& bound, const MotionRequest& motion,
+                        const client::ClipData& clip, const ClipStreamOptions& options,
+                        const FrameSink& sink);
 
 }  // namespace sinew::cli

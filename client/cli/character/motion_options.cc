@@ -27,8 +27,7 @@ void AddMotionOptions(OptionSet& set, MotionRequest& request) {
 }
 
 Option AddFramesOption(OptionSet& set, std::string& frames) {
-  return set.AddText("--frames", frames,
-                     "FIRST-LAST, FIRST- or one frame, each with xSTEP: 0-99x2 (default: all)");
+  return set.AddText("--frames", frames, "Such as 0-99, 0-99x2, 10- or 1,5,8-20 (default: all)");
 }
 
 absl::StatusOr<client::ClipData> ChooseMotion(const Context& context,

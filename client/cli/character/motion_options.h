@@ -13,7 +13,7 @@ namespace sinew::cli {
 Option AddClipOptions(OptionSet& set, MotionRequest& request);
 // Also --poses and --controls.
 void AddMotionOptions(OptionSet& set, MotionRequest& request);
-// Adds --frames, for ParseFrameRange.
+// Adds --frames, for ParseFrames.
 Option AddFramesOption(OptionSet& set, std::string& frames);
 
 // ReadMotion, with a note where a choice was made for the user.

@@ -1,23 +1,27 @@
-// sinew bake: streams a clip through a deformer into a point cache.
+// sinew bake: streams a clip through a deformer into a point cache, whole or in parts.
 #include <absl/strings/str_cat.h>
 #include <absl/time/clock.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 #include <utility>
 
 #include "client/cli/base/exit_code.h"
-#include "client/cli/base/quantity.h"
 #include "client/cli/character/bake_manifest.h"
 #include "client/cli/character/bound_character.h"
 #include "client/cli/character/clip_stream.h"
 #include "client/cli/character/motion_options.h"
 #include "client/cli/character/read_options.h"
 #include "client/cli/character/recipe_argument.h"
+#include "client/cli/commands/bake_plan.h"
+#include "client/cli/commands/bake_report.h"
 #include "client/cli/commands/bake_targets.h"
 #include "client/cli/commands/commands.h"
+#include "client/cli/commands/pass_writer.h"
+#include "client/cli/files/cache_parts.h"
 #include "client/cli/files/cache_writer.h"
 #include "core/base/status.h"
 
@@ -32,12 +36,13 @@ struct Options {
   std::vector<std::string> deformers;
   MotionRequest motion;
   BakeOutput output;
-};
+  PartsRequest parts;
+  std::optional<std::int64_t> preroll;
+  bool skip_if_current = false;
+  bool dry_run = false;
 
-struct Baked {
-  std::uint64_t bytes = 0;  // of all caches of the pass
-  absl::Duration elapsed;
-  Manifest manifest;
+  // As Manifest::preroll, of a recipe with state.
+  std::string Preroll() const { return preroll ? absl::StrCat(*preroll) : "all"; }
 };
 
 // Binds a deformer when its first pass begins, and releases it after its last.
@@ -67,91 +72,108 @@ class Deformers {
   std::optional<client::Character> bound_;
 };
 
-absl::StatusOr<Baked> Run(Context& context, const CharacterFile& character,
-                          const client::ClipData& clip, const MotionRequest& motion,
-                          const BakePass& pass, Deformers& deformers, std::size_t& received) {
-  std::vector<CacheWriter> writers;
-  for (const CacheTarget& target : pass.targets) {
-    SINEW_ASSIGN_OR_RETURN(CacheWriter writer,
-                           CacheWriter::Create(target, TimesOf(clip), character.rig));
-    writers.push_back(std::move(writer));
-  }
-  SINEW_ASSIGN_OR_RETURN(const client::Character bound, deformers.Get(pass.deformer));
-  WarnUnusedControls(context, character.rig, bound, clip);
-  const absl::Time start = absl::Now();
-  std::vector<float> positions(character.rig.vertices() * 3);
+// Streams the frames of `chunks` to their files.
+absl::Status Deform(Context& context, const PassInput& in, const Options& options,
+                    const Chunks& chunks, Deformers& deformers, Baked& baked) {
+  PassWriter writer(in.character, in.clip, in.pass.targets, chunks, options.parts.enabled());
+  SINEW_RETURN_IF_ERROR(writer.Begin());
+  SINEW_ASSIGN_OR_RETURN(const client::Character bound, deformers.Get(in.pass.deformer));
+  WarnUnusedControls(context, in.character.rig, bound, in.clip);
+  ClipStreamOptions stream = {.label = "Bake", .preroll = options.preroll};
+  SINEW_ASSIGN_OR_RETURN(stream.stateful, IsStateful(bound, context.call()));
+  SINEW_ASSIGN_OR_RETURN(baked.manifest,
+                         ManifestOf(in.character, in.motion, in.clip, bound.session()));
+  if (*stream.stateful) baked.manifest.preroll = options.Preroll();
+  std::vector<float> positions(in.character.rig.vertices() * 3);
   const auto write = [&](const client::FrameView& frame) -> absl::Status {
     SINEW_RETURN_IF_ERROR(frame.CopyPositions(positions));
-    ++received;
-    for (CacheWriter& writer : writers) SINEW_RETURN_IF_ERROR(writer.Append(positions));
-    return absl::OkStatus();
+    ++baked.received;
+    const absl::Status status = writer.Append(positions, baked.manifest);
+    baked.finished = writer.finished();
+    return status;
   };
-  SINEW_RETURN_IF_ERROR(StreamClip(context, character, bound, motion, clip, {}, "Bake", write));
-  Baked baked;
+  // With a preroll the bits of a part depend on where it begins, so each is a stream of its own.
+  Chunks streams;
+  for (const std::vector<std::size_t>& chunk : chunks) {
+    if (streams.empty() || (*stream.stateful && options.preroll)) streams.emplace_back();
+    streams.back().insert(streams.back().end(), chunk.begin(), chunk.end());
+  }
+  for (const std::vector<std::size_t>& wanted : streams) {
+    stream.wanted = wanted;
+    if (wanted.size() == in.clip.frames) stream.wanted.clear();
+    SINEW_RETURN_IF_ERROR(
+        StreamClip(context, in.character, bound, in.motion, in.clip, stream, write));
+  }
+  baked.bytes = writer.bytes();
+  return absl::OkStatus();
+}
+
+// Makes the caches of their parts, and removes these.
+absl::Status Join(const Context& context, const PassInput& in, Baked& baked) {
+  baked.bytes = 0;
+  const auto line = context.MakeProgress("Join", Progress::Part::kFirst);
+  for (const CacheTarget& target : in.pass.targets) {
+    const std::vector<CachePart> parts = FindParts(target.path).parts;
+    SINEW_ASSIGN_OR_RETURN(JoinedCache joined,
+                           JoinParts(target.path, target.format, TimesOf(in.clip), parts,
+                                     target.overwrite, [&](double fraction) {
+                                       line->Update(fraction, target.path);
+                                       return context.CheckStop();
+                                     }));
+    baked.bytes += joined.bytes;
+    baked.manifest = std::move(joined.manifest);
+  }
+  RemoveParts(in.pass.targets);
+  return absl::OkStatus();
+}
+
+// The chunks to bake; none if an earlier run has baked them all. `session` is validated, and there
+// with --resume and --skip-if-current.
+absl::StatusOr<Chunks> Plan(const Context& context, const PassInput& in, const Options& options,
+                            const std::optional<client::Session>& session, Baked& baked) {
+  Chunks all(1, std::vector<std::size_t>(in.clip.frames));
+  std::iota(all[0].begin(), all[0].end(), std::size_t{0});
+  if (session) {
+    SINEW_ASSIGN_OR_RETURN(baked.manifest, ManifestOf(in.character, in.motion, in.clip, *session));
+    const auto is_current = [&](const CacheTarget& target) {
+      return IsCurrent(target, in.character.rig, in.clip, baked.manifest, options.Preroll());
+    };
+    const bool may_skip = options.skip_if_current || (options.parts.resume && !options.parts.only);
+    baked.current = may_skip && std::ranges::all_of(in.pass.targets, is_current);
+    if (baked.current) return Chunks();
+  }
+  if (!options.parts.enabled()) return all;
+  for (const CacheTarget& target : in.pass.targets) {
+    CacheInfo info = TimesOf(in.clip);
+    info.vertices = 1;
+    if (options.parts.only) break;  // parts hold any frames
+    SINEW_RETURN_IF_ERROR(EncodeCacheHeader(target.format, info).status());
+  }
+  if (options.parts.resume) {
+    return MissingChunks(context, in.pass.targets, in.character.rig, in.clip, baked.manifest,
+                         options.Preroll(), options.parts);
+  }
+  if (!options.parts.only && !options.dry_run) RemoveParts(in.pass.targets);
+  return ChunksOf(in.clip, options.parts);
+}
+
+absl::Status Run(Context& context, const PassInput& in, const Options& options,
+                 const std::optional<client::Session>& session, Deformers& deformers,
+                 Baked& baked) {
+  const absl::Time start = absl::Now();
+  SINEW_ASSIGN_OR_RETURN(const Chunks chunks, Plan(context, in, options, session, baked));
+  if (baked.current) return absl::OkStatus();
+  std::size_t wanted = 0;
+  for (const std::vector<std::size_t>& chunk : chunks) wanted += chunk.size();
+  baked.kept = in.clip.frames - wanted;
+  if (!chunks.empty()) {
+    SINEW_RETURN_IF_ERROR(Deform(context, in, options, chunks, deformers, baked));
+  }
+  if (options.parts.enabled() && !options.parts.only) {
+    SINEW_RETURN_IF_ERROR(Join(context, in, baked));
+  }
   baked.elapsed = absl::Now() - start;
-  baked.manifest = ManifestOf(character, bound);
-  SINEW_ASSIGN_OR_RETURN(baked.bytes, CacheWriter::Finish(writers, baked.manifest));
-  return baked;
-}
-
-nlohmann::ordered_json JsonOf(const CharacterFile& character, const client::ClipData& clip,
-                              const CacheTarget& target, const Baked& baked) {
-  const double seconds = std::max(absl::ToDoubleSeconds(baked.elapsed), 1e-9);
-  std::uint64_t vertices = 0;
-  std::vector<std::string> meshes;
-  for (const std::size_t m : target.meshes) {
-    vertices += character.rig.meshes[m].vertices();
-    meshes.push_back(character.rig.meshes[m].name);
-  }
-  std::error_code error;
-  const CacheInfo times = TimesOf(clip);
-  nlohmann::ordered_json json = {{"out", target.path},
-                                 {"manifest", ManifestPath(target.path)},
-                                 {"format", CacheFormatName(target.format)},
-                                 {"clip", clip.name},
-                                 {"meshes", meshes},
-                                 {"frames", clip.frames},
-                                 {"first_frame", times.first_frame},
-                                 {"frame_step", times.frame_step},
-                                 {"fps", clip.fps},
-                                 {"vertices", vertices},
-                                 {"bytes", std::filesystem::file_size(target.path, error)},
-                                 {"seconds", seconds},
-                                 {"frames_per_second", static_cast<double>(clip.frames) / seconds},
-                                 {"rig", baked.manifest.rig},
-                                 {"recipe", baked.manifest.recipe},
-                                 {"determinism_digest", baked.manifest.determinism_digest}};
-  if (!times.frame_numbers.empty()) json["frame_numbers"] = times.frame_numbers;
-  if (target.rest_mesh) json["rest"] = RestPath(target.path);
-  return json;
-}
-
-void Report(const Context& context, const CharacterFile& character, const client::ClipData& clip,
-            const BakePass& pass, const Baked& baked, nlohmann::ordered_json& caches) {
-  for (const CacheTarget& target : pass.targets) {
-    if (target.rest_mesh) {
-      context.Warn(absl::StrCat("the file's vertex order could not be kept: apply the cache to ",
-                                RestPath(target.path)));
-    }
-    if (context.json()) {
-      caches.push_back(JsonOf(character, clip, target, baked));
-    } else {
-      context.Print(target.path + "\n");
-    }
-  }
-  context.Note(absl::StrCat(
-      clip.frames, " frames of ", CountText(character.rig.vertices()), " vertices, clip '",
-      clip.name, "', in ", DurationText(baked.elapsed), "; ", BytesText(baked.bytes),
-      pass.targets.size() == 1
-          ? "; manifest " + ManifestPath(pass.targets[0].path)
-          : absl::StrCat(" in ", pass.targets.size(), " caches, each with a manifest")));
-}
-
-// What is left of a bake that failed.
-std::string KeptText(const std::string& out, std::size_t received, std::size_t frames) {
-  std::error_code error;
-  return absl::StrCat(received, " of ", frames, " frames were received, none is kept; ", out,
-                      std::filesystem::exists(out, error) ? " is unchanged" : " is not written");
+  return absl::OkStatus();
 }
 
 // The clips that --clip names: "all" of the file, or one.
@@ -166,25 +188,32 @@ std::vector<MotionRequest> MotionsOf(const CharacterFile& character, const Motio
   return motions;
 }
 
-// Of several deformers none is baked if one of them cannot be.
-absl::Status CheckDeformers(Context& context, const CharacterFile& character,
-                            const std::vector<std::string>& deformers,
-                            const std::vector<std::string>& recipes) {
-  if (recipes.size() == 1) return absl::OkStatus();
+// One validated session for each recipe, so that of several deformers none is baked if one of them
+// cannot be.
+absl::StatusOr<std::vector<client::Session>> Validate(Context& context,
+                                                      const CharacterFile& character,
+                                                      const std::vector<std::string>& deformers,
+                                                      const std::vector<std::string>& recipes) {
   SINEW_ASSIGN_OR_RETURN(const client::UploadedRig uploaded, UploadCharacter(context, character));
   SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());
+  std::vector<client::Session> sessions;
   for (std::size_t d = 0; d < recipes.size(); ++d) {
     const client::SessionRequest request{
         .rig = uploaded.rig.name, .recipe = recipes[d], .validate_only = true};
-    const absl::Status status = connection.CreateSession(request, context.call()).status();
-    if (!status.ok()) return OfDeformer(deformers[d], character, status);
+    absl::StatusOr<client::Session> session = connection.CreateSession(request, context.call());
+    if (!session.ok()) {
+      return recipes.size() == 1 ? session.status()
+                                 : OfDeformer(deformers[d], character, session.status());
+    }
+    session->rig = uploaded.rig.name;
+    sessions.push_back(*std::move(session));
   }
-  return absl::OkStatus();
+  return sessions;
 }
 
 absl::Status Bake(Context& context, Options options) {
   if (!options.frames.empty()) {
-    SINEW_ASSIGN_OR_RETURN(options.motion.frames, ParseFrameRange(options.frames));
+    SINEW_ASSIGN_OR_RETURN(options.motion.frames, ParseFrames(options.frames));
   }
   if (!options.times.empty()) {
     if (!options.motion.poses.empty()) {
@@ -215,24 +244,32 @@ absl::Status Bake(Context& context, Options options) {
     SINEW_RETURN_IF_ERROR(UseObjectSpace(character, passes));
   }
   SINEW_RETURN_IF_ERROR(context.CheckStop());
-  if (const absl::Status status = CheckDeformers(context, character, options.deformers, recipes);
-      !status.ok()) {
-    return context.Lost(status, "nothing is baked");
+  std::vector<client::Session> sessions;
+  if (recipes.size() > 1 || options.skip_if_current || options.parts.resume || options.dry_run) {
+    absl::StatusOr<std::vector<client::Session>> validated =
+        Validate(context, character, options.deformers, recipes);
+    if (!validated.ok()) return context.Lost(validated.status(), "nothing is baked");
+    sessions = *std::move(validated);
   }
   Deformers deformers(context, character, recipes);
   nlohmann::ordered_json caches = nlohmann::ordered_json::array();
   for (const BakePass& pass : passes) {
-    const client::ClipData& clip = clips[pass.clip];
-    std::size_t received = 0;
-    const absl::StatusOr<Baked> baked =
-        Run(context, character, clip, motions[pass.clip], pass, deformers, received);
-    if (!baked.ok()) {
-      const absl::Status lost =
-          context.Lost(baked.status(), KeptText(pass.targets[0].path, received, clip.frames));
+    const PassInput in = {character, clips[pass.clip], motions[pass.clip], pass};
+    std::optional<client::Session> session;
+    if (!sessions.empty()) session = sessions[pass.deformer];
+    Baked baked;
+    if (options.dry_run) {
+      SINEW_ASSIGN_OR_RETURN(const Chunks chunks, Plan(context, in, options, session, baked));
+      ReportPlan(context, in, options.parts, chunks, *session, baked, caches);
+      continue;
+    }
+    const absl::Status status = Run(context, in, options, session, deformers, baked);
+    if (!status.ok()) {
+      const absl::Status lost = context.Lost(status, KeptText(in, options.parts, baked));
       return recipes.size() == 1 ? lost
                                  : OfDeformer(options.deformers[pass.deformer], character, lost);
     }
-    Report(context, character, clip, pass, *baked, caches);
+    Report(context, in, options.parts, baked, caches);
   }
   WarnLosses(context, character);
   if (context.json()) context.PrintJson(caches.size() == 1 ? caches[0] : caches);
@@ -272,20 +309,39 @@ void AddBake(CommandList& commands) {
       "--space", output.space, {"model", kObjectSpace},
       "Space of the points: of the character, or of each mesh's object as FILE places it");
   set.AddFlag("--no-clobber", output.no_clobber, "Fail if a file of that name exists");
+  set.AddNumber("--chunk", options->parts.frames, 1, 1e9,
+                "Bake in parts of this many frames, in the folder OUT.parts, and join them");
+  set.AddFlag("--resume", options->parts.resume,
+              "Keep what an earlier run has finished: the cache, or its parts (--chunk 50)");
+  set.AddFlag("--part", options->parts.only,
+              "Bake --frames as parts and leave them for `sinew join`: a task of a render farm");
+  set.AddFlag("--skip-if-current", options->skip_if_current,
+              "Do nothing if OUT is what this command would write, as its manifest says");
+  set.AddNumber("--preroll", options->preroll, 0, 1e9,
+                "Of recipes with state: evaluate this many frames before the first one or before "
+                "each part, instead of all; other bits than those of the whole clip");
+  set.AddFlag("--dry-run", options->dry_run,
+              "Write nothing: print what would be baked, with estimates of time and memory");
   set.SetFooter(
       R"(The cache holds points in model space, vertices in the order of the file, all meshes in one cache unless --split or
 --mesh is given. Where the importer cannot keep that order, NAME.rest.obj is the rest mesh to apply the cache to. Files of
 a clip and deformer appear complete or not at all. --clip all bakes every clip.
 If the connection drops, waits up to 30 s for the server and says so.
-Stateful recipes, such as implicit(tracking=true), always compute every frame from 0, whatever
---frames selects, and again after a lost connection: any range and step has the bits of the whole clip.
+Stateful recipes, such as implicit(tracking=true), compute every frame from 0, whatever --frames selects, and again after
+a lost connection: any range and step has the bits of the whole clip. --preroll limits that.
+In parts (--chunk, --resume or --part) an interrupted bake loses at most one of them; with --resume the same command
+continues. The joined cache is the same, byte for byte, as one that was baked at once.
 Examples:
   sinew bake hero.glb --deformer ddm --out hero.pc2
   sinew bake hero.glb --deformer 'dqs(blend=0.5)' --clip Walk --frames 0-x2 --fps 30 --out walk.mdd
   sinew bake hero.glb --deformer ddm --clip all --split --axes blender --out 'hero.{clip}.{mesh}.pc2'
   sinew bake hero.glb --deformer dqs --times 11.75,12,12.25 --out blur.mdd
   sinew bake hero.sinewrig --poses walk.npy --deformer lbs --out walk.npy.cache --format npy
-See also: sinew verify, sinew inspect (clips), sinew render.)");
+  sinew bake hero.glb --deformer ddm --out hero.pc2 --chunk 50 --resume               # run it again after a failure
+  sinew bake hero.glb --deformer ddm --out hero.pc2 --frames 0-49 --part              # on one machine,
+  sinew bake hero.glb --deformer ddm --out hero.pc2 --frames 50-99 --part             # on another,
+  sinew join hero.pc2 --frames 0-99                                                   # and then
+See also: sinew join, sinew verify, sinew inspect (clips), sinew render.)");
 }
 
 }  // namespace sinew::cli

@@ -131,6 +131,7 @@ absl::Status UseObjectSpace(const CharacterFile& character, std::vector<BakePass
                                "\" has a scale of 0, need model");
       }
       target.space.assign(inverse.m.begin(), inverse.m.end());
+      target.space_name = "object";
     }
   }
   return absl::OkStatus();

@@ -57,6 +57,11 @@ void AddGlobals(OptionSet set, Globals& globals, std::optional<std::string>& ser
           "Token for the server; $SINEW_TOKEN holds one itself");
   set.AddFlag("--json", globals.json, "Print JSON instead of text");
   set.AddFlag("--quiet,-q", globals.quiet, "No progress and no notes; warnings and errors remain");
+  set.AddChoice("--progress", globals.progress, ProgressNames(),
+                "Progress and messages on stderr: for people, for OpenJD, or as lines of JSON");
+  set.AddNumber("--wait", globals.wait_seconds, 0, 604'800,
+                "Wait this many seconds for a server that is lost or busy (default: about 1 before "
+                "the first answer, then 30)");
   set.SetFooter(kQuickStart);
 }
 
@@ -66,11 +71,13 @@ void AddCommands(CommandList commands) {
   AddUpload(commands);
   AddBind(commands);
   AddBake(commands);
+  AddJoin(commands);
   AddExport(commands);
   AddRender(commands);
   AddCompare(commands);
   AddWeights(commands);
   AddVerify(commands);
+  AddRepair(commands);
   AddBench(commands);
   AddRigs(commands);
   AddSessions(commands);

@@ -123,7 +123,7 @@ absl::StatusOr<std::size_t> FrameToDraw(const Options& options, const client::Cl
 absl::Status Draw(Context& context, const CharacterFile& character, MotionRequest motion,
                   std::int64_t number, const std::vector<BoundMethod>& bound,
                   PictureRequest request, OutputFile& out) {
-  motion.frames = {.first = number, .last = number};
+  motion.frames = FrameSet::One(number);
   SINEW_ASSIGN_OR_RETURN(const client::ClipData clip, ReadMotion(character, motion));
   SINEW_RETURN_IF_ERROR(AimPicture(character.rig, PoseOf(clip, 0).joint_transforms, request));
   PictureOptions& drawing = request.options;
@@ -136,7 +136,7 @@ absl::Status Draw(Context& context, const CharacterFile& character, MotionReques
       return absl::OkStatus();
     };
     SINEW_RETURN_IF_ERROR(
-        StreamClip(context, character, method.character, motion, clip, {}, "Pose", take));
+        StreamClip(context, character, method.character, motion, clip, {.label = "Pose"}, take));
   }
   drawing.title = PictureTitle(character.label, clip);
   ColourByDistance(panels, drawing);
@@ -147,7 +147,7 @@ absl::Status Compare(Context& context, Options options) {
   SINEW_RETURN_IF_ERROR(ReadPictureSize(options.drawing));
   if (!options.picture.empty()) SINEW_RETURN_IF_ERROR(CheckPng("--picture", options.picture));
   if (!options.frames.empty()) {
-    SINEW_ASSIGN_OR_RETURN(options.motion.frames, ParseFrameRange(options.frames));
+    SINEW_ASSIGN_OR_RETURN(options.motion.frames, ParseFrames(options.frames));
   }
   std::vector<std::string> recipes;
   for (const std::string& argument : options.deformers) {
@@ -156,6 +156,10 @@ absl::Status Compare(Context& context, Options options) {
   SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadCharacter(options.file, options.read));
   SINEW_ASSIGN_OR_RETURN(const client::ClipData clip,
                          ChooseMotion(context, character, options.motion));
+  if (!clip.frame_numbers.empty()) {
+    return UsageError(absl::StrCat("--frames: got \"", options.frames,
+                                   "\", need frames at even distances to compare"));
+  }
   if (options.frame) SINEW_RETURN_IF_ERROR(FrameToDraw(options, clip, {}).status());
   SINEW_RETURN_IF_ERROR(
       AimPicture(character.rig, PoseOf(clip, 0).joint_transforms, options.drawing));

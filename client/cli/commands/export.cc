@@ -95,7 +95,7 @@ absl::Status AddMotion(Context& context, const CharacterFile& character, const O
 absl::Status Export(Context& context, Options options) {
   SINEW_RETURN_IF_ERROR(CheckPaths(options));
   if (!options.frames.empty()) {
-    SINEW_ASSIGN_OR_RETURN(options.motion.frames, ParseFrameRange(options.frames));
+    SINEW_ASSIGN_OR_RETURN(options.motion.frames, ParseFrames(options.frames));
   }
   SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadCharacter(options.file, options.read));
   std::vector<Exported> files;

@@ -73,7 +73,7 @@ absl::Status AddDeformed(Context& context, const CharacterFile& character,
     return absl::OkStatus();
   };
   SINEW_RETURN_IF_ERROR(StreamClip(context, character, bound, options.motion, clip,
-                                   OutputFor(options), "Pose", take));
+                                   {.label = "Pose", .output = OutputFor(options)}, take));
   ReleaseCharacter(context, bound);
   drawing.panels.push_back(std::move(panel));
   return absl::OkStatus();
@@ -147,7 +147,7 @@ absl::Status Render(Context& context, Options options) {
   SINEW_RETURN_IF_ERROR(CheckWhat(options));
   SINEW_RETURN_IF_ERROR(ReadPictureSize(options.picture));
   SINEW_RETURN_IF_ERROR(CheckPng("--out", options.out));
-  options.motion.frames = {.first = options.frame, .last = options.frame, .option = "--frame"};
+  options.motion.frames = FrameSet::One(options.frame, "--frame");
   SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadCharacter(options.file, options.read));
   SINEW_ASSIGN_OR_RETURN(OutputFile out, OutputFile::Create(options.out));
   SINEW_ASSIGN_OR_RETURN(const Drawing drawing, options.weights.empty()

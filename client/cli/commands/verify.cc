@@ -1,88 +1,75 @@
 // sinew verify: recomputes every checksum of a point cache.
 #include <absl/strings/str_cat.h>
-#include <absl/strings/str_format.h>
 
 #include <nlohmann/json.hpp>
-#include <optional>
+#include <string>
+#include <vector>
 
 #include "client/cli/base/exit_code.h"
 #include "client/cli/base/printable.h"
 #include "client/cli/base/quantity.h"
 #include "client/cli/commands/commands.h"
-#include "client/cli/files/cache_writer.h"
+#include "client/cli/files/cache_check.h"
 #include "client/cli/files/input_file.h"
 #include "core/base/status.h"
 
 namespace sinew::cli {
 namespace {
 
-constexpr std::uint64_t kMaxManifestBytes = std::uint64_t{1} << 30;
-constexpr std::uint64_t kMaxCacheBytes = std::uint64_t{1} << 46;
+struct Verified {
+  Manifest manifest;
+  CacheDamage damage;
+};
 
-absl::StatusOr<Manifest> ReadManifest(const std::string& path) {
-  const auto file = InputFile::Open(path, kMaxManifestBytes);
-  if (!file.ok()) return Prefixed("manifest", file.status());
-  auto manifest = ParseManifest(file->text());
-  if (!manifest.ok()) return Prefixed(path, manifest.status());
-  return manifest;
-}
-
-// `frame` is the one under check, if an error ends this.
-absl::Status CheckFrames(const Context& context, const CacheReader& reader,
-                         const Manifest& manifest, std::optional<double>& frame) {
-  const auto line = context.MakeProgress("Verify");
-  std::vector<float> positions(std::size_t{reader.vertices()} * 3);
-  for (std::uint32_t k = 0; k < reader.frames(); ++k) {
-    SINEW_RETURN_IF_ERROR(context.CheckStop());
-    frame = manifest.FrameNumber(k);
-    SINEW_RETURN_IF_ERROR(reader.ReadFrame(k, positions));
-    const std::uint64_t hash = HashPositions(positions);
-    if (hash != manifest.frame_hashes[k]) {
-      return absl::DataLossError(
-          absl::StrFormat("sample %d (frame %s) has checksum %016x, its manifest says %016x", k,
-                          NumberText(*frame), hash, manifest.frame_hashes[k]));
-    }
-    line->Update(static_cast<double>(k + 1) / reader.frames());
-  }
-  return absl::OkStatus();
-}
-
-absl::StatusOr<Manifest> VerifyOne(const Context& context, const std::string& path,
-                                   std::optional<double>& frame) {
+absl::StatusOr<Verified> VerifyOne(const Context& context, const std::string& path) {
   SINEW_ASSIGN_OR_RETURN(const InputFile file, InputFile::Open(path, kMaxCacheBytes));
-  SINEW_ASSIGN_OR_RETURN(Manifest manifest, ReadManifest(ManifestPath(path)));
-  SINEW_ASSIGN_OR_RETURN(const CacheFormat format, ParseCacheFormat(manifest.format));
-  SINEW_ASSIGN_OR_RETURN(const CacheReader reader, CacheReader::Open(format, file.bytes()));
-  if (reader.frames() != manifest.frames || reader.vertices() != manifest.vertices) {
-    return absl::DataLossError(absl::StrCat("the cache has ", reader.frames(), " frames of ",
-                                            reader.vertices(), " vertices, its manifest says ",
-                                            manifest.frames, " of ", manifest.vertices));
-  }
-  SINEW_RETURN_IF_ERROR(CheckFrames(context, reader, manifest, frame));
-  return manifest;
+  Verified verified;
+  SINEW_ASSIGN_OR_RETURN(verified.manifest, ReadManifest(path));
+  const auto line = context.MakeProgress("Verify");
+  SINEW_ASSIGN_OR_RETURN(verified.damage,
+                         FindDamage(file.bytes(), verified.manifest, [&](double fraction) {
+                           line->Update(fraction, path);
+                           return context.CheckStop();
+                         }));
+  return verified;
 }
 
-std::string RowText(const std::string& path, const absl::StatusOr<Manifest>& manifest) {
-  if (!manifest.ok()) {
-    return absl::StrCat("bad ", Printable(path), ": ",
-                        Printable(std::string(manifest.status().message())), "\n");
-  }
-  return absl::StrCat("ok ", Printable(path), ": ", manifest->frames, " frames of ",
-                      CountText(manifest->vertices), " vertices\n");
+// What is wrong with a cache, or empty.
+std::string ReasonOf(const absl::StatusOr<Verified>& verified) {
+  if (!verified.ok()) return std::string(verified.status().message());
+  const CacheDamage& damage = verified->damage;
+  if (damage.samples.empty()) return damage.first;
+  return absl::StrCat(damage.first,
+                      "; bad frames: ", FramesText(InfoOf(verified->manifest), damage.samples));
 }
 
-nlohmann::ordered_json RowJson(const std::string& path, const absl::StatusOr<Manifest>& manifest,
-                               const std::optional<double>& frame) {
-  nlohmann::ordered_json row = {{"cache", path}, {"ok", manifest.ok()}};
-  if (manifest.ok()) {
-    row["format"] = manifest->format;
-    row["frames"] = manifest->frames;
-    row["vertices"] = manifest->vertices;
-    row["determinism_digest"] = manifest->determinism_digest;
-  } else {
-    row["frame"] = frame ? nlohmann::ordered_json(*frame) : nlohmann::ordered_json(nullptr);
-    row["reason"] = std::string(manifest.status().message());
+std::string RowText(const std::string& path, const absl::StatusOr<Verified>& verified) {
+  if (const std::string reason = ReasonOf(verified); !reason.empty()) {
+    return absl::StrCat("bad ", Printable(path), ": ", Printable(reason), "\n");
   }
+  const Manifest& manifest = verified->manifest;
+  return absl::StrCat("ok ", Printable(path), ": ", manifest.frames, " frames of ",
+                      CountText(manifest.vertices), " vertices\n");
+}
+
+nlohmann::ordered_json RowJson(const std::string& path, const absl::StatusOr<Verified>& verified) {
+  const std::string reason = ReasonOf(verified);
+  nlohmann::ordered_json row = {{"cache", path}, {"ok", reason.empty()}};
+  if (reason.empty()) {
+    row["format"] = verified->manifest.format;
+    row["frames"] = verified->manifest.frames;
+    row["vertices"] = verified->manifest.vertices;
+    row["determinism_digest"] = verified->manifest.determinism_digest;
+    return row;
+  }
+  nlohmann::ordered_json frames = nlohmann::ordered_json::array();
+  if (verified.ok()) {
+    for (const std::uint32_t k : verified->damage.samples) {
+      frames.push_back(verified->manifest.FrameNumber(k));
+    }
+  }
+  row["bad_frames"] = std::move(frames);
+  row["reason"] = reason;
   return row;
 }
 
@@ -90,16 +77,13 @@ absl::Status Verify(const Context& context, const std::vector<std::string>& path
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   std::vector<std::string> bad;
   for (const std::string& path : paths) {
-    std::optional<double> frame;
-    const absl::StatusOr<Manifest> manifest = VerifyOne(context, path, frame);
+    const absl::StatusOr<Verified> verified = VerifyOne(context, path);
     SINEW_RETURN_IF_ERROR(context.CheckStop());
-    if (!manifest.ok()) {
-      bad.push_back(path);
-    }
+    if (!ReasonOf(verified).empty()) bad.push_back(path);
     if (context.json()) {
-      json.push_back(RowJson(path, manifest, frame));
+      json.push_back(RowJson(path, verified));
     } else {
-      context.Print(RowText(path, manifest));
+      context.Print(RowText(path, verified));
     }
   }
   if (context.json()) context.PrintJson(json);
@@ -121,11 +105,12 @@ void AddVerify(CommandList& commands) {
   set.AddList("CACHE", *paths, ".pc2, .mdd or .npy with its manifest (CACHE.json) beside it")
       .Required();
   set.SetFooter(
-      R"(Needs no server. Checks every cache; exit code 65 if one is bad, with the first frame that differs.
+      R"(Needs no server. Checks every cache; exit code 65 if one is bad, with the frames that differ; `sinew repair`
+bakes these again.
 Examples:
   sinew verify hero.pc2
   sinew verify shots/*.mdd --json
-See also: sinew bake.)");
+See also: sinew repair, sinew bake.)");
 }
 
 }  // namespace sinew::cli

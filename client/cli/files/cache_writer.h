@@ -5,22 +5,15 @@
 #include <absl/status/statusor.h>
 
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "client/cli/files/output_file.h"
-#include "core/formats/manifest.h"
-#include "core/formats/point_cache.h"
+#include "client/cli/files/cache_output.h"
 #include "sinew/rig_data.h"
 
 namespace sinew::cli {
-
-// "walk.pc2" -> "walk.pc2.json": the manifest of a cache.
-std::string ManifestPath(const std::string& cache);
-// "walk.pc2" -> "walk.rest.obj".
-std::string RestPath(const std::string& cache);
 
 // The rest pose as a mesh to apply caches to.
 struct RestMesh {
@@ -39,7 +32,16 @@ struct CacheTarget {
   // [12], the rows of a 3x4 matrix: from model space to the space of the cache's points. Empty =
   // the same. Not together with `up`.
   std::vector<float> space = {};
+  std::string space_name = "model";  // for the manifest
 };
+
+// Sets what `manifest` says about the points: meshes, vertices, axis and space.
+void DescribePoints(const CacheTarget& target, const client::RigData& rig, Manifest& manifest);
+
+// The points of a cache, of [rig.vertices() * 3] positions: `positions` themselves, or those of the
+// target's meshes, turned and placed, in `scratch`.
+std::span<const float> PointsOf(const CacheTarget& target, const client::RigData& rig,
+                                std::span<const float> positions, std::vector<float>& scratch);
 
 // One cache. Not thread-safe. Errors are OutputError where a file cannot be written.
 class CacheWriter {
@@ -54,30 +56,22 @@ class CacheWriter {
   // The next frame of the whole rig, [rig.vertices() * 3].
   absl::Status Append(std::span<const float> positions);
 
-  // Fills in counts, meshes, times, axis and hashes of `manifest`, writes it and the rest mesh of
-  // every cache, and then gives all files their names; manifests come last. Returns the size of the
-  // caches in bytes.
+  // Fills in counts, meshes, times, axis and frame hashes of `manifest`, writes it and the rest
+  // mesh of every cache, and then gives all files their names; manifests come last. Returns the
+  // size of the caches in bytes.
   static absl::StatusOr<std::uint64_t> Finish(std::span<CacheWriter> writers,
                                               const Manifest& manifest);
 
  private:
-  CacheWriter(CacheTarget target, CacheInfo info, const client::RigData& rig, OutputFile cache,
-              OutputFile manifest, std::optional<OutputFile> rest);
-  std::span<const float> Chosen(std::span<const float> positions);
-  std::string UpAxisOfPoints() const;
-  absl::Status WriteManifest(Manifest manifest);
-  absl::Status WriteRest();
-  absl::Status CommitData();
+  CacheWriter(CacheTarget target, const client::RigData& rig, CacheOutput output)
+      : target_(std::move(target)), rig_(&rig), output_(std::move(output)) {}
+  absl::StatusOr<std::string> RestObj();
+  absl::StatusOr<std::uint64_t> Close(Manifest manifest);
 
   CacheTarget target_;
-  CacheInfo info_;
   const client::RigData* rig_;
-  OutputFile cache_, manifest_;
-  std::optional<OutputFile> rest_;
-  std::vector<float> points_;  // of one frame, if they are not the rig's; kept, as is bytes_, to
-  std::string bytes_;          // spare allocations
-  std::uint64_t written_ = 0;
-  std::vector<std::uint64_t> hashes_;
+  CacheOutput output_;
+  std::vector<float> points_;  // of one frame, if they are not the rig's; kept to spare allocations
 };
 
 }  // namespace sinew::cli

@@ -8,9 +8,12 @@
 
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "client/cli/base/exit_code.h"
+#include "core/base/digest.h"
+#include "core/base/status.h"
 
 namespace sinew::cli {
 namespace {
@@ -67,6 +70,12 @@ InputFile& InputFile::operator=(InputFile&& other) noexcept {
 
 InputFile::~InputFile() {
   if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
+}
+
+absl::StatusOr<std::string> FileDigest(const std::string& path, const std::string& option) {
+  SINEW_ASSIGN_OR_RETURN(const InputFile file,
+                         InputFile::Open(path, std::numeric_limits<std::uint64_t>::max(), option));
+  return absl::StrCat("sha256-", Sha256Hex(file.text()));
 }
 
 }  // namespace sinew::cli

@@ -34,4 +34,7 @@ class InputFile {
   std::size_t size_ = 0;
 };
 
+// "sha256-<hex>" of a file of any size. Errors of Open.
+absl::StatusOr<std::string> FileDigest(const std::string& path, const std::string& option);
+
 }  // namespace sinew::cli

@@ -1,7 +1,9 @@
 #include "client/cli/files/output_file.h"
 
+#include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -73,17 +75,64 @@ absl::StatusOr<std::string> Destination(const std::string& path, bool overwrite)
   return real.string();
 }
 
+// Where temporary files of `destination` are, and how their names begin and end.
+struct TemporaryNames {
+  explicit TemporaryNames(const std::string& destination)
+      : folder(FolderOf(destination)),
+        begin(absl::StrCat(".", fs::path(destination).filename().string().substr(0, 200), ".")) {}
+
+  fs::path folder;
+  std::string begin;
+  static constexpr char kEnd[] = ".part";
+};
+
+// Every OutputFile holds a lock on its temporary file, which the kernel gives back when the process
+// ends, however it ends. Fails with EWOULDBLOCK if another one has it, and otherwise where the file
+// system has no locks.
+bool Lock(int file) {
+  return ::flock(file, LOCK_EX | LOCK_NB) == 0;
+}
+
+// Removes temporary files of the destination that processes have left which were killed.
+void RemoveDead(const TemporaryNames& names) {
+  std::error_code error;
+  for (fs::directory_iterator entry(names.folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (!absl::StartsWith(name, names.begin) || !absl::EndsWith(name, names.kEnd)) continue;
+    const int file = ::open(entry->path().c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (file < 0) continue;
+    if (Lock(file)) ::unlink(entry->path().c_str());
+    ::close(file);
+  }
+}
+
+// A new file that is locked, or -1 with errno.
+int CreateLocked(const std::string& path) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0) return -1;
+  // Another process may have taken it for a dead one between the two calls.
+  struct stat state {};
+  const bool contested = !Lock(file) && errno == EWOULDBLOCK;
+  if (contested || ::fstat(file, &state) != 0 || state.st_nlink == 0) {
+    ::close(file);
+    errno = EEXIST;
+    return -1;
+  }
+  return file;
+}
+
 }  // namespace
 
 absl::StatusOr<OutputFile> OutputFile::Create(const std::string& path, bool overwrite) {
   absl::StatusOr<std::string> destination = Destination(path, overwrite);
   if (!destination.ok()) return destination.status();
-  const fs::path folder = FolderOf(*destination);
-  const std::string stem = fs::path(*destination).filename().string().substr(0, 200);
+  const TemporaryNames names(*destination);
+  RemoveDead(names);
   for (int attempt = 0;; ++attempt) {
     const std::string temporary =
-        (folder / absl::StrCat(".", stem, ".", ::getpid(), ".", attempt, ".part")).string();
-    const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        (names.folder / absl::StrCat(names.begin, ::getpid(), ".", attempt, names.kEnd)).string();
+    const int file = CreateLocked(temporary);
     if (file >= 0) {
       Register(temporary);
       return OutputFile(*std::move(destination), temporary, file, overwrite);
@@ -102,7 +151,8 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
     : path_(std::move(other.path_)),
       temporary_(std::exchange(other.temporary_, {})),
       file_(std::exchange(other.file_, -1)),
-      overwrite_(other.overwrite_) {}
+      overwrite_(other.overwrite_),
+      closed_(other.closed_) {}
 
 OutputFile::~OutputFile() {
   if (file_ >= 0) ::close(file_);
@@ -122,12 +172,10 @@ absl::Status OutputFile::Write(std::string_view bytes) {
 }
 
 absl::Status OutputFile::Close() {
-  if (file_ < 0) return absl::OkStatus();
-  const int synced =
-      ::fsync(file_) == 0 || errno == EINVAL ? 0 : errno;  // EINVAL: not a file that can be
-  const int closed = ::close(std::exchange(file_, -1)) == 0 ? 0 : errno;
-  return synced != 0 || closed != 0 ? CannotWrite(path_, synced != 0 ? synced : closed)
-                                    : absl::OkStatus();
+  if (std::exchange(closed_, true)) return absl::OkStatus();
+  // The file stays open for its lock. What a close would report, fsync reports too.
+  if (::fsync(file_) == 0 || errno == EINVAL) return absl::OkStatus();  // EINVAL: cannot be flushed
+  return CannotWrite(path_, errno);
 }
 
 absl::Status OutputFile::Commit() {
@@ -139,6 +187,7 @@ absl::Status OutputFile::Commit() {
   if (!moved) return CannotWrite(path_, errno);
   if (!overwrite_) ::unlink(temporary_.c_str());
   Unregister(std::exchange(temporary_, {}));
+  ::close(std::exchange(file_, -1));
   const int folder = ::open(FolderOf(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder >= 0) {
     ::fsync(folder);

@@ -14,8 +14,10 @@ namespace sinew::cli {
 // Move only. Errors are OutputError (exit 73) and name the file.
 class OutputFile {
  public:
-  // Creates the temporary file. A symbolic link at `path` is followed. Fails if `path` is a folder
-  // or device, if its folder is missing or not writable, or if it exists and `overwrite` is false.
+  // Creates the temporary file, and removes those that killed processes have left for the same path
+  // (recognised by their lock, so shared folders need locks between machines, as NFS has). A
+  // symbolic link at `path` is followed. Fails if `path` is a folder or device, if its folder is
+  // missing or not writable, or if it exists and `overwrite` is false.
   static absl::StatusOr<OutputFile> Create(const std::string& path, bool overwrite = true);
 
   OutputFile(OutputFile&& other) noexcept;
@@ -24,7 +26,7 @@ class OutputFile {
 
   absl::Status Write(std::string_view bytes);
 
-  // Flushes to the disk and closes; Write must not follow.
+  // Flushes to the disk; Write must not follow.
   absl::Status Close();
 
   // Renames over `path` and flushes the folder; closes first if that was not done.
@@ -37,7 +39,7 @@ class OutputFile {
 
   std::string path_, temporary_;
   int file_ = -1;
-  bool overwrite_ = true;
+  bool overwrite_ = true, closed_ = false;
 };
 
 // Removes the temporary files of all living OutputFiles: for a process that ends at once.

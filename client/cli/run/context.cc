@@ -36,13 +36,38 @@ absl::Status NameOrigin(const absl::Status& status, const Globals& globals) {
   return Reworded(status, origin->second + message.substr(member.size()));
 }
 
+constexpr char kOpenJd[] = "openjd", kJson[] = "json";
+
 // Prints a line of its own, in place of a progress line.
-void PrintError(const char* kind, const std::string& text) {
-  std::fprintf(stderr, "%ssinew: %s%s\n", WipesLines() ? kWipeLine : "", kind,
+void PrintMessage(const Globals& globals, const char* kind, const std::string& text) {
+  if (globals.progress == kJson) {
+    PrintEvent({{"event", kind}, {"text", text}});
+    return;
+  }
+  const std::string label = kind == std::string("note") ? "" : absl::StrCat(kind, ": ");
+  std::fprintf(stderr, "%ssinew: %s%s\n", WipesLines() ? kWipeLine : "", label.c_str(),
                Printable(text).c_str());
 }
 
 }  // namespace
+
+const std::vector<std::string>& ProgressNames() {
+  static const std::vector<std::string> names = {"auto", kOpenJd, kJson};
+  return names;
+}
+
+void PrintFailure(const Globals& globals, const absl::Status& status, const std::string& command) {
+  const std::string text = ErrorText(status, command);
+  if (globals.progress == kJson) {
+    PrintEvent({{"event", "error"}, {"exit_code", ExitCode(status)}, {"text", text}});
+    return;
+  }
+  std::fputs(text.c_str(), stderr);
+  if (globals.progress == kOpenJd) {
+    const std::string first = text.substr(0, text.find('\n'));
+    std::fprintf(stderr, "openjd_fail: %s\n", first.c_str());
+  }
+}
 
 absl::StatusOr<client::Client> Context::Connect() {
   if (client_) return *client_;
@@ -56,6 +81,12 @@ absl::StatusOr<client::Client> Context::Connect() {
     options.tls = client::TlsOptions{.ca_file = globals_.tls_ca == "system" ? "" : globals_.tls_ca,
                                      .cert_file = globals_.tls_cert,
                                      .key_file = globals_.tls_key};
+  }
+  if (globals_.wait_seconds) {
+    const absl::Duration wait = absl::Seconds(*globals_.wait_seconds);
+    options.retry.repeat_for = options.retry.resume_for = wait;
+    options.deadline += wait;
+    if (wait == absl::ZeroDuration()) options.retry.max_attempts = 1;
   }
   options.token = globals_.token;
   options.token_file = globals_.token_file;
@@ -88,11 +119,14 @@ absl::Status Context::CheckStop() const {
   return stop_.stop_requested() ? absl::CancelledError("interrupted") : absl::OkStatus();
 }
 
-std::shared_ptr<Progress> Context::MakeProgress(const std::string& label) const {
-  const Progress::Form form = globals_.quiet ? Progress::Form::kNone
-                              : WipesLines() ? Progress::Form::kBar
-                                             : Progress::Form::kLines;
-  return std::make_shared<Progress>(form, label);
+std::shared_ptr<Progress> Context::MakeProgress(const std::string& label,
+                                                Progress::Part part) const {
+  const Progress::Form form = globals_.quiet                 ? Progress::Form::kNone
+                              : globals_.progress == kOpenJd ? Progress::Form::kOpenJd
+                              : globals_.progress == kJson   ? Progress::Form::kJson
+                              : WipesLines()                 ? Progress::Form::kBar
+                                                             : Progress::Form::kLines;
+  return std::make_shared<Progress>(form, label, part);
 }
 
 absl::Status Context::Lost(const absl::Status& status, const std::string& kept) const {
@@ -115,11 +149,11 @@ void Context::PrintResult(const nlohmann::ordered_json& json, const std::string&
 }
 
 void Context::Note(const std::string& text) const {
-  if (!globals_.quiet) PrintError("", text);
+  if (!globals_.quiet) PrintMessage(globals_, "note", text);
 }
 
 void Context::Warn(const std::string& text) const {
-  PrintError("warning: ", text);
+  PrintMessage(globals_, "warning", text);
 }
 
 void Context::Warn(const std::vector<client::Problem>& problems) const {

@@ -30,7 +30,15 @@ struct Globals {
   bool local = false;
   bool json = false;
   bool quiet = false;
+  std::string progress = "auto";       // one of ProgressNames
+  std::optional<double> wait_seconds;  // for a server; unset = the library's defaults
 };
+
+// auto, openjd, json: how progress and messages are written to stderr.
+const std::vector<std::string>& ProgressNames();
+
+// Writes the error of a command to stderr: as text, and as --progress asks for.
+void PrintFailure(const Globals& globals, const absl::Status& status, const std::string& command);
 
 class Context {
  public:
@@ -52,8 +60,10 @@ class Context {
   // kCancelled once Ctrl-C was pressed.
   absl::Status CheckStop() const;
 
-  // A progress line on a terminal, elsewhere lines every few seconds; nothing with --quiet.
-  std::shared_ptr<Progress> MakeProgress(const std::string& label) const;
+  // A progress line on a terminal, elsewhere lines every few seconds, or what --progress asks for;
+  // nothing with --quiet.
+  std::shared_ptr<Progress> MakeProgress(const std::string& label,
+                                         Progress::Part part = Progress::Part::kMain) const;
 
   // The error of a command that failed. If the server is unavailable, adds its address and `kept`,
   // which states what happened to the work done so far.

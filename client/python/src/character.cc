@@ -15,7 +15,9 @@
 
 #include "client/cli/character/bake_manifest.h"
 #include "client/cli/character/clip_stream.h"
+#include "client/cli/commands/bake_plan.h"
 #include "client/cli/commands/bake_targets.h"
+#include "client/cli/commands/pass_writer.h"
 #include "client/cli/files/cache_writer.h"
 #include "client/python/src/arrays.h"
 #include "client/python/src/blocking.h"
@@ -95,13 +97,16 @@ client::FrameView Deform(const CharacterPointer& character, const FloatArray& po
 
 using FrameSink = std::function<absl::Status(std::size_t index, const client::FrameView& frame)>;
 
-// Frames that depend on those before them need every pose from the first.
-void CheckWhole(const BoundCharacter& character, const client::ClipData& clip) {
-  if (clip.first_frame == 0 && clip.step == 1) return;
+bool IsStateful(const BoundCharacter& character) {
   std::stop_source stop;
   absl::StatusOr<bool> stateful = absl::UnknownError("not run");
   Block(stop, [&] { stateful = cli::IsStateful(character.bound, {.stop = stop.get_token()}); });
-  if (!Value(std::move(stateful))) return;
+  return Value(std::move(stateful));
+}
+
+// Frames that depend on those before them need every pose from the first.
+void CheckWhole(const BoundCharacter& character, const client::ClipData& clip) {
+  if ((clip.first_frame == 0 && clip.step == 1) || !IsStateful(character)) return;
   Raise(absl::FailedPreconditionError(absl::StrCat(
       "poses: got frame ", clip.first_frame, " first, with a step of ", clip.step,
       "; frames of this recipe depend on those before them, need all from frame 0 on")));
@@ -167,6 +172,7 @@ void SetSpaces(const Spaces& spaces, const client::RigData& rig,
       }
       const auto rows = Floats(matrix);
       target.space.assign(rows.begin(), rows.end());
+      target.space_name = "custom";
       ++used;
     }
   }
@@ -175,12 +181,12 @@ void SetSpaces(const Spaces& spaces, const client::RigData& rig,
   }
 }
 
-// The paths of the caches.
+// The paths of the caches, or of their parts.
 std::vector<std::string> Bake(const CharacterPointer& character, const Poses& poses,
                               const std::filesystem::path& out, const std::string& format,
                               bool split, const std::vector<std::string>& meshes,
                               const std::string& axes, bool overwrite, const Spaces& spaces,
-                              py::object progress, std::optional<double> deadline) {
+                              bool part, py::object progress, std::optional<double> deadline) {
   const cli::CharacterFile& file = *character->rig.file;
   cli::BakeOutput output;
   output.out = out.string();
@@ -195,25 +201,18 @@ std::vector<std::string> Bake(const CharacterPointer& character, const Poses& po
       Value(cli::BakePasses(output, common, file.rig, {poses.clip->name},
                             {character->bound.session().recipe_text}, {character->rig.path}));
   SetSpaces(spaces, file.rig, passes[0].targets);
-  std::vector<cli::CacheWriter> writers;
-  std::vector<std::string> paths;
-  for (const cli::CacheTarget& target : passes[0].targets) {
-    writers.push_back(Value(cli::CacheWriter::Create(target, cli::TimesOf(*poses.clip), file.rig)));
-    paths.push_back(target.path);
-  }
+  Manifest origin = Value(cli::ManifestOf(file, {}, *poses.clip, character->bound.session()));
+  if (IsStateful(*character)) origin.preroll = "all";
+  const cli::Chunks whole = cli::ChunksOf(*poses.clip, {.only = true});
+  cli::PassWriter writer(file, *poses.clip, passes[0].targets, whole, part);
+  Check(writer.Begin());
+  const std::vector<std::string> paths = writer.paths();
   std::vector<float> positions(file.rig.vertices() * 3);
   RunClip(*character, poses, std::move(progress), deadline,
           [&](std::size_t, const client::FrameView& frame) -> absl::Status {
             SINEW_RETURN_IF_ERROR(frame.CopyPositions(positions));
-            for (cli::CacheWriter& writer : writers) {
-              SINEW_RETURN_IF_ERROR(writer.Append(positions));
-            }
-            return absl::OkStatus();
+            return writer.Append(positions, origin);
           });
-  const Manifest manifest = cli::ManifestOf(file, character->bound);
-  absl::StatusOr<std::uint64_t> written = absl::UnknownError("not run");
-  Block({}, [&] { written = cli::CacheWriter::Finish(writers, manifest); });
-  Value(std::move(written));
   return paths;
 }
 
@@ -334,11 +333,13 @@ void BindStream(py::module_& module) {
            "deadline: seconds for the whole clip with all retries; None: as long as it takes.")
       .def("bake", Bake, "poses"_a, "out"_a, py::kw_only(), "format"_a = "", "split"_a = false,
            "meshes"_a = std::vector<std::string>(), "axes"_a = "file", "overwrite"_a = true,
-           "spaces"_a = Spaces(), "progress"_a = py::none(), "deadline"_a = py::none(),
+           "spaces"_a = Spaces(), "part"_a = false, "progress"_a = py::none(),
+           "deadline"_a = py::none(),
            R"(Writes all frames as a point cache, .pc2, .mdd or .npy, with a manifest beside it.
 
 split: one cache for each mesh; `out` contains {mesh}. meshes: only these. axes: file, blender (Z
 up), gltf or maya (Y up). spaces: by mesh, (3, 4) from model space to that of its cache; with split.
+part: write these frames as a part of the cache, for join(): several processes bake one cache.
 deadline: as for clip. Returns the paths. Files appear complete or not at all.)")
       .def(
           "stream", OpenStream, py::kw_only(), "latest"_a = false, "normals"_a = false,

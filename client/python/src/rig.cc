@@ -118,9 +118,7 @@ Poses SamplePoses(const Clip& clip, double fps, std::int64_t first,
     Raise(absl::InvalidArgumentError("first, last, step: need 0 <= first <= last and step >= 1"));
   }
   request.fps = fps;
-  request.frames.first = first;
-  request.frames.last = last;
-  request.frames.step = step;
+  request.frames.ranges = {{.first = first, .last = last, .step = step}};
   absl::StatusOr<client::ClipData> sampled = absl::UnknownError("not sampled");
   {
     const py::gil_scoped_release release;

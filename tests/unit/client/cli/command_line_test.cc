@@ -21,9 +21,9 @@ CommandLine Parse(std::vector<const char*> arguments) {
   return ParseCommandLine(static_cast<int>(arguments.size()), arguments.data());
 }
 
-constexpr const char* kCommands[] = {"inspect",  "methods", "upload", "bind",   "bake",
-                                     "render",   "compare", "verify", "bench",  "rigs",
-                                     "sessions", "delete",  "stats",  "weights"};
+constexpr const char* kCommands[] = {
+    "inspect", "methods",  "upload", "bind",  "bake",    "render", "compare", "verify", "bench",
+    "rigs",    "sessions", "delete", "stats", "weights", "join",   "repair",  "export", "doctor"};
 
 TEST(CommandLine, HelpListsEveryCommandAndAQuickStart) {
   const CommandLine line = Parse({"--help"});

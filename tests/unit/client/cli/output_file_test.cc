@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -44,6 +45,36 @@ TEST(OutputFile, DroppedWithoutCommitLeavesNothing) {
     ASSERT_TRUE(moved.Close().ok());
   }
   EXPECT_THAT(folder.Names(), IsEmpty());
+}
+
+// A process that is killed cannot remove its temporary file.
+TEST(OutputFile, RemovesWhatKilledProcessesLeft) {
+  const TemporaryFolder folder;
+  const pid_t killed = ::fork();
+  if (killed == 0) {
+    auto file = OutputFile::Create(folder / "a.bin");
+    const bool written = file.ok() && file->Write("half").ok();
+    if (written) ::kill(::getpid(), SIGKILL);
+    ::_exit(1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(killed, &status, 0), killed);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  ASSERT_EQ(folder.Names().size(), 1u);
+  WriteAll(folder / ".b.bin.1.0.part", "of another file");
+  auto living = OutputFile::Create(folder / "a.bin");
+  ASSERT_TRUE(living.ok());
+  EXPECT_EQ(folder.Names().size(), 2u) << "the dead one is gone";
+  ASSERT_TRUE(living->Write("one").ok());
+  ASSERT_TRUE(living->Close().ok());
+  auto other = OutputFile::Create(folder / "a.bin");
+  ASSERT_TRUE(other.ok());
+  EXPECT_EQ(folder.Names().size(), 3u) << "the living one is not, closed or not";
+  ASSERT_TRUE(living->Commit().ok());
+  ASSERT_TRUE(other->Write("two").ok());
+  ASSERT_TRUE(other->Commit().ok());
+  EXPECT_EQ(ReadAll(folder / "a.bin"), "two");
+  EXPECT_THAT(folder.Names(), ElementsAre(".b.bin.1.0.part", "a.bin"));
 }
 
 TEST(OutputFile, ReplacesOldContentOnCommit) {

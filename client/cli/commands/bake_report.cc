@@ -1,0 +1,152 @@
+#include "client/cli/commands/bake_report.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "client/cli/base/quantity.h"
+#include "client/cli/character/bake_manifest.h"
+#include "client/cli/files/cache_parts.h"
+
+namespace sinew::cli {
+namespace {
+
+std::uint64_t VerticesOf(const CacheTarget& target, const client::RigData& rig) {
+  std::uint64_t vertices = 0;
+  for (const std::size_t m : target.meshes) vertices += rig.meshes[m].vertices();
+  return vertices;
+}
+
+// What is known before a bake.
+nlohmann::ordered_json TargetJson(const PassInput& in, const PartsRequest& parts,
+                                  const CacheTarget& target) {
+  std::vector<std::string> meshes;
+  for (const std::size_t m : target.meshes) meshes.push_back(in.character.rig.meshes[m].name);
+  const CacheInfo times = TimesOf(in.clip);
+  nlohmann::ordered_json json;
+  if (parts.only) {
+    json["parts"] = PartsFolder(target.path);
+  } else {
+    json["out"] = target.path;
+    json["manifest"] = ManifestPath(target.path);
+  }
+  json["format"] = CacheFormatName(parts.only ? kPartFormat : target.format);
+  json["clip"] = in.clip.name;
+  json["meshes"] = meshes;
+  json["frames"] = in.clip.frames;
+  json["first_frame"] = times.first_frame;
+  json["frame_step"] = times.frame_step;
+  if (!times.frame_numbers.empty()) json["frame_numbers"] = times.frame_numbers;
+  json["fps"] = in.clip.fps;
+  json["vertices"] = VerticesOf(target, in.character.rig);
+  return json;
+}
+
+nlohmann::ordered_json JsonOf(const PassInput& in, const PartsRequest& parts,
+                              const CacheTarget& target, const Baked& baked) {
+  nlohmann::ordered_json json = TargetJson(in, parts, target);
+  const double seconds = std::max(absl::ToDoubleSeconds(baked.elapsed), 1e-9);
+  std::error_code error;
+  if (!parts.only) json["bytes"] = std::filesystem::file_size(target.path, error);
+  json["current"] = baked.current;
+  json["frames_kept"] = baked.current ? in.clip.frames : baked.kept;
+  json["frames_baked"] = baked.received;
+  json["seconds"] = seconds;
+  json["frames_per_second"] = static_cast<double>(baked.received) / seconds;
+  json["rig"] = baked.manifest.rig;
+  json["recipe"] = baked.manifest.recipe;
+  json["determinism_digest"] = baked.manifest.determinism_digest;
+  if (target.rest_mesh && !parts.only) json["rest"] = RestPath(target.path);
+  return json;
+}
+
+std::string FilesText(const PassInput& in, const PartsRequest& parts) {
+  const std::vector<CacheTarget>& targets = in.pass.targets;
+  if (parts.only) return "; parts for `sinew join`";
+  return targets.size() == 1
+             ? "; manifest " + ManifestPath(targets[0].path)
+             : absl::StrCat(" in ", targets.size(), " caches, each with a manifest");
+}
+
+}  // namespace
+
+void Report(const Context& context, const PassInput& in, const PartsRequest& parts,
+            const Baked& baked, nlohmann::ordered_json& caches) {
+  for (const CacheTarget& target : in.pass.targets) {
+    if (target.rest_mesh && !parts.only) {
+      context.Warn(absl::StrCat("the file's vertex order could not be kept: apply the cache to ",
+                                RestPath(target.path)));
+    }
+    if (context.json()) {
+      caches.push_back(JsonOf(in, parts, target, baked));
+    } else {
+      context.Print((parts.only ? PartsFolder(target.path) : target.path) + "\n");
+    }
+  }
+  if (baked.current) {
+    context.Note(absl::StrCat("clip '", in.clip.name, "': the cache is current, nothing is baked"));
+    return;
+  }
+  const std::string kept =
+      baked.kept == 0 ? "" : absl::StrCat(", ", baked.kept, " of them from an earlier run");
+  context.Note(absl::StrCat(in.clip.frames, " frames of ", CountText(in.character.rig.vertices()),
+                            " vertices, clip '", in.clip.name, "'", kept, ", in ",
+                            DurationText(baked.elapsed), "; ", BytesText(baked.bytes),
+                            FilesText(in, parts)));
+}
+
+void ReportPlan(const Context& context, const PassInput& in, const PartsRequest& parts,
+                const Chunks& chunks, const client::Session& session, const Baked& baked,
+                nlohmann::ordered_json& caches) {
+  std::size_t frames = 0;
+  for (const std::vector<std::size_t>& chunk : chunks) frames += chunk.size();
+  const client::Estimate& estimate = session.estimate;
+  const absl::Duration time =
+      estimate.bind_time + estimate.frame_time * static_cast<double>(frames);
+  for (const CacheTarget& target : in.pass.targets) {
+    const std::uint64_t bytes =
+        VerticesOf(target, in.character.rig) * in.clip.frames * 3 * sizeof(float);
+    if (context.json()) {
+      nlohmann::ordered_json json = TargetJson(in, parts, target);
+      json["current"] = baked.current;
+      json["frames_to_bake"] = frames;
+      json["files_to_bake"] = chunks.size();
+      json["bytes"] = bytes;
+      json["estimate"] = {{"bind_seconds", absl::ToDoubleSeconds(estimate.bind_time)},
+                          {"frame_seconds", absl::ToDoubleSeconds(estimate.frame_time)},
+                          {"seconds", frames == 0 ? 0 : absl::ToDoubleSeconds(time)},
+                          {"bound_bytes", estimate.bound_bytes},
+                          {"peak_bytes", estimate.peak_bytes}};
+      caches.push_back(std::move(json));
+    } else if (baked.current) {
+      context.Print(absl::StrCat(target.path, ": current, nothing to bake\n"));
+    } else {
+      context.Print(absl::StrCat(
+          target.path, ": clip '", in.clip.name, "', ", in.clip.frames, " frames, ",
+          BytesText(bytes), "; ", frames, " to bake",
+          parts.enabled() ? absl::StrCat(" in ", chunks.size(), " parts") : std::string(), "\n"));
+    }
+  }
+  if (baked.current) return;
+  context.Note(absl::StrCat("about ", DurationText(estimate.bind_time),
+                            " to bind unless that is done, ", DurationText(estimate.frame_time),
+                            " a frame, ", DurationText(time), " in all; the server needs ",
+                            BytesText(estimate.bound_bytes), " for the bound data, ",
+                            BytesText(estimate.peak_bytes), " while it binds"));
+}
+
+std::string KeptText(const PassInput& in, const PartsRequest& parts, const Baked& baked) {
+  const std::string& out = in.pass.targets[0].path;
+  if (parts.enabled()) {
+    return absl::StrCat(baked.kept + baked.finished, " of ", in.clip.frames, " frames are kept in ",
+                        PartsFolder(out), "; --resume continues");
+  }
+  std::error_code error;
+  return absl::StrCat(baked.received, " of ", in.clip.frames,
+                      " frames were received, none is kept; ", out,
+                      std::filesystem::exists(out, error) ? " is unchanged" : " is not written");
+}
+
+}  // namespace sinew::cli

@@ -1,0 +1,95 @@
+// sinew join: makes a cache of the parts that `sinew bake --part` has written.
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "client/cli/base/exit_code.h"
+#include "client/cli/base/quantity.h"
+#include "client/cli/character/frame_set.h"
+#include "client/cli/character/join_parts.h"
+#include "client/cli/commands/bake_targets.h"
+#include "client/cli/commands/commands.h"
+#include "core/base/status.h"
+
+namespace sinew::cli {
+namespace {
+
+struct Options {
+  BakeOutput output;
+  std::string frames;
+  bool keep_parts = false;
+};
+
+// The frames that --frames names.
+absl::StatusOr<std::vector<std::int64_t>> NamedFrames(const std::string& text) {
+  SINEW_ASSIGN_OR_RETURN(const FrameSet set, ParseFrames(text));
+  std::int64_t end = 0;
+  for (const FrameRange& range : set.ranges) {
+    if (!range.last) {
+      return UsageError(absl::StrCat("--frames: got \"", text, "\", need a last frame"));
+    }
+    end = std::max(end, *range.last);
+  }
+  return ResolveFrames(set, end + 1, "the cache", 1);
+}
+
+absl::Status Join(Context& context, const Options& options) {
+  const std::string& out = options.output.out;
+  JoinRequest request = {.cache = out, .keep_parts = options.keep_parts};
+  SINEW_ASSIGN_OR_RETURN(const CacheTarget target, CommonTarget(options.output));
+  request.format = target.format;
+  request.overwrite = target.overwrite;
+  if (!options.frames.empty()) {
+    SINEW_ASSIGN_OR_RETURN(request.frames, NamedFrames(options.frames));
+  }
+  const auto line = context.MakeProgress("Join");
+  SINEW_ASSIGN_OR_RETURN(const JoinedParts joined, JoinAll(request, [&](double fraction) {
+                           line->Update(fraction, out);
+                           return context.CheckStop();
+                         }));
+  line->Close();
+  const nlohmann::ordered_json json = {{"out", out},
+                                       {"manifest", ManifestPath(out)},
+                                       {"format", CacheFormatName(target.format)},
+                                       {"parts", joined.parts},
+                                       {"parts_removed", joined.removed},
+                                       {"frames", joined.cache.manifest.frames},
+                                       {"vertices", joined.cache.manifest.vertices},
+                                       {"bytes", joined.cache.bytes}};
+  context.PrintResult(json, out + "\n");
+  context.Note(absl::StrCat(joined.cache.manifest.frames, " frames of ",
+                            CountText(joined.cache.manifest.vertices), " vertices from ",
+                            joined.parts, " parts; ", BytesText(joined.cache.bytes), "; manifest ",
+                            ManifestPath(out), joined.removed ? "" : "; the parts are kept"));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddJoin(CommandList& commands) {
+  auto options = std::make_shared<Options>();
+  OptionSet set = commands.Add("join", "Make a cache of the parts that `sinew bake --part` wrote",
+                               [options](Context& context) { return Join(context, *options); });
+  set.AddText("CACHE", options->output.out, "The cache to write; its parts are in CACHE.parts")
+      .Required();
+  set.AddText(
+      "--frames", options->frames,
+      "All frames of the cache, such as 0-999: then the parts are removed (default: those of "
+      "the parts, which are kept)");
+  set.AddChoice("--format", options->output.format, {"pc2", "mdd", "npy"},
+                "Of the cache (default: by the extension)");
+  set.AddFlag("--keep-parts", options->keep_parts, "Keep the parts with --frames too");
+  set.AddFlag("--no-clobber", options->output.no_clobber, "Fail if a file of that name exists");
+  set.SetFooter(
+      R"(Needs no server. Checks every frame, and that all parts are of the same character, poses, recipe and results. Exit code 65
+if a frame is missing or damaged, with its number; nothing is written then, and no part is lost. The cache is the same,
+byte for byte, as one that was baked at once.
+Examples:
+  sinew join hero.pc2 --frames 0-999
+  sinew join hero.pc2 --keep-parts --json
+See also: sinew bake, sinew verify.)");
+}
+
+}  // namespace sinew::cli

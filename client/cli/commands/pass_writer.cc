@@ -1,0 +1,80 @@
+#include "client/cli/commands/pass_writer.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "client/cli/base/exit_code.h"
+#include "client/cli/character/bake_manifest.h"
+#include "client/cli/files/cache_parts.h"
+#include "core/base/status.h"
+
+namespace sinew::cli {
+namespace {
+
+// The frames of the clip with these indices, without poses.
+client::ClipData TimesOfChunk(const client::ClipData& clip, const std::vector<std::size_t>& chunk) {
+  client::ClipData part;
+  part.fps = clip.fps;
+  part.frames = chunk.size();
+  part.first_frame = clip.first_frame + static_cast<std::int64_t>(chunk.front()) * clip.step;
+  part.step = chunk.size() > 1 ? clip.step * static_cast<std::int64_t>(chunk[1] - chunk[0]) : 1;
+  if (!clip.frame_numbers.empty()) {
+    for (const std::size_t k : chunk) part.frame_numbers.push_back(clip.frame_numbers[k]);
+  }
+  return part;
+}
+
+absl::Status CreateFolder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directory(folder, error);
+  if (!error) return absl::OkStatus();
+  return OutputError(absl::StrCat("out: cannot create ", folder, ": ", error.message()));
+}
+
+}  // namespace
+
+std::vector<std::string> PassWriter::paths() const {
+  std::vector<double> numbers;
+  for (const std::size_t k : chunks_[chunk_]) numbers.push_back(clip_.FrameNumber(k));
+  std::vector<std::string> paths;
+  for (const CacheTarget& target : targets_) {
+    paths.push_back(parts_ ? PartPath(target.path, numbers) : target.path);
+  }
+  return paths;
+}
+
+absl::Status PassWriter::Begin() {
+  const std::vector<std::size_t>& chunk = chunks_[chunk_];
+  const CacheInfo info = TimesOf(parts_ ? TimesOfChunk(clip_, chunk) : clip_);
+  writers_.clear();
+  const std::vector<std::string> paths = this->paths();
+  for (std::size_t t = 0; t < targets_.size(); ++t) {
+    CacheTarget target = targets_[t];
+    if (parts_) {
+      SINEW_RETURN_IF_ERROR(CreateFolder(PartsFolder(target.path)));
+      target.path = paths[t];
+      target.format = kPartFormat;
+      target.overwrite = true;  // whoever wrote it wrote the same
+    }
+    SINEW_ASSIGN_OR_RETURN(CacheWriter writer, CacheWriter::Create(target, info, character_.rig));
+    writers_.push_back(std::move(writer));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PassWriter::Append(std::span<const float> positions, const Manifest& origin) {
+  for (CacheWriter& writer : writers_) SINEW_RETURN_IF_ERROR(writer.Append(positions));
+  const std::vector<std::size_t>& chunk = chunks_[chunk_];
+  if (++appended_ < chunk.size()) return absl::OkStatus();
+  Manifest manifest = origin;
+  manifest.pose_hashes = PoseHashes(clip_, chunk);
+  SINEW_ASSIGN_OR_RETURN(const std::uint64_t bytes, CacheWriter::Finish(writers_, manifest));
+  bytes_ += bytes;
+  finished_ += chunk.size();
+  appended_ = 0;
+  return ++chunk_ < chunks_.size() ? Begin() : absl::OkStatus();
+}
+
+}  // namespace sinew::cli

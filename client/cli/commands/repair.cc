@@ -1,0 +1,199 @@
+// sinew repair: bakes the damaged frames of a point cache again.
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "client/cli/base/exit_code.h"
+#include "client/cli/character/bake_manifest.h"
+#include "client/cli/character/bound_character.h"
+#include "client/cli/character/clip_stream.h"
+#include "client/cli/character/read_options.h"
+#include "client/cli/commands/bake_targets.h"
+#include "client/cli/commands/commands.h"
+#include "client/cli/files/cache_check.h"
+#include "client/cli/files/cache_output.h"
+#include "client/cli/files/cache_parts.h"
+#include "client/cli/files/cache_writer.h"
+#include "core/base/status.h"
+
+namespace sinew::cli {
+namespace {
+
+struct Options {
+  std::string cache, file;
+  ReadOptions read;
+  MotionRequest motion;
+};
+
+// The motion that the cache was baked from.
+MotionRequest MotionOf(const Manifest& manifest, MotionRequest motion) {
+  if (motion.poses.empty()) motion.clip = manifest.clip;
+  motion.fps = manifest.fps;
+  motion.frames.ranges.clear();
+  for (std::uint32_t k = 0; k < manifest.frames; ++k) {
+    const double number = manifest.FrameNumber(k);
+    motion.times.push_back(number);
+    motion.frames.ranges.push_back(
+        {.first = static_cast<std::int64_t>(number), .last = static_cast<std::int64_t>(number)});
+  }
+  if (std::ranges::all_of(motion.times, [](double n) { return n == std::floor(n); })) {
+    motion.times.clear();
+  }
+  return motion;
+}
+
+// The points that the cache has of the character.
+absl::StatusOr<CacheTarget> TargetOf(const Options& options, const CharacterFile& character,
+                                     const Manifest& manifest) {
+  if (manifest.space == "custom" || (!manifest.preroll.empty() && manifest.preroll != "all")) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(options.cache, ": was baked with ",
+                     manifest.space == "custom" ? "spaces of its own" : "--preroll",
+                     ", which its manifest does not describe; need to bake it again"));
+  }
+  BakeOutput output = {.out = options.cache, .format = manifest.format, .space = manifest.space};
+  if (manifest.meshes.size() < character.rig.meshes.size()) {
+    for (const ManifestMesh& mesh : manifest.meshes) output.meshes.push_back(mesh.name);
+  }
+  SINEW_ASSIGN_OR_RETURN(CacheTarget common, CommonTarget(output));
+  if (manifest.up_axis == "Y") common.up = client::UpAxis::kY;
+  if (manifest.up_axis == "Z") common.up = client::UpAxis::kZ;
+  SINEW_ASSIGN_OR_RETURN(std::vector<BakePass> passes,
+                         BakePasses(output, common, character.rig, {manifest.clip}, {""},
+                                    {options.file, options.motion.poses}));
+  if (manifest.space == "object") SINEW_RETURN_IF_ERROR(UseObjectSpace(character, passes));
+  return std::move(passes[0].targets[0]);
+}
+
+// Writes the cache again: frames that are whole from the file, the others as they arrive.
+class Repair {
+ public:
+  Repair(const InputFile& file, const Manifest& manifest, CacheOutput output)
+      : file_(file),
+        manifest_(manifest),
+        output_(std::move(output)),
+        positions_(manifest.vertices * 3) {}
+
+  absl::Status Replace(std::uint32_t sample, std::span<const float> points) {
+    SINEW_RETURN_IF_ERROR(CopyTo(sample));
+    SINEW_RETURN_IF_ERROR(CheckSample("baked again", manifest_, sample, points));
+    ++next_;
+    return output_.Append(points);
+  }
+
+  absl::Status Finish() {
+    SINEW_RETURN_IF_ERROR(CopyTo(static_cast<std::uint32_t>(manifest_.frames)));
+    SINEW_RETURN_IF_ERROR(output_.Close(manifest_, "").status());
+    SINEW_RETURN_IF_ERROR(output_.CommitData());
+    return output_.CommitManifest();
+  }
+
+ private:
+  absl::Status CopyTo(std::uint32_t end) {
+    for (; next_ < end; ++next_) {
+      SINEW_RETURN_IF_ERROR(ReadSample(file_.bytes(), manifest_, next_, positions_));
+      SINEW_RETURN_IF_ERROR(output_.Append(positions_));
+    }
+    return absl::OkStatus();
+  }
+
+  const InputFile& file_;
+  const Manifest& manifest_;
+  CacheOutput output_;
+  std::vector<float> positions_;
+  std::uint32_t next_ = 0;
+};
+
+absl::Status BakeAgain(Context& context, const Options& options, const InputFile& file,
+                       const Manifest& manifest, const CacheDamage& damage) {
+  SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadCharacter(options.file, options.read));
+  SINEW_ASSIGN_OR_RETURN(const CacheTarget target, TargetOf(options, character, manifest));
+  const MotionRequest motion = MotionOf(manifest, options.motion);
+  SINEW_ASSIGN_OR_RETURN(const client::ClipData clip, ReadMotion(character, motion));
+  SINEW_ASSIGN_OR_RETURN(CacheOutput output,
+                         CacheOutput::Create(options.cache, target.format, InfoOf(manifest),
+                                             /*has_rest=*/false, /*overwrite=*/true));
+  SINEW_ASSIGN_OR_RETURN(const client::Character bound,
+                         BindCharacter(context, character, manifest.recipe));
+  SINEW_ASSIGN_OR_RETURN(Manifest now, ManifestOf(character, motion, clip, bound.session()));
+  DescribePoints(target, character.rig, now);
+  now.software_version = manifest.software_version;  // the digest says whether results are equal
+  now.preroll = manifest.preroll;
+  if (const std::string difference = OriginDifference(manifest, now); !difference.empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(options.cache, ": was baked from something else: ", difference));
+  }
+  Repair repair(file, manifest, std::move(output));
+  std::vector<float> positions(character.rig.vertices() * 3), scratch;
+  std::size_t received = 0;
+  const auto write = [&](const client::FrameView& frame) -> absl::Status {
+    SINEW_RETURN_IF_ERROR(frame.CopyPositions(positions));
+    return repair.Replace(damage.samples[received++],
+                          PointsOf(target, character.rig, positions, scratch));
+  };
+  ClipStreamOptions stream = {.label = "Repair"};
+  stream.wanted.assign(damage.samples.begin(), damage.samples.end());
+  if (!stream.wanted.empty()) {  // else only the header is damaged
+    SINEW_RETURN_IF_ERROR(StreamClip(context, character, bound, motion, clip, stream, write));
+  }
+  SINEW_RETURN_IF_ERROR(repair.Finish());
+  ReleaseCharacter(context, bound);
+  return absl::OkStatus();
+}
+
+absl::Status RepairCache(Context& context, const Options& options) {
+  SINEW_ASSIGN_OR_RETURN(const InputFile file, InputFile::Open(options.cache, kMaxCacheBytes));
+  SINEW_ASSIGN_OR_RETURN(const Manifest manifest, ReadManifest(options.cache));
+  CacheDamage damage;
+  {
+    const auto line = context.MakeProgress("Verify", Progress::Part::kFirst);
+    SINEW_ASSIGN_OR_RETURN(damage, FindDamage(file.bytes(), manifest, [&](double fraction) {
+                             line->Update(fraction, options.cache);
+                             return context.CheckStop();
+                           }));
+  }
+  if (damage.any()) {
+    if (const absl::Status status = BakeAgain(context, options, file, manifest, damage);
+        !status.ok()) {
+      return context.Lost(status, options.cache + " is unchanged");
+    }
+  }
+  const std::string frames = FramesText(InfoOf(manifest), damage.samples);
+  nlohmann::ordered_json numbers = nlohmann::ordered_json::array();
+  for (const std::uint32_t k : damage.samples) numbers.push_back(manifest.FrameNumber(k));
+  context.PrintResult(
+      {{"cache", options.cache}, {"repaired", damage.any()}, {"repaired_frames", numbers}},
+      !damage.any()    ? absl::StrCat("ok ", options.cache, "\n")
+      : frames.empty() ? absl::StrCat("repaired ", options.cache, ": the header\n")
+                       : absl::StrCat("repaired ", options.cache, ": frames ", frames, "\n"));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddRepair(CommandList& commands) {
+  auto options = std::make_shared<Options>();
+  OptionSet set =
+      commands.Add("repair", "Bake the damaged frames of a point cache again",
+                   [options](Context& context) { return RepairCache(context, *options); });
+  set.AddText("CACHE", options->cache, ".pc2, .mdd or .npy with its manifest beside it").Required();
+  set.AddText("FILE", options->file, "The character file that it was baked from").Required();
+  AddReadOptions(set, options->read);
+  const Option poses =
+      set.AddText("--poses", options->motion.poses, "The poses, if it was baked from --poses");
+  set.AddText("--controls", options->motion.controls, "The control values of these poses")
+      .Needs(poses);
+  set.SetFooter(
+      R"(Recipe, clip, frames, meshes and axes are those of the manifest. The new frames need the checksums that the manifest has,
+so a repaired cache is the one that was baked. It is replaced when it is whole, or not at all.
+Examples:
+  sinew verify walk.pc2
+  sinew repair walk.pc2 hero.glb
+See also: sinew verify, sinew bake.)");
+}
+
+}  // namespace sinew::cli

@@ -1,0 +1,132 @@
+#include "client/cli/files/cache_check.h"
+
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "client/cli/base/exit_code.h"
+#include "client/cli/base/quantity.h"
+#include "client/cli/files/cache_output.h"
+#include "core/base/status.h"
+
+namespace sinew::cli {
+namespace {
+
+constexpr std::uint64_t kMaxManifestBytes = std::uint64_t{1} << 30;
+
+// Where the frames of a cache are.
+struct Layout {
+  CacheFormat format = CacheFormat::kPc2;
+  std::string header;
+  std::uint64_t frame_bytes = 0;
+};
+
+absl::StatusOr<Layout> LayoutOf(const Manifest& manifest) {
+  if (manifest.frames > kMaxCacheCount || manifest.vertices > kMaxCacheCount) {
+    return InvalidArgument("manifest: ", manifest.frames, " frames of ", manifest.vertices,
+                           " vertices, need at most ", kMaxCacheCount, " of each");
+  }
+  Layout layout;
+  SINEW_ASSIGN_OR_RETURN(layout.format, ParseCacheFormat(manifest.format));
+  SINEW_ASSIGN_OR_RETURN(layout.header, EncodeCacheHeader(layout.format, InfoOf(manifest)));
+  layout.frame_bytes = manifest.vertices * 3 * sizeof(float);
+  return layout;
+}
+
+absl::Status ReadSample(std::span<const std::byte> cache, const Layout& layout,
+                        std::uint32_t sample, std::span<float> positions) {
+  const std::uint64_t at = layout.header.size() + sample * layout.frame_bytes;
+  if (at + layout.frame_bytes > cache.size()) {
+    return absl::DataLossError(absl::StrCat("sample ", sample, " is behind the end of the file"));
+  }
+  ReadCacheFrame(layout.format, cache.subspan(at, layout.frame_bytes), positions);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Manifest> ReadManifest(const std::string& cache) {
+  const std::string path = ManifestPath(cache);
+  const auto file = InputFile::Open(path, kMaxManifestBytes);
+  if (!file.ok()) return Prefixed("manifest", file.status());
+  auto manifest = ParseManifest(file->text());
+  if (!manifest.ok()) return Prefixed(path, manifest.status());
+  return manifest;
+}
+
+CacheInfo InfoOf(const Manifest& manifest) {
+  return {.frames = static_cast<std::uint32_t>(manifest.frames),
+          .vertices = static_cast<std::uint32_t>(manifest.vertices),
+          .first_frame = manifest.first_frame,
+          .frame_step = manifest.frame_step,
+          .fps = manifest.fps,
+          .frame_numbers = manifest.frame_numbers};
+}
+
+absl::Status CheckSample(const std::string& path, const Manifest& manifest, std::uint32_t sample,
+                         std::span<const float> positions) {
+  const std::uint64_t hash = HashPositions(positions);
+  if (hash == manifest.frame_hashes[sample]) return absl::OkStatus();
+  return absl::DataLossError(
+      absl::StrFormat("%s%ssample %d (frame %s) has checksum %016x, its manifest says %016x", path,
+                      path.empty() ? "" : ": ", sample, NumberText(manifest.FrameNumber(sample)),
+                      hash, manifest.frame_hashes[sample]));
+}
+
+absl::StatusOr<CacheDamage> FindDamage(std::span<const std::byte> cache, const Manifest& manifest,
+                                       const CacheProgress& progress) {
+  SINEW_ASSIGN_OR_RETURN(const Layout layout, LayoutOf(manifest));
+  CacheDamage damage;
+  const auto add = [&](std::string text) {
+    if (damage.first.empty()) damage.first = std::move(text);
+  };
+  const std::uint64_t size = layout.header.size() + manifest.frames * layout.frame_bytes;
+  if (cache.size() != size) {
+    damage.header = true;
+    add(absl::StrCat("the cache has ", cache.size(), " bytes, ", manifest.frames, " frames of ",
+                     manifest.vertices, " vertices need ", size));
+  } else if (std::memcmp(cache.data(), layout.header.data(), layout.header.size()) != 0) {
+    damage.header = true;
+    add("the header is not the one of the manifest");
+  }
+  std::vector<float> positions(layout.frame_bytes > cache.size() ? 0 : manifest.vertices * 3);
+  for (std::uint32_t k = 0; k < manifest.frames; ++k) {
+    absl::Status status = ReadSample(cache, layout, k, positions);
+    if (status.ok()) status = CheckSample("", manifest, k, positions);
+    if (!status.ok()) {
+      damage.samples.push_back(k);
+      add(std::string(status.message()));
+    }
+    SINEW_RETURN_IF_ERROR(
+        progress(static_cast<double>(k + 1) / static_cast<double>(manifest.frames)));
+  }
+  return damage;
+}
+
+absl::Status ReadSample(std::span<const std::byte> cache, const Manifest& manifest,
+                        std::uint32_t sample, std::span<float> positions) {
+  SINEW_ASSIGN_OR_RETURN(const Layout layout, LayoutOf(manifest));
+  return ReadSample(cache, layout, sample, positions);
+}
+
+std::string FramesText(const CacheInfo& info, std::span<const std::uint32_t> samples) {
+  constexpr double kSameDistance = 1e-6;
+  const double step = info.frame_numbers.empty() ? info.frame_step : 1;
+  const auto follows = [&](std::uint32_t before, std::uint32_t sample) {
+    return sample == before + 1 &&
+           std::abs(info.FrameNumber(sample) - info.FrameNumber(before) - step) < kSameDistance;
+  };
+  std::string text;
+  for (std::size_t k = 0; k < samples.size();) {
+    std::size_t end = k + 1;
+    while (end < samples.size() && follows(samples[end - 1], samples[end])) ++end;
+    absl::StrAppend(&text, text.empty() ? "" : ", ", NumberText(info.FrameNumber(samples[k])));
+    if (end > k + 1) absl::StrAppend(&text, "-", NumberText(info.FrameNumber(samples[end - 1])));
+    k = end;
+  }
+  return text;
+}
+
+}  // namespace sinew::cli

@@ -1,0 +1,54 @@
+// cache_check.h - a point cache against the checksums of its manifest.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "client/cli/files/input_file.h"
+#include "core/formats/manifest.h"
+#include "core/formats/point_cache.h"
+
+namespace sinew::cli {
+
+inline constexpr std::uint64_t kMaxCacheBytes = std::uint64_t{1} << 46;
+
+// Reads the manifest beside a cache. Errors begin with "manifest" or its path.
+absl::StatusOr<Manifest> ReadManifest(const std::string& cache);
+
+// The header that a cache with this manifest has.
+CacheInfo InfoOf(const Manifest& manifest);
+
+// kDataLoss: sample `sample` of `path` has another checksum than its manifest says.
+absl::Status CheckSample(const std::string& path, const Manifest& manifest, std::uint32_t sample,
+                         std::span<const float> positions);
+
+// Called with the fraction that is done; an error ends the work.
+using CacheProgress = std::function<absl::Status(double fraction)>;
+
+// What is wrong with a cache.
+struct CacheDamage {
+  bool header = false;                 // its header or its length is not that of the manifest
+  std::vector<std::uint32_t> samples;  // rising: damaged, or behind the end of the file
+  std::string first;                   // in words
+
+  bool any() const { return header || !samples.empty(); }
+};
+
+// Reads every frame of a cache that may be cut off or damaged anywhere. kInvalidArgument: a
+// manifest that no cache can have.
+absl::StatusOr<CacheDamage> FindDamage(std::span<const std::byte> cache, const Manifest& manifest,
+                                       const CacheProgress& progress);
+
+// Frame `sample` of such a cache. kDataLoss: it is not there whole.
+absl::Status ReadSample(std::span<const std::byte> cache, const Manifest& manifest,
+                        std::uint32_t sample, std::span<float> positions);
+
+// The frame numbers of samples: "12, 40-43".
+std::string FramesText(const CacheInfo& info, std::span<const std::uint32_t> samples);
+
+}  // namespace sinew::cli

@@ -1,0 +1,72 @@
+// cache_parts.h - a cache that is baked in parts, by one process or by many.
+//
+// A part of "walk.pc2" is an ordinary cache with some of its frames, in the folder
+// "walk.pc2.parts". Parts appear whole or not at all, so processes that bake the same frames do no
+// harm: they write the same bytes.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "client/cli/files/cache_check.h"
+#include "core/formats/manifest.h"
+#include "core/formats/point_cache.h"
+
+namespace sinew::cli {
+
+// Parts hold any frames of any cache format.
+inline constexpr CacheFormat kPartFormat = CacheFormat::kNpy;
+
+// "walk.pc2" -> "walk.pc2.parts".
+std::string PartsFolder(const std::string& cache);
+
+// The part with these frames, rising: "walk.pc2.parts/0-49.npy".
+std::string PartPath(const std::string& cache, std::span<const double> frame_numbers);
+
+// The same for numbers that are the same but for rounding: a key for maps of frames.
+std::int64_t FrameKey(double frame_number);
+
+struct CachePart {
+  std::string path;
+  Manifest manifest;
+};
+
+struct FoundParts {
+  std::vector<CachePart> parts;  // by their first frame
+  // Paths of parts whose manifest cannot be read, and why.
+  std::vector<std::pair<std::string, absl::Status>> unreadable;
+};
+
+// All parts that have a manifest; none without a folder.
+FoundParts FindParts(const std::string& cache);
+
+// What tells the origin of two caches apart, with both values, or empty: they were baked from the
+// same character, poses and recipe, with the same results. Frames are not compared.
+std::string OriginDifference(const Manifest& a, const Manifest& b);
+
+struct JoinedCache {
+  Manifest manifest;
+  std::uint64_t bytes = 0;
+};
+
+// Writes `cache` with the frames of `info`, each from a part that has it, and its manifest and rest
+// mesh. Every frame is checked. The result is the same, byte for byte, as of a bake in one piece.
+// info.vertices is not read.
+//   kFailedPrecondition: frames that no part has, or parts of different bakes. kDataLoss: a damaged
+//   part. Its path and frame are in the message.
+absl::StatusOr<JoinedCache> JoinParts(const std::string& cache, CacheFormat format, CacheInfo info,
+                                      std::span<const CachePart> parts, bool overwrite,
+                                      const CacheProgress& progress);
+
+// Removes the files of a part; its manifest first, so that it never vouches for a missing file.
+void RemovePart(const std::string& path);
+
+// Removes the folder if it is empty.
+void RemovePartsFolder(const std::string& cache);
+
+}  // namespace sinew::cli
