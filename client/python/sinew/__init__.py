@@ -17,7 +17,7 @@ import functools
 import typing
 
 from ._sinew import (Character, Clip, Client, Frame, Mesh, Poses, Rig, Stream, _Cancellation, _render,
-                     compare, connect, load, local)
+                     compare, connect, join, load, local)
 from .errors import (Damaged, Error, InvalidArgument, LimitExceeded, NotFound, NotPermitted,
                      Unavailable)
 from .futures import PoseFutures
@@ -30,7 +30,7 @@ if typing.TYPE_CHECKING:
 __all__ = [
     "Character", "Clip", "Client", "Damaged", "Error", "Frame", "InvalidArgument", "LimitExceeded",
     "Mesh", "MeshData", "NotFound", "NotPermitted", "PoseFutures", "Poses", "Rig", "Stream",
-    "Unavailable", "compare", "connect", "load", "local", "render"
+    "Unavailable", "compare", "connect", "join", "load", "local", "render"
 ]
 
 

@@ -43,6 +43,7 @@ void BindFrame(pybind11::module_& module);
 void BindClient(pybind11::module_& module);
 void BindStream(pybind11::module_& module);
 void BindCompare(pybind11::module_& module);
+void BindJoin(pybind11::module_& module);
 void BindRender(pybind11::module_& module);
 
 }  // namespace sinew::python

@@ -28,6 +28,7 @@ PYBIND11_MODULE(_sinew, module) {
   sinew::python::BindFrame(module);
   sinew::python::BindStream(module);
   sinew::python::BindCompare(module);
+  sinew::python::BindJoin(module);
   sinew::python::BindClient(module);
   sinew::python::BindRender(module);
 }

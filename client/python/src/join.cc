@@ -1,0 +1,61 @@
+// A cache of the parts that processes have baked.
+#include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "client/cli/character/join_parts.h"
+#include "client/cli/commands/bake_targets.h"
+#include "client/python/src/bindings.h"
+#include "client/python/src/blocking.h"
+#include "client/python/src/errors.h"
+
+namespace py = pybind11;
+using namespace py::literals;
+
+namespace sinew::python {
+namespace {
+
+std::string Join(const std::filesystem::path& out, std::vector<std::int64_t> frames,
+                 const std::string& format, bool keep_parts, bool overwrite) {
+  std::ranges::sort(frames);
+  frames.erase(std::ranges::unique(frames).begin(), frames.end());
+  if (!frames.empty() && frames.front() < 0) {
+    Raise(absl::InvalidArgumentError("frames: need numbers of 0 or more"));
+  }
+  const cli::CacheTarget target =
+      Value(cli::CommonTarget({.out = out.string(), .format = format, .no_clobber = !overwrite}));
+  const cli::JoinRequest request = {.cache = out.string(),
+                                    .format = target.format,
+                                    .overwrite = overwrite,
+                                    .frames = std::move(frames),
+                                    .keep_parts = keep_parts};
+  std::stop_source stop;
+  absl::StatusOr<cli::JoinedParts> joined = absl::UnknownError("not run");
+  Block(stop, [&] {
+    joined = cli::JoinAll(request, [&](double) {
+      return stop.stop_requested() ? absl::CancelledError("interrupted") : absl::OkStatus();
+    });
+  });
+  Value(std::move(joined));
+  return request.cache;
+}
+
+}  // namespace
+
+void BindJoin(py::module_& module) {
+  module.def("join", Join, "out"_a, "frames"_a = std::vector<std::int64_t>(), py::kw_only(),
+             "format"_a = "", "keep_parts"_a = false, "overwrite"_a = true,
+             R"(Makes the cache `out` of the parts that Character.bake(..., part=True) has written.
+
+frames: the numbers of all frames of the cache, such as range(1000); the parts are removed then,
+unless keep_parts is set. Without: the frames that the parts have. Every frame is checked. The cache
+is the same, byte for byte, as one that was baked at once. Returns its path.)");
+}
+
+}  // namespace sinew::python
