@@ -8,6 +8,7 @@
 #   fuzz       build and run the fuzz targets (with build)
 #   tsan       build libraries for the thread sanitizer (with build)
 #   blender    run the tests of the Blender add-on (with build)
+#   farm       run the tests of deploy/farm
 #   monitoring load the alert rules of deploy/monitoring in a test
 #   runtime    run sinewd and sinew, no compiler: what the container image holds
 #   container  build and run the container image without Docker
@@ -28,6 +29,7 @@ test=("${python[@]}" python3-grpcio python3-protobuf python3-pytest clang-14 cla
 fuzz=(clang-14 llvm-14 libclang-rt-14-dev)  # llvm-14: lines in findings
 tsan=(dpkg-dev libre2-dev libc-ares-dev)
 blender=(blender libegl-mesa0 libgl1-mesa-dri libglx-mesa0 xvfb xauth)  # Mesa: renders and windows without a GPU
+farm=(slurm-wlm munge python3-venv)
 monitoring=(prometheus)  # its service starts where systemd runs
 runtime=(
   ca-certificates libgrpc++1.51 libprotobuf32 libabsl20220623 libtbb12 libembree3-3 libhwy1 libssl3 libxxhash0
@@ -50,11 +52,12 @@ for group in "${@:-build}"; do
     fuzz) packages+=("${fuzz[@]}") ;;
     tsan) packages+=("${tsan[@]}") ;;
     blender) packages+=("${blender[@]}") ;;
+    farm) packages+=("${farm[@]}") ;;
     monitoring) packages+=("${monitoring[@]}") ;;
     runtime) packages+=("${runtime[@]}") ;;
     container) packages+=("${container[@]}") ;;
     -h | --help)
-      sed -n '2,14s/^# \{0,1\}//p' "$0"
+      sed -n '2,15s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *)
