@@ -41,7 +41,7 @@ int Main(int argc, char** argv) {
   const absl::Status written = CheckOutput();
   if (status.ok()) status = written;
   if (interrupt.requested() && !status.ok()) {
-    std::fputs("sinew: interrupted\n", stderr);
+    PrintInterrupted(line.globals);
     interrupt.Raise();
   }
   if (!status.ok()) PrintFailure(line.globals, status, line.name);

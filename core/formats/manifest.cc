@@ -18,6 +18,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kManifestVersion = 1;
+constexpr double kMaxFrameNumber = 1e12;
 constexpr std::size_t kHashDigits = 16;
 
 absl::Status CheckPositive(const char* field, double value) {
@@ -55,6 +56,17 @@ absl::Status Check(const Manifest& manifest) {
   if (manifest.frame_hashes.size() != manifest.frames) {
     return InvalidArgument("manifest.frame_hashes: ", manifest.frame_hashes.size(), ", need ",
                            manifest.frames, " (one per frame)");
+  }
+  if (std::abs(manifest.first_frame) > kMaxFrameNumber || manifest.frame_step > kMaxFrameNumber) {
+    return InvalidArgument("manifest.first_frame, frame_step: need at most ", kMaxFrameNumber);
+  }
+  for (std::size_t k = 0; k < manifest.frame_numbers.size(); ++k) {
+    const double number = manifest.frame_numbers[k];
+    if (std::abs(number) <= kMaxFrameNumber && (k == 0 || number > manifest.frame_numbers[k - 1])) {
+      continue;
+    }
+    return InvalidArgument("manifest.frame_numbers[", k, "]: ", number,
+                           ", need rising numbers of at most ", kMaxFrameNumber);
   }
   if (!manifest.frame_numbers.empty() && manifest.frame_numbers.size() != manifest.frames) {
     return InvalidArgument("manifest.frame_numbers: ", manifest.frame_numbers.size(), ", need ",
@@ -193,10 +205,11 @@ std::uint64_t HashPositions(std::span<const float> positions) {
   return XXH3_64bits(positions.data(), positions.size_bytes());
 }
 
-std::uint64_t HashPose(std::span<const float> joint_transforms, std::span<const float> controls) {
+std::uint64_t HashPose(std::span<const float> joint_transforms, std::span<const float> controls,
+                       std::uint64_t before) {
   std::vector<float> pose(joint_transforms.begin(), joint_transforms.end());
   pose.insert(pose.end(), controls.begin(), controls.end());
-  return HashPositions(pose);
+  return XXH3_64bits_withSeed(pose.data(), pose.size() * sizeof(float), before);
 }
 
 absl::StatusOr<std::string> EncodeManifest(const Manifest& manifest) {

@@ -58,8 +58,10 @@ struct Manifest {
 // XXH3-64 of [V * 3] positions as little-endian float32.
 std::uint64_t HashPositions(std::span<const float> positions);
 
-// XXH3-64 of joint transforms followed by control values, as little-endian float32.
-std::uint64_t HashPose(std::span<const float> joint_transforms, std::span<const float> controls);
+// XXH3-64 of joint transforms followed by control values, as little-endian float32. `before` is the
+// hash of the pose before it, where frames depend on those before them.
+std::uint64_t HashPose(std::span<const float> joint_transforms, std::span<const float> controls,
+                       std::uint64_t before = 0);
 
 // Pretty-printed JSON with a final newline; key order is fixed, so equal manifests give equal
 // bytes. Invalid UTF-8 in names is replaced. kInvalidArgument: frame_hashes or meshes do not match

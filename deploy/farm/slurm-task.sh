@@ -11,8 +11,9 @@ wait=(--wait 300)
 [[ " $* " != *" --wait"* ]] || wait=()
 code=0
 sinew bake "$@" --out "$out" --frames "$from-$to" --part --resume "${wait[@]}" || code=$?
-case $code in
-  0) ;;
-  69 | 75) scontrol requeue "$SLURM_JOB_ID" ;;  # a server that is gone or busy: worth another try
-  *) exit "$code" ;;                            # the same would fail again
-esac
+# No server, or one that is busy, is worth another try; anything else would fail again.
+if [[ ($code == 69 || $code == 75) && ${SLURM_RESTART_COUNT:-0} -lt 10 ]]; then
+  scontrol requeue "$SLURM_JOB_ID"
+else
+  exit "$code"
+fi

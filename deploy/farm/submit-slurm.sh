@@ -4,19 +4,28 @@
 # usage: deploy/farm/submit-slurm.sh FIRST-LAST CHUNK OUT BAKE-ARGUMENT...
 #   deploy/farm/submit-slurm.sh 0-999 50 walk.pc2 hero.glb --deformer ddm --clip Walk --fps 24 --local
 # OUT and the character have to be in a folder that all nodes share. Options for sbatch, such as a partition, are taken
-# from $SBATCH_PARTITION and its like. Prints the numbers of both jobs. A task that fails, or whose node dies, is queued
-# again and bakes only its own part; parts of an earlier job that are still right are kept.
+# from $SBATCH_PARTITION and its like. Prints the numbers of the array job and of the job that joins. A task whose node dies,
+# or that finds no server, is queued again and bakes only its own part; parts of an earlier job that are still right are
+# kept.
 set -euo pipefail
 [[ $# -ge 4 && $2 =~ ^[1-9][0-9]*$ && $1 =~ ^([0-9]+)-([0-9]+)$ ]] || {
-  sed -n '2,8s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,9s/^# \{0,1\}//p' "$0" >&2
   exit 64
 }
 first=$((10#${BASH_REMATCH[1]})) last=$((10#${BASH_REMATCH[2]})) chunk=$2 out=$3
 shift 3
+[[ $first -le $last ]] || {
+  echo "submit-slurm: got $first-$last, need a last frame that is not before the first" >&2
+  exit 64
+}
+[[ $out != *[{}]* && " $* " != *" --split "* ]] || {
+  echo "submit-slurm: need one cache for each job, without --split and words in braces" >&2
+  exit 64
+}
 folder=$(dirname "$(realpath "$0")")
 tasks=$(((last - first) / chunk + 1))
 array=$(sbatch --parsable --requeue --open-mode=append --array="0-$((tasks - 1))" --job-name="bake-$(basename "$out")" \
   "$folder/slurm-task.sh" "$first" "$last" "$chunk" "$out" "$@")
-join=$(sbatch --parsable --requeue --dependency="afterok:${array%%;*}" --kill-on-invalid-dep=yes \
-  --job-name="join-$(basename "$out")" --wrap "$(printf '%q ' sinew join "$out" --frames "$first-$last")")
-echo "$array $join"
+echo "$array"
+sbatch --parsable --requeue --dependency="afterok:${array%%;*}" --kill-on-invalid-dep=yes \
+  --job-name="join-$(basename "$out")" "$folder/slurm-join.sh" "$first-$last" "$out"

@@ -148,7 +148,10 @@ class SlurmTest(unittest.TestCase):
         def is_over():
             return self.cluster.output("squeue", "-h", "-o", "%i", "-j", ",".join(jobs)) == ""
 
-        _wait(is_over, seconds, f"jobs {jobs}: " + self.cluster.output("squeue"))
+        try:
+            _wait(is_over, seconds, f"jobs {jobs}")
+        except AssertionError as error:
+            raise AssertionError(f"{error}: {self.cluster.output('squeue')}") from None
 
     def test_job_survives_the_death_of_a_node(self):
         out = self.work / "hand.pc2"

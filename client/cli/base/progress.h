@@ -57,7 +57,7 @@ class Progress {
   double fraction_ = 0;
   std::chrono::steady_clock::time_point last_;
   std::condition_variable_any wake_;
-  std::jthread writer_;  // of kLines, from the first update on
+  std::jthread writer_;  // of all forms but kBar, from the first update on
 };
 
 }  // namespace sinew::cli

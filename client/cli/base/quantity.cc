@@ -5,6 +5,8 @@
 #include <absl/strings/str_format.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <numeric>
 
@@ -48,6 +50,16 @@ std::string DurationText(absl::Duration duration) {
 
 std::string NumberText(double value) {
   return absl::StrFormat("%.6g", value);
+}
+
+std::string ExactText(double value) {
+  constexpr double kWhole = 1e15;  // below, to_chars may prefer "1e+07"
+  if (std::abs(value) < kWhole && value == std::floor(value)) {
+    return absl::StrCat(static_cast<std::int64_t>(value));
+  }
+  std::array<char, 32> digits;
+  const auto result = std::to_chars(digits.data(), digits.data() + digits.size(), value);
+  return std::string(digits.data(), result.ptr);
 }
 
 absl::StatusOr<absl::Duration> ParseDuration(const std::string& option, const std::string& text) {

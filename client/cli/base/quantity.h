@@ -14,6 +14,7 @@ std::string CountText(std::uint64_t count);         // "12,597"
 std::string BytesText(std::uint64_t bytes);         // "741.9 kB" (powers of 1000), "12 bytes"
 std::string DurationText(absl::Duration duration);  // "0.42 ms", "3.1 s", "12 min"
 std::string NumberText(double value);               // shortest of 6 digits: "0.033", "24"
+std::string ExactText(double value);                // shortest that reads as the same: "1000.121"
 
 // "90", "90s", "10m", "1h30m": seconds unless a unit is given. `option` names it in errors, which
 // are UsageError.

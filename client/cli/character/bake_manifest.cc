@@ -1,10 +1,15 @@
 #include "client/cli/character/bake_manifest.h"
 
+#include <absl/strings/numbers.h>
+
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
+#include "client/cli/character/clip_stream.h"
 #include "client/cli/character/recipe_text.h"
 #include "client/cli/files/input_file.h"
 #include "client/rig/rest_pose.h"
@@ -56,7 +61,9 @@ absl::StatusOr<Manifest> ManifestOf(const CharacterFile& character, const Motion
       digest(client::RigName(manifest.recipe));  // the same SHA-256, of the text
   manifest.determinism_digest = session.determinism_digest;
   manifest.source = character.label;
-  manifest.source_digest = character.digest;
+  if (!character.path.empty()) {
+    SINEW_ASSIGN_OR_RETURN(manifest.source_digest, FileDigest(character.path, "file"));
+  }
   manifest.clip = clip.name;
   if (!motion.poses.empty()) {
     SINEW_ASSIGN_OR_RETURN(manifest.poses_digest, FileDigest(motion.poses, "--poses"));
@@ -67,15 +74,35 @@ absl::StatusOr<Manifest> ManifestOf(const CharacterFile& character, const Motion
   return manifest;
 }
 
-std::vector<std::uint64_t> PoseHashes(const client::ClipData& clip,
-                                      std::span<const std::size_t> frames) {
-  const std::size_t joints = clip.joint_transforms.size() / std::max<std::size_t>(clip.frames, 1);
-  const std::size_t controls = clip.controls.size() / std::max<std::size_t>(clip.frames, 1);
+std::vector<std::uint64_t> PoseHashes(const client::ClipData& clip, bool chained) {
   std::vector<std::uint64_t> hashes;
-  for (std::size_t k = 0; k < (frames.empty() ? clip.frames : frames.size()); ++k) {
-    const std::size_t frame = frames.empty() ? k : frames[k];
-    hashes.push_back(HashPose(std::span(clip.joint_transforms).subspan(frame * joints, joints),
-                              std::span(clip.controls).subspan(frame * controls, controls)));
+  for (std::size_t k = 0; k < clip.frames; ++k) {
+    const std::size_t joints = clip.joint_transforms.size() / clip.frames;
+    const std::size_t controls = clip.controls.size() / clip.frames;
+    hashes.push_back(HashPose(std::span(clip.joint_transforms).subspan(k * joints, joints),
+                              std::span(clip.controls).subspan(k * controls, controls),
+                              chained && k > 0 ? hashes.back() : 0));
+  }
+  return hashes;
+}
+
+absl::StatusOr<std::vector<std::uint64_t>> PoseHashes(const CharacterFile& character,
+                                                      const MotionRequest& motion,
+                                                      const client::ClipData& clip,
+                                                      const std::string& preroll,
+                                                      const Chunks& chunks) {
+  if (preroll.empty()) return PoseHashes(clip, /*chained=*/false);
+  std::int64_t frames = 0;
+  const bool limited = absl::SimpleAtoi(preroll, &frames);
+  Chunks whole(1);
+  for (std::size_t k = 0; k < clip.frames; ++k) whole[0].push_back(k);
+  std::vector<std::uint64_t> hashes(clip.frames);
+  for (const std::vector<std::size_t>& chunk : limited ? chunks : whole) {
+    SINEW_ASSIGN_OR_RETURN(const History history,
+                           ReadHistory(character, motion, clip, chunk,
+                                       limited ? std::optional(frames) : std::nullopt));
+    const std::vector<std::uint64_t> chain = PoseHashes(history.clip, /*chained=*/true);
+    for (std::size_t k = 0; k < chunk.size(); ++k) hashes[chunk[k]] = chain[history.outputs[k]];
   }
   return hashes;
 }

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
+#include <string>
 #include <vector>
 
 #include "client/cli/character/character_file.h"
@@ -28,8 +28,20 @@ std::shared_ptr<const RestMesh> RestMeshOf(const CharacterFile& character);
 absl::StatusOr<Manifest> ManifestOf(const CharacterFile& character, const MotionRequest& motion,
                                     const client::ClipData& clip, const client::Session& session);
 
-// HashPose of these frames of the clip; of all if there are none.
-std::vector<std::uint64_t> PoseHashes(const client::ClipData& clip,
-                                      std::span<const std::size_t> frames = {});
+// Indices of frames of a clip, divided into files or streams.
+using Chunks = std::vector<std::vector<std::size_t>>;
+
+// HashPose of each pose; `chained` with those before it.
+std::vector<std::uint64_t> PoseHashes(const client::ClipData& clip, bool chained);
+
+// Manifest::pose_hashes of the clip, [clip.frames]: what decides the bits of each frame besides rig
+// and recipe. Without state (`preroll` is empty) that is its pose; with state, also the poses
+// before it: from frame 0 on ("all"), or from a number of frames before its chunk. Errors of
+// ReadMotion.
+absl::StatusOr<std::vector<std::uint64_t>> PoseHashes(const CharacterFile& character,
+                                                      const MotionRequest& motion,
+                                                      const client::ClipData& clip,
+                                                      const std::string& preroll,
+                                                      const Chunks& chunks);
 
 }  // namespace sinew::cli

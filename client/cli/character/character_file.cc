@@ -165,7 +165,7 @@ absl::StatusOr<CharacterFile> ReadWithoutMuscles(const std::string& file,
                : Prefixed(file, character.status());
   }
   character->label = label;
-  SINEW_ASSIGN_OR_RETURN(character->digest, FileDigest(file, "file"));
+  character->path = file;
   return character;
 }
 

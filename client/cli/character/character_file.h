@@ -22,7 +22,7 @@ struct CharacterFile {
   Kind kind = Kind::kImported;
   std::string label;  // for people: file name without folders, or "model:hand"
   client::RigData rig;
-  std::string digest;     // "sha256-<hex>" of the file, or empty: not of a file
+  std::string path;       // of the file, or empty: not of a file
   std::string rig_bytes;  // what is uploaded
   std::string muscles;    // the file of its muscles, or empty
   std::vector<client::ClipInfo> clips;

@@ -19,28 +19,20 @@ absl::StatusOr<bool> IsStateful(const client::Character& character,
   return stateful;
 }
 
-namespace {
-
-// The poses to evaluate for frames of a recipe with state, and which of them are wanted.
-struct History {
-  client::ClipData clip;
-  std::vector<std::size_t> outputs;
-};
-
 absl::StatusOr<History> ReadHistory(const CharacterFile& character, MotionRequest motion,
                                     const client::ClipData& clip,
-                                    const ClipStreamOptions& options) {
+                                    std::span<const std::size_t> wanted,
+                                    std::optional<std::int64_t> preroll) {
   std::vector<std::int64_t> numbers;
-  for (std::size_t k = 0; k < (options.wanted.empty() ? clip.frames : options.wanted.size()); ++k) {
-    const double number = clip.FrameNumber(options.wanted.empty() ? k : options.wanted[k]);
+  for (std::size_t k = 0; k < (wanted.empty() ? clip.frames : wanted.size()); ++k) {
+    const double number = clip.FrameNumber(wanted.empty() ? k : wanted[k]);
     if (number != std::floor(number)) {
       return absl::InvalidArgumentError(
           "--times: frames of this recipe depend on those before them, need --frames");
     }
     numbers.push_back(static_cast<std::int64_t>(number));
   }
-  const std::int64_t first =
-      options.preroll ? std::max<std::int64_t>(numbers.front() - *options.preroll, 0) : 0;
+  const std::int64_t first = preroll ? std::max<std::int64_t>(numbers.front() - *preroll, 0) : 0;
   motion.frames = {.ranges = {{.first = first, .last = numbers.back()}}};
   motion.times.clear();
   History history;
@@ -50,8 +42,6 @@ absl::StatusOr<History> ReadHistory(const CharacterFile& character, MotionReques
   }
   return history;
 }
-
-}  // namespace
 
 absl::Status StreamClip(const Context& context, const CharacterFile& character,
                         const client::Character& bound, const MotionRequest& motion,
@@ -66,7 +56,8 @@ absl::Status StreamClip(const Context& context, const CharacterFile& character,
       SINEW_ASSIGN_OR_RETURN(stateful, IsStateful(bound, context.call()));
     }
     if (stateful) {
-      SINEW_ASSIGN_OR_RETURN(history, ReadHistory(character, motion, clip, options));
+      SINEW_ASSIGN_OR_RETURN(history,
+                             ReadHistory(character, motion, clip, options.wanted, options.preroll));
       streamed = &history.clip;
       outputs = history.outputs;
       context.Note(absl::StrCat("frames depend on those before them: all ", streamed->frames,
@@ -87,7 +78,8 @@ absl::Status StreamClip(const Context& context, const CharacterFile& character,
         }
         evaluated = done;
         if (total == 1) return;
-        line->Update(static_cast<double>(done) / static_cast<double>(total),
+        const double fraction = static_cast<double>(done) / static_cast<double>(total);
+        line->Update(std::lerp(options.progress_begin, options.progress_end, fraction),
                      absl::StrCat("frame ", done, " of ", total));
       }};
   const auto take = [&](const client::StreamItem& item) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,19 @@ using FrameSink = std::function<absl::Status(const client::FrameView& frame)>;
 absl::StatusOr<bool> IsStateful(const client::Character& character,
                                 const client::CallOptions& call);
 
+// The poses that are evaluated for frames of a recipe with state, and which of them are wanted.
+struct History {
+  client::ClipData clip;
+  std::vector<std::size_t> outputs;
+};
+
+// Reads them for the frames `wanted` of `clip` (empty = all), which ReadMotion has read for
+// `motion`. `preroll`: as ClipStreamOptions. kInvalidArgument: fractions of frames.
+absl::StatusOr<History> ReadHistory(const CharacterFile& character, MotionRequest motion,
+                                    const client::ClipData& clip,
+                                    std::span<const std::size_t> wanted,
+                                    std::optional<std::int64_t> preroll);
+
 struct ClipStreamOptions {
   std::string label;  // of the progress line
   client::OutputOptions output = {};
@@ -31,6 +45,8 @@ struct ClipStreamOptions {
   // Of a recipe with state: how many frames are evaluated before the first wanted one; unset = all
   // from frame 0 on, which alone gives the bits of the whole motion.
   std::optional<std::int64_t> preroll = {};
+  // What the progress line begins and ends with, where a command streams several clips.
+  double progress_begin = 0, progress_end = 1;
 };
 
 // Hands the wanted frames of `clip` to `sink`. `clip` is what ReadMotion has read for `motion`. If

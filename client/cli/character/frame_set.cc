@@ -25,10 +25,13 @@ absl::Status WrongFrames(const std::string& text, const std::string& why) {
   return UsageError(absl::StrCat("--frames: got \"", text, "\", ", why));
 }
 
-absl::StatusOr<FrameRange> ParseRange(const std::string& text) {
-  // Blanks around numbers are those of OpenJD.
+absl::StatusOr<FrameRange> ParseRange(const std::string& given) {
+  // Blanks around numbers are those of OpenJD. Bounded: a long run would exhaust the stack.
   static const std::regex form(
-      R"([ \t]*([0-9]{1,10})[ \t]*(-[ \t]*([0-9]{1,10})?[ \t]*)?(([xy:])(-?[0-9]{1,10})[ \t]*)?)");
+      R"(([0-9]{1,10})[ \t]{0,9}(-[ \t]{0,9}([0-9]{1,10})?[ \t]{0,9})?(([xy:])(-?[0-9]{1,10}))?)");
+  constexpr char kBlanks[] = " \t";
+  const std::size_t begin = std::min(given.find_first_not_of(kBlanks), given.size());
+  const std::string text = given.substr(begin, given.find_last_not_of(kBlanks) + 1 - begin);
   std::smatch parts;
   if (!std::regex_match(text, parts, form)) {
     return WrongFrames(
@@ -110,7 +113,7 @@ absl::StatusOr<std::vector<std::int64_t>> ResolveFrames(const FrameSet& set, std
   std::vector<std::int64_t> numbers;
   for (const FrameRange& range : set.ranges.empty() ? all : set.ranges) {
     const std::int64_t last = range.last.value_or(end);
-    if (range.first > end || last > end) {
+    if (range.first < 0 || range.first > end || last > end) {
       return absl::OutOfRangeError(absl::StrCat(set.option, ": got ", RangeText(range),
                                                 "; allowed are frames 0-", end, ", which ", clip,
                                                 " has at ", NumberText(fps), " fps"));

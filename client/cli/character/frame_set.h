@@ -31,9 +31,9 @@ struct FrameSet {
   }
 };
 
-// Ranges separated by commas, in the syntax of OpenCue and of OpenJD: "12", "0-99", "10-" (to the
-// end), each optionally with a step: "xSTEP" or ":STEP", or "ySTEP" for all but those. A range may
-// fall if its step does: "9-0x-1". UsageError (exit 64) for anything else.
+// Ranges separated by commas, as in OpenCue's #FRAMESPEC# and in OpenJD: "12", "0-99", "10-" (to
+// the end), each optionally with a step: "xSTEP" or ":STEP", or "ySTEP" for all but those. A range
+// may fall if its step does: "9-0x-1". UsageError (exit 64) for anything else.
 absl::StatusOr<FrameSet> ParseFrames(const std::string& text);
 
 // The frames of the set, rising, each once. kOutOfRange: it reaches beyond `frames`, which `clip`

@@ -5,24 +5,26 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <vector>
 
 #include "client/cli/base/quantity.h"
 #include "client/cli/character/bake_manifest.h"
 #include "client/cli/character/frame_set.h"
+#include "client/cli/files/input_file.h"
 #include "core/base/status.h"
 
 namespace sinew::cli {
 namespace {
 
 // All frames of the parts, which must be at even distances: a gap may be a part that is missing.
-absl::StatusOr<client::ClipData> FramesOf(const std::vector<CachePart>& parts) {
+absl::StatusOr<CacheInfo> FramesOf(const std::vector<CachePart>& parts) {
   std::set<std::int64_t> numbers;
   for (const CachePart& part : parts) {
     for (std::uint32_t k = 0; k < part.manifest.frames; ++k) {
       const double number = part.manifest.FrameNumber(k);
       if (number != std::floor(number)) {
         return absl::FailedPreconditionError(absl::StrCat(
-            part.path, ": has frame ", NumberText(number), "; only whole frames can be joined"));
+            part.path, ": has frame ", ExactText(number), "; only whole frames can be joined"));
       }
       numbers.insert(static_cast<std::int64_t>(number));
     }
@@ -31,7 +33,7 @@ absl::StatusOr<client::ClipData> FramesOf(const std::vector<CachePart>& parts) {
   clip.fps = parts[0].manifest.fps;
   const std::vector<std::int64_t> sorted(numbers.begin(), numbers.end());
   SetFrameNumbers(sorted, clip);
-  if (clip.frame_numbers.empty()) return clip;
+  if (clip.frame_numbers.empty()) return TimesOf(clip);
   const auto gap = std::ranges::adjacent_find(
       sorted, [&](std::int64_t a, std::int64_t b) { return b - a != clip.step; });
   return absl::FailedPreconditionError(
@@ -39,31 +41,77 @@ absl::StatusOr<client::ClipData> FramesOf(const std::vector<CachePart>& parts) {
                    "; is one missing? If not, name all frames with --frames"));
 }
 
+// The cache, if an earlier call has written all these frames, and no part is of another bake.
+absl::StatusOr<JoinedCache> WrittenCache(const JoinRequest& request, const CacheInfo& frames,
+                                         const FoundParts& found, const CacheProgress& progress) {
+  SINEW_ASSIGN_OR_RETURN(const InputFile file, InputFile::Open(request.cache, kMaxCacheBytes));
+  JoinedCache cache;
+  SINEW_ASSIGN_OR_RETURN(cache.manifest, ReadManifest(request.cache));
+  cache.bytes = file.bytes().size();
+  bool same = cache.manifest.frames == frames.frames &&
+              cache.manifest.format == CacheFormatName(request.format);
+  for (std::uint32_t k = 0; same && k < frames.frames; ++k) {
+    same = FrameKey(cache.manifest.FrameNumber(k)) == FrameKey(frames.FrameNumber(k));
+  }
+  for (const CachePart& part : found.parts) {
+    same = same && !OriginDifference(part.manifest, cache.manifest);
+  }
+  if (!same) return absl::NotFoundError("another cache");
+  SINEW_ASSIGN_OR_RETURN(const CacheDamage damage,
+                         FindDamage(file.bytes(), cache.manifest, progress));
+  if (damage.any()) return absl::DataLossError(damage.first);
+  return cache;
+}
+
+// Those whose frames are all in the cache. Returns how many.
+std::size_t RemoveJoined(const std::vector<CachePart>& parts, const Manifest& cache) {
+  std::set<std::int64_t> frames;
+  for (std::uint32_t k = 0; k < cache.frames; ++k) frames.insert(FrameKey(cache.FrameNumber(k)));
+  std::size_t removed = 0;
+  for (const CachePart& part : parts) {
+    bool is_in = true;
+    for (std::uint32_t k = 0; is_in && k < part.manifest.frames; ++k) {
+      is_in = frames.contains(FrameKey(part.manifest.FrameNumber(k)));
+    }
+    if (!is_in) continue;
+    RemovePart(part.path);
+    ++removed;
+  }
+  return removed;
+}
+
 }  // namespace
 
-absl::StatusOr<JoinedParts> JoinAll(const JoinRequest& request, const CacheProgress& progress) {
+absl::StatusOr<JoinOutcome> JoinAndRemoveParts(const JoinRequest& request,
+                                               const CacheProgress& progress) {
   const FoundParts found = FindParts(request.cache);
-  if (!found.unreadable.empty()) return found.unreadable.front().second;
-  if (found.parts.empty()) {
-    return absl::NotFoundError(
-        absl::StrCat(PartsFolder(request.cache), ": there are no parts to join"));
+  JoinOutcome outcome;
+  outcome.parts = found.parts.size();
+  CacheInfo frames;
+  if (request.frames) {
+    frames = *request.frames;
+    if (!found.parts.empty()) frames.fps = found.parts[0].manifest.fps;
+  } else if (!found.parts.empty()) {
+    SINEW_ASSIGN_OR_RETURN(frames, FramesOf(found.parts));
   }
-  client::ClipData clip;
-  clip.fps = found.parts[0].manifest.fps;
-  if (request.frames.empty()) {
-    SINEW_ASSIGN_OR_RETURN(clip, FramesOf(found.parts));
-  } else {
-    SetFrameNumbers(request.frames, clip);
+  absl::StatusOr<JoinedCache> joined =
+      JoinParts(request.cache, request.format, frames, found.parts, request.overwrite, progress);
+  if (!joined.ok() && request.frames &&
+      (absl::IsNotFound(joined.status()) || absl::IsFailedPrecondition(joined.status()))) {
+    const absl::StatusOr<JoinedCache> written = WrittenCache(request, frames, found, progress);
+    outcome.was_joined = written.ok();
+    if (written.ok()) joined = written;
   }
-  JoinedParts joined = {.parts = found.parts.size()};
-  SINEW_ASSIGN_OR_RETURN(joined.cache, JoinParts(request.cache, request.format, TimesOf(clip),
-                                                 found.parts, request.overwrite, progress));
-  joined.removed = !request.frames.empty() && !request.keep_parts;
-  if (joined.removed) {
-    for (const CachePart& part : found.parts) RemovePart(part.path);
+  if (!joined.ok()) {
+    // A part that cannot be read may be the one that is missing.
+    return found.unreadable.empty() ? joined.status() : found.unreadable.front().second;
+  }
+  outcome.cache = *std::move(joined);
+  if (request.frames && !request.keep_parts) {
+    outcome.removed = RemoveJoined(found.parts, outcome.cache.manifest);
     RemovePartsFolder(request.cache);
   }
-  return joined;
+  return outcome;
 }
 
 }  // namespace sinew::cli

@@ -1,13 +1,13 @@
-// join_parts.h - a cache of the parts that processes have baked: which frames it has to have, and
-// whether the parts are still needed.
+// join_parts.h - the end of a bake in parts: the cache is written, and parts that are in it are
+// removed.
 #pragma once
 
 #include <absl/status/statusor.h>
 
-#include <cstdint>
+#include <optional>
 #include <string>
-#include <vector>
 
+#include "client/cli/files/cache_check.h"
 #include "client/cli/files/cache_parts.h"
 
 namespace sinew::cli {
@@ -16,21 +16,24 @@ struct JoinRequest {
   std::string cache;
   CacheFormat format = CacheFormat::kPc2;
   bool overwrite = true;
-  // All frames of the cache, rising. Empty = those of the parts, which have to be at even
+  // The frames of the cache, without vertices. Unset = those of the parts, which have to be at even
   // distances: a gap may be a part that is missing.
-  std::vector<std::int64_t> frames = {};
+  std::optional<CacheInfo> frames = {};
   // Parts are removed only where `frames` says that none is still to come, and not with this.
   bool keep_parts = false;
 };
 
-struct JoinedParts {
-  JoinedCache cache = {};
-  std::size_t parts = 0;
-  bool removed = false;
+struct JoinOutcome {
+  JoinedCache cache;
+  std::size_t parts = 0;    // that there were
+  std::size_t removed = 0;  // of these: their frames are all in the cache
+  bool was_joined = false;  // an earlier call has written the cache
 };
 
-// Errors of JoinParts. kNotFound: there are no parts. kFailedPrecondition: without `frames`, a gap
-// or frames with fractions.
-absl::StatusOr<JoinedParts> JoinAll(const JoinRequest& request, const CacheProgress& progress);
+// Writes the cache and then removes the parts. If it ended between the two, the next call removes
+// them. Errors of JoinParts. kNotFound: there are no parts. kFailedPrecondition: without `frames`,
+// a gap or frames with fractions.
+absl::StatusOr<JoinOutcome> JoinAndRemoveParts(const JoinRequest& request,
+                                               const CacheProgress& progress);
 
 }  // namespace sinew::cli

@@ -26,7 +26,7 @@ void AddMotionOptions(OptionSet& set, MotionRequest& request) {
       .Needs(poses);
 }
 
-Option AddFramesOption(OptionSet& set, std::string& frames) {
+Option AddFramesOption(OptionSet& set, std::optional<std::string>& frames) {
   return set.AddText("--frames", frames, "Such as 0-99, 0-99x2, 10- or 1,5,8-20 (default: all)");
 }
 

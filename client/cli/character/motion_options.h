@@ -1,6 +1,7 @@
 // motion_options.h - the options that choose poses, the same in every command.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "client/cli/base/options.h"
@@ -14,7 +15,7 @@ Option AddClipOptions(OptionSet& set, MotionRequest& request);
 // Also --poses and --controls.
 void AddMotionOptions(OptionSet& set, MotionRequest& request);
 // Adds --frames, for ParseFrames.
-Option AddFramesOption(OptionSet& set, std::string& frames);
+Option AddFramesOption(OptionSet& set, std::optional<std::string>& frames);
 
 // ReadMotion, with a note where a choice was made for the user.
 absl::StatusOr<client::ClipData> ChooseMotion(const Context& context,

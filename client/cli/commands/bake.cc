@@ -3,9 +3,8 @@
 #include <absl/time/clock.h>
 
 #include <algorithm>
-#include <filesystem>
+#include <cmath>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -13,6 +12,7 @@
 #include "client/cli/character/bake_manifest.h"
 #include "client/cli/character/bound_character.h"
 #include "client/cli/character/clip_stream.h"
+#include "client/cli/character/join_parts.h"
 #include "client/cli/character/motion_options.h"
 #include "client/cli/character/read_options.h"
 #include "client/cli/character/recipe_argument.h"
@@ -32,7 +32,8 @@ constexpr char kAllClips[] = "all", kObjectSpace[] = "object";
 
 struct Options {
   ReadOptions read;
-  std::string file, frames, times;
+  std::string file, times;
+  std::optional<std::string> frames;
   std::vector<std::string> deformers;
   MotionRequest motion;
   BakeOutput output;
@@ -72,10 +73,16 @@ class Deformers {
   std::optional<client::Character> bound_;
 };
 
-// Streams the frames of `chunks` to their files.
-absl::Status Deform(Context& context, const PassInput& in, const Options& options,
-                    const Chunks& chunks, Deformers& deformers, Baked& baked) {
-  PassWriter writer(in.character, in.clip, in.pass.targets, chunks, options.parts.enabled());
+// What a pass has to do.
+struct Work {
+  Chunks chunks;
+  std::vector<std::pair<std::string, std::string>> useless;  // as BakePlan::Missing
+};
+
+// Streams the frames of `work` to their files.
+absl::Status Deform(Context& context, const PassInput& in, const Options& options, const Work& work,
+                    Deformers& deformers, Baked& baked) {
+  PassWriter writer(in.character, in.clip, in.pass.targets, work.chunks, options.parts.enabled());
   SINEW_RETURN_IF_ERROR(writer.Begin());
   SINEW_ASSIGN_OR_RETURN(const client::Character bound, deformers.Get(in.pass.deformer));
   WarnUnusedControls(context, in.character.rig, bound, in.clip);
@@ -84,96 +91,149 @@ absl::Status Deform(Context& context, const PassInput& in, const Options& option
   SINEW_ASSIGN_OR_RETURN(baked.manifest,
                          ManifestOf(in.character, in.motion, in.clip, bound.session()));
   if (*stream.stateful) baked.manifest.preroll = options.Preroll();
+  SINEW_ASSIGN_OR_RETURN(std::vector<std::uint64_t> hashes,
+                         PoseHashes(in.character, in.motion, in.clip, baked.manifest.preroll,
+                                    ChunksOf(in.clip, options.parts)));
+  writer.SetOrigin(baked.manifest, std::move(hashes));
+  for (const auto& [path, why] : work.useless) {
+    context.Note(absl::StrCat(path, " is removed: ", why));
+    RemovePart(path);
+  }
   std::vector<float> positions(in.character.rig.vertices() * 3);
   const auto write = [&](const client::FrameView& frame) -> absl::Status {
     SINEW_RETURN_IF_ERROR(frame.CopyPositions(positions));
     ++baked.received;
-    const absl::Status status = writer.Append(positions, baked.manifest);
+    const absl::Status status = writer.Append(positions);
     baked.finished = writer.finished();
     return status;
   };
   // With a preroll the bits of a part depend on where it begins, so each is a stream of its own.
   Chunks streams;
-  for (const std::vector<std::size_t>& chunk : chunks) {
+  for (const std::vector<std::size_t>& chunk : work.chunks) {
     if (streams.empty() || (*stream.stateful && options.preroll)) streams.emplace_back();
     streams.back().insert(streams.back().end(), chunk.begin(), chunk.end());
   }
-  for (const std::vector<std::size_t>& wanted : streams) {
-    stream.wanted = wanted;
-    if (wanted.size() == in.clip.frames) stream.wanted.clear();
+  for (std::size_t k = 0; k < streams.size(); ++k) {
+    stream.wanted = streams[k];
+    if (stream.wanted.size() == in.clip.frames) stream.wanted.clear();
+    const auto begin = [&](std::size_t at) {
+      return std::lerp(in.progress_begin, in.progress_end,
+                       static_cast<double>(at) / static_cast<double>(streams.size()));
+    };
+    stream.progress_begin = begin(k);
+    stream.progress_end = begin(k + 1);
     SINEW_RETURN_IF_ERROR(
         StreamClip(context, in.character, bound, in.motion, in.clip, stream, write));
   }
+  SINEW_RETURN_IF_ERROR(writer.Finish());
+  baked.finished = writer.finished();
   baked.bytes = writer.bytes();
   return absl::OkStatus();
 }
 
-// Makes the caches of their parts, and removes these.
 absl::Status Join(const Context& context, const PassInput& in, Baked& baked) {
   baked.bytes = 0;
   const auto line = context.MakeProgress("Join", Progress::Part::kFirst);
   for (const CacheTarget& target : in.pass.targets) {
-    const std::vector<CachePart> parts = FindParts(target.path).parts;
-    SINEW_ASSIGN_OR_RETURN(JoinedCache joined,
-                           JoinParts(target.path, target.format, TimesOf(in.clip), parts,
-                                     target.overwrite, [&](double fraction) {
-                                       line->Update(fraction, target.path);
-                                       return context.CheckStop();
-                                     }));
-    baked.bytes += joined.bytes;
-    baked.manifest = std::move(joined.manifest);
+    const JoinRequest request = {.cache = target.path,
+                                 .format = target.format,
+                                 .overwrite = target.overwrite,
+                                 .frames = TimesOf(in.clip)};
+    SINEW_ASSIGN_OR_RETURN(JoinOutcome outcome, JoinAndRemoveParts(request, [&](double fraction) {
+                             line->Update(fraction, target.path);
+                             return context.CheckStop();
+                           }));
+    baked.bytes += outcome.cache.bytes;
+    baked.manifest = std::move(outcome.cache.manifest);
   }
-  RemoveParts(in.pass.targets);
   return absl::OkStatus();
 }
 
-// The chunks to bake; none if an earlier run has baked them all. `session` is validated, and there
-// with --resume and --skip-if-current.
-absl::StatusOr<Chunks> Plan(const Context& context, const PassInput& in, const Options& options,
-                            const std::optional<client::Session>& session, Baked& baked) {
-  Chunks all(1, std::vector<std::size_t>(in.clip.frames));
-  std::iota(all[0].begin(), all[0].end(), std::size_t{0});
-  if (session) {
-    SINEW_ASSIGN_OR_RETURN(baked.manifest, ManifestOf(in.character, in.motion, in.clip, *session));
-    const auto is_current = [&](const CacheTarget& target) {
-      return IsCurrent(target, in.character.rig, in.clip, baked.manifest, options.Preroll());
-    };
-    const bool may_skip = options.skip_if_current || (options.parts.resume && !options.parts.only);
-    baked.current = may_skip && std::ranges::all_of(in.pass.targets, is_current);
-    if (baked.current) return Chunks();
-  }
-  if (!options.parts.enabled()) return all;
+// Whether the caches can be written at the end, which is hours away.
+absl::Status CheckTargets(const PassInput& in, const Options& options) {
   for (const CacheTarget& target : in.pass.targets) {
     CacheInfo info = TimesOf(in.clip);
     info.vertices = 1;
-    if (options.parts.only) break;  // parts hold any frames
-    SINEW_RETURN_IF_ERROR(EncodeCacheHeader(target.format, info).status());
+    if (!options.parts.only) {  // parts hold any frames
+      SINEW_RETURN_IF_ERROR(EncodeCacheHeader(target.format, info).status());
+    }
+    SINEW_RETURN_IF_ERROR(OutputFile::Check(target.path, target.overwrite));
+    SINEW_RETURN_IF_ERROR(OutputFile::Check(ManifestPath(target.path), target.overwrite));
   }
-  if (options.parts.resume) {
-    return MissingChunks(context, in.pass.targets, in.character.rig, in.clip, baked.manifest,
-                         options.Preroll(), options.parts);
+  return absl::OkStatus();
+}
+
+// Changes nothing. `session` is validated, and there with --resume and --skip-if-current.
+absl::StatusOr<Work> Plan(const Context& context, const PassInput& in, const Options& options,
+                          const std::optional<client::Session>& session, Baked& baked) {
+  Work work;
+  if (session) {
+    SINEW_ASSIGN_OR_RETURN(baked.manifest, ManifestOf(in.character, in.motion, in.clip, *session));
+    BakePlan plan(in, options.parts, baked.manifest, options.Preroll());
+    const auto line = context.MakeProgress("Compare", Progress::Part::kFirst);
+    const CacheProgress progress = [&](double fraction) {
+      line->Update(fraction);
+      return context.CheckStop();
+    };
+    if (options.skip_if_current || options.parts.resume) {
+      SINEW_ASSIGN_OR_RETURN(baked.current, plan.IsCurrent(options.parts.resume, progress));
+    }
+    if (baked.current) return work;
+    if (options.parts.resume) {
+      SINEW_ASSIGN_OR_RETURN(BakePlan::Missing missing, plan.FindMissing(progress));
+      work = {.chunks = std::move(missing.chunks), .useless = std::move(missing.useless)};
+    }
   }
-  if (!options.parts.only && !options.dry_run) RemoveParts(in.pass.targets);
-  return ChunksOf(in.clip, options.parts);
+  SINEW_RETURN_IF_ERROR(CheckTargets(in, options));
+  if (!options.parts.resume) work.chunks = ChunksOf(in.clip, options.parts);
+  return work;
+}
+
+absl::Status RunPass(Context& context, const PassInput& in, const Options& options,
+                     const std::optional<client::Session>& session, Deformers& deformers,
+                     Baked& baked) {
+  const bool joins = options.parts.enabled() && !options.parts.only;
+  SINEW_ASSIGN_OR_RETURN(const Work work, Plan(context, in, options, session, baked));
+  if (baked.current) {
+    // An earlier run may have ended before it did.
+    if (joins) RemoveParts(in.pass.targets, in.clip);
+    return absl::OkStatus();
+  }
+  std::size_t wanted = 0;
+  for (const std::vector<std::size_t>& chunk : work.chunks) wanted += chunk.size();
+  baked.kept = in.clip.frames - wanted;
+  if (joins && !options.parts.resume) {
+    SINEW_RETURN_IF_ERROR(deformers.Get(in.pass.deformer).status());
+    const std::size_t removed = RemoveParts(in.pass.targets, in.clip);
+    if (removed > 0) {
+      context.Note(absl::StrCat(removed,
+                                " parts of an earlier run are removed; --resume would "
+                                "keep them"));
+    }
+  }
+  if (!work.chunks.empty()) {
+    SINEW_RETURN_IF_ERROR(Deform(context, in, options, work, deformers, baked));
+  }
+  return joins ? Join(context, in, baked) : absl::OkStatus();
 }
 
 absl::Status Run(Context& context, const PassInput& in, const Options& options,
                  const std::optional<client::Session>& session, Deformers& deformers,
                  Baked& baked) {
   const absl::Time start = absl::Now();
-  SINEW_ASSIGN_OR_RETURN(const Chunks chunks, Plan(context, in, options, session, baked));
-  if (baked.current) return absl::OkStatus();
-  std::size_t wanted = 0;
-  for (const std::vector<std::size_t>& chunk : chunks) wanted += chunk.size();
-  baked.kept = in.clip.frames - wanted;
-  if (!chunks.empty()) {
-    SINEW_RETURN_IF_ERROR(Deform(context, in, options, chunks, deformers, baked));
-  }
-  if (options.parts.enabled() && !options.parts.only) {
-    SINEW_RETURN_IF_ERROR(Join(context, in, baked));
+  absl::Status status = RunPass(context, in, options, session, deformers, baked);
+  // Another process may have joined the same parts meanwhile, and removed them.
+  if (!status.ok() && options.parts.resume && session && context.CheckStop().ok()) {
+    SINEW_ASSIGN_OR_RETURN(const Manifest origin,
+                           ManifestOf(in.character, in.motion, in.clip, *session));
+    BakePlan plan(in, options.parts, origin, options.Preroll());
+    const absl::StatusOr<bool> current =
+        plan.IsCurrent(/*reads_frames=*/true, [&](double) { return context.CheckStop(); });
+    baked.current = current.ok() && *current;
+    if (baked.current) status = absl::OkStatus();
   }
   baked.elapsed = absl::Now() - start;
-  return absl::OkStatus();
+  return status;
 }
 
 // The clips that --clip names: "all" of the file, or one.
@@ -212,8 +272,14 @@ absl::StatusOr<std::vector<client::Session>> Validate(Context& context,
 }
 
 absl::Status Bake(Context& context, Options options) {
-  if (!options.frames.empty()) {
-    SINEW_ASSIGN_OR_RETURN(options.motion.frames, ParseFrames(options.frames));
+  if (options.parts.only && options.output.no_clobber) {
+    return UsageError("--no-clobber: does not apply to --part, but to `sinew join`");
+  }
+  if (options.parts.only && !options.times.empty()) {
+    return UsageError("--times: cannot be joined from --part; need --frames, or --chunk");
+  }
+  if (options.frames) {
+    SINEW_ASSIGN_OR_RETURN(options.motion.frames, ParseFrames(*options.frames));
   }
   if (!options.times.empty()) {
     if (!options.motion.poses.empty()) {
@@ -253,14 +319,21 @@ absl::Status Bake(Context& context, Options options) {
   }
   Deformers deformers(context, character, recipes);
   nlohmann::ordered_json caches = nlohmann::ordered_json::array();
-  for (const BakePass& pass : passes) {
-    const PassInput in = {character, clips[pass.clip], motions[pass.clip], pass};
+  for (std::size_t p = 0; p < passes.size(); ++p) {
+    const BakePass& pass = passes[p];
+    const auto count = static_cast<double>(passes.size());
+    const PassInput in = {.character = character,
+                          .clip = clips[pass.clip],
+                          .motion = motions[pass.clip],
+                          .pass = pass,
+                          .progress_begin = static_cast<double>(p) / count,
+                          .progress_end = static_cast<double>(p + 1) / count};
     std::optional<client::Session> session;
     if (!sessions.empty()) session = sessions[pass.deformer];
     Baked baked;
     if (options.dry_run) {
-      SINEW_ASSIGN_OR_RETURN(const Chunks chunks, Plan(context, in, options, session, baked));
-      ReportPlan(context, in, options.parts, chunks, *session, baked, caches);
+      SINEW_ASSIGN_OR_RETURN(const Work work, Plan(context, in, options, session, baked));
+      ReportPlan(context, in, options.parts, work.chunks, *session, baked, caches);
       continue;
     }
     const absl::Status status = Run(context, in, options, session, deformers, baked);
@@ -311,15 +384,18 @@ void AddBake(CommandList& commands) {
   set.AddFlag("--no-clobber", output.no_clobber, "Fail if a file of that name exists");
   set.AddNumber("--chunk", options->parts.frames, 1, 1e9,
                 "Bake in parts of this many frames, in the folder OUT.parts, and join them");
-  set.AddFlag("--resume", options->parts.resume,
-              "Keep what an earlier run has finished: the cache, or its parts (--chunk 50)");
+  set.AddFlag(
+      "--resume", options->parts.resume,
+      "Bake in parts, of 50 frames unless --chunk is given, and keep those that an earlier run has "
+      "finished");
   set.AddFlag("--part", options->parts.only,
               "Bake --frames as parts and leave them for `sinew join`: a task of a render farm");
   set.AddFlag("--skip-if-current", options->skip_if_current,
               "Do nothing if OUT is what this command would write, as its manifest says");
-  set.AddNumber("--preroll", options->preroll, 0, 1e9,
-                "Of recipes with state: evaluate this many frames before the first one or before "
-                "each part, instead of all; other bits than those of the whole clip");
+  set.AddNumber(
+      "--preroll", options->preroll, 0, 1e9,
+      "Of recipes with state: evaluate this many frames before the first one, or before each "
+      "part, instead of all of them. The bits differ from those of the whole clip");
   set.AddFlag("--dry-run", options->dry_run,
               "Write nothing: print what would be baked, with estimates of time and memory");
   set.SetFooter(

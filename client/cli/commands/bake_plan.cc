@@ -4,83 +4,41 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <set>
-#include <utility>
 
-#include "client/cli/character/bake_manifest.h"
-#include "client/cli/files/cache_check.h"
-#include "client/cli/files/cache_parts.h"
 #include "client/cli/files/input_file.h"
+#include "core/base/status.h"
 
 namespace sinew::cli {
 namespace {
 
 constexpr std::size_t kFramesOfAPart = 50;
 
-// What is wrong with a part of this bake, or empty.
-std::string FaultOf(const CachePart& part, Manifest expected, const std::string& preroll,
-                    const std::map<std::int64_t, std::uint64_t>& pose_hashes) {
-  expected.preroll = part.manifest.preroll.empty() ? "" : preroll;
-  const std::string difference = OriginDifference(expected, part.manifest);
-  if (!difference.empty()) return absl::StrCat("of another bake: ", difference);
-  for (std::uint32_t k = 0; k < part.manifest.pose_hashes.size(); ++k) {
-    const auto found = pose_hashes.find(FrameKey(part.manifest.FrameNumber(k)));
-    if (found != pose_hashes.end() && found->second != part.manifest.pose_hashes[k]) {
-      return "of other poses";
-    }
-  }
-  const absl::StatusOr<InputFile> file = InputFile::Open(part.path, kMaxCacheBytes);
-  if (!file.ok()) return std::string(file.status().message());
-  const absl::StatusOr<CacheDamage> damage =
-      FindDamage(file->bytes(), part.manifest, [](double) { return absl::OkStatus(); });
-  return damage.ok() ? damage->first : std::string(damage.status().message());
+std::set<std::int64_t> KeysOf(const client::ClipData& clip) {
+  std::set<std::int64_t> keys;
+  for (std::size_t k = 0; k < clip.frames; ++k) keys.insert(FrameKey(clip.FrameNumber(k)));
+  return keys;
 }
 
-bool Overlaps(const CachePart& part, const std::map<std::int64_t, std::uint64_t>& frames) {
-  for (std::uint32_t k = 0; k < part.manifest.frames; ++k) {
-    if (frames.contains(FrameKey(part.manifest.FrameNumber(k)))) return true;
+bool Overlaps(const Manifest& manifest, const std::set<std::int64_t>& frames) {
+  for (std::uint32_t k = 0; k < manifest.frames; ++k) {
+    if (frames.contains(FrameKey(manifest.FrameNumber(k)))) return true;
   }
   return false;
 }
 
+// Whether the file is as long as a cache with this manifest.
+bool HasSizeOf(const std::string& cache, const Manifest& manifest) {
+  const absl::StatusOr<std::uint64_t> size = CacheSize(manifest);
+  std::error_code error;
+  return size.ok() && std::filesystem::file_size(cache, error) == *size;
+}
+
 }  // namespace
 
-Manifest ExpectedManifest(const CacheTarget& target, const client::RigData& rig,
-                          const Manifest& origin) {
-  Manifest manifest = origin;
-  DescribePoints(target, rig, manifest);
-  return manifest;
-}
-
-bool IsCurrent(const CacheTarget& target, const client::RigData& rig, const client::ClipData& clip,
-               const Manifest& origin, const std::string& preroll) {
-  const absl::StatusOr<Manifest> manifest = ReadManifest(target.path);
-  if (!manifest.ok()) return false;
-  Manifest expected = ExpectedManifest(target, rig, origin);
-  expected.preroll = manifest->preroll.empty() ? "" : preroll;
-  if (!OriginDifference(expected, *manifest).empty() || manifest->frames != clip.frames ||
-      manifest->format != CacheFormatName(target.format) ||
-      manifest->pose_hashes != PoseHashes(clip)) {
-    return false;
-  }
-  for (std::size_t k = 0; k < clip.frames; ++k) {
-    if (FrameKey(manifest->FrameNumber(k)) != FrameKey(clip.FrameNumber(k))) return false;
-  }
-  CacheInfo info = TimesOf(clip);
-  info.vertices = static_cast<std::uint32_t>(expected.vertices);
-  const absl::StatusOr<std::string> header = EncodeCacheHeader(target.format, info);
-  std::error_code error;
-  return header.ok() &&
-         std::filesystem::file_size(target.path, error) ==
-             header->size() + expected.vertices * clip.frames * 3 * sizeof(float) &&
-         (target.rest_mesh == nullptr || std::filesystem::exists(RestPath(target.path), error));
-}
-
 Chunks ChunksOf(const client::ClipData& clip, const PartsRequest& request) {
-  const std::size_t frames = request.frames ? *request.frames
-                             : request.only ? clip.frames
-                                            : kFramesOfAPart;
+  const bool whole = !request.frames && (request.only || !request.enabled());
+  const std::size_t frames = whole ? clip.frames : request.frames.value_or(kFramesOfAPart);
   Chunks chunks;
   for (std::size_t k = 0; k < clip.frames; ++k) {
     if (k % frames == 0) chunks.emplace_back();
@@ -89,28 +47,109 @@ Chunks ChunksOf(const client::ClipData& clip, const PartsRequest& request) {
   return chunks;
 }
 
-Chunks MissingChunks(const Context& context, const std::vector<CacheTarget>& targets,
-                     const client::RigData& rig, const client::ClipData& clip,
-                     const Manifest& origin, const std::string& preroll,
-                     const PartsRequest& request) {
-  std::map<std::int64_t, std::uint64_t> poses;
-  const std::vector<std::uint64_t> hashes = PoseHashes(clip);
-  for (std::size_t k = 0; k < clip.frames; ++k) poses[FrameKey(clip.FrameNumber(k))] = hashes[k];
+absl::StatusOr<const std::map<std::int64_t, std::uint64_t>*> BakePlan::Hashes(
+    const std::string& preroll) {
+  const auto [found, is_new] = hashes_.try_emplace(preroll);
+  if (is_new) {
+    SINEW_ASSIGN_OR_RETURN(
+        const std::vector<std::uint64_t> hashes,
+        PoseHashes(in_.character, in_.motion, in_.clip, preroll, ChunksOf(in_.clip, parts_)));
+    for (std::size_t k = 0; k < hashes.size(); ++k) {
+      found->second[FrameKey(in_.clip.FrameNumber(k))] = hashes[k];
+    }
+  }
+  return &found->second;
+}
+
+Manifest BakePlan::Expected(const CacheTarget& target, const Manifest& found) const {
+  Manifest manifest = origin_;
+  DescribePoints(target, in_.character.rig, manifest);
+  manifest.preroll = found.preroll.empty() ? "" : preroll_;
+  return manifest;
+}
+
+absl::StatusOr<bool> BakePlan::IsCurrent(bool reads_frames, const CacheProgress& progress) {
+  for (const CacheTarget& target : in_.pass.targets) {
+    SINEW_ASSIGN_OR_RETURN(const bool current, IsCurrent(target, reads_frames, progress));
+    if (!current) return false;
+  }
+  return true;
+}
+
+absl::StatusOr<bool> BakePlan::IsCurrent(const CacheTarget& target, bool reads_frames,
+                                         const CacheProgress& progress) {
+  const absl::StatusOr<Manifest> manifest = ReadManifest(target.path);
+  if (!manifest.ok() || OriginDifference(Expected(target, *manifest), *manifest) ||
+      manifest->format != CacheFormatName(target.format) ||
+      manifest->pose_hashes.size() != manifest->frames ||
+      (manifest->frames != in_.clip.frames && !parts_.only)) {
+    return false;
+  }
+  SINEW_ASSIGN_OR_RETURN(const auto* hashes, Hashes(manifest->preroll));
+  std::size_t same = 0;
+  for (std::uint32_t k = 0; k < manifest->frames; ++k) {
+    const auto found = hashes->find(FrameKey(manifest->FrameNumber(k)));
+    if (found != hashes->end() && found->second == manifest->pose_hashes[k]) ++same;
+  }
+  std::error_code error;
+  if (same != in_.clip.frames ||
+      (target.rest_mesh != nullptr && !std::filesystem::exists(RestPath(target.path), error))) {
+    return false;
+  }
+  if (!reads_frames) return HasSizeOf(target.path, *manifest);
+  const absl::StatusOr<InputFile> file = InputFile::Open(target.path, kMaxCacheBytes);
+  if (!file.ok()) return false;
+  absl::Status stop;
+  const absl::StatusOr<CacheDamage> damage =
+      FindDamage(file->bytes(), *manifest, [&](double fraction) {
+        stop = progress(fraction);
+        return stop;
+      });
+  SINEW_RETURN_IF_ERROR(stop);
+  return damage.ok() && !damage->any();
+}
+
+// What is wrong with a part, or empty.
+absl::StatusOr<std::string> BakePlan::FaultOf(const CachePart& part, const CacheTarget& target,
+                                              const CacheProgress& progress) {
+  if (const auto difference = OriginDifference(part.manifest, Expected(target, part.manifest))) {
+    return absl::StrCat("it has the ", difference->what, " '", difference->a, "', not '",
+                        difference->b, "'");
+  }
+  SINEW_ASSIGN_OR_RETURN(const auto* hashes, Hashes(part.manifest.preroll));
+  for (std::uint32_t k = 0; k < part.manifest.pose_hashes.size(); ++k) {
+    const auto found = hashes->find(FrameKey(part.manifest.FrameNumber(k)));
+    if (found != hashes->end() && found->second != part.manifest.pose_hashes[k]) {
+      return std::string("it is of other poses");
+    }
+  }
+  const absl::StatusOr<InputFile> file = InputFile::Open(part.path, kMaxCacheBytes);
+  if (!file.ok()) return std::string(file.status().message());
+  absl::Status stop;
+  const absl::StatusOr<CacheDamage> damage =
+      FindDamage(file->bytes(), part.manifest, [&](double fraction) {
+        stop = progress(fraction);
+        return stop;
+      });
+  SINEW_RETURN_IF_ERROR(stop);
+  return damage.ok() ? damage->first : std::string(damage.status().message());
+}
+
+absl::StatusOr<BakePlan::Missing> BakePlan::FindMissing(const CacheProgress& progress) {
+  Missing missing;
+  const std::set<std::int64_t> frames = KeysOf(in_.clip);
   std::map<std::int64_t, std::size_t> done;  // of how many targets
-  for (const CacheTarget& target : targets) {
-    const Manifest expected = ExpectedManifest(target, rig, origin);
+  for (const CacheTarget& target : in_.pass.targets) {
     const FoundParts found = FindParts(target.path);
     for (const auto& [path, why] : found.unreadable) {
-      context.Note(absl::StrCat(path, " is baked again: ", why.message()));
-      RemovePart(path);
+      missing.useless.emplace_back(path, std::string(why.message()));
     }
     std::set<std::int64_t> held;
     for (const CachePart& part : found.parts) {
-      // Parts of frames that this process does not bake may be another's.
-      if (request.only && !Overlaps(part, poses)) continue;
-      if (const std::string fault = FaultOf(part, expected, preroll, poses); !fault.empty()) {
-        context.Note(absl::StrCat(part.path, " is baked again: ", fault));
-        RemovePart(part.path);
+      if (!Overlaps(part.manifest, frames)) continue;  // of another bake
+      SINEW_ASSIGN_OR_RETURN(std::string fault, FaultOf(part, target, progress));
+      if (!fault.empty()) {
+        missing.useless.emplace_back(part.path, std::move(fault));
         continue;
       }
       for (std::uint32_t k = 0; k < part.manifest.frames; ++k) {
@@ -119,24 +158,28 @@ Chunks MissingChunks(const Context& context, const std::vector<CacheTarget>& tar
     }
     for (const std::int64_t frame : held) ++done[frame];
   }
-  Chunks missing;
-  for (std::vector<std::size_t>& chunk : ChunksOf(clip, request)) {
+  for (std::vector<std::size_t>& chunk : ChunksOf(in_.clip, parts_)) {
     const bool complete = std::ranges::all_of(chunk, [&](std::size_t k) {
-      const auto found = done.find(FrameKey(clip.FrameNumber(k)));
-      return found != done.end() && found->second == targets.size();
+      const auto found = done.find(FrameKey(in_.clip.FrameNumber(k)));
+      return found != done.end() && found->second == in_.pass.targets.size();
     });
-    if (!complete) missing.push_back(std::move(chunk));
+    if (!complete) missing.chunks.push_back(std::move(chunk));
   }
   return missing;
 }
 
-void RemoveParts(const std::vector<CacheTarget>& targets) {
+std::size_t RemoveParts(const std::vector<CacheTarget>& targets, const client::ClipData& clip) {
+  const std::set<std::int64_t> frames = KeysOf(clip);
+  std::size_t removed = 0;
   for (const CacheTarget& target : targets) {
-    const FoundParts found = FindParts(target.path);
-    for (const CachePart& part : found.parts) RemovePart(part.path);
-    for (const auto& [path, why] : found.unreadable) RemovePart(path);
+    for (const CachePart& part : FindParts(target.path).parts) {
+      if (!Overlaps(part.manifest, frames)) continue;
+      RemovePart(part.path);
+      ++removed;
+    }
     RemovePartsFolder(target.path);
   }
+  return removed;
 }
 
 }  // namespace sinew::cli

@@ -1,18 +1,21 @@
-// bake_plan.h - what is left to do of a bake: nothing if its cache is current, or the parts that an
-// earlier run has not finished.
+// bake_plan.h - what is left to do of a bake: nothing if its caches are current, or the parts that
+// an earlier run has not finished.
 #pragma once
 
 #include <absl/status/statusor.h>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "client/cli/character/bake_manifest.h"
 #include "client/cli/character/character_file.h"
-#include "client/cli/files/cache_writer.h"
-#include "client/cli/run/context.h"
-#include "sinew/rig_data.h"
+#include "client/cli/commands/bake_targets.h"
+#include "client/cli/files/cache_check.h"
+#include "client/cli/files/cache_parts.h"
 
 namespace sinew::cli {
 
@@ -24,27 +27,58 @@ struct PartsRequest {
   bool enabled() const { return frames || resume || only; }
 };
 
-// The manifest of a cache before its frames are known: what `origin` says, and the target.
-Manifest ExpectedManifest(const CacheTarget& target, const client::RigData& rig,
-                          const Manifest& origin);
+// One pass of frames and what it reads.
+struct PassInput {
+  const CharacterFile& character;
+  const client::ClipData& clip;
+  const MotionRequest& motion;
+  const BakePass& pass;
+  double progress_begin = 0, progress_end = 1;  // of the whole command
+};
 
-// Whether the cache is there, complete, and what this bake would write. Its frames are not read:
-// that is what `sinew verify` does. `preroll` as Manifest::preroll, if the recipe has state.
-bool IsCurrent(const CacheTarget& target, const client::RigData& rig, const client::ClipData& clip,
-               const Manifest& origin, const std::string& preroll);
-
-// Indices of the frames of a clip, divided into parts, each of `request.frames` frames.
-using Chunks = std::vector<std::vector<std::size_t>>;
+// The frames of the clip, divided into parts.
 Chunks ChunksOf(const client::ClipData& clip, const PartsRequest& request);
 
-// Those that no complete part holds for every target. Parts that are damaged or out of date are
-// removed, with a note.
-Chunks MissingChunks(const Context& context, const std::vector<CacheTarget>& targets,
-                     const client::RigData& rig, const client::ClipData& clip,
-                     const Manifest& origin, const std::string& preroll,
-                     const PartsRequest& request);
+// What there is of a pass. Writes and removes nothing.
+class BakePlan {
+ public:
+  // `origin`: ManifestOf of a validated session. `preroll`: as Manifest::preroll, used if the
+  // recipe has state. What it refers to must outlive it.
+  BakePlan(const PassInput& in, const PartsRequest& parts, const Manifest& origin,
+           std::string preroll)
+      : in_(in), parts_(parts), origin_(origin), preroll_(std::move(preroll)) {}
 
-// Removes the parts of an earlier run.
-void RemoveParts(const std::vector<CacheTarget>& targets);
+  // Whether all caches are there, complete, and what the bake would write, or with `only` have its
+  // frames among theirs. `reads_frames`: also compare every frame with its checksum. Errors of
+  // ReadMotion and of `progress`.
+  absl::StatusOr<bool> IsCurrent(bool reads_frames, const CacheProgress& progress);
+
+  struct Missing {
+    Chunks chunks;  // that no complete part holds for every target
+    // Paths of parts that are damaged or out of date, and why.
+    std::vector<std::pair<std::string, std::string>> useless;
+  };
+  // Reads all parts with frames of this bake. Errors of ReadMotion and of `progress`.
+  absl::StatusOr<Missing> FindMissing(const CacheProgress& progress);
+
+ private:
+  absl::StatusOr<bool> IsCurrent(const CacheTarget& target, bool reads_frames,
+                                 const CacheProgress& progress);
+  absl::StatusOr<std::string> FaultOf(const CachePart& part, const CacheTarget& target,
+                                      const CacheProgress& progress);
+  Manifest Expected(const CacheTarget& target, const Manifest& found) const;
+  // Of the clip's frames, by FrameKey, for a manifest with this preroll.
+  absl::StatusOr<const std::map<std::int64_t, std::uint64_t>*> Hashes(const std::string& preroll);
+
+  const PassInput& in_;
+  const PartsRequest& parts_;
+  const Manifest& origin_;
+  const std::string preroll_;
+  std::map<std::string, std::map<std::int64_t, std::uint64_t>> hashes_;
+};
+
+// Removes parts with frames of the clip, which an earlier run has left, and folders that are empty
+// then. Returns how many there were.
+std::size_t RemoveParts(const std::vector<CacheTarget>& targets, const client::ClipData& clip);
 
 }  // namespace sinew::cli

@@ -14,9 +14,9 @@ namespace sinew::cli {
 namespace {
 
 std::uint64_t VerticesOf(const CacheTarget& target, const client::RigData& rig) {
-  std::uint64_t vertices = 0;
-  for (const std::size_t m : target.meshes) vertices += rig.meshes[m].vertices();
-  return vertices;
+  Manifest manifest;
+  DescribePoints(target, rig, manifest);
+  return manifest.vertices;
 }
 
 // What is known before a bake.
@@ -49,7 +49,8 @@ nlohmann::ordered_json JsonOf(const PassInput& in, const PartsRequest& parts,
   nlohmann::ordered_json json = TargetJson(in, parts, target);
   const double seconds = std::max(absl::ToDoubleSeconds(baked.elapsed), 1e-9);
   std::error_code error;
-  if (!parts.only) json["bytes"] = std::filesystem::file_size(target.path, error);
+  const std::uintmax_t bytes = std::filesystem::file_size(target.path, error);
+  if (!parts.only && !error) json["bytes"] = bytes;
   json["current"] = baked.current;
   json["frames_kept"] = baked.current ? in.clip.frames : baked.kept;
   json["frames_baked"] = baked.received;
@@ -90,11 +91,11 @@ void Report(const Context& context, const PassInput& in, const PartsRequest& par
     return;
   }
   const std::string kept =
-      baked.kept == 0 ? "" : absl::StrCat(", ", baked.kept, " of them from an earlier run");
-  context.Note(absl::StrCat(in.clip.frames, " frames of ", CountText(in.character.rig.vertices()),
-                            " vertices, clip '", in.clip.name, "'", kept, ", in ",
-                            DurationText(baked.elapsed), "; ", BytesText(baked.bytes),
-                            FilesText(in, parts)));
+      baked.kept == 0 ? "" : absl::StrCat(" (", baked.kept, " from an earlier run)");
+  context.Note(absl::StrCat(in.clip.frames, " frames", kept, " of ",
+                            CountText(in.character.rig.vertices()), " vertices, clip '",
+                            in.clip.name, "', in ", DurationText(baked.elapsed), "; ",
+                            BytesText(baked.bytes), FilesText(in, parts)));
 }
 
 void ReportPlan(const Context& context, const PassInput& in, const PartsRequest& parts,

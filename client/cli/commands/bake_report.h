@@ -15,14 +15,6 @@
 
 namespace sinew::cli {
 
-// One pass of frames and what it reads.
-struct PassInput {
-  const CharacterFile& character;
-  const client::ClipData& clip;
-  const MotionRequest& motion;
-  const BakePass& pass;
-};
-
 struct Baked {
   bool current = false;      // the caches were there already
   std::size_t kept = 0;      // frames that an earlier run has baked

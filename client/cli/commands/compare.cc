@@ -22,7 +22,8 @@ namespace {
 
 struct Options {
   ReadOptions read;
-  std::string file, frames, picture;
+  std::string file, picture;
+  std::optional<std::string> frames;
   std::vector<std::string> deformers;
   MotionRequest motion;
   std::optional<std::int64_t> frame;
@@ -146,8 +147,8 @@ absl::Status Draw(Context& context, const CharacterFile& character, MotionReques
 absl::Status Compare(Context& context, Options options) {
   SINEW_RETURN_IF_ERROR(ReadPictureSize(options.drawing));
   if (!options.picture.empty()) SINEW_RETURN_IF_ERROR(CheckPng("--picture", options.picture));
-  if (!options.frames.empty()) {
-    SINEW_ASSIGN_OR_RETURN(options.motion.frames, ParseFrames(options.frames));
+  if (options.frames) {
+    SINEW_ASSIGN_OR_RETURN(options.motion.frames, ParseFrames(*options.frames));
   }
   std::vector<std::string> recipes;
   for (const std::string& argument : options.deformers) {
@@ -157,7 +158,7 @@ absl::Status Compare(Context& context, Options options) {
   SINEW_ASSIGN_OR_RETURN(const client::ClipData clip,
                          ChooseMotion(context, character, options.motion));
   if (!clip.frame_numbers.empty()) {
-    return UsageError(absl::StrCat("--frames: got \"", options.frames,
+    return UsageError(absl::StrCat("--frames: got \"", options.frames.value_or(""),
                                    "\", need frames at even distances to compare"));
   }
   if (options.frame) SINEW_RETURN_IF_ERROR(FrameToDraw(options, clip, {}).status());

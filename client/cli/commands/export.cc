@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <vector>
 
 #include "client/cli/base/exit_code.h"
@@ -21,7 +22,8 @@ namespace sinew::cli {
 namespace {
 
 struct Options {
-  std::string file, frames, rig, poses, controls;
+  std::string file, rig, poses, controls;
+  std::optional<std::string> frames;
   ReadOptions read;
   MotionRequest motion;
   bool no_clobber = false;
@@ -94,8 +96,8 @@ absl::Status AddMotion(Context& context, const CharacterFile& character, const O
 
 absl::Status Export(Context& context, Options options) {
   SINEW_RETURN_IF_ERROR(CheckPaths(options));
-  if (!options.frames.empty()) {
-    SINEW_ASSIGN_OR_RETURN(options.motion.frames, ParseFrames(options.frames));
+  if (options.frames) {
+    SINEW_ASSIGN_OR_RETURN(options.motion.frames, ParseFrames(*options.frames));
   }
   SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadCharacter(options.file, options.read));
   std::vector<Exported> files;

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <vector>
 
 #include "client/cli/base/exit_code.h"
 #include "client/cli/base/quantity.h"
+#include "client/cli/character/bake_manifest.h"
 #include "client/cli/character/frame_set.h"
 #include "client/cli/character/join_parts.h"
 #include "client/cli/commands/bake_targets.h"
@@ -18,7 +20,7 @@ namespace {
 
 struct Options {
   BakeOutput output;
-  std::string frames;
+  std::optional<std::string> frames;
   bool keep_parts = false;
 };
 
@@ -38,31 +40,44 @@ absl::StatusOr<std::vector<std::int64_t>> NamedFrames(const std::string& text) {
 absl::Status Join(Context& context, const Options& options) {
   const std::string& out = options.output.out;
   JoinRequest request = {.cache = out, .keep_parts = options.keep_parts};
-  SINEW_ASSIGN_OR_RETURN(const CacheTarget target, CommonTarget(options.output));
-  request.format = target.format;
-  request.overwrite = target.overwrite;
-  if (!options.frames.empty()) {
-    SINEW_ASSIGN_OR_RETURN(request.frames, NamedFrames(options.frames));
+  const absl::StatusOr<CacheTarget> target = CommonTarget(options.output);
+  if (!target.ok()) {
+    return UsageError(
+        absl::StrCat("CACHE: got \"", out, "\", need .pc2, .mdd or .npy, or --format"));
+  }
+  request.format = target->format;
+  request.overwrite = target->overwrite;
+  if (options.frames) {
+    SINEW_ASSIGN_OR_RETURN(const std::vector<std::int64_t> numbers, NamedFrames(*options.frames));
+    client::ClipData clip;
+    SetFrameNumbers(numbers, clip);
+    request.frames = TimesOf(clip);
   }
   const auto line = context.MakeProgress("Join");
-  SINEW_ASSIGN_OR_RETURN(const JoinedParts joined, JoinAll(request, [&](double fraction) {
+  SINEW_ASSIGN_OR_RETURN(const JoinOutcome outcome,
+                         JoinAndRemoveParts(request, [&](double fraction) {
                            line->Update(fraction, out);
                            return context.CheckStop();
                          }));
   line->Close();
+  const Manifest& manifest = outcome.cache.manifest;
   const nlohmann::ordered_json json = {{"out", out},
                                        {"manifest", ManifestPath(out)},
-                                       {"format", CacheFormatName(target.format)},
-                                       {"parts", joined.parts},
-                                       {"parts_removed", joined.removed},
-                                       {"frames", joined.cache.manifest.frames},
-                                       {"vertices", joined.cache.manifest.vertices},
-                                       {"bytes", joined.cache.bytes}};
+                                       {"format", manifest.format},
+                                       {"was_joined", outcome.was_joined},
+                                       {"parts", outcome.parts},
+                                       {"parts_removed", outcome.removed},
+                                       {"frames", manifest.frames},
+                                       {"vertices", manifest.vertices},
+                                       {"bytes", outcome.cache.bytes}};
   context.PrintResult(json, out + "\n");
-  context.Note(absl::StrCat(joined.cache.manifest.frames, " frames of ",
-                            CountText(joined.cache.manifest.vertices), " vertices from ",
-                            joined.parts, " parts; ", BytesText(joined.cache.bytes), "; manifest ",
-                            ManifestPath(out), joined.removed ? "" : "; the parts are kept"));
+  const std::size_t left = outcome.parts - outcome.removed;
+  context.Note(absl::StrCat(
+      manifest.frames, " frames of ", CountText(manifest.vertices), " vertices",
+      outcome.was_joined ? ", joined by an earlier run"
+                         : absl::StrCat(" from ", outcome.parts, " parts"),
+      "; ", BytesText(outcome.cache.bytes), "; manifest ", ManifestPath(out),
+      left == 0 ? "" : absl::StrCat("; ", left, left == 1 ? " part is kept" : " parts are kept")));
   return absl::OkStatus();
 }
 
@@ -84,8 +99,8 @@ void AddJoin(CommandList& commands) {
   set.AddFlag("--no-clobber", options->output.no_clobber, "Fail if a file of that name exists");
   set.SetFooter(
       R"(Needs no server. Checks every frame, and that all parts are of the same character, poses, recipe and results. Exit code 65
-if a frame is missing or damaged, with its number; nothing is written then, and no part is lost. The cache is the same,
-byte for byte, as one that was baked at once.
+if a frame is missing or damaged, with its number; nothing is written then, and no part is lost. May be repeated after it
+was killed. The cache is the same, byte for byte, as one that was baked at once.
 Examples:
   sinew join hero.pc2 --frames 0-999
   sinew join hero.pc2 --keep-parts --json

@@ -64,17 +64,29 @@ absl::Status PassWriter::Begin() {
   return absl::OkStatus();
 }
 
-absl::Status PassWriter::Append(std::span<const float> positions, const Manifest& origin) {
+void PassWriter::SetOrigin(Manifest origin, std::vector<std::uint64_t> pose_hashes) {
+  origin_ = std::move(origin);
+  pose_hashes_ = std::move(pose_hashes);
+}
+
+absl::Status PassWriter::Append(std::span<const float> positions) {
+  if (appended_ == chunks_[chunk_].size()) {
+    SINEW_RETURN_IF_ERROR(Finish());
+    ++chunk_;
+    SINEW_RETURN_IF_ERROR(Begin());
+  }
   for (CacheWriter& writer : writers_) SINEW_RETURN_IF_ERROR(writer.Append(positions));
-  const std::vector<std::size_t>& chunk = chunks_[chunk_];
-  if (++appended_ < chunk.size()) return absl::OkStatus();
-  Manifest manifest = origin;
-  manifest.pose_hashes = PoseHashes(clip_, chunk);
+  ++appended_;
+  return absl::OkStatus();
+}
+
+absl::Status PassWriter::Finish() {
+  Manifest manifest = origin_;
+  for (const std::size_t k : chunks_[chunk_]) manifest.pose_hashes.push_back(pose_hashes_[k]);
   SINEW_ASSIGN_OR_RETURN(const std::uint64_t bytes, CacheWriter::Finish(writers_, manifest));
   bytes_ += bytes;
-  finished_ += chunk.size();
-  appended_ = 0;
-  return ++chunk_ < chunks_.size() ? Begin() : absl::OkStatus();
+  finished_ += std::exchange(appended_, 0);
+  return absl::OkStatus();
 }
 
 }  // namespace sinew::cli

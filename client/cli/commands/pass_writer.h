@@ -27,9 +27,15 @@ class PassWriter {
   // Errors of CacheWriter::Create.
   absl::Status Begin();
 
-  // The next frame, [vertices * 3] of the rig. The files of a chunk appear with its last frame;
-  // `origin` is what their manifests say.
-  absl::Status Append(std::span<const float> positions, const Manifest& origin);
+  // What the manifests say: before the first frame. `pose_hashes` are those of the whole clip.
+  void SetOrigin(Manifest origin, std::vector<std::uint64_t> pose_hashes);
+
+  // The next frame, [vertices * 3] of the rig. The files of a chunk appear before the first frame
+  // of the next one is taken.
+  absl::Status Append(std::span<const float> positions);
+
+  // The files of the last chunk appear: once it is known that nothing went wrong.
+  absl::Status Finish();
 
   // Those of the chunk that is written now.
   std::vector<std::string> paths() const;
@@ -43,6 +49,8 @@ class PassWriter {
   const std::vector<CacheTarget>& targets_;
   const Chunks& chunks_;
   const bool parts_;
+  Manifest origin_;
+  std::vector<std::uint64_t> pose_hashes_;
   std::vector<CacheWriter> writers_;
   std::size_t chunk_ = 0, appended_ = 0, finished_ = 0;
   std::uint64_t bytes_ = 0;

@@ -1,4 +1,5 @@
 // sinew repair: bakes the damaged frames of a point cache again.
+#include <absl/cleanup/cleanup.h>
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <utility>
 
 #include "client/cli/base/exit_code.h"
+#include "client/cli/base/quantity.h"
 #include "client/cli/character/bake_manifest.h"
 #include "client/cli/character/bound_character.h"
 #include "client/cli/character/clip_stream.h"
@@ -23,6 +25,8 @@
 namespace sinew::cli {
 namespace {
 
+constexpr double kMaxFrame = 1e9;
+
 struct Options {
   std::string cache, file;
   ReadOptions read;
@@ -30,18 +34,30 @@ struct Options {
 };
 
 // The motion that the cache was baked from.
-MotionRequest MotionOf(const Manifest& manifest, MotionRequest motion) {
+absl::StatusOr<MotionRequest> MotionOf(const Options& options, const CharacterFile& character,
+                                       const Manifest& manifest) {
+  MotionRequest motion = options.motion;
   if (motion.poses.empty()) motion.clip = manifest.clip;
   motion.fps = manifest.fps;
-  motion.frames.ranges.clear();
   for (std::uint32_t k = 0; k < manifest.frames; ++k) {
     const double number = manifest.FrameNumber(k);
+    if (number < 0 || number > kMaxFrame) {
+      return absl::InvalidArgumentError(absl::StrCat(ManifestPath(options.cache), ": has frame ",
+                                                     ExactText(number), ", need 0 to ", kMaxFrame));
+    }
     motion.times.push_back(number);
     motion.frames.ranges.push_back(
         {.first = static_cast<std::int64_t>(number), .last = static_cast<std::int64_t>(number)});
   }
   if (std::ranges::all_of(motion.times, [](double n) { return n == std::floor(n); })) {
     motion.times.clear();
+  }
+  const bool has_clip = std::ranges::any_of(
+      character.clips, [&](const client::ClipInfo& clip) { return clip.name == manifest.clip; });
+  if (motion.poses.empty() && !has_clip) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        options.cache, ": was baked from the clip '", manifest.clip, "', which ", character.label,
+        " does not have; if it was baked from --poses, name the file with --poses"));
   }
   return motion;
 }
@@ -80,14 +96,17 @@ class Repair {
 
   absl::Status Replace(std::uint32_t sample, std::span<const float> points) {
     SINEW_RETURN_IF_ERROR(CopyTo(sample));
-    SINEW_RETURN_IF_ERROR(CheckSample("baked again", manifest_, sample, points));
+    if (const absl::Status status = CheckSample("baked again", manifest_, sample, points);
+        !status.ok()) {
+      return Reworded(status, absl::StrCat(status.message(), "; the cache is unchanged"));
+    }
     ++next_;
     return output_.Append(points);
   }
 
   absl::Status Finish() {
     SINEW_RETURN_IF_ERROR(CopyTo(static_cast<std::uint32_t>(manifest_.frames)));
-    SINEW_RETURN_IF_ERROR(output_.Close(manifest_, "").status());
+    SINEW_RETURN_IF_ERROR(output_.Close(manifest_, ""));
     SINEW_RETURN_IF_ERROR(output_.CommitData());
     return output_.CommitManifest();
   }
@@ -112,20 +131,34 @@ absl::Status BakeAgain(Context& context, const Options& options, const InputFile
                        const Manifest& manifest, const CacheDamage& damage) {
   SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadCharacter(options.file, options.read));
   SINEW_ASSIGN_OR_RETURN(const CacheTarget target, TargetOf(options, character, manifest));
-  const MotionRequest motion = MotionOf(manifest, options.motion);
+  if (manifest.clip.empty() || manifest.pose_hashes.empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(ManifestPath(options.cache),
+                     ": does not say what the cache was baked from, as those of earlier versions; "
+                     "bake it again"));
+  }
+  SINEW_ASSIGN_OR_RETURN(const MotionRequest motion, MotionOf(options, character, manifest));
   SINEW_ASSIGN_OR_RETURN(const client::ClipData clip, ReadMotion(character, motion));
+  SINEW_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> hashes,
+                         PoseHashes(character, motion, clip, manifest.preroll, {}));
+  if (hashes != manifest.pose_hashes) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        options.cache, ": was baked from other poses than those of '", clip.name, "'"));
+  }
   SINEW_ASSIGN_OR_RETURN(CacheOutput output,
                          CacheOutput::Create(options.cache, target.format, InfoOf(manifest),
                                              /*has_rest=*/false, /*overwrite=*/true));
   SINEW_ASSIGN_OR_RETURN(const client::Character bound,
                          BindCharacter(context, character, manifest.recipe));
+  const absl::Cleanup release = [&] { ReleaseCharacter(context, bound); };
   SINEW_ASSIGN_OR_RETURN(Manifest now, ManifestOf(character, motion, clip, bound.session()));
   DescribePoints(target, character.rig, now);
   now.software_version = manifest.software_version;  // the digest says whether results are equal
   now.preroll = manifest.preroll;
-  if (const std::string difference = OriginDifference(manifest, now); !difference.empty()) {
+  if (const auto difference = OriginDifference(manifest, now)) {
     return absl::FailedPreconditionError(
-        absl::StrCat(options.cache, ": was baked from something else: ", difference));
+        absl::StrCat(options.cache, ": was baked with the ", difference->what, " '", difference->a,
+                     "', not '", difference->b, "'; it is unchanged"));
   }
   Repair repair(file, manifest, std::move(output));
   std::vector<float> positions(character.rig.vertices() * 3), scratch;
@@ -140,9 +173,7 @@ absl::Status BakeAgain(Context& context, const Options& options, const InputFile
   if (!stream.wanted.empty()) {  // else only the header is damaged
     SINEW_RETURN_IF_ERROR(StreamClip(context, character, bound, motion, clip, stream, write));
   }
-  SINEW_RETURN_IF_ERROR(repair.Finish());
-  ReleaseCharacter(context, bound);
-  return absl::OkStatus();
+  return repair.Finish();
 }
 
 absl::Status RepairCache(Context& context, const Options& options) {
@@ -168,7 +199,7 @@ absl::Status RepairCache(Context& context, const Options& options) {
   context.PrintResult(
       {{"cache", options.cache}, {"repaired", damage.any()}, {"repaired_frames", numbers}},
       !damage.any()    ? absl::StrCat("ok ", options.cache, "\n")
-      : frames.empty() ? absl::StrCat("repaired ", options.cache, ": the header\n")
+      : frames.empty() ? absl::StrCat("repaired ", options.cache, ": header or length\n")
                        : absl::StrCat("repaired ", options.cache, ": frames ", frames, "\n"));
   return absl::OkStatus();
 }
@@ -188,8 +219,8 @@ void AddRepair(CommandList& commands) {
   set.AddText("--controls", options->motion.controls, "The control values of these poses")
       .Needs(poses);
   set.SetFooter(
-      R"(Recipe, clip, frames, meshes and axes are those of the manifest. The new frames need the checksums that the manifest has,
-so a repaired cache is the one that was baked. It is replaced when it is whole, or not at all.
+      R"(Recipe, clip, frames, meshes and axes are those of the manifest. The checksums of the new frames must match the manifest,
+so a repaired cache is the one that was baked. The file is replaced once it is complete, or not at all.
 Examples:
   sinew verify walk.pc2
   sinew repair walk.pc2 hero.glb

@@ -65,13 +65,18 @@ CacheInfo InfoOf(const Manifest& manifest) {
           .frame_numbers = manifest.frame_numbers};
 }
 
+absl::StatusOr<std::uint64_t> CacheSize(const Manifest& manifest) {
+  SINEW_ASSIGN_OR_RETURN(const Layout layout, LayoutOf(manifest));
+  return layout.header.size() + manifest.frames * layout.frame_bytes;
+}
+
 absl::Status CheckSample(const std::string& path, const Manifest& manifest, std::uint32_t sample,
                          std::span<const float> positions) {
   const std::uint64_t hash = HashPositions(positions);
   if (hash == manifest.frame_hashes[sample]) return absl::OkStatus();
   return absl::DataLossError(
       absl::StrFormat("%s%ssample %d (frame %s) has checksum %016x, its manifest says %016x", path,
-                      path.empty() ? "" : ": ", sample, NumberText(manifest.FrameNumber(sample)),
+                      path.empty() ? "" : ": ", sample, ExactText(manifest.FrameNumber(sample)),
                       hash, manifest.frame_hashes[sample]));
 }
 
@@ -122,8 +127,8 @@ std::string FramesText(const CacheInfo& info, std::span<const std::uint32_t> sam
   for (std::size_t k = 0; k < samples.size();) {
     std::size_t end = k + 1;
     while (end < samples.size() && follows(samples[end - 1], samples[end])) ++end;
-    absl::StrAppend(&text, text.empty() ? "" : ", ", NumberText(info.FrameNumber(samples[k])));
-    if (end > k + 1) absl::StrAppend(&text, "-", NumberText(info.FrameNumber(samples[end - 1])));
+    absl::StrAppend(&text, text.empty() ? "" : ", ", ExactText(info.FrameNumber(samples[k])));
+    if (end > k + 1) absl::StrAppend(&text, "-", ExactText(info.FrameNumber(samples[end - 1])));
     k = end;
   }
   return text;

@@ -23,6 +23,9 @@ absl::StatusOr<Manifest> ReadManifest(const std::string& cache);
 // The header that a cache with this manifest has.
 CacheInfo InfoOf(const Manifest& manifest);
 
+// The length of its file. kInvalidArgument: a manifest that no cache can have.
+absl::StatusOr<std::uint64_t> CacheSize(const Manifest& manifest);
+
 // kDataLoss: sample `sample` of `path` has another checksum than its manifest says.
 absl::Status CheckSample(const std::string& path, const Manifest& manifest, std::uint32_t sample,
                          std::span<const float> positions);

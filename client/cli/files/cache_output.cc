@@ -51,7 +51,7 @@ absl::Status CacheOutput::Append(std::span<const float> points) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::uint64_t> CacheOutput::Close(Manifest manifest, std::string_view rest_obj) {
+absl::Status CacheOutput::Close(Manifest manifest, std::string_view rest_obj) {
   if (hashes_.size() != info_.frames) {
     return absl::InternalError(
         absl::StrCat("frames: wrote ", hashes_.size(), ", promised ", info_.frames));
@@ -72,10 +72,13 @@ absl::StatusOr<std::uint64_t> CacheOutput::Close(Manifest manifest, std::string_
     SINEW_RETURN_IF_ERROR(rest_->Write(rest_obj));
     SINEW_RETURN_IF_ERROR(rest_->Close());
   }
-  return written_;
+  written_manifest_ = std::move(manifest);
+  return absl::OkStatus();
 }
 
 absl::Status CacheOutput::CommitData() {
+  std::error_code error;
+  std::filesystem::remove(manifest_.path(), error);
   SINEW_RETURN_IF_ERROR(cache_.Commit());
   return rest_ ? rest_->Commit() : absl::OkStatus();
 }

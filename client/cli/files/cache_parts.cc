@@ -1,18 +1,19 @@
 #include "client/cli/files/cache_parts.h"
 
 #include <absl/strings/str_cat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <utility>
 
 #include "client/cli/base/exit_code.h"
 #include "client/cli/base/quantity.h"
 #include "client/cli/files/cache_output.h"
 #include "client/cli/files/input_file.h"
+#include "core/base/digest.h"
 #include "core/base/status.h"
 
 namespace sinew::cli {
@@ -31,7 +32,6 @@ constexpr Origin kOrigins[] = {
     {"rig", &Manifest::rig},
     {"recipe", &Manifest::recipe},
     {"determinism digest", &Manifest::determinism_digest},
-    {"character file", &Manifest::source},
     {"digest of the character file", &Manifest::source_digest},
     {"clip", &Manifest::clip},
     {"digest of the poses", &Manifest::poses_digest},
@@ -47,10 +47,6 @@ std::string MeshesText(const Manifest& manifest) {
     absl::StrAppend(&text, text.empty() ? "" : ", ", mesh.name, " (", mesh.vertices, ")");
   }
   return text;
-}
-
-std::string Differ(const char* what, const std::string& a, const std::string& b) {
-  return absl::StrCat(what, " '", a, "' and '", b, "'");
 }
 
 // An open part.
@@ -72,6 +68,12 @@ absl::StatusOr<Source> OpenPart(const CachePart& part) {
   return Source{std::move(file), *std::move(reader), &part};
 }
 
+// "0-49.npy", not hidden.
+bool IsPartName(const fs::path& path) {
+  return path.filename().string().front() != '.' &&
+         path.extension() == absl::StrCat(".", CacheFormatName(kPartFormat));
+}
+
 struct Place {
   std::size_t part;
   std::uint32_t sample;
@@ -82,14 +84,21 @@ absl::StatusOr<std::vector<Place>> PlacesOf(const std::string& cache, const Cach
                                             std::span<const CachePart> parts) {
   std::map<std::int64_t, Place> known;
   for (std::size_t p = 0; p < parts.size(); ++p) {
-    const std::string difference = OriginDifference(parts[0].manifest, parts[p].manifest);
-    if (!difference.empty()) {
-      return absl::FailedPreconditionError(absl::StrCat(parts[0].path, " and ", parts[p].path,
-                                                        " are of different bakes: ", difference,
-                                                        "; remove those that are out of date"));
+    if (const auto difference = OriginDifference(parts[0].manifest, parts[p].manifest)) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          parts[0].path, " and ", parts[p].path, " are of different bakes: ", difference->what,
+          " '", difference->a, "' and '", difference->b, "'; remove those that are out of date"));
     }
     for (std::uint32_t k = 0; k < parts[p].manifest.frames; ++k) {
-      known.try_emplace(FrameKey(parts[p].manifest.FrameNumber(k)), Place{p, k});
+      const double number = parts[p].manifest.FrameNumber(k);
+      const auto [place, is_new] = known.try_emplace(FrameKey(number), Place{p, k});
+      const CachePart& other = parts[place->second.part];
+      if (!is_new &&
+          other.manifest.frame_hashes[place->second.sample] != parts[p].manifest.frame_hashes[k]) {
+        return absl::FailedPreconditionError(
+            absl::StrCat(other.path, " and ", parts[p].path, " have different points for frame ",
+                         ExactText(number), "; remove the one that is out of date"));
+      }
     }
   }
   std::vector<Place> places;
@@ -115,11 +124,16 @@ std::string PartsFolder(const std::string& cache) {
 }
 
 std::string PartPath(const std::string& cache, std::span<const double> frame_numbers) {
+  constexpr std::size_t kDigits = 8;  // enough to tell the sets of frames of one cache apart
   const double first = frame_numbers.front(), last = frame_numbers.back();
   const auto count = static_cast<double>(frame_numbers.size());
-  std::string name = NumberText(first);
-  if (count > 1) absl::StrAppend(&name, "-", NumberText(last));
-  if (last - first + 1 != count) absl::StrAppend(&name, ".", frame_numbers.size());
+  std::string name = ExactText(first);
+  if (count > 1) absl::StrAppend(&name, "-", ExactText(last));
+  if (last - first + 1 != count) {
+    Sha256 digest;
+    digest.UpdateArray(frame_numbers);
+    absl::StrAppend(&name, ".", digest.Hex().substr(0, kDigits));
+  }
   return absl::StrCat(PartsFolder(cache), "/", name, ".", CacheFormatName(kPartFormat));
 }
 
@@ -129,21 +143,27 @@ std::int64_t FrameKey(double frame_number) {
 
 FoundParts FindParts(const std::string& cache) {
   FoundParts found;
-  std::error_code error, ignored;
+  std::error_code error;
   for (fs::directory_iterator entry(PartsFolder(cache), error), end; !error && entry != end;
        entry.increment(error)) {
-    const std::string path = entry->path().string();
-    if (entry->path().filename().string().front() == '.' ||
-        entry->path().extension() != absl::StrCat(".", CacheFormatName(kPartFormat)) ||
-        !fs::exists(ManifestPath(path), ignored)) {
-      continue;
-    }
+    // A manifest alone counts as well: its part is damaged.
+    if (entry->path().extension() != ".json") continue;
+    const std::string path = fs::path(entry->path()).replace_extension().string();
+    if (!IsPartName(path)) continue;
     absl::StatusOr<Manifest> manifest = ReadManifest(path);
-    if (!manifest.ok() || manifest->frames == 0) {
+    if (!manifest.ok()) {
       found.unreadable.emplace_back(path, manifest.status());
+    } else if (manifest->frames == 0 || manifest->vertices == 0) {
+      found.unreadable.emplace_back(
+          path, absl::DataLossError(absl::StrCat(ManifestPath(path), ": is of an empty cache")));
     } else {
       found.parts.push_back({path, *std::move(manifest)});
     }
+  }
+  if (error && error != std::errc::no_such_file_or_directory) {
+    const std::string folder = PartsFolder(cache);
+    found.unreadable.emplace_back(folder, absl::InvalidArgumentError(absl::StrCat(
+                                              folder, ": cannot be read: ", error.message())));
   }
   std::ranges::sort(found.parts, [](const CachePart& a, const CachePart& b) {
     const double first = a.manifest.FrameNumber(0), second = b.manifest.FrameNumber(0);
@@ -152,17 +172,19 @@ FoundParts FindParts(const std::string& cache) {
   return found;
 }
 
-std::string OriginDifference(const Manifest& a, const Manifest& b) {
+std::optional<Difference> OriginDifference(const Manifest& a, const Manifest& b) {
   for (const Origin& origin : kOrigins) {
-    if (a.*origin.value != b.*origin.value) {
-      return Differ(origin.name, a.*origin.value, b.*origin.value);
-    }
+    const std::string &first = a.*origin.value, &second = b.*origin.value;
+    if (first != second) return Difference{origin.name, first, second};
   }
-  if (a.fps != b.fps) {
-    return Differ("frames a second", NumberText(a.fps), NumberText(b.fps));
+  // A file may have been renamed; one that is not a file has but a name.
+  if (a.source_digest.empty() && a.source != b.source) {
+    return Difference{"character", a.source, b.source};
   }
+  if (a.fps != b.fps) return Difference{"frames a second", ExactText(a.fps), ExactText(b.fps)};
   const std::string meshes = MeshesText(a), others = MeshesText(b);
-  return meshes == others ? "" : Differ("meshes", meshes, others);
+  if (meshes != others) return Difference{"meshes", meshes, others};
+  return std::nullopt;
 }
 
 absl::StatusOr<JoinedCache> JoinParts(const std::string& cache, CacheFormat format, CacheInfo info,
@@ -172,11 +194,11 @@ absl::StatusOr<JoinedCache> JoinParts(const std::string& cache, CacheFormat form
     return absl::NotFoundError(absl::StrCat(PartsFolder(cache), ": there are no parts to join"));
   }
   SINEW_ASSIGN_OR_RETURN(const std::vector<Place> places, PlacesOf(cache, info, parts));
-  JoinedCache joined;
-  joined.manifest = parts[0].manifest;
-  info.vertices = static_cast<std::uint32_t>(joined.manifest.vertices);
+  // Before anything is allocated: a file has as many vertices as its size allows.
+  SINEW_ASSIGN_OR_RETURN(Source source, OpenPart(parts[places[0].part]));
+  info.vertices = source.reader.vertices();
   std::string rest;
-  const std::string rest_path = RestPath(parts[0].path);
+  const std::string rest_path = RestPath(source.part->path);
   std::error_code error;
   const bool has_rest = fs::exists(rest_path, error);
   if (has_rest) {
@@ -185,39 +207,50 @@ absl::StatusOr<JoinedCache> JoinParts(const std::string& cache, CacheFormat form
   }
   SINEW_ASSIGN_OR_RETURN(CacheOutput output,
                          CacheOutput::Create(cache, format, info, has_rest, overwrite));
-  joined.manifest.pose_hashes.clear();
+  Manifest manifest = source.part->manifest;
+  manifest.pose_hashes.clear();
   std::vector<float> positions(std::size_t{info.vertices} * 3);
-  std::optional<Source> source;  // frames of a part follow each other
-  for (std::size_t k = 0; k < places.size(); ++k) {
+  for (std::size_t k = 0; k < places.size(); ++k) {  // frames of a part follow each other
     const CachePart& part = parts[places[k].part];
-    if (!source || source->part != &part) {
+    if (source.part != &part) {
       SINEW_ASSIGN_OR_RETURN(source, OpenPart(part));
     }
-    SINEW_RETURN_IF_ERROR(source->reader.ReadFrame(places[k].sample, positions));
+    SINEW_RETURN_IF_ERROR(source.reader.ReadFrame(places[k].sample, positions));
     SINEW_RETURN_IF_ERROR(CheckSample(part.path, part.manifest, places[k].sample, positions));
     SINEW_RETURN_IF_ERROR(output.Append(positions));
     if (!part.manifest.pose_hashes.empty()) {
-      joined.manifest.pose_hashes.push_back(part.manifest.pose_hashes[places[k].sample]);
+      manifest.pose_hashes.push_back(part.manifest.pose_hashes[places[k].sample]);
     }
     SINEW_RETURN_IF_ERROR(
         progress(static_cast<double>(k + 1) / static_cast<double>(places.size())));
   }
-  SINEW_ASSIGN_OR_RETURN(joined.bytes, output.Close(joined.manifest, rest));
+  SINEW_RETURN_IF_ERROR(output.Close(std::move(manifest), rest));
   SINEW_RETURN_IF_ERROR(output.CommitData());
   SINEW_RETURN_IF_ERROR(output.CommitManifest());
-  return joined;
+  return JoinedCache{.manifest = output.manifest(), .bytes = output.bytes()};
 }
 
 void RemovePart(const std::string& path) {
   std::error_code error;
-  fs::remove(ManifestPath(path), error);
-  fs::remove(path, error);
   fs::remove(RestPath(path), error);
+  fs::remove(path, error);
+  fs::remove(ManifestPath(path), error);
 }
 
 void RemovePartsFolder(const std::string& cache) {
+  const std::string folder = PartsFolder(cache);
+  RemoveDeadFiles(folder);
+  const FoundParts found = FindParts(cache);
+  if (!found.parts.empty() || !found.unreadable.empty()) return;
+  // A process that was killed between two renames has left a part without a manifest.
   std::error_code error;
-  fs::remove(PartsFolder(cache), error);  // fails if something is left in it
+  std::vector<fs::path> orphans;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (IsPartName(entry->path())) orphans.push_back(entry->path());
+  }
+  for (const fs::path& orphan : orphans) RemovePart(orphan.string());
+  ::rmdir(folder.c_str());  // fails if something is left in it, or if it is not a folder
 }
 
 }  // namespace sinew::cli

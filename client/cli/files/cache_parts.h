@@ -8,6 +8,7 @@
 #include <absl/status/statusor.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -42,12 +43,19 @@ struct FoundParts {
   std::vector<std::pair<std::string, absl::Status>> unreadable;
 };
 
-// All parts that have a manifest; none without a folder.
+// All parts that have a manifest; none without a folder. A folder that cannot be read is
+// unreadable.
 FoundParts FindParts(const std::string& cache);
 
-// What tells the origin of two caches apart, with both values, or empty: they were baked from the
-// same character, poses and recipe, with the same results. Frames are not compared.
-std::string OriginDifference(const Manifest& a, const Manifest& b);
+// What tells the origin of two caches apart.
+struct Difference {
+  std::string what;  // such as "recipe"
+  std::string a, b;  // the value of each
+};
+
+// Nothing: they were baked from the same character, poses and recipe, with the same results. Frames
+// are not compared.
+std::optional<Difference> OriginDifference(const Manifest& a, const Manifest& b);
 
 struct JoinedCache {
   Manifest manifest;
@@ -63,10 +71,10 @@ absl::StatusOr<JoinedCache> JoinParts(const std::string& cache, CacheFormat form
                                       std::span<const CachePart> parts, bool overwrite,
                                       const CacheProgress& progress);
 
-// Removes the files of a part; its manifest first, so that it never vouches for a missing file.
+// Removes the files of a part; its manifest last, because without it the others are not found.
 void RemovePart(const std::string& path);
 
-// Removes the folder if it is empty.
+// Removes what processes that were killed have left, and the folder if it is empty then.
 void RemovePartsFolder(const std::string& cache);
 
 }  // namespace sinew::cli

@@ -128,7 +128,7 @@ void DescribePoints(const CacheTarget& target, const client::RigData& rig, Manif
   }
 }
 
-absl::StatusOr<std::uint64_t> CacheWriter::Close(Manifest manifest) {
+absl::Status CacheWriter::Close(Manifest manifest) {
   DescribePoints(target_, *rig_, manifest);
   std::string rest;
   if (target_.rest_mesh) {
@@ -143,8 +143,8 @@ absl::StatusOr<std::uint64_t> CacheWriter::Finish(std::span<CacheWriter> writers
   // All bytes are on the disk before the first name appears, so that a full disk leaves no half
   // set.
   for (CacheWriter& writer : writers) {
-    SINEW_ASSIGN_OR_RETURN(const std::uint64_t bytes, writer.Close(manifest));
-    written += bytes;
+    SINEW_RETURN_IF_ERROR(writer.Close(manifest));
+    written += writer.output_.bytes();
   }
   for (CacheWriter& writer : writers) SINEW_RETURN_IF_ERROR(writer.output_.CommitData());
   for (CacheWriter& writer : writers) SINEW_RETURN_IF_ERROR(writer.output_.CommitManifest());

@@ -66,7 +66,7 @@ class CacheWriter {
   CacheWriter(CacheTarget target, const client::RigData& rig, CacheOutput output)
       : target_(std::move(target)), rig_(&rig), output_(std::move(output)) {}
   absl::StatusOr<std::string> RestObj();
-  absl::StatusOr<std::uint64_t> Close(Manifest manifest);
+  absl::Status Close(Manifest manifest);
 
   CacheTarget target_;
   const client::RigData* rig_;

@@ -7,11 +7,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <mutex>
+#include <regex>
 #include <set>
 #include <utility>
 
@@ -75,16 +78,23 @@ absl::StatusOr<std::string> Destination(const std::string& path, bool overwrite)
   return real.string();
 }
 
-// Where temporary files of `destination` are, and how their names begin and end.
-struct TemporaryNames {
-  explicit TemporaryNames(const std::string& destination)
-      : folder(FolderOf(destination)),
-        begin(absl::StrCat(".", fs::path(destination).filename().string().substr(0, 200), ".")) {}
+// The temporary files of a destination: ".NAME.PID.NUMBER.part" in its folder.
+std::string TemporaryPrefix(const std::string& destination) {
+  return absl::StrCat(".", fs::path(destination).filename().string().substr(0, 200), ".");
+}
 
-  fs::path folder;
-  std::string begin;
-  static constexpr char kEnd[] = ".part";
-};
+// Whether a name ends like one of them.
+bool IsTemporary(const std::string& name) {
+  static const std::regex form(R"(\..{1,220}\.[0-9]{1,10}\.[0-9]{1,4}\.part)",
+                               std::regex::optimize);
+  return name.size() < 256 && std::regex_match(name, form);
+}
+
+// Whether it is one of the destination with this prefix.
+bool IsTemporaryOf(const std::string& prefix, const std::string& name) {
+  return absl::StartsWith(name, prefix) && IsTemporary(name) &&
+         std::ranges::count(name.substr(prefix.size()), '.') == 2;
+}
 
 // Every OutputFile holds a lock on its temporary file, which the kernel gives back when the process
 // ends, however it ends. Fails with EWOULDBLOCK if another one has it, and otherwise where the file
@@ -93,16 +103,22 @@ bool Lock(int file) {
   return ::flock(file, LOCK_EX | LOCK_NB) == 0;
 }
 
-// Removes temporary files of the destination that processes have left which were killed.
-void RemoveDead(const TemporaryNames& names) {
+// Removes files of the folder that processes have left which were killed, if `matches` their name.
+void RemoveDead(const fs::path& folder, const std::function<bool(const std::string&)>& matches) {
   std::error_code error;
-  for (fs::directory_iterator entry(names.folder, error), end; !error && entry != end;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    if (!absl::StartsWith(name, names.begin) || !absl::EndsWith(name, names.kEnd)) continue;
-    const int file = ::open(entry->path().c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (!matches(entry->path().filename().string())) continue;
+    const char* const path = entry->path().c_str();
+    const int file = ::open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
     if (file < 0) continue;
-    if (Lock(file)) ::unlink(entry->path().c_str());
+    // The name may have become another file's since it was opened.
+    struct stat opened {
+    }, named{};
+    if (Lock(file) && ::fstat(file, &opened) == 0 && ::lstat(path, &named) == 0 &&
+        opened.st_ino == named.st_ino && opened.st_dev == named.st_dev) {
+      ::unlink(path);
+    }
     ::close(file);
   }
 }
@@ -127,11 +143,12 @@ int CreateLocked(const std::string& path) {
 absl::StatusOr<OutputFile> OutputFile::Create(const std::string& path, bool overwrite) {
   absl::StatusOr<std::string> destination = Destination(path, overwrite);
   if (!destination.ok()) return destination.status();
-  const TemporaryNames names(*destination);
-  RemoveDead(names);
+  const fs::path folder = FolderOf(*destination);
+  const std::string prefix = TemporaryPrefix(*destination);
+  RemoveDead(folder, [&](const std::string& name) { return IsTemporaryOf(prefix, name); });
   for (int attempt = 0;; ++attempt) {
     const std::string temporary =
-        (names.folder / absl::StrCat(names.begin, ::getpid(), ".", attempt, names.kEnd)).string();
+        (folder / absl::StrCat(prefix, ::getpid(), ".", attempt, ".part")).string();
     const int file = CreateLocked(temporary);
     if (file >= 0) {
       Register(temporary);
@@ -139,6 +156,10 @@ absl::StatusOr<OutputFile> OutputFile::Create(const std::string& path, bool over
     }
     if (errno != EEXIST || attempt == 1000) return CannotWrite(path, errno);
   }
+}
+
+absl::Status OutputFile::Check(const std::string& path, bool overwrite) {
+  return Destination(path, overwrite).status();
 }
 
 OutputFile::OutputFile(std::string path, std::string temporary, int file, bool overwrite)
@@ -194,6 +215,10 @@ absl::Status OutputFile::Commit() {
     ::close(folder);
   }
   return absl::OkStatus();
+}
+
+void RemoveDeadFiles(const std::string& folder) {
+  RemoveDead(folder, IsTemporary);
 }
 
 void RemoveTemporaryFiles() {

@@ -20,6 +20,9 @@ class OutputFile {
   // missing or not writable, or if it exists and `overwrite` is false.
   static absl::StatusOr<OutputFile> Create(const std::string& path, bool overwrite = true);
 
+  // What Create would report of the path itself, without creating anything.
+  static absl::Status Check(const std::string& path, bool overwrite);
+
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&& other) = delete;
   ~OutputFile();  // removes the temporary file unless committed
@@ -41,6 +44,9 @@ class OutputFile {
   int file_ = -1;
   bool overwrite_ = true, closed_ = false;
 };
+
+// Removes all temporary files in a folder that killed processes have left.
+void RemoveDeadFiles(const std::string& folder);
 
 // Removes the temporary files of all living OutputFiles: for a process that ends at once.
 void RemoveTemporaryFiles();

@@ -69,6 +69,15 @@ void PrintFailure(const Globals& globals, const absl::Status& status, const std:
   }
 }
 
+void PrintInterrupted(const Globals& globals) {
+  if (globals.progress == kJson) {
+    PrintEvent({{"event", "error"}, {"text", "interrupted"}});
+    return;
+  }
+  std::fputs("sinew: interrupted\n", stderr);
+  if (globals.progress == kOpenJd) std::fputs("openjd_fail: interrupted\n", stderr);
+}
+
 absl::StatusOr<client::Client> Context::Connect() {
   if (client_) return *client_;
   if (globals_.local) {

@@ -91,6 +91,9 @@ class Context {
   mutable std::set<std::string> warned_;
 };
 
+// The same for a command that Ctrl-C or another signal has ended.
+void PrintInterrupted(const Globals& globals);
+
 // Flushes stdout. OutputError: something printed to it was lost, other than to a reader that has
 // closed it, as `head` does.
 absl::Status CheckOutput();

@@ -188,6 +188,9 @@ std::vector<std::string> Bake(const CharacterPointer& character, const Poses& po
                               const std::string& axes, bool overwrite, const Spaces& spaces,
                               bool part, py::object progress, std::optional<double> deadline) {
   const cli::CharacterFile& file = *character->rig.file;
+  if (part && !overwrite) {
+    Raise(absl::InvalidArgumentError("overwrite: does not apply to parts, but to join()"));
+  }
   cli::BakeOutput output;
   output.out = out.string();
   output.format = format;
@@ -202,17 +205,23 @@ std::vector<std::string> Bake(const CharacterPointer& character, const Poses& po
                             {character->bound.session().recipe_text}, {character->rig.path}));
   SetSpaces(spaces, file.rig, passes[0].targets);
   Manifest origin = Value(cli::ManifestOf(file, {}, *poses.clip, character->bound.session()));
-  if (IsStateful(*character)) origin.preroll = "all";
-  const cli::Chunks whole = cli::ChunksOf(*poses.clip, {.only = true});
+  const bool stateful = IsStateful(*character);  // then these are all poses from frame 0 on
+  if (stateful) origin.preroll = "all";
+  const cli::Chunks whole = cli::ChunksOf(*poses.clip, {});
+  std::vector<std::uint64_t> hashes = cli::PoseHashes(*poses.clip, stateful);
   cli::PassWriter writer(file, *poses.clip, passes[0].targets, whole, part);
   Check(writer.Begin());
+  writer.SetOrigin(std::move(origin), std::move(hashes));
   const std::vector<std::string> paths = writer.paths();
   std::vector<float> positions(file.rig.vertices() * 3);
   RunClip(*character, poses, std::move(progress), deadline,
           [&](std::size_t, const client::FrameView& frame) -> absl::Status {
             SINEW_RETURN_IF_ERROR(frame.CopyPositions(positions));
-            return writer.Append(positions, origin);
+            return writer.Append(positions);
           });
+  absl::Status finished;
+  Block({}, [&] { finished = writer.Finish(); });
+  Check(finished);
   return paths;
 }
 
@@ -339,7 +348,9 @@ void BindStream(py::module_& module) {
 
 split: one cache for each mesh; `out` contains {mesh}. meshes: only these. axes: file, blender (Z
 up), gltf or maya (Y up). spaces: by mesh, (3, 4) from model space to that of its cache; with split.
-part: write these frames as a part of the cache, for join(): several processes bake one cache.
+part: write these frames as a part of the cache, for join(): several processes bake one cache. A
+recipe with state needs all poses from frame 0 on, so it cannot be baked in parts here; `sinew bake`
+can.
 deadline: as for clip. Returns the paths. Files appear complete or not at all.)")
       .def(
           "stream", OpenStream, py::kw_only(), "latest"_a = false, "normals"_a = false,

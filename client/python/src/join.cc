@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "client/cli/character/bake_manifest.h"
+#include "client/cli/character/frame_set.h"
 #include "client/cli/character/join_parts.h"
 #include "client/cli/commands/bake_targets.h"
 #include "client/python/src/bindings.h"
@@ -30,15 +32,19 @@ std::string Join(const std::filesystem::path& out, std::vector<std::int64_t> fra
   }
   const cli::CacheTarget target =
       Value(cli::CommonTarget({.out = out.string(), .format = format, .no_clobber = !overwrite}));
-  const cli::JoinRequest request = {.cache = out.string(),
-                                    .format = target.format,
-                                    .overwrite = overwrite,
-                                    .frames = std::move(frames),
-                                    .keep_parts = keep_parts};
+  cli::JoinRequest request = {.cache = out.string(),
+                              .format = target.format,
+                              .overwrite = overwrite,
+                              .keep_parts = keep_parts};
+  if (!frames.empty()) {
+    client::ClipData clip;
+    cli::SetFrameNumbers(frames, clip);
+    request.frames = cli::TimesOf(clip);
+  }
   std::stop_source stop;
-  absl::StatusOr<cli::JoinedParts> joined = absl::UnknownError("not run");
+  absl::StatusOr<cli::JoinOutcome> joined = absl::UnknownError("not run");
   Block(stop, [&] {
-    joined = cli::JoinAll(request, [&](double) {
+    joined = cli::JoinAndRemoveParts(request, [&](double) {
       return stop.stop_requested() ? absl::CancelledError("interrupted") : absl::OkStatus();
     });
   });
