@@ -90,6 +90,29 @@ class LocalServer(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, "axes"):
                 self.character.bake(self.poses, path, spaces={"hand": turn}, axes="blender")
 
+    def test_parts_are_joined_to_the_cache_of_one_bake(self):
+        clip = self.hand.clips["fist"]
+        with tempfile.TemporaryDirectory() as folder:
+            whole, out = os.path.join(folder, "whole.pc2"), os.path.join(folder, "parts.pc2")
+            self.character.bake(clip.poses(fps=24), whole)
+            part, = self.character.bake(clip.poses(fps=24, first=20), out, part=True)
+            self.assertTrue(part.endswith("parts.pc2.parts/20-47.npy"), part)
+            with self.assertRaisesRegex(ValueError, "20 of 48 frames are missing: 0-19"):
+                sinew.join(out, range(48))
+            self.character.bake(clip.poses(fps=24, last=19), out, part=True)
+            self.assertEqual(sinew.join(out, range(48)), out)
+            self.assertEqual(sorted(os.listdir(folder)), ["parts.pc2", "parts.pc2.json", "whole.pc2", "whole.pc2.json"])
+            for ending in ("", ".json"):
+                with open(whole + ending, "rb") as expected, open(out + ending, "rb") as joined:
+                    self.assertEqual(expected.read(), joined.read())
+            self.assertEqual(sinew.join(out, np.arange(48)), out)  # once more is no error
+            with self.assertRaisesRegex(ValueError, "overwrite"):
+                self.character.bake(clip.poses(fps=24), out, part=True, overwrite=False)
+            with self.assertRaises(sinew.NotFound):
+                sinew.join(os.path.join(folder, "other.pc2"))
+            with self.assertRaisesRegex(ValueError, "frames: need numbers of 0 or more"):
+                sinew.join(out, [-1])
+
     def test_normals_have_length_one(self):
         frame = self.character.deform(self.poses.joints[20], normals=True)
         np.testing.assert_allclose(np.linalg.norm(frame.normals, axis=1), 1, atol=1e-5)
