@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "client/cli/files/input_file.h"
 #include "core/base/status.h"
 
 namespace sinew::cli {
@@ -64,8 +65,8 @@ absl::Status CacheOutput::Close(Manifest manifest, std::string_view rest_obj) {
   manifest.frame_step = info_.frame_step;
   manifest.frame_numbers = info_.frame_numbers;
   manifest.frame_hashes = hashes_;
-  SINEW_ASSIGN_OR_RETURN(const std::string json, EncodeManifest(manifest));
-  SINEW_RETURN_IF_ERROR(manifest_.Write(json));
+  SINEW_ASSIGN_OR_RETURN(json_, EncodeManifest(manifest));
+  SINEW_RETURN_IF_ERROR(manifest_.Write(json_));
   SINEW_RETURN_IF_ERROR(cache_.Close());
   SINEW_RETURN_IF_ERROR(manifest_.Close());
   if (rest_) {
@@ -77,8 +78,13 @@ absl::Status CacheOutput::Close(Manifest manifest, std::string_view rest_obj) {
 }
 
 absl::Status CacheOutput::CommitData() {
-  std::error_code error;
-  std::filesystem::remove(manifest_.path(), error);
+  // Never beside data that it does not describe. Another process may have written the same cache:
+  // then it stays, as others may look for it at any time.
+  const absl::StatusOr<InputFile> older = InputFile::Open(manifest_.path(), json_.size());
+  if (!older.ok() || older->text() != json_) {
+    std::error_code error;
+    std::filesystem::remove(manifest_.path(), error);
+  }
   SINEW_RETURN_IF_ERROR(cache_.Commit());
   return rest_ ? rest_->Commit() : absl::OkStatus();
 }

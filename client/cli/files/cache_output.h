@@ -56,6 +56,7 @@ class CacheOutput {
   std::string bytes_;  // of one frame; kept to spare allocations
   std::uint64_t written_ = 0;
   Manifest written_manifest_;
+  std::string json_;  // the same, encoded
   std::vector<std::uint64_t> hashes_;
 };
 

@@ -68,6 +68,21 @@ TEST_F(Parts, JoinRefusesFramesThatTwoPartsHaveDifferently) {
   EXPECT_THAT(join.err, HasSubstr(" have different points for frame 20; remove the one"));
 }
 
+TEST_F(Parts, ResumedBakesOfTheSameCacheDoNoHarm) {
+  Strings arguments = Arguments(folder_ / "a.pc2", {"--chunk", "4", "--resume"});
+  arguments.insert(arguments.begin(), ProgramPath("sinew"));
+  for (int round = 0; round < 5; ++round) {
+    Process first(arguments), second(arguments);
+    for (Process* process : {&first, &second}) {
+      const Finished finished = process->Wait();
+      EXPECT_EQ(finished.exit_code, 0) << finished.err;
+    }
+    EXPECT_THAT(folder_.Names(), ElementsAre("a.pc2", "a.pc2.json"));
+    ExpectWhole("a.pc2");
+    std::filesystem::remove(folder_ / "a.pc2.json");
+  }
+}
+
 // What a file claims is not believed.
 TEST_F(Parts, HostileManifestsAreRefused) {
   ASSERT_EQ(Bake("a.pc2", {"--frames", "0-3", "--part"}).exit_code, 0);
