@@ -38,6 +38,12 @@ CacheInfo TimesOf(const client::ClipData& clip) {
   return info;
 }
 
+CacheInfo TimesOf(std::span<const std::int64_t> numbers) {
+  client::ClipData clip;
+  SetFrameNumbers(numbers, clip);
+  return TimesOf(clip);
+}
+
 std::shared_ptr<const RestMesh> RestMeshOf(const CharacterFile& character) {
   if (character.keeps_file_order) return nullptr;
   RestMesh rest;
@@ -48,8 +54,23 @@ std::shared_ptr<const RestMesh> RestMeshOf(const CharacterFile& character) {
   return std::make_shared<const RestMesh>(std::move(rest));
 }
 
-absl::StatusOr<Manifest> ManifestOf(const CharacterFile& character, const MotionRequest& motion,
-                                    const client::ClipData& clip, const client::Session& session) {
+absl::StatusOr<SourceDigests> DigestsOf(const CharacterFile& character,
+                                        const MotionRequest& motion) {
+  SourceDigests digests;
+  const auto add = [](const std::string& path, const char* option,
+                      std::string& digest) -> absl::Status {
+    if (path.empty()) return absl::OkStatus();
+    SINEW_ASSIGN_OR_RETURN(digest, FileDigest(path, option));
+    return absl::OkStatus();
+  };
+  SINEW_RETURN_IF_ERROR(add(character.path, "file", digests.character));
+  SINEW_RETURN_IF_ERROR(add(motion.poses, "--poses", digests.poses));
+  SINEW_RETURN_IF_ERROR(add(motion.controls, "--controls", digests.controls));
+  return digests;
+}
+
+Manifest ManifestOf(const CharacterFile& character, const SourceDigests& digests,
+                    const client::ClipData& clip, const client::Session& session) {
   Manifest manifest;
   manifest.software_version = SINEW_VERSION;
   manifest.fps = clip.fps;
@@ -61,16 +82,10 @@ absl::StatusOr<Manifest> ManifestOf(const CharacterFile& character, const Motion
       digest(client::RigName(manifest.recipe));  // the same SHA-256, of the text
   manifest.determinism_digest = session.determinism_digest;
   manifest.source = character.label;
-  if (!character.path.empty()) {
-    SINEW_ASSIGN_OR_RETURN(manifest.source_digest, FileDigest(character.path, "file"));
-  }
+  manifest.source_digest = digests.character;
   manifest.clip = clip.name;
-  if (!motion.poses.empty()) {
-    SINEW_ASSIGN_OR_RETURN(manifest.poses_digest, FileDigest(motion.poses, "--poses"));
-  }
-  if (!motion.controls.empty()) {
-    SINEW_ASSIGN_OR_RETURN(manifest.controls_digest, FileDigest(motion.controls, "--controls"));
-  }
+  manifest.poses_digest = digests.poses;
+  manifest.controls_digest = digests.controls;
   return manifest;
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,14 +20,24 @@ namespace sinew::cli {
 // Times of the clip's frames. The vertices are set by CacheWriter.
 CacheInfo TimesOf(const client::ClipData& clip);
 
+// The same for these frames, rising and not empty; CacheInfo::fps is not set.
+CacheInfo TimesOf(std::span<const std::int64_t> numbers);
+
 // For CacheTarget: null if the vertices are those of the file anyway.
 std::shared_ptr<const RestMesh> RestMeshOf(const CharacterFile& character);
 
+// Digests of the files that a bake reads, as in Manifest; empty where there is no file.
+struct SourceDigests {
+  std::string character, poses, controls;
+};
+// Errors of FileDigest.
+absl::StatusOr<SourceDigests> DigestsOf(const CharacterFile& character,
+                                        const MotionRequest& motion);
+
 // What a manifest says about the origin of its frames: software, rig, recipe, files and clip.
-// `motion` is what ReadMotion has read `clip` for, `session` one that is bound or validated. Errors
-// of reading the files of poses and controls.
-absl::StatusOr<Manifest> ManifestOf(const CharacterFile& character, const MotionRequest& motion,
-                                    const client::ClipData& clip, const client::Session& session);
+// `session` is one that is bound or validated.
+Manifest ManifestOf(const CharacterFile& character, const SourceDigests& digests,
+                    const client::ClipData& clip, const client::Session& session);
 
 // Indices of frames of a clip, divided into files or streams.
 using Chunks = std::vector<std::vector<std::size_t>>;

@@ -16,7 +16,6 @@
 namespace sinew::cli {
 namespace {
 
-constexpr std::int64_t kMaxFrame = 1'000'000'000;
 constexpr std::int64_t kMaxFrames = 10'000'000;
 constexpr std::int64_t kMaxTimes = 1'000'000;
 constexpr double kSameFrame = 1e-6;  // rounding of times

@@ -14,6 +14,8 @@
 
 namespace sinew::cli {
 
+inline constexpr std::int64_t kMaxFrame = 1'000'000'000;
+
 // Frames first, first + step, ... up to last; if `inverted`, those from first to last between them.
 struct FrameRange {
   std::int64_t first = 0;                 // >= 0

@@ -29,13 +29,12 @@ absl::StatusOr<CacheInfo> FramesOf(const std::vector<CachePart>& parts) {
       numbers.insert(static_cast<std::int64_t>(number));
     }
   }
-  client::ClipData clip;
-  clip.fps = parts[0].manifest.fps;
   const std::vector<std::int64_t> sorted(numbers.begin(), numbers.end());
-  SetFrameNumbers(sorted, clip);
-  if (clip.frame_numbers.empty()) return TimesOf(clip);
+  const CacheInfo info = TimesOf(sorted);
+  if (info.frame_numbers.empty()) return info;
+  const std::int64_t step = sorted[1] - sorted[0];
   const auto gap = std::ranges::adjacent_find(
-      sorted, [&](std::int64_t a, std::int64_t b) { return b - a != clip.step; });
+      sorted, [&](std::int64_t a, std::int64_t b) { return b - a != step; });
   return absl::FailedPreconditionError(
       absl::StrCat("the parts have frame ", *gap, " and then ", *(gap + 1),
                    "; is one missing? If not, name all frames with --frames"));
@@ -48,13 +47,12 @@ absl::StatusOr<JoinedCache> WrittenCache(const JoinRequest& request, const Cache
   JoinedCache cache;
   SINEW_ASSIGN_OR_RETURN(cache.manifest, ReadManifest(request.cache));
   cache.bytes = file.bytes().size();
-  bool same = cache.manifest.frames == frames.frames &&
+  const std::set<std::int64_t> wanted = FrameKeys(frames);
+  bool same = FrameKeys(InfoOf(cache.manifest)) == wanted &&
               cache.manifest.format == CacheFormatName(request.format);
-  for (std::uint32_t k = 0; same && k < frames.frames; ++k) {
-    same = FrameKey(cache.manifest.FrameNumber(k)) == FrameKey(frames.FrameNumber(k));
-  }
   for (const CachePart& part : found.parts) {
-    same = same && !OriginDifference(part.manifest, cache.manifest);
+    same = same &&
+           (!HasAnyOf(part.manifest, wanted) || !OriginDifference(part.manifest, cache.manifest));
   }
   if (!same) return absl::NotFoundError("another cache");
   SINEW_ASSIGN_OR_RETURN(const CacheDamage damage,
@@ -65,15 +63,10 @@ absl::StatusOr<JoinedCache> WrittenCache(const JoinRequest& request, const Cache
 
 // Those whose frames are all in the cache. Returns how many.
 std::size_t RemoveJoined(const std::vector<CachePart>& parts, const Manifest& cache) {
-  std::set<std::int64_t> frames;
-  for (std::uint32_t k = 0; k < cache.frames; ++k) frames.insert(FrameKey(cache.FrameNumber(k)));
+  const std::set<std::int64_t> frames = FrameKeys(InfoOf(cache));
   std::size_t removed = 0;
   for (const CachePart& part : parts) {
-    bool is_in = true;
-    for (std::uint32_t k = 0; is_in && k < part.manifest.frames; ++k) {
-      is_in = frames.contains(FrameKey(part.manifest.FrameNumber(k)));
-    }
-    if (!is_in) continue;
+    if (!std::ranges::includes(frames, FrameKeys(InfoOf(part.manifest)))) continue;
     RemovePart(part.path);
     ++removed;
   }
@@ -90,10 +83,10 @@ absl::StatusOr<JoinOutcome> JoinAndRemoveParts(const JoinRequest& request,
   CacheInfo frames;
   if (request.frames) {
     frames = *request.frames;
-    if (!found.parts.empty()) frames.fps = found.parts[0].manifest.fps;
   } else if (!found.parts.empty()) {
     SINEW_ASSIGN_OR_RETURN(frames, FramesOf(found.parts));
   }
+  if (!found.parts.empty()) frames.fps = found.parts[0].manifest.fps;
   absl::StatusOr<JoinedCache> joined =
       JoinParts(request.cache, request.format, frames, found.parts, request.overwrite, progress);
   if (!joined.ok() && request.frames &&
@@ -107,7 +100,7 @@ absl::StatusOr<JoinOutcome> JoinAndRemoveParts(const JoinRequest& request,
     return found.unreadable.empty() ? joined.status() : found.unreadable.front().second;
   }
   outcome.cache = *std::move(joined);
-  if (request.frames && !request.keep_parts) {
+  if (request.frames) {
     outcome.removed = RemoveJoined(found.parts, outcome.cache.manifest);
     RemovePartsFolder(request.cache);
   }

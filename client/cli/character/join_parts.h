@@ -17,10 +17,9 @@ struct JoinRequest {
   CacheFormat format = CacheFormat::kPc2;
   bool overwrite = true;
   // The frames of the cache, without vertices. Unset = those of the parts, which have to be at even
-  // distances: a gap may be a part that is missing.
+  // distances: a gap may be a part that is missing. Only where they are set it is known that no
+  // part is still to come, so that parts can be removed.
   std::optional<CacheInfo> frames = {};
-  // Parts are removed only where `frames` says that none is still to come, and not with this.
-  bool keep_parts = false;
 };
 
 struct JoinOutcome {

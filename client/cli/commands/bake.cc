@@ -73,32 +73,26 @@ class Deformers {
   std::optional<client::Character> bound_;
 };
 
-// What a pass has to do.
-struct Work {
-  Chunks chunks;
-  std::vector<std::pair<std::string, std::string>> useless;  // as BakePlan::Missing
-};
-
-// Streams the frames of `work` to their files.
-absl::Status Deform(Context& context, const PassInput& in, const Options& options, const Work& work,
-                    Deformers& deformers, Baked& baked) {
-  PassWriter writer(in.character, in.clip, in.pass.targets, work.chunks, options.parts.enabled());
+// Streams the frames of `chunks` to their files.
+absl::Status Deform(Context& context, const PassInput& in, const Options& options,
+                    const Chunks& chunks, Deformers& deformers, Baked& baked) {
+  PassWriter writer(in.character, in.clip, in.pass.targets, chunks, options.parts.enabled());
   SINEW_RETURN_IF_ERROR(writer.Begin());
   SINEW_ASSIGN_OR_RETURN(const client::Character bound, deformers.Get(in.pass.deformer));
   WarnUnusedControls(context, in.character.rig, bound, in.clip);
   ClipStreamOptions stream = {.label = "Bake", .preroll = options.preroll};
   SINEW_ASSIGN_OR_RETURN(stream.stateful, IsStateful(bound, context.call()));
-  SINEW_ASSIGN_OR_RETURN(baked.manifest,
-                         ManifestOf(in.character, in.motion, in.clip, bound.session()));
-  if (*stream.stateful) baked.manifest.preroll = options.Preroll();
+  baked.manifest = ManifestOf(in.character, in.digests, in.clip, bound.session());
+  if (*stream.stateful) {
+    baked.manifest.preroll = options.Preroll();
+  } else if (options.preroll) {
+    context.WarnOnce(absl::StrCat("--preroll does nothing for '", baked.manifest.recipe,
+                                  "', whose frames do not depend on those before them"));
+  }
   SINEW_ASSIGN_OR_RETURN(std::vector<std::uint64_t> hashes,
                          PoseHashes(in.character, in.motion, in.clip, baked.manifest.preroll,
                                     ChunksOf(in.clip, options.parts)));
   writer.SetOrigin(baked.manifest, std::move(hashes));
-  for (const auto& [path, why] : work.useless) {
-    context.Note(absl::StrCat(path, " is removed: ", why));
-    RemovePart(path);
-  }
   std::vector<float> positions(in.character.rig.vertices() * 3);
   const auto write = [&](const client::FrameView& frame) -> absl::Status {
     SINEW_RETURN_IF_ERROR(frame.CopyPositions(positions));
@@ -109,7 +103,7 @@ absl::Status Deform(Context& context, const PassInput& in, const Options& option
   };
   // With a preroll the bits of a part depend on where it begins, so each is a stream of its own.
   Chunks streams;
-  for (const std::vector<std::size_t>& chunk : work.chunks) {
+  for (const std::vector<std::size_t>& chunk : chunks) {
     if (streams.empty() || (*stream.stateful && options.preroll)) streams.emplace_back();
     streams.back().insert(streams.back().end(), chunk.begin(), chunk.end());
   }
@@ -163,37 +157,28 @@ absl::Status CheckTargets(const PassInput& in, const Options& options) {
   return absl::OkStatus();
 }
 
-// Changes nothing. `session` is validated, and there with --resume and --skip-if-current.
-absl::StatusOr<Work> Plan(const Context& context, const PassInput& in, const Options& options,
-                          const std::optional<client::Session>& session, Baked& baked) {
-  Work work;
-  if (session) {
-    SINEW_ASSIGN_OR_RETURN(baked.manifest, ManifestOf(in.character, in.motion, in.clip, *session));
-    BakePlan plan(in, options.parts, baked.manifest, options.Preroll());
-    const auto line = context.MakeProgress("Compare", Progress::Part::kFirst);
-    const CacheProgress progress = [&](double fraction) {
-      line->Update(fraction);
-      return context.CheckStop();
-    };
-    if (options.skip_if_current || options.parts.resume) {
-      SINEW_ASSIGN_OR_RETURN(baked.current, plan.IsCurrent(options.parts.resume, progress));
-    }
-    if (baked.current) return work;
-    if (options.parts.resume) {
-      SINEW_ASSIGN_OR_RETURN(BakePlan::Missing missing, plan.FindMissing(progress));
-      work = {.chunks = std::move(missing.chunks), .useless = std::move(missing.useless)};
-    }
+// What is left to do; changes nothing. `plan` is there with --resume, --skip-if-current and
+// --dry-run.
+absl::StatusOr<BakePlan::Missing> FindWork(const Context& context, const PassInput& in,
+                                           const Options& options, BakePlan* plan, Baked& baked) {
+  const auto line = context.MakeProgress("Compare", Progress::Part::kFirst);
+  const CacheProgress progress = [&](double fraction) {
+    line->Update(fraction);
+    return context.CheckStop();
+  };
+  if (options.skip_if_current || options.parts.resume) {
+    SINEW_ASSIGN_OR_RETURN(baked.current, plan->IsCurrent(options.parts.resume, progress));
+    if (baked.current) return BakePlan::Missing();
   }
   SINEW_RETURN_IF_ERROR(CheckTargets(in, options));
-  if (!options.parts.resume) work.chunks = ChunksOf(in.clip, options.parts);
-  return work;
+  if (options.parts.resume) return plan->FindMissing(progress);
+  return BakePlan::Missing{.chunks = ChunksOf(in.clip, options.parts), .useless = {}};
 }
 
-absl::Status RunPass(Context& context, const PassInput& in, const Options& options,
-                     const std::optional<client::Session>& session, Deformers& deformers,
-                     Baked& baked) {
+absl::Status RunPass(Context& context, const PassInput& in, const Options& options, BakePlan* plan,
+                     Deformers& deformers, Baked& baked) {
   const bool joins = options.parts.enabled() && !options.parts.only;
-  SINEW_ASSIGN_OR_RETURN(const Work work, Plan(context, in, options, session, baked));
+  SINEW_ASSIGN_OR_RETURN(const BakePlan::Missing work, FindWork(context, in, options, plan, baked));
   if (baked.current) {
     // An earlier run may have ended before it did.
     if (joins) RemoveParts(in.pass.targets, in.clip);
@@ -202,33 +187,36 @@ absl::Status RunPass(Context& context, const PassInput& in, const Options& optio
   std::size_t wanted = 0;
   for (const std::vector<std::size_t>& chunk : work.chunks) wanted += chunk.size();
   baked.kept = in.clip.frames - wanted;
-  if (joins && !options.parts.resume) {
+  // Nothing is removed unless what replaces it can be bound.
+  const bool starts_again = joins && !options.parts.resume;
+  if (!work.chunks.empty() && (starts_again || !work.useless.empty())) {
     SINEW_RETURN_IF_ERROR(deformers.Get(in.pass.deformer).status());
+  }
+  for (const auto& [path, why] : work.useless) {
+    context.Note(absl::StrCat(path, " is removed: ", why));
+    RemovePart(path);
+  }
+  if (starts_again) {
     const std::size_t removed = RemoveParts(in.pass.targets, in.clip);
     if (removed > 0) {
-      context.Note(absl::StrCat(removed,
-                                " parts of an earlier run are removed; --resume would "
-                                "keep them"));
+      context.Note(
+          absl::StrCat(removed, " parts of an earlier run are removed; --resume would keep them"));
     }
   }
   if (!work.chunks.empty()) {
-    SINEW_RETURN_IF_ERROR(Deform(context, in, options, work, deformers, baked));
+    SINEW_RETURN_IF_ERROR(Deform(context, in, options, work.chunks, deformers, baked));
   }
   return joins ? Join(context, in, baked) : absl::OkStatus();
 }
 
-absl::Status Run(Context& context, const PassInput& in, const Options& options,
-                 const std::optional<client::Session>& session, Deformers& deformers,
-                 Baked& baked) {
+absl::Status Run(Context& context, const PassInput& in, const Options& options, BakePlan* plan,
+                 Deformers& deformers, Baked& baked) {
   const absl::Time start = absl::Now();
-  absl::Status status = RunPass(context, in, options, session, deformers, baked);
+  absl::Status status = RunPass(context, in, options, plan, deformers, baked);
   // Another process may have joined the same parts meanwhile, and removed them.
-  if (!status.ok() && options.parts.resume && session && context.CheckStop().ok()) {
-    SINEW_ASSIGN_OR_RETURN(const Manifest origin,
-                           ManifestOf(in.character, in.motion, in.clip, *session));
-    BakePlan plan(in, options.parts, origin, options.Preroll());
+  if (!status.ok() && options.parts.resume && context.CheckStop().ok()) {
     const absl::StatusOr<bool> current =
-        plan.IsCurrent(/*reads_frames=*/true, [&](double) { return context.CheckStop(); });
+        plan->IsCurrent(/*reads_frames=*/true, [&](double) { return context.CheckStop(); });
     baked.current = current.ok() && *current;
     if (baked.current) status = absl::OkStatus();
   }
@@ -317,6 +305,8 @@ absl::Status Bake(Context& context, Options options) {
     if (!validated.ok()) return context.Lost(validated.status(), "nothing is baked");
     sessions = *std::move(validated);
   }
+  // All motions have the same files.
+  SINEW_ASSIGN_OR_RETURN(const SourceDigests digests, DigestsOf(character, options.motion));
   Deformers deformers(context, character, recipes);
   nlohmann::ordered_json caches = nlohmann::ordered_json::array();
   for (std::size_t p = 0; p < passes.size(); ++p) {
@@ -325,18 +315,24 @@ absl::Status Bake(Context& context, Options options) {
     const PassInput in = {.character = character,
                           .clip = clips[pass.clip],
                           .motion = motions[pass.clip],
+                          .digests = digests,
                           .pass = pass,
                           .progress_begin = static_cast<double>(p) / count,
                           .progress_end = static_cast<double>(p + 1) / count};
-    std::optional<client::Session> session;
-    if (!sessions.empty()) session = sessions[pass.deformer];
     Baked baked;
+    std::optional<BakePlan> plan;
+    if (!sessions.empty()) {
+      baked.manifest = ManifestOf(character, digests, in.clip, sessions[pass.deformer]);
+      plan.emplace(in, options.parts, baked.manifest, options.Preroll());
+    }
+    BakePlan* const known = plan ? &*plan : nullptr;
     if (options.dry_run) {
-      SINEW_ASSIGN_OR_RETURN(const Work work, Plan(context, in, options, session, baked));
-      ReportPlan(context, in, options.parts, work.chunks, *session, baked, caches);
+      SINEW_ASSIGN_OR_RETURN(const BakePlan::Missing work,
+                             FindWork(context, in, options, known, baked));
+      ReportPlan(context, in, options.parts, work.chunks, sessions[pass.deformer], baked, caches);
       continue;
     }
-    const absl::Status status = Run(context, in, options, session, deformers, baked);
+    const absl::Status status = Run(context, in, options, known, deformers, baked);
     if (!status.ok()) {
       const absl::Status lost = context.Lost(status, KeptText(in, options.parts, baked));
       return recipes.size() == 1 ? lost

@@ -14,24 +14,14 @@ namespace {
 
 constexpr std::size_t kFramesOfAPart = 50;
 
-std::set<std::int64_t> KeysOf(const client::ClipData& clip) {
-  std::set<std::int64_t> keys;
-  for (std::size_t k = 0; k < clip.frames; ++k) keys.insert(FrameKey(clip.FrameNumber(k)));
-  return keys;
-}
-
-bool Overlaps(const Manifest& manifest, const std::set<std::int64_t>& frames) {
-  for (std::uint32_t k = 0; k < manifest.frames; ++k) {
-    if (frames.contains(FrameKey(manifest.FrameNumber(k)))) return true;
-  }
-  return false;
-}
-
-// Whether the file is as long as a cache with this manifest.
-bool HasSizeOf(const std::string& cache, const Manifest& manifest) {
-  const absl::StatusOr<std::uint64_t> size = CacheSize(manifest);
-  std::error_code error;
-  return size.ok() && std::filesystem::file_size(cache, error) == *size;
+// What is wrong with the frames of a cache, or empty. kCancelled by `progress`.
+absl::StatusOr<std::string> DamageOf(const std::string& cache, const Manifest& manifest,
+                                     const CacheProgress& progress) {
+  const absl::StatusOr<InputFile> file = InputFile::Open(cache, kMaxCacheBytes);
+  if (!file.ok()) return std::string(file.status().message());
+  const absl::StatusOr<CacheDamage> damage = FindDamage(file->bytes(), manifest, progress);
+  if (absl::IsCancelled(damage.status())) return damage.status();
+  return damage.ok() ? damage->first : std::string(damage.status().message());
 }
 
 }  // namespace
@@ -85,28 +75,29 @@ absl::StatusOr<bool> BakePlan::IsCurrent(const CacheTarget& target, bool reads_f
       (manifest->frames != in_.clip.frames && !parts_.only)) {
     return false;
   }
-  SINEW_ASSIGN_OR_RETURN(const auto* hashes, Hashes(manifest->preroll));
-  std::size_t same = 0;
-  for (std::uint32_t k = 0; k < manifest->frames; ++k) {
-    const auto found = hashes->find(FrameKey(manifest->FrameNumber(k)));
-    if (found != hashes->end() && found->second == manifest->pose_hashes[k]) ++same;
-  }
+  SINEW_ASSIGN_OR_RETURN(const Compared poses, ComparePoses(*manifest));
   std::error_code error;
-  if (same != in_.clip.frames ||
+  if (poses.same != in_.clip.frames ||
       (target.rest_mesh != nullptr && !std::filesystem::exists(RestPath(target.path), error))) {
     return false;
   }
-  if (!reads_frames) return HasSizeOf(target.path, *manifest);
-  const absl::StatusOr<InputFile> file = InputFile::Open(target.path, kMaxCacheBytes);
-  if (!file.ok()) return false;
-  absl::Status stop;
-  const absl::StatusOr<CacheDamage> damage =
-      FindDamage(file->bytes(), *manifest, [&](double fraction) {
-        stop = progress(fraction);
-        return stop;
-      });
-  SINEW_RETURN_IF_ERROR(stop);
-  return damage.ok() && !damage->any();
+  if (!reads_frames) {
+    const absl::StatusOr<std::uint64_t> size = CacheSize(*manifest);
+    return size.ok() && std::filesystem::file_size(target.path, error) == *size;
+  }
+  SINEW_ASSIGN_OR_RETURN(const std::string damage, DamageOf(target.path, *manifest, progress));
+  return damage.empty();
+}
+
+absl::StatusOr<BakePlan::Compared> BakePlan::ComparePoses(const Manifest& manifest) {
+  SINEW_ASSIGN_OR_RETURN(const auto* hashes, Hashes(manifest.preroll));
+  Compared compared;
+  for (std::uint32_t k = 0; k < manifest.pose_hashes.size(); ++k) {
+    const auto found = hashes->find(FrameKey(manifest.FrameNumber(k)));
+    if (found == hashes->end()) continue;
+    ++(found->second == manifest.pose_hashes[k] ? compared.same : compared.different);
+  }
+  return compared;
 }
 
 // What is wrong with a part, or empty.
@@ -116,28 +107,14 @@ absl::StatusOr<std::string> BakePlan::FaultOf(const CachePart& part, const Cache
     return absl::StrCat("it has the ", difference->what, " '", difference->a, "', not '",
                         difference->b, "'");
   }
-  SINEW_ASSIGN_OR_RETURN(const auto* hashes, Hashes(part.manifest.preroll));
-  for (std::uint32_t k = 0; k < part.manifest.pose_hashes.size(); ++k) {
-    const auto found = hashes->find(FrameKey(part.manifest.FrameNumber(k)));
-    if (found != hashes->end() && found->second != part.manifest.pose_hashes[k]) {
-      return std::string("it is of other poses");
-    }
-  }
-  const absl::StatusOr<InputFile> file = InputFile::Open(part.path, kMaxCacheBytes);
-  if (!file.ok()) return std::string(file.status().message());
-  absl::Status stop;
-  const absl::StatusOr<CacheDamage> damage =
-      FindDamage(file->bytes(), part.manifest, [&](double fraction) {
-        stop = progress(fraction);
-        return stop;
-      });
-  SINEW_RETURN_IF_ERROR(stop);
-  return damage.ok() ? damage->first : std::string(damage.status().message());
+  SINEW_ASSIGN_OR_RETURN(const Compared poses, ComparePoses(part.manifest));
+  if (poses.different > 0) return std::string("it is of other poses");
+  return DamageOf(part.path, part.manifest, progress);
 }
 
 absl::StatusOr<BakePlan::Missing> BakePlan::FindMissing(const CacheProgress& progress) {
   Missing missing;
-  const std::set<std::int64_t> frames = KeysOf(in_.clip);
+  const std::set<std::int64_t> frames = FrameKeys(TimesOf(in_.clip));
   std::map<std::int64_t, std::size_t> done;  // of how many targets
   for (const CacheTarget& target : in_.pass.targets) {
     const FoundParts found = FindParts(target.path);
@@ -146,15 +123,13 @@ absl::StatusOr<BakePlan::Missing> BakePlan::FindMissing(const CacheProgress& pro
     }
     std::set<std::int64_t> held;
     for (const CachePart& part : found.parts) {
-      if (!Overlaps(part.manifest, frames)) continue;  // of another bake
+      if (!HasAnyOf(part.manifest, frames)) continue;  // of another bake
       SINEW_ASSIGN_OR_RETURN(std::string fault, FaultOf(part, target, progress));
       if (!fault.empty()) {
         missing.useless.emplace_back(part.path, std::move(fault));
         continue;
       }
-      for (std::uint32_t k = 0; k < part.manifest.frames; ++k) {
-        held.insert(FrameKey(part.manifest.FrameNumber(k)));
-      }
+      held.merge(FrameKeys(InfoOf(part.manifest)));
     }
     for (const std::int64_t frame : held) ++done[frame];
   }
@@ -169,11 +144,11 @@ absl::StatusOr<BakePlan::Missing> BakePlan::FindMissing(const CacheProgress& pro
 }
 
 std::size_t RemoveParts(const std::vector<CacheTarget>& targets, const client::ClipData& clip) {
-  const std::set<std::int64_t> frames = KeysOf(clip);
+  const std::set<std::int64_t> frames = FrameKeys(TimesOf(clip));
   std::size_t removed = 0;
   for (const CacheTarget& target : targets) {
     for (const CachePart& part : FindParts(target.path).parts) {
-      if (!Overlaps(part.manifest, frames)) continue;
+      if (!HasAnyOf(part.manifest, frames)) continue;
       RemovePart(part.path);
       ++removed;
     }

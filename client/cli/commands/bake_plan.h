@@ -32,6 +32,7 @@ struct PassInput {
   const CharacterFile& character;
   const client::ClipData& clip;
   const MotionRequest& motion;
+  const SourceDigests& digests;
   const BakePass& pass;
   double progress_begin = 0, progress_end = 1;  // of the whole command
 };
@@ -44,9 +45,8 @@ class BakePlan {
  public:
   // `origin`: ManifestOf of a validated session. `preroll`: as Manifest::preroll, used if the
   // recipe has state. What it refers to must outlive it.
-  BakePlan(const PassInput& in, const PartsRequest& parts, const Manifest& origin,
-           std::string preroll)
-      : in_(in), parts_(parts), origin_(origin), preroll_(std::move(preroll)) {}
+  BakePlan(const PassInput& in, const PartsRequest& parts, Manifest origin, std::string preroll)
+      : in_(in), parts_(parts), origin_(std::move(origin)), preroll_(std::move(preroll)) {}
 
   // Whether all caches are there, complete, and what the bake would write, or with `only` have its
   // frames among theirs. `reads_frames`: also compare every frame with its checksum. Errors of
@@ -66,13 +66,17 @@ class BakePlan {
                                  const CacheProgress& progress);
   absl::StatusOr<std::string> FaultOf(const CachePart& part, const CacheTarget& target,
                                       const CacheProgress& progress);
+  struct Compared {
+    std::size_t same = 0, different = 0;  // poses; frames that the clip does not have are neither
+  };
+  absl::StatusOr<Compared> ComparePoses(const Manifest& manifest);
   Manifest Expected(const CacheTarget& target, const Manifest& found) const;
   // Of the clip's frames, by FrameKey, for a manifest with this preroll.
   absl::StatusOr<const std::map<std::int64_t, std::uint64_t>*> Hashes(const std::string& preroll);
 
   const PassInput& in_;
   const PartsRequest& parts_;
-  const Manifest& origin_;
+  const Manifest origin_;
   const std::string preroll_;
   std::map<std::string, std::map<std::int64_t, std::uint64_t>> hashes_;
 };

@@ -2,6 +2,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
@@ -11,7 +12,6 @@
 #include "client/cli/character/bake_manifest.h"
 #include "client/cli/character/frame_set.h"
 #include "client/cli/character/join_parts.h"
-#include "client/cli/commands/bake_targets.h"
 #include "client/cli/commands/commands.h"
 #include "core/base/status.h"
 
@@ -19,9 +19,9 @@ namespace sinew::cli {
 namespace {
 
 struct Options {
-  BakeOutput output;
+  std::string cache, format;
   std::optional<std::string> frames;
-  bool keep_parts = false;
+  bool no_clobber = false;
 };
 
 // The frames that --frames names.
@@ -38,20 +38,18 @@ absl::StatusOr<std::vector<std::int64_t>> NamedFrames(const std::string& text) {
 }
 
 absl::Status Join(Context& context, const Options& options) {
-  const std::string& out = options.output.out;
-  JoinRequest request = {.cache = out, .keep_parts = options.keep_parts};
-  const absl::StatusOr<CacheTarget> target = CommonTarget(options.output);
-  if (!target.ok()) {
+  const std::string& out = options.cache;
+  JoinRequest request = {.cache = out, .overwrite = !options.no_clobber};
+  const absl::StatusOr<CacheFormat> format = ParseCacheFormat(
+      options.format.empty() ? std::filesystem::path(out).extension().string() : options.format);
+  if (!format.ok()) {
     return UsageError(
         absl::StrCat("CACHE: got \"", out, "\", need .pc2, .mdd or .npy, or --format"));
   }
-  request.format = target->format;
-  request.overwrite = target->overwrite;
+  request.format = *format;
   if (options.frames) {
     SINEW_ASSIGN_OR_RETURN(const std::vector<std::int64_t> numbers, NamedFrames(*options.frames));
-    client::ClipData clip;
-    SetFrameNumbers(numbers, clip);
-    request.frames = TimesOf(clip);
+    request.frames = TimesOf(numbers);
   }
   const auto line = context.MakeProgress("Join");
   SINEW_ASSIGN_OR_RETURN(const JoinOutcome outcome,
@@ -87,23 +85,22 @@ void AddJoin(CommandList& commands) {
   auto options = std::make_shared<Options>();
   OptionSet set = commands.Add("join", "Make a cache of the parts that `sinew bake --part` wrote",
                                [options](Context& context) { return Join(context, *options); });
-  set.AddText("CACHE", options->output.out, "The cache to write; its parts are in CACHE.parts")
+  set.AddText("CACHE", options->cache, "The cache to write; its parts are in CACHE.parts")
       .Required();
   set.AddText(
       "--frames", options->frames,
       "All frames of the cache, such as 0-999: then the parts are removed (default: those of "
       "the parts, which are kept)");
-  set.AddChoice("--format", options->output.format, {"pc2", "mdd", "npy"},
+  set.AddChoice("--format", options->format, {"pc2", "mdd", "npy"},
                 "Of the cache (default: by the extension)");
-  set.AddFlag("--keep-parts", options->keep_parts, "Keep the parts with --frames too");
-  set.AddFlag("--no-clobber", options->output.no_clobber, "Fail if a file of that name exists");
+  set.AddFlag("--no-clobber", options->no_clobber, "Fail if a file of that name exists");
   set.SetFooter(
       R"(Needs no server. Checks every frame, and that all parts are of the same character, poses, recipe and results. Exit code 65
 if a frame is missing or damaged, with its number; nothing is written then, and no part is lost. May be repeated after it
 was killed. The cache is the same, byte for byte, as one that was baked at once.
 Examples:
   sinew join hero.pc2 --frames 0-999
-  sinew join hero.pc2 --keep-parts --json
+  sinew join hero.pc2 --json              # the frames that are there; the parts are kept
 See also: sinew bake, sinew verify.)");
 }
 

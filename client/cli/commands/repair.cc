@@ -25,8 +25,6 @@
 namespace sinew::cli {
 namespace {
 
-constexpr double kMaxFrame = 1e9;
-
 struct Options {
   std::string cache, file;
   ReadOptions read;
@@ -41,7 +39,7 @@ absl::StatusOr<MotionRequest> MotionOf(const Options& options, const CharacterFi
   motion.fps = manifest.fps;
   for (std::uint32_t k = 0; k < manifest.frames; ++k) {
     const double number = manifest.FrameNumber(k);
-    if (number < 0 || number > kMaxFrame) {
+    if (number < 0 || number > static_cast<double>(kMaxFrame)) {
       return absl::InvalidArgumentError(absl::StrCat(ManifestPath(options.cache), ": has frame ",
                                                      ExactText(number), ", need 0 to ", kMaxFrame));
     }
@@ -106,7 +104,7 @@ class Repair {
 
   absl::Status Finish() {
     SINEW_RETURN_IF_ERROR(CopyTo(static_cast<std::uint32_t>(manifest_.frames)));
-    SINEW_RETURN_IF_ERROR(output_.Close(manifest_, ""));
+    SINEW_RETURN_IF_ERROR(output_.Close(manifest_, "").status());
     SINEW_RETURN_IF_ERROR(output_.CommitData());
     return output_.CommitManifest();
   }
@@ -151,7 +149,8 @@ absl::Status BakeAgain(Context& context, const Options& options, const InputFile
   SINEW_ASSIGN_OR_RETURN(const client::Character bound,
                          BindCharacter(context, character, manifest.recipe));
   const absl::Cleanup release = [&] { ReleaseCharacter(context, bound); };
-  SINEW_ASSIGN_OR_RETURN(Manifest now, ManifestOf(character, motion, clip, bound.session()));
+  SINEW_ASSIGN_OR_RETURN(const SourceDigests digests, DigestsOf(character, motion));
+  Manifest now = ManifestOf(character, digests, clip, bound.session());
   DescribePoints(target, character.rig, now);
   now.software_version = manifest.software_version;  // the digest says whether results are equal
   now.preroll = manifest.preroll;

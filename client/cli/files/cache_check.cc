@@ -65,6 +65,17 @@ CacheInfo InfoOf(const Manifest& manifest) {
           .frame_numbers = manifest.frame_numbers};
 }
 
+std::int64_t FrameKey(double frame_number) {
+  constexpr double kKeysPerFrame = 1e6;
+  return std::llround(frame_number * kKeysPerFrame);
+}
+
+std::set<std::int64_t> FrameKeys(const CacheInfo& info) {
+  std::set<std::int64_t> keys;
+  for (std::uint32_t k = 0; k < info.frames; ++k) keys.insert(FrameKey(info.FrameNumber(k)));
+  return keys;
+}
+
 absl::StatusOr<std::uint64_t> CacheSize(const Manifest& manifest) {
   SINEW_ASSIGN_OR_RETURN(const Layout layout, LayoutOf(manifest));
   return layout.header.size() + manifest.frames * layout.frame_bytes;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,6 +23,10 @@ absl::StatusOr<Manifest> ReadManifest(const std::string& cache);
 
 // The header that a cache with this manifest has.
 CacheInfo InfoOf(const Manifest& manifest);
+
+// A frame number as a key of maps and sets: the same for numbers that differ by rounding only.
+std::int64_t FrameKey(double frame_number);
+std::set<std::int64_t> FrameKeys(const CacheInfo& info);
 
 // The length of its file. kInvalidArgument: a manifest that no cache can have.
 absl::StatusOr<std::uint64_t> CacheSize(const Manifest& manifest);

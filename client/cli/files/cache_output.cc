@@ -52,7 +52,7 @@ absl::Status CacheOutput::Append(std::span<const float> points) {
   return absl::OkStatus();
 }
 
-absl::Status CacheOutput::Close(Manifest manifest, std::string_view rest_obj) {
+absl::StatusOr<Manifest> CacheOutput::Close(Manifest manifest, std::string_view rest_obj) {
   if (hashes_.size() != info_.frames) {
     return absl::InternalError(
         absl::StrCat("frames: wrote ", hashes_.size(), ", promised ", info_.frames));
@@ -73,8 +73,7 @@ absl::Status CacheOutput::Close(Manifest manifest, std::string_view rest_obj) {
     SINEW_RETURN_IF_ERROR(rest_->Write(rest_obj));
     SINEW_RETURN_IF_ERROR(rest_->Close());
   }
-  written_manifest_ = std::move(manifest);
-  return absl::OkStatus();
+  return manifest;
 }
 
 absl::Status CacheOutput::CommitData() {

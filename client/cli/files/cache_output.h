@@ -34,11 +34,10 @@ class CacheOutput {
   absl::Status Append(std::span<const float> points);
 
   // Writes the manifest, with counts, times and hashes filled in, and the rest mesh, and closes all
-  // files.
-  absl::Status Close(Manifest manifest, std::string_view rest_obj);
+  // files. Returns the manifest.
+  absl::StatusOr<Manifest> Close(Manifest manifest, std::string_view rest_obj);
 
-  const Manifest& manifest() const { return written_manifest_; }  // after Close
-  std::uint64_t bytes() const { return written_; }                // of the cache
+  std::uint64_t bytes() const { return written_; }  // of the cache
 
   // Give the files their names: the manifest last, as it vouches for the others. That of an older
   // cache goes first.
@@ -55,8 +54,7 @@ class CacheOutput {
   std::optional<OutputFile> rest_;
   std::string bytes_;  // of one frame; kept to spare allocations
   std::uint64_t written_ = 0;
-  Manifest written_manifest_;
-  std::string json_;  // the same, encoded
+  std::string json_;  // the manifest
   std::vector<std::uint64_t> hashes_;
 };
 

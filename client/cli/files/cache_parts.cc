@@ -21,8 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kKeysPerFrame = 1e6;
-
 struct Origin {
   const char* name;
   std::string Manifest::*value;
@@ -82,12 +80,16 @@ struct Place {
 // Where each frame of `info` is.
 absl::StatusOr<std::vector<Place>> PlacesOf(const std::string& cache, const CacheInfo& info,
                                             std::span<const CachePart> parts) {
+  const std::set<std::int64_t> wanted = FrameKeys(info);
   std::map<std::int64_t, Place> known;
+  const CachePart* first = nullptr;
   for (std::size_t p = 0; p < parts.size(); ++p) {
-    if (const auto difference = OriginDifference(parts[0].manifest, parts[p].manifest)) {
+    if (!HasAnyOf(parts[p].manifest, wanted)) continue;
+    if (first == nullptr) first = &parts[p];
+    if (const auto difference = OriginDifference(first->manifest, parts[p].manifest)) {
       return absl::FailedPreconditionError(absl::StrCat(
-          parts[0].path, " and ", parts[p].path, " are of different bakes: ", difference->what,
-          " '", difference->a, "' and '", difference->b, "'; remove those that are out of date"));
+          first->path, " and ", parts[p].path, " are of different bakes: ", difference->what, " '",
+          difference->a, "' and '", difference->b, "'; remove those that are out of date"));
     }
     for (std::uint32_t k = 0; k < parts[p].manifest.frames; ++k) {
       const double number = parts[p].manifest.FrameNumber(k);
@@ -137,8 +139,11 @@ std::string PartPath(const std::string& cache, std::span<const double> frame_num
   return absl::StrCat(PartsFolder(cache), "/", name, ".", CacheFormatName(kPartFormat));
 }
 
-std::int64_t FrameKey(double frame_number) {
-  return std::llround(frame_number * kKeysPerFrame);
+bool HasAnyOf(const Manifest& manifest, const std::set<std::int64_t>& frames) {
+  for (std::uint32_t k = 0; k < manifest.frames; ++k) {
+    if (frames.contains(FrameKey(manifest.FrameNumber(k)))) return true;
+  }
+  return false;
 }
 
 FoundParts FindParts(const std::string& cache) {
@@ -190,7 +195,7 @@ std::optional<Difference> OriginDifference(const Manifest& a, const Manifest& b)
 absl::StatusOr<JoinedCache> JoinParts(const std::string& cache, CacheFormat format, CacheInfo info,
                                       std::span<const CachePart> parts, bool overwrite,
                                       const CacheProgress& progress) {
-  if (parts.empty()) {
+  if (parts.empty() || info.frames == 0) {
     return absl::NotFoundError(absl::StrCat(PartsFolder(cache), ": there are no parts to join"));
   }
   SINEW_ASSIGN_OR_RETURN(const std::vector<Place> places, PlacesOf(cache, info, parts));
@@ -224,10 +229,12 @@ absl::StatusOr<JoinedCache> JoinParts(const std::string& cache, CacheFormat form
     SINEW_RETURN_IF_ERROR(
         progress(static_cast<double>(k + 1) / static_cast<double>(places.size())));
   }
-  SINEW_RETURN_IF_ERROR(output.Close(std::move(manifest), rest));
+  JoinedCache joined;
+  SINEW_ASSIGN_OR_RETURN(joined.manifest, output.Close(std::move(manifest), rest));
   SINEW_RETURN_IF_ERROR(output.CommitData());
   SINEW_RETURN_IF_ERROR(output.CommitManifest());
-  return JoinedCache{.manifest = output.manifest(), .bytes = output.bytes()};
+  joined.bytes = output.bytes();
+  return joined;
 }
 
 void RemovePart(const std::string& path) {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -28,9 +29,6 @@ std::string PartsFolder(const std::string& cache);
 
 // The part with these frames, rising: "walk.pc2.parts/0-49.npy".
 std::string PartPath(const std::string& cache, std::span<const double> frame_numbers);
-
-// The same for numbers that are the same but for rounding: a key for maps of frames.
-std::int64_t FrameKey(double frame_number);
 
 struct CachePart {
   std::string path;
@@ -62,9 +60,12 @@ struct JoinedCache {
   std::uint64_t bytes = 0;
 };
 
+// Whether a part or cache has one of these frames, FrameKeys.
+bool HasAnyOf(const Manifest& manifest, const std::set<std::int64_t>& frames);
+
 // Writes `cache` with the frames of `info`, each from a part that has it, and its manifest and rest
-// mesh. Every frame is checked. The result is the same, byte for byte, as of a bake in one piece.
-// info.vertices is not read.
+// mesh. Parts without any of these frames are not looked at. Every frame is checked. The result is
+// the same, byte for byte, as of a bake in one piece. info.vertices is not read.
 //   kFailedPrecondition: frames that no part has, or parts of different bakes. kDataLoss: a damaged
 //   part. Its path and frame are in the message.
 absl::StatusOr<JoinedCache> JoinParts(const std::string& cache, CacheFormat format, CacheInfo info,

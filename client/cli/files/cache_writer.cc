@@ -134,7 +134,7 @@ absl::Status CacheWriter::Close(Manifest manifest) {
   if (target_.rest_mesh) {
     SINEW_ASSIGN_OR_RETURN(rest, RestObj());
   }
-  return output_.Close(std::move(manifest), rest);
+  return output_.Close(std::move(manifest), rest).status();
 }
 
 absl::StatusOr<std::uint64_t> CacheWriter::Finish(std::span<CacheWriter> writers,

@@ -204,7 +204,8 @@ std::vector<std::string> Bake(const CharacterPointer& character, const Poses& po
       Value(cli::BakePasses(output, common, file.rig, {poses.clip->name},
                             {character->bound.session().recipe_text}, {character->rig.path}));
   SetSpaces(spaces, file.rig, passes[0].targets);
-  Manifest origin = Value(cli::ManifestOf(file, {}, *poses.clip, character->bound.session()));
+  Manifest origin = cli::ManifestOf(file, Value(cli::DigestsOf(file, {})), *poses.clip,
+                                    character->bound.session());
   const bool stateful = IsStateful(*character);  // then these are all poses from frame 0 on
   if (stateful) origin.preroll = "all";
   const cli::Chunks whole = cli::ChunksOf(*poses.clip, {});

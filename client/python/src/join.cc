@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "client/cli/character/bake_manifest.h"
-#include "client/cli/character/frame_set.h"
 #include "client/cli/character/join_parts.h"
 #include "client/cli/commands/bake_targets.h"
 #include "client/python/src/bindings.h"
@@ -24,7 +23,7 @@ namespace sinew::python {
 namespace {
 
 std::string Join(const std::filesystem::path& out, std::vector<std::int64_t> frames,
-                 const std::string& format, bool keep_parts, bool overwrite) {
+                 const std::string& format, bool overwrite) {
   std::ranges::sort(frames);
   frames.erase(std::ranges::unique(frames).begin(), frames.end());
   if (!frames.empty() && frames.front() < 0) {
@@ -32,15 +31,9 @@ std::string Join(const std::filesystem::path& out, std::vector<std::int64_t> fra
   }
   const cli::CacheTarget target =
       Value(cli::CommonTarget({.out = out.string(), .format = format, .no_clobber = !overwrite}));
-  cli::JoinRequest request = {.cache = out.string(),
-                              .format = target.format,
-                              .overwrite = overwrite,
-                              .keep_parts = keep_parts};
-  if (!frames.empty()) {
-    client::ClipData clip;
-    cli::SetFrameNumbers(frames, clip);
-    request.frames = cli::TimesOf(clip);
-  }
+  cli::JoinRequest request = {
+      .cache = out.string(), .format = target.format, .overwrite = overwrite};
+  if (!frames.empty()) request.frames = cli::TimesOf(frames);
   std::stop_source stop;
   absl::StatusOr<cli::JoinOutcome> joined = absl::UnknownError("not run");
   Block(stop, [&] {
@@ -56,12 +49,12 @@ std::string Join(const std::filesystem::path& out, std::vector<std::int64_t> fra
 
 void BindJoin(py::module_& module) {
   module.def("join", Join, "out"_a, "frames"_a = std::vector<std::int64_t>(), py::kw_only(),
-             "format"_a = "", "keep_parts"_a = false, "overwrite"_a = true,
+             "format"_a = "", "overwrite"_a = true,
              R"(Makes the cache `out` of the parts that Character.bake(..., part=True) has written.
 
-frames: the numbers of all frames of the cache, such as range(1000); the parts are removed then,
-unless keep_parts is set. Without: the frames that the parts have. Every frame is checked. The cache
-is the same, byte for byte, as one that was baked at once. Returns its path.)");
+frames: the numbers of all frames of the cache, such as range(1000); its parts are removed then.
+Without: the frames that the parts have, which are kept. Every frame is checked. The cache is the
+same, byte for byte, as one that was baked at once. Returns its path.)");
 }
 
 }  // namespace sinew::python

@@ -78,6 +78,13 @@ TEST_F(Parts, SkipsWhatIsCurrent) {
   EXPECT_THAT(text.err, HasSubstr("the cache is current, nothing is baked"));
 }
 
+TEST_F(Parts, PrerollWithoutStateIsReported) {
+  const Finished bake = Bake("a.pc2", {"--preroll", "3"});
+  EXPECT_EQ(bake.exit_code, 0);
+  EXPECT_THAT(bake.err, HasSubstr("warning: --preroll does nothing for 'ddm("));
+  ExpectWhole("a.pc2");
+}
+
 TEST_F(Parts, DryRunWritesNothing) {
   const Finished plan = Bake("a.pc2", {"--dry-run", "--chunk", "10"});
   EXPECT_EQ(plan.exit_code, 0) << plan.err;

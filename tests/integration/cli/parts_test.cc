@@ -134,6 +134,22 @@ TEST_F(Parts, ResumeDoesNotUsePartsOfAnotherRecipe) {
   ExpectWhole("a.pc2");
 }
 
+// Where good parts have all frames, what lies beside them does not matter.
+TEST_F(Parts, ResumeIsNotStoppedByPartsThatItDoesNotNeed) {
+  ASSERT_EQ(Bake("a.pc2", {"--chunk", "24", "--part"}).exit_code, 0);
+  ASSERT_EQ(Bake("a.pc2", {"--frames", "0-9", "--part"}, "lbs").exit_code, 0);
+  const Finished same = Bake("a.pc2", {"--chunk", "24", "--resume", "--json"});
+  ASSERT_EQ(same.exit_code, 0) << same.err;
+  EXPECT_EQ(Json::parse(same.out)["frames_baked"], 0);
+  ExpectWhole("a.pc2");
+  // Of other frames: not this command's to judge or to remove.
+  ASSERT_EQ(Bake("b.pc2", {"--frames", "30-39", "--part"}, "lbs").exit_code, 0);
+  const Finished others = Bake("b.pc2", {"--frames", "0-9", "--chunk", "5"});
+  ASSERT_EQ(others.exit_code, 0) << others.err;
+  EXPECT_THAT(PartNames("b.pc2"), ElementsAre("30-39.npy"));
+  ExpectWhole("b.pc2", "ddm", {"--frames", "0-9"});
+}
+
 TEST_F(Parts, PartsOfRecipesWithStateEqualWhole) {
   const std::string tracking = "dqs | implicit(tracking=true)";
   const auto bake = [&](const std::string& out, const Strings& options) {
