@@ -9,6 +9,7 @@
 #   tsan       build libraries for the thread sanitizer (with build)
 #   blender    run the tests of the Blender add-on (with build)
 #   farm       run the tests of deploy/farm
+#   cluster    run the tests of deploy/cluster and deploy/kubernetes (with test)
 #   monitoring load the alert rules of deploy/monitoring in a test
 #   runtime    run sinewd and sinew, no compiler: what the container image holds
 #   container  build and run the container image without Docker
@@ -30,6 +31,7 @@ fuzz=(clang-14 llvm-14 libclang-rt-14-dev)  # llvm-14: lines in findings
 tsan=(dpkg-dev libre2-dev libc-ares-dev)
 blender=(blender libegl-mesa0 libgl1-mesa-dri libglx-mesa0 xvfb xauth)  # Mesa: renders and windows without a GPU
 farm=(slurm-wlm munge python3-venv)
+cluster=(redis-server nginx haproxy curl openssl nodejs npm python3-yaml)  # services start where systemd runs
 monitoring=(prometheus)  # its service starts where systemd runs
 runtime=(
   ca-certificates libgrpc++1.51 libprotobuf32 libabsl20220623 libtbb12 libembree3-3 libhwy1 libssl3 libxxhash0
@@ -53,11 +55,12 @@ for group in "${@:-build}"; do
     tsan) packages+=("${tsan[@]}") ;;
     blender) packages+=("${blender[@]}") ;;
     farm) packages+=("${farm[@]}") ;;
+    cluster) packages+=("${cluster[@]}") ;;
     monitoring) packages+=("${monitoring[@]}") ;;
     runtime) packages+=("${runtime[@]}") ;;
     container) packages+=("${container[@]}") ;;
     -h | --help)
-      sed -n '2,15s/^# \{0,1\}//p' "$0"
+      sed -n '2,16s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *)

@@ -34,10 +34,10 @@ def install(tools: pathlib.Path) -> pathlib.Path:
         return program
     go = shutil.which("go") or shutil.which("go", path="/usr/local/go/bin:/usr/lib/go/bin")
     if go is None:
-        print("skipped: go is not installed (golang-go)")
+        print("skipped: go is not installed (1.25 or newer, from go.dev)")
         raise SystemExit(SKIP)
     print(f"installing {MODULE} ...", flush=True)
-    # What the module asks for may be newer than Debian's go, which cannot fetch a newer one by itself.
+    # An older go fails here: Debian's cannot fetch a newer one by itself.
     done = subprocess.run([go, "install", MODULE], check=False, capture_output=True, text=True,
                           env={**os.environ, "GOPATH": str(tools.resolve()), "GOFLAGS": "-modcacherw"})
     if done.returncode != 0:
