@@ -22,9 +22,6 @@ RUN cmake --preset release -DSINEW_BUILD_TESTS=OFF \
  && strip build/release/bin/sinewd build/release/bin/sinew
 
 FROM debian:bookworm-slim AS runtime
-LABEL org.opencontainers.image.title="sinewd" \
-      org.opencontainers.image.description="Skin deformation as a gRPC service" \
-      org.opencontainers.image.licenses="Apache-2.0"
 COPY deploy/install-deps.sh /tmp/install-deps.sh
 RUN /tmp/install-deps.sh runtime \
  && rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin /var/cache/debconf/*-old /var/log/apt /var/log/dpkg.log /tmp/install-deps.sh \
@@ -32,6 +29,26 @@ RUN /tmp/install-deps.sh runtime \
  && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin sinew
 COPY LICENSE /usr/share/doc/sinew/copyright
 COPY --from=build /src/build/release/bin/sinewd /src/build/release/bin/sinew /usr/local/bin/
+
+# The bill of materials, made where python is: packages of the image, and those whose headers are in the programs.
+FROM build AS sbom
+COPY --from=runtime /var/lib/dpkg /image/var/lib/dpkg
+COPY --from=runtime /usr/share/doc /image/usr/share/doc
+COPY deploy/sbom.py deploy/
+ARG REVISION=
+RUN python3 deploy/sbom.py --root /image --revision "$REVISION" --version "$(build/release/bin/sinewd --version | cut -d ' ' -f 2)" \
+  --compiled-in libeigen3-dev libnanoflann-dev nlohmann-json3-dev libtinygltf-dev libutfcpp-dev libcli11-dev --out /sbom.cdx.json
+
+FROM runtime
+# docker build --build-arg REVISION="$(git rev-parse HEAD)" --build-arg VERSION=...
+ARG REVISION=
+ARG VERSION=
+LABEL org.opencontainers.image.title="sinewd" \
+      org.opencontainers.image.description="Skin deformation as a gRPC service" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.revision="$REVISION" \
+      org.opencontainers.image.version="$VERSION"
+COPY --from=sbom /sbom.cdx.json /usr/share/doc/sinew/sbom.cdx.json
 USER 10001:10001
 EXPOSE 50051
 STOPSIGNAL SIGTERM

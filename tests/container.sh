@@ -72,17 +72,35 @@ if ! podman image exists $base; then
     --hook-dir=/usr/share/mmdebstrap/hooks/merged-usr \
     --customize-hook="copy-in '$work/container-apt.conf' $apt_conf" \
     --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
-    --dpkgopt='path-exclude=/usr/share/doc/*' bookworm - "$sources" \
+    --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-include=/usr/share/doc/*/copyright' bookworm - "$sources" \
     2>"$work/base.log" |
     podman import -q --change 'CMD ["bash"]' - $base >/dev/null
 fi
 
 step "build"
-buildah bud --isolation chroot --format docker --layers --pull-never -t $image . \
+buildah bud --isolation chroot --format docker --layers --pull-never --build-arg REVISION=tested -t $image . \
   >"$work/build.log" 2>&1 || {
   tail -n 40 "$work/build.log" >&2
   fail "the Dockerfile does not build, see $work/build.log"
 }
+
+step "bill of materials"
+label=$(podman image inspect $image --format '{{index .Labels "org.opencontainers.image.revision"}}')
+[[ $label == tested ]] || fail "label revision is '$label'"
+within() { podman run --rm --pull=never --network none --entrypoint "$1" $image "${@:2}"; }
+within cat /usr/share/doc/sinew/sbom.cdx.json >"$work/sbom.cdx.json"
+tests/cluster/sbom_test.py --packages "$work/cyclonedx" --sbom "$work/sbom.cdx.json" >"$work/sbom.log" 2>&1 || {
+  cat "$work/sbom.log" >&2
+  fail "the bill of materials does not fit its schema"
+}
+within dpkg-query -W -f '${Package} ${Version}\n' | sort >"$work/packages"
+/usr/bin/python3 - "$work/sbom.cdx.json" >"$work/listed" <<'PYTHON'
+import json, sys
+for each in json.load(open(sys.argv[1]))["components"]:
+    if "compiled" not in each.get("description", ""):
+        print(each["name"], each["version"])
+PYTHON
+sort "$work/listed" | cmp - "$work/packages" || fail "the bill of materials lists other packages than the image has"
 
 step "refuse"
 code=0
