@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""deploy/sbom.py: its result fits the published schema, and lists every package with the licences of its copyright file.
+"""deploy/sbom.py: its result fits the published schema and lists every package, with licences.
 
 usage: sbom_test.py --packages FOLDER [--sbom FILE]
 
