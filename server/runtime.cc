@@ -23,7 +23,10 @@ namespace {
 
 constexpr std::size_t kControlThreads = 2, kStorageThreads = 2;
 constexpr std::uint64_t kIdleFrameBytes = std::uint64_t{256} << 20;
+constexpr std::size_t kFetchThreads = 4;
 constexpr std::chrono::milliseconds kTick{250};
+constexpr std::chrono::seconds kUpkeep{2};  // of what servers share
+constexpr std::chrono::seconds kFlush{5};   // for what waits to be written to the shared store
 constexpr std::chrono::seconds kPause{5};
 constexpr std::chrono::seconds kFilesPeriod{1};  // of looking for changed tokens and certificates
 
@@ -38,18 +41,9 @@ absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const Config& config, C
     SINEW_ASSIGN_OR_RETURN(runtime->audit, AuditLog::Open(file));
   }
   SINEW_ASSIGN_OR_RETURN(runtime->access, Access::Create(config.access, clock, runtime->log));
-  const double share = config.access.client_share;
-  SINEW_ASSIGN_OR_RETURN(runtime->rigs,
-                         RigStore::Open(config.rigs, share, runtime->metrics, runtime->log));
-  SINEW_ASSIGN_OR_RETURN(runtime->uploads, UploadTable::Open(config.rigs, share, *runtime->rigs,
-                                                             runtime->log, clock.Now()));
-  SINEW_ASSIGN_OR_RETURN(
-      runtime->bound,
-      DeformerCache::Open(config.binds, share, config.rigs.data_dir, runtime->arenas,
-                          runtime->timers, runtime->metrics, runtime->log));
+  SINEW_RETURN_IF_ERROR(runtime->OpenStores(config.access.client_share));
   runtime->AddReadings();
   Runtime* self = runtime.get();
-  self->bound->RemoveOrphans([self](const RigKey& rig) { return self->rigs->Has(rig); });
   if (runtime->rigs->files() != nullptr && config.scrub.bytes_per_second > 0) {
     runtime->scrubber = std::make_unique<Scrubber>(
         config.scrub, *runtime->rigs, *runtime->bound, runtime->timers,
@@ -61,11 +55,35 @@ absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const Config& config, C
     runtime->scrubber->Start();
   }
   runtime->timers.Every(kTick, [self] { self->Tick(); });
+  if (runtime->shared != nullptr || runtime->records != nullptr) {
+    runtime->timers.Every(kUpkeep, [self] { self->PostUpkeep(); });
+  }
   runtime->timers.Every(kFilesPeriod, [self] {
     if (!self->access->FilesChanged()) return;
     self->storage.PostStep({}, [self](const absl::Status&) { self->access->Reload(); });
   });
   return runtime;
+}
+
+absl::Status Runtime::OpenStores(double share) {
+  if (!config.shared.store.empty()) {
+    SINEW_ASSIGN_OR_RETURN(shared, SharedStore::Open(config.shared, metrics, log));
+  }
+  SINEW_ASSIGN_OR_RETURN(records, SessionRecords::Open(config.shared, log));
+  SINEW_ASSIGN_OR_RETURN(rigs, RigStore::Open(config.rigs, share, shared.get(), metrics, log));
+  SINEW_ASSIGN_OR_RETURN(uploads, UploadTable::Open(config.rigs, share, *rigs, log, clock.Now()));
+  DeformerCache::Sharing sharing{.store = shared.get()};
+  // Without a store there is nowhere to put what another server waits for.
+  if (shared != nullptr) {
+    sharing.take_claim = [this](const std::string& name) { return TakeClaim(name); };
+  }
+  SINEW_ASSIGN_OR_RETURN(
+      bound, DeformerCache::Open(config.binds, share, config.rigs.data_dir, std::move(sharing),
+                                 arenas, timers, metrics, log));
+  // With a store, rigs are not here because others were used more: their bound data is still good.
+  bound->files().RemoveOrphans(
+      [this](const RigKey& rig) { return shared != nullptr || rigs->Has(rig); });
+  return absl::OkStatus();
 }
 
 Runtime::Runtime(const Config& c, Clock& server_clock)
@@ -99,6 +117,7 @@ Runtime::Runtime(const Config& c, Clock& server_clock)
       waiting_calls(c.compute.waiting, c.access.client_share, "max-waiting-calls", "waiting calls"),
       control(kControlThreads, waiting_calls, metrics.AddLane("control")),
       storage(kStorageThreads, waiting_calls, metrics.AddLane("storage")),
+      fetches(kFetchThreads, waiting_calls, metrics.AddLane("fetches")),
       estimates(1, waiting_calls, metrics.AddLane("estimates")),
       weighing(1, waiting_calls, metrics.AddLane("weights")),
       started_(clock.Now()),
@@ -139,6 +158,7 @@ void Runtime::AddReadings() {
   };
   lane("control", control);
   lane("storage", storage);
+  lane("fetches", fetches);
   lane("estimates", estimates);
   lane("weights", weighing);
   metrics.AddGauge("sinew_arrivals_queue", "Calls that wait to receive a message",
@@ -148,6 +168,10 @@ void Runtime::AddReadings() {
   metrics.AddCounter("sinew_log_lines_dropped_total",
                      "Lines of the log that were lost because its reader was too slow",
                      [=, this] { return count(output->dropped()); });
+  if (records != nullptr) {
+    metrics.AddGauge("sinew_records_up", "Whether the sessions that servers share can be reached",
+                     [=, this] { return records->up() ? 1.0 : 0.0; });
+  }
   if (audit != nullptr) {
     metrics.AddCounter("sinew_audit_lines_dropped_total", "Lines of the audit log that were lost",
                        [=, this] { return count(audit->dropped()); });
@@ -156,9 +180,10 @@ void Runtime::AddReadings() {
 
 Runtime::~Runtime() {
   timers.Stop();
-  for (Workers* lane : {&control, &storage, &estimates, &weighing}) lane->Stop();
+  for (Workers* lane : {&control, &storage, &fetches, &estimates, &weighing}) lane->Stop();
   arenas.Wait();
-  sessions.Clear();  // uses of bound data end before the cache does
+  if (shared != nullptr) shared->Stop(kFlush);  // calls back into rigs and bound data
+  sessions.Clear();                             // uses of bound data end before the cache does
   bound.reset();
   arenas.Wait();  // for what the last binds have posted
   LogSuppressed(Clock::Time::max());

@@ -10,8 +10,11 @@
 #include <chrono>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <memory>
+#include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "server/access/access.h"
@@ -24,6 +27,8 @@
 #include "server/base/metrics.h"
 #include "server/frames/evaluator.h"
 #include "server/frames/frame_pool.h"
+#include "server/shared/session_records.h"
+#include "server/shared/shared_store.h"
 #include "server/store/deformer_cache.h"
 #include "server/store/rig_store.h"
 #include "server/store/scrubber.h"
@@ -88,6 +93,9 @@ class Runtime {
   Arenas arenas;
   const std::shared_ptr<FramePool> frames;
   const EvaluatorContext evaluators;
+  // What several servers share, or null. They outlive what uses them.
+  std::unique_ptr<SharedStore> shared;
+  std::unique_ptr<SessionRecords> records;
   std::unique_ptr<RigStore> rigs;
   std::unique_ptr<UploadTable> uploads;
   std::unique_ptr<DeformerCache> bound;
@@ -96,12 +104,15 @@ class Runtime {
   Quota waiting_calls;  // work of unary calls that waits for one of these
   Workers control;      // look-ups, opening of streams and sessions: nothing that takes long
   Workers storage;      // disk, parsing rigs
+  Workers fetches;      // what other servers know: rigs, sessions
   Workers estimates;    // and planning of binds
   Workers weighing;     // ComputeWeights
 
   // Until it is removed, the call is ticked and notified of a drain.
   void AddCall(const std::shared_ptr<LiveCall>& call);
   void RemoveCall(const LiveCall* call);
+  // The records could not be reached: the session's is deleted once they can be.
+  void DeleteRecordLater(const std::string& tenant, const std::string& session);
   // For giving memory back after some.
   void CountCall();
   // Begins draining: closes `work` and notifies open calls. Idempotent.
@@ -122,6 +133,12 @@ class Runtime {
 
  private:
   Runtime(const Config& config, Clock& clock);
+  absl::Status OpenStores(double share);
+  absl::StatusOr<std::unique_ptr<ObjectStore::Claim>> TakeClaim(const std::string& name) const;
+  // Posts the two functions below, every few seconds.
+  void PostUpkeep();
+  void RenewRecords();
+  void DropDeletedRigs();
   void AddReadings();  // to the metrics
   std::vector<Quota*> Quotas();
   void Tick();
@@ -145,6 +162,9 @@ class Runtime {
   mutable absl::Mutex mutex_;
   std::unordered_map<const LiveCall*, std::weak_ptr<LiveCall>> live_ ABSL_GUARDED_BY(mutex_);
   Config current_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::pair<std::string, std::string>> deleted_records_ ABSL_GUARDED_BY(mutex_);
+  std::atomic<bool> renewing_{false}, dropping_{false};
+  std::map<std::string, std::int64_t> deleted_rigs_;  // marks that have been seen; of one thread
   std::uint64_t most_connections_ ABSL_GUARDED_BY(mutex_) =
       std::numeric_limits<std::uint64_t>::max();
 };

@@ -329,6 +329,12 @@ absl::Status CheckValues(const Config& config) {
         absl::StrCat("session-ttl-seconds: got ", sessions.ttl_seconds,
                      ", need at most max-session-ttl-seconds, ", sessions.max_ttl_seconds));
   }
+  const SharedConfig& shared = config.shared;
+  if (shared.store.empty() && (!shared.redis.empty() || !shared.session_key_file.empty())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(shared.redis.empty() ? "session-key-file" : "redis",
+                     ": got it without --store, where other servers find the rigs of sessions"));
+  }
   if (rigs.bytes > rigs.stored_bytes || rigs.bytes > rigs.upload_bytes) {
     return absl::InvalidArgumentError(absl::StrCat(
         "max-rig-bytes: got ", rigs.bytes, ", need at most max-stored-bytes and max-upload-bytes, ",

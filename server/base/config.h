@@ -1,7 +1,7 @@
 // config.h - the configuration of sinewd, one struct per component.
 //
-// Defaults are defined here; names, units, ranges and help texts in config_options.h. Command-line
-// flags, configuration keys, range checks and the limits in GetServerInfo come from that table.
+// Defaults are defined here; names, units, ranges and help texts in config_options.h, from which
+// flags, keys of the file, range checks and the limits in GetServerInfo come.
 #pragma once
 
 #include <absl/status/status.h>
@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "server/base/shared_config.h"
 
 namespace sinew::server {
 
@@ -22,10 +24,8 @@ struct NetworkConfig {
   std::uint64_t streams_per_connection = 256;
   std::uint64_t message_bytes = 4 << 20;   // largest message a client may send
   std::uint64_t message_fields = 1 << 17;  // of one, at every level
-  // Whose last byte has not arrived, besides the poses of streams. gRPC holds each of them.
-  std::uint64_t arriving_messages = 64;
-  // What calls hold besides frames: requests, waiting poses, replies that have not been read.
-  std::uint64_t held_bytes = std::uint64_t{1} << 30;
+  std::uint64_t arriving_messages = 64;    // not complete yet, besides poses; gRPC holds them
+  std::uint64_t held_bytes = std::uint64_t{1} << 30;  // by calls, besides frames
   double connection_idle_seconds = 1800;  // without a call; clients connect again by themselves
   double connection_seconds = 86'400;     // then a client opens another one
   double calls_per_second = 20'000;       // of one client
@@ -163,6 +163,7 @@ struct Config {
   ScrubConfig scrub;
   BindConfig binds;
   SessionConfig sessions;
+  SharedConfig shared;
   StreamConfig streams;
   CompareConfig compare;
   WeightsConfig weights;
@@ -176,9 +177,8 @@ struct Config {
   std::uint64_t Threads() const;
 };
 
-// Overwrites `config` with the keys of a YAML or JSON file. kInvalidArgument: unreadable,
-// malformed, an unknown or repeated key, a value of the wrong type; names file and key. Does not
-// check ranges; see Validate.
+// Overwrites `config` with the keys of a YAML or JSON file, whose ranges Validate checks.
+// kInvalidArgument: unreadable, malformed, an unknown or repeated key, a value of the wrong type.
 absl::Status LoadConfigFile(const std::string& path, Config& config);
 
 // Result of parsing a command line.

@@ -12,6 +12,7 @@
 #include "server/base/config.h"
 #include "server/base/option.h"
 #include "server/base/rig_options.h"
+#include "server/base/shared_options.h"
 
 namespace sinew::server {
 
@@ -129,6 +130,7 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
              "Size of request_id in CreateSession", 1, 4096);
   rows.Limit(s.page, "max-page-size", "rows", "Rows per page of a List reply", 1, 100'000);
   rows.Shared(s.watches, "max-watches", "calls", "Concurrent WatchSession calls", 1, 1e6);
+  VisitSharedOptions(rows, c.shared);
   auto& t = c.streams;
   rows.Shared(t.count, "max-streams", "streams", "Concurrent StreamDeform calls", 1, 1e6);
   rows.Limit(t.window, "max-window", "frames", "Unacknowledged frames per stream", 1, 65'536);

@@ -77,16 +77,16 @@ absl::StatusOr<FolderLock> LockFolder(const fs::path& folder) {
                    errno == EWOULDBLOCK ? "another server uses it" : strerror(errno)));
 }
 
-absl::Status MakeFolder(const fs::path& path) {
+absl::Status MakeFolder(const fs::path& path, std::string_view option) {
   constexpr mode_t kPrivateFolder = 0700;
   const fs::path folder = path.has_filename() ? path : path.parent_path();  // "data/" is "data"
   const fs::path parent = folder.has_parent_path() ? folder.parent_path() : fs::path(".");
   std::error_code ignored;
-  if (!fs::exists(parent, ignored)) SINEW_RETURN_IF_ERROR(MakeFolder(parent));
+  if (!fs::exists(parent, ignored)) SINEW_RETURN_IF_ERROR(MakeFolder(parent, option));
   const bool made = ::mkdir(folder.c_str(), kPrivateFolder) == 0;
   if ((!made && errno != EEXIST) || ::access(folder.c_str(), R_OK | W_OK | X_OK) != 0) {
     return absl::FailedPreconditionError(
-        absl::StrCat("data-dir: cannot use ", folder.string(), ": ", strerror(errno)));
+        absl::StrCat(AbslView(option), ": cannot use ", folder.string(), ": ", strerror(errno)));
   }
   return made ? FlushFolder(parent) : absl::OkStatus();
 }

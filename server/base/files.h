@@ -46,9 +46,9 @@ struct FolderLock {
 // server uses it.
 absl::StatusOr<FolderLock> LockFolder(const std::filesystem::path& folder);
 
-// Creates the folder, private to its owner, and its parents. kFailedPrecondition: cannot be created
-// or written to.
-absl::Status MakeFolder(const std::filesystem::path& path);
+// Creates the folder, private to its owner, and its parents. kFailedPrecondition, which names
+// `option`: cannot be created or written to.
+absl::Status MakeFolder(const std::filesystem::path& path, std::string_view option = "data-dir");
 
 // Whether files could be made in the folder or, if it does not exist, whether MakeFolder could make
 // it. Changes nothing. kFailedPrecondition: they could not.

@@ -32,6 +32,7 @@ Metrics::Metrics(const std::string& version, const std::string& simd)
       bind_seconds(Seconds("sinew_bind_seconds", "Time to compute a bind")),
       binds_bound(Count("sinew_binds_total", "Binds by outcome", {{"outcome", "bound"}})),
       binds_loaded(Count("sinew_binds_total", "Binds by outcome", {{"outcome", "loaded"}})),
+      binds_fetched(Count("sinew_binds_total", "Binds by outcome", {{"outcome", "fetched"}})),
       binds_failed(Count("sinew_binds_total", "Binds by outcome", {{"outcome", "failed"}})),
       damaged_rigs(Count("sinew_damaged_files_total", "Damaged files found", {{"kind", "rig"}})),
       damaged_bound(Count("sinew_damaged_files_total", "Damaged files found", {{"kind", "bound"}})),
@@ -39,9 +40,18 @@ Metrics::Metrics(const std::string& version, const std::string& simd)
                           {{"kind", "bound"}})),
       evicted_parsed(Count("sinew_evictions_total", "Unused data dropped from memory to make room",
                            {{"kind", "parsed"}})),
+      evicted_rigs(Count("sinew_evictions_total", "Unused data dropped from memory to make room",
+                         {{"kind", "rig"}})),
       scrubbed_bytes(Count("sinew_scrubbed_bytes_total", "Bytes reread to find damage")),
       scrub_passes(Count("sinew_scrub_passes_total", "Complete passes over all stored files")),
       sessions_expired(Count("sinew_sessions_expired_total", "Sessions whose lease ended")),
+      sessions_restored(Count("sinew_sessions_restored_total",
+                              "Sessions of other servers that this one continued")),
+      rigs_fetched(Count("sinew_rigs_fetched_total", "Rigs read from the shared store")),
+      store_fetched_bytes(
+          Count("sinew_store_fetched_bytes_total", "Bytes read from the shared store")),
+      store_written_bytes(
+          Count("sinew_store_written_bytes_total", "Bytes written to the shared store")),
       failures_(prometheus::BuildCounter()
                     .Name("sinew_failures_total")
                     .Help("Failed calls by the reason in their details")
@@ -49,7 +59,13 @@ Metrics::Metrics(const std::string& version, const std::string& simd)
       refusals_(prometheus::BuildCounter()
                     .Name("sinew_refusals_total")
                     .Help("Calls refused because a limit was reached, by its option")
-                    .Register(registry_)) {
+                    .Register(registry_)),
+      store_requests_(prometheus::BuildCounter()
+                          .Name("sinew_store_requests_total")
+                          .Help("Requests to the shared store by operation and outcome")
+                          .Register(registry_)),
+      store_seconds_(
+          Seconds("sinew_store_request_seconds", "Time of requests to the shared store")) {
   prometheus::BuildGauge()
       .Name("sinew_build_info")
       .Help("Version and instruction set; always 1")
@@ -95,6 +111,12 @@ prometheus::Histogram& Metrics::AddLane(const std::string& lane) {
 void Metrics::CountFailure(v1::Reason reason, const std::string& limit) {
   if (reason != v1::REASON_UNSPECIFIED) failures_.Add({{"reason", NameOf(reason)}}).Increment();
   if (!limit.empty()) refusals_.Add({{"limit", limit}}).Increment();
+}
+
+void Metrics::StoreRequest(const std::string& operation, const std::string& outcome,
+                           double seconds) {
+  store_requests_.Add({{"operation", operation}, {"outcome", outcome}}).Increment();
+  store_seconds_.Observe(seconds);
 }
 
 void Metrics::AddGauge(const char* name, const char* help, std::function<double()> read,

@@ -54,17 +54,27 @@ class Metrics {
   prometheus::Histogram& bind_seconds;
   prometheus::Counter& binds_bound;
   prometheus::Counter& binds_loaded;
+  prometheus::Counter& binds_fetched;  // from the shared store
   prometheus::Counter& binds_failed;
   prometheus::Counter& damaged_rigs;
   prometheus::Counter& damaged_bound;
   prometheus::Counter& evicted_bound;
   prometheus::Counter& evicted_parsed;
+  prometheus::Counter& evicted_rigs;
   prometheus::Counter& scrubbed_bytes;
   prometheus::Counter& scrub_passes;
   prometheus::Counter& sessions_expired;
+  prometheus::Counter& sessions_restored;
+  prometheus::Counter& rigs_fetched;
+  prometheus::Counter& store_fetched_bytes;
+  prometheus::Counter& store_written_bytes;
 
   // How long work waits for a thread of a lane: "control", "storage".
   prometheus::Histogram& AddLane(const std::string& lane);
+
+  // A request to the shared store: "get", "put"; "ok", "not_found", "refused", or "failed" if the
+  // store is down.
+  void StoreRequest(const std::string& operation, const std::string& outcome, double seconds);
 
   // A failed call: by reason, if it has one, and by the option of the limit that was reached, or
   // empty.
@@ -90,6 +100,8 @@ class Metrics {
   std::vector<std::function<void()>> readings_;
   prometheus::Family<prometheus::Counter>& failures_;
   prometheus::Family<prometheus::Counter>& refusals_;
+  prometheus::Family<prometheus::Counter>& store_requests_;
+  prometheus::Histogram& store_seconds_;
 };
 
 }  // namespace sinew::server

@@ -58,11 +58,22 @@ class CallWork : public std::enable_shared_from_this<Derived> {
       if (!status.ok()) self->End(status);
     };
     if (target.has_source()) {
-      step_ = FindTarget(call_, target, done, path);
+      step_ = FindTarget(call_, target, done, MovesStep(), path);
       return;
     }
-    PostStep(runtime_.control,
-             [target, path, done](Derived& call) { FindTarget(call.call_, target, done, path); });
+    PostStep(runtime_.control, [target, path, done](Derived& call) {
+      const Step step = FindTarget(call.call_, target, done, call.MovesStep(), path);
+      const absl::MutexLock lock(&call.mutex_);
+      if (step.lane != nullptr) call.SetStep(step);
+    });
+  }
+
+  // Keeps the step when the work moves to another lane.
+  StepMoved MovesStep() {
+    return [self = Self()](const Step& step) {
+      const absl::MutexLock lock(&self->mutex_);
+      self->SetStep(step);
+    };
   }
 
   // Drops the step when the call ends, if it waits then.

@@ -31,10 +31,10 @@ absl::Status DeformCall::OnStart() {
 
 void DeformCall::OnStarted() {
   // Not CallWork::FindSession, which continues on a worker: a cheap pose is evaluated here.
-  const Step step = FindTarget(call_, request_.target(),
-                               [call = Self()](absl::StatusOr<std::shared_ptr<Session>> session) {
-                                 call->Found(std::move(session));
-                               });
+  const auto found = [call = Self()](absl::StatusOr<std::shared_ptr<Session>> session) {
+    call->Found(std::move(session));
+  };
+  const Step step = FindTarget(call_, request_.target(), found, MovesStep());
   const absl::MutexLock lock(&mutex_);
   SetStep(step);
 }

@@ -8,8 +8,10 @@
 #include "core/deform/engine/deformer.h"
 #include "server/base/catch_exceptions.h"
 #include "server/base/status.h"
+#include "server/calls/restore_session.h"
 #include "server/convert/recipe.h"
 #include "server/convert/unknown_fields.h"
+#include "server/shared/random_name.h"
 
 namespace sinew::server {
 namespace {
@@ -26,12 +28,26 @@ absl::StatusOr<std::shared_ptr<Session>> SharedSession(const Call& call,
   session->shared = true;
   const auto ttl = std::chrono::nanoseconds(
       static_cast<std::int64_t>(runtime.config.sessions.shared_ttl_seconds * 1e9));
+  NameSession(call, ttl, *session);
   SINEW_ASSIGN_OR_RETURN(auto lease,
                          runtime.sessions.Add(call.caller(), std::move(session), ttl, now));
   return UseSession(lease.session);
 }
 
 }  // namespace
+
+void NameSession(const Call& call, std::chrono::nanoseconds ttl, Session& session) {
+  Runtime& runtime = call.method().runtime;
+  session.last_ms = runtime.sessions.LastMs(runtime.clock.WallNow());
+  SessionRecord record{.source = session.source,
+                       .request_id = session.request_id,
+                       .ttl_ms = std::chrono::duration_cast<std::chrono::milliseconds>(ttl).count(),
+                       .last_ms = session.last_ms,
+                       .shared = session.shared};
+  session.name = runtime.records == nullptr
+                     ? absl::StrCat("sessions/", RandomHex())
+                     : runtime.records->NewName(call.caller().tenant, record);
+}
 
 absl::StatusOr<ResolvedSource> ResolveSource(const Call& call, const v1::SessionSource& source) {
   Runtime& runtime = call.method().runtime;
@@ -77,7 +93,6 @@ absl::StatusOr<std::shared_ptr<Session>> MakeSession(const Call& call,
                                                      const v1::SessionSource& source,
                                                      const ResolvedSource& resolved) {
   auto session = std::make_shared<Session>();
-  session->name = RandomSessionName();
   session->source = source;
   session->recipe = ToProto(resolved.recipe);
   session->determinism_digest = resolved.determinism_digest;
@@ -88,25 +103,82 @@ absl::StatusOr<std::shared_ptr<Session>> MakeSession(const Call& call,
   return session;
 }
 
-Step FindTarget(const Call& call, const v1::Target& target, SessionDone done,
+Step PostWithRig(const Call& call, const v1::SessionSource& source, Workers::Work work,
+                 StepMoved moved) {
+  Runtime& runtime = call.method().runtime;
+  const std::string client = call.caller().client();
+  const auto hex = ParseRigName("", source.rig());
+  const RigKey key{call.caller().tenant, hex.value_or("")};
+  if (!hex.ok() || !runtime.rigs->MayFetch(key)) {
+    Workers& lane = LaneOf(call, source);
+    return {&lane, lane.PostStep(client, std::move(work))};
+  }
+  const auto fetch = [&call, &runtime, source, client, key, work = std::move(work),
+                      moved = std::move(moved)](const absl::Status& turn) {
+    const absl::Status status =
+        turn.ok() ? CatchExceptions([&] { return runtime.rigs->Fetch(key); }) : turn;
+    if (!status.ok()) {
+      work(status);
+      return;
+    }
+    Workers& lane = LaneOf(call, source);
+    moved({&lane, lane.PostStep(client, work)});
+  };
+  return {&runtime.fetches, runtime.fetches.PostStep(client, fetch)};
+}
+
+namespace {
+
+// Makes the session `name`, which other servers know, on this one.
+Step RestoreTarget(const Call& call, const std::string& name, SessionDone done, StepMoved moved) {
+  Runtime& runtime = call.method().runtime;
+  const auto find = [&call, name, done = std::move(done),
+                     moved = std::move(moved)](const absl::Status& turn) {
+    const auto record = turn.ok() ? CatchExceptions([&] { return FindRecord(call, name); })
+                                  : absl::StatusOr<SessionRecord>(turn);
+    if (!record.ok()) {
+      done(record.status());
+      return;
+    }
+    const auto make = [&call, name, done, record = *record](const absl::Status& ready) {
+      if (!ready.ok()) {
+        done(ready);
+        return;
+      }
+      auto session = CatchExceptions([&] { return MakeRestored(call, name, record); });
+      done(session.ok() ? UseSession(*session) : std::move(session));
+    };
+    moved(PostWithRig(call, record->source, make, moved));
+  };
+  return {&runtime.fetches, runtime.fetches.PostStep(call.caller().client(), find)};
+}
+
+}  // namespace
+
+Step FindTarget(const Call& call, const v1::Target& target, SessionDone done, StepMoved moved,
                 const std::string& path) {
   Runtime& runtime = call.method().runtime;
   switch (target.target_case()) {
-    case v1::Target::kSession:
-      done(runtime.sessions.Use(call.caller().tenant, target.session(), runtime.clock.Now()));
+    case v1::Target::kSession: {
+      auto known =
+          runtime.sessions.Use(call.caller().tenant, target.session(), runtime.clock.Now());
+      if (absl::IsNotFound(known.status()) && runtime.records != nullptr) {
+        return RestoreTarget(call, target.session(), std::move(done), std::move(moved));
+      }
+      done(std::move(known));
       return {};
+    }
     case v1::Target::kSource: {
-      Workers& lane = LaneOf(call, target.source());
       const auto open = [&call, source = target.source(), done = std::move(done),
-                         path](const absl::Status& turn) {
-        if (!turn.ok()) {
-          done(turn);
+                         path](const absl::Status& ready) {
+        if (!ready.ok()) {
+          done(ready);
           return;
         }
         auto session = CatchExceptions([&] { return SharedSession(call, source); });
         done(session.ok() ? std::move(session) : WithPath(session.status(), path));
       };
-      return {&lane, lane.PostStep(call.caller().client(), open)};
+      return PostWithRig(call, target.source(), open, std::move(moved));
     }
     default:
       done(InvalidField(path, "not set, need a session or a source"));

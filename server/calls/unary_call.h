@@ -23,6 +23,8 @@ class UnaryCall final : public CallReactor<UnaryCall<Request, Response>> {
     // Runs without the mutex; a cancelled call requests stop of call.stop_token() and is answered
     // at once.
     std::function<absl::Status(Call& call, const Request&, Response&)> body;
+    // Instead of choose_lane: the source whose session the body makes.
+    std::function<v1::SessionSource(const Request&)> source = {};
   };
 
   // functions: outlive the call.
@@ -36,6 +38,7 @@ class UnaryCall final : public CallReactor<UnaryCall<Request, Response>> {
 
   absl::Status OnStart() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(this->mutex_) {
     SINEW_RETURN_IF_ERROR(ParseRequest(this->call_, this->read_, request_));
+    if (functions_.source) return PostWithRig();
     lane_ = functions_.choose_lane(this->call_, request_);
     if (lane_ == nullptr) return absl::OkStatus();
     SINEW_ASSIGN_OR_RETURN(
@@ -47,7 +50,18 @@ class UnaryCall final : public CallReactor<UnaryCall<Request, Response>> {
   }
 
   void OnStarted() override {
-    if (lane_ == nullptr) Run(absl::OkStatus());
+    if (lane_ == nullptr && !functions_.source) Run(absl::OkStatus());
+  }
+
+  absl::Status PostWithRig() ABSL_EXCLUSIVE_LOCKS_REQUIRED(this->mutex_) {
+    SINEW_ASSIGN_OR_RETURN(Quota::Permit waits,
+                           this->runtime_.waiting_calls.Take(this->call_.caller().client()));
+    const auto run = [self = this->Self(), waits = std::move(waits)](const absl::Status& turn) {
+      self->Run(turn);
+    };
+    this->SetStep(
+        server::PostWithRig(this->call_, functions_.source(request_), run, this->MovesStep()));
+    return absl::OkStatus();
   }
 
   // turn: as in Workers::Work.
@@ -95,6 +109,19 @@ RpcService::Begin Unary(Workers* lane,
 template <class Request, class Response>
 RpcService::Begin Unary(decltype(UnaryCall<Request, Response>::Functions::body) body) {
   return Unary<Request, Response>(static_cast<Workers*>(nullptr), std::move(body));
+}
+
+// The same where a session of source(request) can be made, once its rig is stored here.
+template <class Request, class Response>
+RpcService::Begin UnaryWithRig(decltype(UnaryCall<Request, Response>::Functions::source) source,
+                               decltype(UnaryCall<Request, Response>::Functions::body) body) {
+  using ThisCall = UnaryCall<Request, Response>;
+  using Functions = typename ThisCall::Functions;
+  return [functions =
+              std::make_shared<const Functions>(Functions{{}, std::move(body), std::move(source)})](
+             const RpcMethod& method, grpc::CallbackServerContext* context) {
+    return ThisCall::Start(method, context, functions.get());
+  };
 }
 
 }  // namespace sinew::server

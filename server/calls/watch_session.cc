@@ -1,6 +1,7 @@
 #include "server/calls/watch_session.h"
 
 #include "core/base/status.h"
+#include "server/calls/restore_session.h"
 #include "server/calls/session_proto.h"
 
 namespace sinew::server {
@@ -9,6 +10,18 @@ absl::Status WatchSessionCall::OnStart() {
   v1::WatchSessionRequest request;
   SINEW_RETURN_IF_ERROR(ParseRequest(call_, read_, request));
   name_ = request.name();
+  if (!MayRestore(call_, name_)) return Begin();
+  v1::Target target;
+  target.set_session(name_);
+  FindSession(target, "name", &WatchSessionCall::Restored);
+  return absl::OkStatus();
+}
+
+absl::Status WatchSessionCall::Restored(std::shared_ptr<Session>) {
+  return Begin();
+}
+
+absl::Status WatchSessionCall::Begin() {
   SINEW_ASSIGN_OR_RETURN(const auto lease, Find());
   StartUpdates();
   Update();

@@ -21,6 +21,8 @@
 #include "server/process/listener.h"
 #include "server/process/ready_file.h"
 #include "server/process/server.h"
+#include "server/shared/object_store.h"
+#include "server/shared/session_records.h"
 #include "server/store/data_folder.h"
 
 namespace sinew::server {
@@ -90,6 +92,11 @@ int CheckFiles(const Config& config) {
           .status();
   if (const std::string& folder = config.rigs.data_dir; status.ok() && !folder.empty()) {
     status = CheckDataFolder(folder);
+  }
+  if (status.ok() && !config.shared.store.empty()) status = ObjectStore::Check(config.shared);
+  if (status.ok()) {
+    status =
+        SessionRecords::Open(config.shared, std::make_shared<spdlog::logger>("check")).status();
   }
   const auto check = [&status](const char* option, const absl::Status& of_file) {
     if (!status.ok() || of_file.ok()) return;

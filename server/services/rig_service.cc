@@ -25,6 +25,7 @@ void AddRigMethods(Runtime& runtime, RpcService& service) {
     const auto hex = ParseRigName("", request.name());
     if (!hex.ok()) return &runtime.control;
     const RigKey key{call.caller().tenant, *hex};
+    if (runtime.rigs->MayFetch(key)) return &runtime.fetches;
     const bool parse = runtime.rigs->Has(key) && runtime.rigs->Peek(key) == nullptr;
     return parse ? &runtime.storage : &runtime.control;
   };
@@ -50,7 +51,7 @@ void AddRigMethods(Runtime& runtime, RpcService& service) {
   service.Add(
       {.runtime = runtime, .name = "RigService/ListRigs", .scope = Scope::kRigsRead},
       Unary<v1::ListRigsRequest, v1::ListRigsResponse>(
-          &runtime.control,
+          runtime.shared == nullptr ? &runtime.control : &runtime.fetches,
           [&runtime](const Call& call, const v1::ListRigsRequest& request,
                      v1::ListRigsResponse& response) -> absl::Status {
             SINEW_ASSIGN_OR_RETURN(const std::size_t rows,

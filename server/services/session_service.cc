@@ -7,6 +7,7 @@
 #include "core/base/status.h"
 #include "core/deform/engine/deformer.h"
 #include "server/calls/open_session.h"
+#include "server/calls/restore_session.h"
 #include "server/calls/session_proto.h"
 #include "server/calls/unary_call.h"
 #include "server/calls/watch_session.h"
@@ -31,6 +32,18 @@ absl::Status ValidateOnly(const v1::SessionSource& source, v1::Session& session,
   return absl::OkStatus();
 }
 
+// The session that another server has made for this request, continued here, or null.
+absl::StatusOr<std::shared_ptr<Session>> FindRequestElsewhere(
+    const v1::CreateSessionRequest& request, const Call& call) {
+  Runtime& runtime = call.method().runtime;
+  if (runtime.records == nullptr || request.request_id().empty()) return nullptr;
+  const auto name = runtime.records->FindRequest(call.caller().tenant, request.request_id());
+  if (!name.ok() || name->empty()) return nullptr;
+  if (!RestoreIfUnknown(call, *name).ok()) return nullptr;
+  return runtime.sessions.FindRequest(call.caller().tenant, request.request_id(), request.source(),
+                                      runtime.clock.Now());
+}
+
 absl::Status Create(const v1::CreateSessionRequest& request, v1::CreateSessionResponse& response,
                     const Call& call) {
   Runtime& runtime = call.method().runtime;
@@ -50,12 +63,20 @@ absl::Status Create(const v1::CreateSessionRequest& request, v1::CreateSessionRe
       auto session, runtime.sessions.FindRequest(tenant, request.request_id(), request.source(),
                                                  runtime.clock.Now()));
   if (session == nullptr) {
+    SINEW_ASSIGN_OR_RETURN(session, FindRequestElsewhere(request, call));
+  }
+  if (session == nullptr) {
     SINEW_ASSIGN_OR_RETURN(const ResolvedSource resolved, ResolveSource(call, request.source()));
     SINEW_ASSIGN_OR_RETURN(session, MakeSession(call, request.source(), resolved));
     session->request_id = request.request_id();
+    NameSession(call, ttl, *session);
     SINEW_ASSIGN_OR_RETURN(const auto added,
                            runtime.sessions.Add(call.caller(), session, ttl, runtime.clock.Now()));
     session = added.session;
+    // If that fails, the next renewal of leases does it.
+    if (runtime.records != nullptr) {
+      static_cast<void>(runtime.records->Keep(tenant, session->name, RecordOf(added)));
+    }
   }
   SINEW_ASSIGN_OR_RETURN(const auto lease,
                          runtime.sessions.Get(tenant, session->name, runtime.clock.Now()));
@@ -66,8 +87,14 @@ absl::Status Create(const v1::CreateSessionRequest& request, v1::CreateSessionRe
 }  // namespace
 
 void AddSessionMethods(Runtime& runtime, RpcService& service) {
-  const auto create_lane = [](const Call& call, const v1::CreateSessionRequest& request) {
-    return &LaneOf(call, request.source());
+  // What another server began is continued here, which may take long.
+  const auto restore_lane = [&runtime](const Call& call, const auto& request) {
+    return MayRestore(call, request.name()) ? &runtime.estimates : nullptr;
+  };
+  // A changed lease is recorded.
+  const auto renew_lane = [&runtime](const Call& call, const auto& request) {
+    if (MayRestore(call, request.name())) return &runtime.estimates;
+    return runtime.records == nullptr ? nullptr : &runtime.fetches;
   };
   service.Add(
       {.runtime = runtime,
@@ -75,8 +102,8 @@ void AddSessionMethods(Runtime& runtime, RpcService& service) {
        .scope = Scope::kSessionsUse,
        .work = true,
        .audited = true},
-      Unary<v1::CreateSessionRequest, v1::CreateSessionResponse>(
-          create_lane,
+      UnaryWithRig<v1::CreateSessionRequest, v1::CreateSessionResponse>(
+          [](const v1::CreateSessionRequest& request) { return request.source(); },
           [](Call& call, const v1::CreateSessionRequest& request,
              v1::CreateSessionResponse& response) -> absl::Status {
             if (request.validate_only()) call.SetUnaudited();
@@ -94,8 +121,10 @@ void AddSessionMethods(Runtime& runtime, RpcService& service) {
   service.Add(
       {.runtime = runtime, .name = "SessionService/GetSession", .scope = Scope::kSessionsUse},
       Unary<v1::GetSessionRequest, v1::GetSessionResponse>(
+          restore_lane,
           [&runtime](const Call& call, const v1::GetSessionRequest& request,
                      v1::GetSessionResponse& response) -> absl::Status {
+            SINEW_RETURN_IF_ERROR(RestoreIfUnknown(call, request.name()));
             SINEW_ASSIGN_OR_RETURN(
                 const auto lease,
                 runtime.sessions.Get(call.caller().tenant, request.name(), runtime.clock.Now()));
@@ -123,6 +152,7 @@ void AddSessionMethods(Runtime& runtime, RpcService& service) {
   service.Add(
       {.runtime = runtime, .name = "SessionService/RenewSession", .scope = Scope::kSessionsUse},
       Unary<v1::RenewSessionRequest, v1::RenewSessionResponse>(
+          renew_lane,
           [&runtime](const Call& call, const v1::RenewSessionRequest& request,
                      v1::RenewSessionResponse& response) -> absl::Status {
             std::chrono::nanoseconds ttl(0);
@@ -130,9 +160,14 @@ void AddSessionMethods(Runtime& runtime, RpcService& service) {
               SINEW_ASSIGN_OR_RETURN(
                   ttl, ReadTtl(request.ttl(), runtime.config.sessions.max_ttl_seconds));
             }
+            SINEW_RETURN_IF_ERROR(RestoreIfUnknown(call, request.name()));
             SINEW_ASSIGN_OR_RETURN(const auto lease,
                                    runtime.sessions.Renew(call.caller().tenant, request.name(), ttl,
                                                           runtime.clock.Now()));
+            if (request.has_ttl() && runtime.records != nullptr) {
+              static_cast<void>(
+                  runtime.records->Keep(call.caller().tenant, request.name(), RecordOf(lease)));
+            }
             *response.mutable_session() = ToProto(lease, runtime.clock);
             return absl::OkStatus();
           }));
@@ -142,10 +177,11 @@ void AddSessionMethods(Runtime& runtime, RpcService& service) {
                .scope = Scope::kSessionsUse,
                .audited = true},
               Unary<v1::DeleteSessionRequest, v1::DeleteSessionResponse>(
-                  [&runtime](Call& call, const v1::DeleteSessionRequest& request,
-                             v1::DeleteSessionResponse&) -> absl::Status {
+                  runtime.records == nullptr ? nullptr : &runtime.fetches,
+                  [](Call& call, const v1::DeleteSessionRequest& request,
+                     v1::DeleteSessionResponse&) -> absl::Status {
                     call.SetObject(request.name());
-                    return runtime.sessions.Delete(call.caller().tenant, request.name());
+                    return DeleteEverywhere(call, request.name());
                   }));
 }
 

@@ -3,10 +3,7 @@
 #include <absl/strings/escaping.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
-#include <absl/strings/str_split.h>
 #include <absl/strings/strip.h>
-#include <fcntl.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <chrono>
@@ -16,40 +13,36 @@
 
 #include "core/base/digest.h"
 #include "core/base/status.h"
-#include "core/base/table_io.h"
 #include "core/deform/engine/recipe_text.h"
 #include "server/base/catch_exceptions.h"
 #include "server/base/files.h"
 #include "server/base/status.h"
+#include "server/store/bound_data.h"
+#include "server/store/shared_rigs.h"
 #include "server/threads/time_limit.h"
 
 namespace sinew::server {
 namespace {
 
-constexpr char kBoundSuffix[] = ".bound";
-constexpr char kKeyTable[] = "key";
 constexpr std::uint64_t kForecastBytes = 16 << 20;  // of kept forecasts
 constexpr std::chrono::seconds kRoomRetry{30};      // time for sessions to end
 
-// Of bound data: "<tenant>/<rig's hex>/<digest of its content>/<determinism digest>". The content
-// follows from the rig's bytes, unless a new version of the server reads them differently.
-std::string KeyOf(const RigKey& name, const Rig& rig, const std::string& determinism_digest) {
-  return absl::StrCat(name.Text(), "/", rig.digest(), "/", determinism_digest);
+// Between two looks at whether another server has finished a bind.
+constexpr std::chrono::milliseconds kClaimPoll{200};
+
+// The name of bound data in the shared store.
+std::string SharedNameOf(const std::string& key) {
+  return SharedBoundFolder(RigOfBound(key)) + Sha256Hex(key);
 }
 
-// "<tenant>.<rig's hex>-", how names of files begin; without the tenant's part if it has no name.
-std::string FilePrefix(const RigKey& name) {
-  return absl::StrCat(name.tenant, name.tenant.empty() ? "" : ".", name.hex, "-");
+constexpr char kBoundElsewhere[] = "sinew.bound-elsewhere";
+absl::Status BoundElsewhere() {
+  absl::Status status = absl::UnavailableError("another server binds it");
+  status.SetPayload(kBoundElsewhere, absl::Cord());
+  return status;
 }
-
-// The rig of a file, or nothing if the name is not one of ours.
-std::optional<RigKey> RigOf(const std::string& file) {
-  if (!absl::EndsWith(file, kBoundSuffix)) return std::nullopt;
-  const std::vector<std::string> parts = absl::StrSplit(file, '.');
-  RigKey name{parts.size() == 3 ? parts[0] : "", parts[parts.size() - 2]};
-  name.hex.resize(std::min(name.hex.find('-'), name.hex.size()));
-  if (parts.size() > 3 || !IsDigest(name.hex)) return std::nullopt;
-  return name;
+bool IsBoundElsewhere(const absl::Status& status) {
+  return status.GetPayload(kBoundElsewhere).has_value();
 }
 
 absl::Status NobodyWaits() {
@@ -66,23 +59,23 @@ std::string ForLog(const std::string& text) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<DeformerCache>> DeformerCache::Open(const BindConfig& config,
-                                                                   double client_share,
-                                                                   const std::string& data_dir,
-                                                                   Arenas& arenas, Timers& timers,
-                                                                   Metrics& metrics, Log log) {
-  std::unique_ptr<DeformerCache> cache(
-      new DeformerCache(config, client_share, arenas, timers, metrics, std::move(log)));
+absl::StatusOr<std::unique_ptr<DeformerCache>> DeformerCache::Open(
+    const BindConfig& config, double client_share, const std::string& data_dir, Sharing sharing,
+    Arenas& arenas, Timers& timers, Metrics& metrics, Log log) {
+  std::unique_ptr<DeformerCache> cache(new DeformerCache(config, client_share, std::move(sharing),
+                                                         arenas, timers, metrics, std::move(log)));
   if (!data_dir.empty() && config.disk_bytes > 0) {
-    cache->folder_ = std::filesystem::path(data_dir) / "bound";
-    SINEW_RETURN_IF_ERROR(MakeFolder(cache->folder_));
+    SINEW_ASSIGN_OR_RETURN(
+        cache->files_,
+        BoundFiles::Open(std::filesystem::path(data_dir) / "bound", config.disk_bytes));
   }
   return cache;
 }
 
-DeformerCache::DeformerCache(const BindConfig& config, double client_share, Arenas& arenas,
-                             Timers& timers, Metrics& metrics, Log log)
+DeformerCache::DeformerCache(const BindConfig& config, double client_share, Sharing sharing,
+                             Arenas& arenas, Timers& timers, Metrics& metrics, Log log)
     : config_(config),
+      sharing_(std::move(sharing)),
       arenas_(arenas),
       timers_(timers),
       metrics_(metrics),
@@ -105,7 +98,7 @@ DeformerCache::~DeformerCache() {
 absl::StatusOr<std::shared_ptr<const Forecast>> DeformerCache::Foresee(
     const RigKey& name, const Rig& rig, const Recipe& recipe, const std::string& determinism_digest,
     const std::stop_token& stop) {
-  const std::string key = KeyOf(name, rig, determinism_digest);
+  const std::string key = BoundKey(name, rig, determinism_digest);
   if (auto known = Known(key)) return known;
   SINEW_ASSIGN_OR_RETURN(const BindPlan plan, Plan(rig, recipe, stop));
   return Keep(key, plan, rig, recipe);
@@ -113,7 +106,7 @@ absl::StatusOr<std::shared_ptr<const Forecast>> DeformerCache::Foresee(
 
 bool DeformerCache::IsKnown(const RigKey& name, const Rig& rig,
                             const std::string& determinism_digest) const {
-  const std::string key = KeyOf(name, rig, determinism_digest);
+  const std::string key = BoundKey(name, rig, determinism_digest);
   const absl::MutexLock lock(&mutex_);
   return forecasts_.count(key) + entries_.count(key) > 0;
 }
@@ -163,14 +156,14 @@ absl::StatusOr<BindPlan> DeformerCache::Plan(const Rig& rig, const Recipe& recip
 
 // One use of bound data, once it has been given any. Allocated before the mutex is locked, which
 // its destructor locks.
-class DeformerCache::Claim {
+class DeformerCache::Holder {
  public:
-  Claim(DeformerCache& cache, std::string user) : client(std::move(user)), cache_(cache) {}
-  ~Claim() {
+  Holder(DeformerCache& cache, std::string user) : client(std::move(user)), cache_(cache) {}
+  ~Holder() {
     if (bound != nullptr) cache_.Release(bound);
   }
-  Claim(const Claim&) = delete;
-  Claim& operator=(const Claim&) = delete;
+  Holder(const Holder&) = delete;
+  Holder& operator=(const Holder&) = delete;
 
   const std::string client;
   std::shared_ptr<BoundDeformer> bound;
@@ -183,12 +176,12 @@ class DeformerCache::Claim {
 absl::StatusOr<DeformerCache::Use> DeformerCache::Acquire(
     const RigKey& name, const std::shared_ptr<const Rig>& rig, const Recipe& recipe,
     const std::string& determinism_digest, const std::string& client, const std::stop_token& stop) {
-  const std::string key = KeyOf(name, *rig, determinism_digest);
-  auto claim = std::make_shared<Claim>(*this, client);
+  const std::string key = BoundKey(name, *rig, determinism_digest);
+  auto holder = std::make_shared<Holder>(*this, client);
   {
     const absl::MutexLock lock(&mutex_);
     if (const auto found = entries_.find(key); found != entries_.end()) {
-      return MakeUse(found->second, std::move(claim));
+      return MakeUse(found->second, std::move(holder));
     }
   }
   std::optional<BindPlan> planned;
@@ -202,7 +195,7 @@ absl::StatusOr<DeformerCache::Use> DeformerCache::Acquire(
   auto found = entries_.find(key);
   if (found == entries_.end()) {
     const std::uint64_t bytes = estimate.bound_bytes + rig->bytes();
-    SINEW_ASSIGN_OR_RETURN(claim->room, TakeRoom(client, bytes));
+    SINEW_ASSIGN_OR_RETURN(holder->room, TakeRoom(client, bytes));
     MakeRoom(bytes);
     auto bound = std::make_shared<BoundDeformer>(key, rig, recipe, forecast);
     const bool brief = estimate.bind_seconds < config_.short_seconds;
@@ -218,23 +211,24 @@ absl::StatusOr<DeformerCache::Use> DeformerCache::Acquire(
                                           [&] { Run(bound, std::exchange(*plan, std::nullopt)); });
                            }));
     order_.Touch(key, bytes);
-    Entry entry{.bound = std::move(bound), .lane = &lane, .ticket = ticket, .room = claim->room};
+    Entry entry{.bound = std::move(bound), .lane = &lane, .ticket = ticket, .room = holder->room};
     found = entries_.emplace(key, std::move(entry)).first;
   }
-  return MakeUse(found->second, std::move(claim));
+  return MakeUse(found->second, std::move(holder));
 }
 
 absl::StatusOr<DeformerCache::Use> DeformerCache::MakeUse(Entry& entry,
-                                                          std::shared_ptr<Claim> claim) {
-  if (claim->room == nullptr) claim->room = entry.room.lock();
-  if (claim->room == nullptr) {
-    SINEW_ASSIGN_OR_RETURN(claim->room, TakeRoom(claim->client, order_.bytes(entry.bound->key())));
-    entry.room = claim->room;
+                                                          std::shared_ptr<Holder> holder) {
+  if (holder->room == nullptr) holder->room = entry.room.lock();
+  if (holder->room == nullptr) {
+    SINEW_ASSIGN_OR_RETURN(holder->room,
+                           TakeRoom(holder->client, order_.bytes(entry.bound->key())));
+    entry.room = holder->room;
   }
   ++entry.uses;
   entry.forgotten = false;  // the rig has been stored again
-  claim->bound = entry.bound;
-  return Use(std::move(claim), entry.bound.get());
+  holder->bound = entry.bound;
+  return Use(std::move(holder), entry.bound.get());
 }
 
 absl::StatusOr<std::shared_ptr<DeformerCache::Room>> DeformerCache::TakeRoom(
@@ -288,6 +282,10 @@ void DeformerCache::Run(const std::shared_ptr<BoundDeformer>& bound, std::option
   const auto start = std::chrono::steady_clock::now();
   absl::StatusOr<Deformer> result =
       CatchExceptions([&] { return LoadOrBind(*bound, std::move(plan)); });
+  if (IsBoundElsewhere(result.status())) {
+    RunLater(bound);
+    return;
+  }
   if (!result.ok()) result = time.Named(result.status());
   const std::string recipe_text = ForLog(FormatRecipe(bound->recipe()));
   if (!result.ok()) {
@@ -315,7 +313,27 @@ void DeformerCache::Run(const std::shared_ptr<BoundDeformer>& bound, std::option
       entries_.erase(found);
     }
   }
+  const bool write = result.ok() && bound->bind_seconds > 0;
   bound->Finish(std::move(result));
+  if (write) Share(bound);
+}
+
+void DeformerCache::RunLater(const std::shared_ptr<BoundDeformer>& bound) {
+  timers_.After(kClaimPoll, [this, bound] {
+    if (!PostAgain(bound)) bound->Finish(NobodyWaits());
+  });
+}
+
+bool DeformerCache::PostAgain(const std::shared_ptr<BoundDeformer>& bound) {
+  const absl::MutexLock lock(&mutex_);
+  const auto found = entries_.find(bound->key());
+  if (found == entries_.end() || found->second.bound != bound) return false;
+  Entry& entry = found->second;
+  const auto arena = entry.lane == &short_ ? Arenas::Binds::kShort : Arenas::Binds::kLong;
+  entry.ticket = entry.lane->PostStep({}, [this, arena, bound](const absl::Status&) {
+    arenas_.Bind(arena, [&] { Run(bound, std::nullopt); });
+  });
+  return true;
 }
 
 absl::StatusOr<Deformer> DeformerCache::LoadOrBind(BoundDeformer& bound,
@@ -323,17 +341,16 @@ absl::StatusOr<Deformer> DeformerCache::LoadOrBind(BoundDeformer& bound,
   if (bound.stop_token().stop_requested()) {
     return NobodyWaits();
   }
-  if (!folder_.empty()) {
-    absl::StatusOr<Deformer> loaded = Load(bound);
-    if (loaded.ok()) {
-      metrics_.binds_loaded.Increment();
-      return loaded;
-    }
-    if (!absl::IsNotFound(loaded.status())) {
-      const std::filesystem::path path = PathOf(bound.key());
-      log_->warn("{}; binding again", std::string(loaded.status().message()));
-      if (absl::IsDataLoss(loaded.status())) SetAside(path);
-    }
+  absl::StatusOr<Deformer> loaded = Load(bound);
+  if (!absl::IsNotFound(loaded.status())) return loaded;
+  Claim claim;
+  if (sharing_.take_claim) {
+    auto taken = sharing_.take_claim(Sha256Hex(bound.key()));
+    if (taken.ok() && *taken == nullptr) return BoundElsewhere();
+    if (taken.ok()) claim = *std::move(taken);
+    // The server that had the claim may have just finished.
+    if (claim != nullptr) loaded = Load(bound);
+    if (!absl::IsNotFound(loaded.status())) return loaded;
   }
   Task task({.stop = bound.stop_token(),
              .memory_limit = config_.memory_bytes,
@@ -345,9 +362,35 @@ absl::StatusOr<Deformer> DeformerCache::LoadOrBind(BoundDeformer& bound,
     metrics_.binds_bound.Increment();
     bound.bind_seconds = SecondsSince(start);
     metrics_.bind_seconds.Observe(bound.bind_seconds);
-    if (!folder_.empty()) Save(bound, *deformer);
+    if (!files_.folder().empty()) Save(bound, EncodeBound(bound.key(), *deformer));
+    const absl::MutexLock lock(&mutex_);
+    if (claim != nullptr) claims_[bound.key()] = std::move(claim);
   }
   return deformer;
+}
+
+// Other servers get it before they may bind it themselves: the claim ends when it is written.
+void DeformerCache::Share(const std::shared_ptr<BoundDeformer>& bound) {
+  const std::string key = bound->key();
+  const auto end_claim = [this, key](const absl::Status&) {
+    Claim ended;  // after unlocking
+    const absl::MutexLock lock(&mutex_);
+    if (const auto found = claims_.find(key); found != claims_.end()) {
+      ended = std::move(found->second);
+      claims_.erase(found);
+    }
+  };
+  if (sharing_.store == nullptr) {
+    end_claim(absl::OkStatus());
+    return;
+  }
+  const auto bytes = [weak = std::weak_ptr(bound), key, this]() -> absl::StatusOr<std::string> {
+    const auto found = weak.lock();
+    // Dropped from memory while the store was down: its file may be left.
+    if (found == nullptr || IsForgotten(*found)) return files_.Read(key);
+    return EncodeBound(key, *found->deformer());
+  };
+  sharing_.store->PutLater(SharedNameOf(key), bytes, end_claim);
 }
 
 void DeformerCache::Forget(const RigKey& name) {
@@ -365,29 +408,7 @@ void DeformerCache::Forget(const RigKey& name) {
       entries_.erase(entry);
     }
   }
-  if (folder_.empty()) return;
-  const std::string prefix = FilePrefix(name);
-  for (const FileFacts& file : ListFiles(folder_)) {
-    if (absl::StartsWith(file.name, prefix)) RemoveQuietly(folder_ / file.name);
-  }
-}
-
-void DeformerCache::RemoveOrphans(const std::function<bool(const RigKey&)>& keep) {
-  if (folder_.empty()) return;
-  for (const FileFacts& file : ListFiles(folder_)) {
-    const std::optional<RigKey> rig = RigOf(file.name);
-    if (absl::EndsWith(file.name, ".tmp") || (rig && !keep(*rig)))
-      RemoveQuietly(folder_ / file.name);
-  }
-}
-
-std::vector<std::filesystem::path> DeformerCache::Files() const {
-  std::vector<std::filesystem::path> files;
-  if (folder_.empty()) return files;
-  for (const FileFacts& file : ListFiles(folder_)) {
-    if (RigOf(file.name)) files.push_back(folder_ / file.name);
-  }
-  return files;
+  files_.Forget(name);
 }
 
 void DeformerCache::SetAside(const std::filesystem::path& file) {
@@ -402,50 +423,41 @@ bool DeformerCache::IsForgotten(const BoundDeformer& bound) const {
   return found == entries_.end() || found->second.bound.get() != &bound || found->second.forgotten;
 }
 
-std::filesystem::path DeformerCache::PathOf(const std::string& key) const {
-  const std::vector<std::string> parts = absl::StrSplit(key, absl::MaxSplits('/', 2));
-  return folder_ / absl::StrCat(FilePrefix({parts[0], parts[1]}), Sha256Hex(key), kBoundSuffix);
-}
-
-absl::StatusOr<Deformer> DeformerCache::Load(const BoundDeformer& bound) const {
-  const std::filesystem::path path = PathOf(bound.key());
-  SINEW_ASSIGN_OR_RETURN(const std::string bytes, ReadWholeFile(path));
-  SINEW_ASSIGN_OR_RETURN(const TableReader tables, TableReader::Open(bytes));
-  std::string key;
-  SINEW_RETURN_IF_ERROR(tables.Read(kKeyTable, key));
-  if (key != bound.key()) return absl::DataLossError("bound data of another rig or recipe");
-  ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);  // the order in which Save drops files
-  SINEW_ASSIGN_OR_RETURN(Deformer deformer, Deformer::Load(tables));
-  const Rig& rig = bound.rig();
-  if (deformer.vertices() != rig.vertices() || deformer.joints() != rig.joints() ||
-      deformer.controls() != rig.controls().size()) {
-    return absl::DataLossError("bound data of another rig");
+absl::StatusOr<Deformer> DeformerCache::Load(const BoundDeformer& bound) {
+  const std::string& key = bound.key();
+  absl::StatusOr<std::string> bytes = files_.Read(key);
+  if (bytes.ok()) {
+    absl::StatusOr<Deformer> loaded = DecodeBound(*bytes, key, bound.rig());
+    if (loaded.ok()) {
+      metrics_.binds_loaded.Increment();
+      return loaded;
+    }
+    log_->warn("{}; binding again", std::string(loaded.status().message()));
+    if (absl::IsDataLoss(loaded.status())) SetAside(files_.PathOf(key));
+  } else if (!absl::IsNotFound(bytes.status())) {
+    log_->warn("{}; binding again", std::string(bytes.status().message()));
   }
-  return deformer;
+  if (sharing_.store == nullptr) return absl::NotFoundError("no bound data");
+  const std::string name = SharedNameOf(key);
+  bytes = sharing_.store->Get(name, config_.bound_bytes);
+  if (!bytes.ok()) return absl::NotFoundError("no bound data");
+  absl::StatusOr<Deformer> loaded = DecodeBound(*bytes, key, bound.rig());
+  if (!loaded.ok()) {
+    log_->error("store: {}: {}; removed", name, std::string(loaded.status().message()));
+    static_cast<void>(sharing_.store->Remove(name));
+    return absl::NotFoundError("no bound data");
+  }
+  metrics_.binds_fetched.Increment();
+  Save(bound, *bytes);
+  return loaded;
 }
 
-void DeformerCache::Save(const BoundDeformer& bound, const Deformer& deformer) {
+void DeformerCache::Save(const BoundDeformer& bound, const std::string& bytes) {
   if (IsForgotten(bound)) return;
-  TableWriter tables;
-  tables.Add(kKeyTable, bound.key());
-  deformer.Save(tables);
-  const std::string bytes = tables.Finish();
-  if (bytes.size() > config_.disk_bytes) return;
-  std::vector<FileFacts> files = ListFiles(folder_);
-  std::sort(files.begin(), files.end(),
-            [](const FileFacts& a, const FileFacts& b) { return a.modified < b.modified; });
-  std::uint64_t held = bytes.size();
-  for (const FileFacts& file : files) held += file.bytes;
-  for (const FileFacts& file : files) {
-    if (held <= config_.disk_bytes) break;
-    RemoveQuietly(folder_ / file.name);
-    held -= file.bytes;
-  }
-  const std::filesystem::path path = PathOf(bound.key());
-  if (const absl::Status status = WriteAtomically(path, bytes); !status.ok()) {
+  if (const absl::Status status = files_.Write(bound.key(), bytes); !status.ok()) {
     log_->warn("bound data is not kept: {}", std::string(status.message()));
   }
-  if (IsForgotten(bound)) RemoveQuietly(path);  // its rig was deleted meanwhile
+  if (IsForgotten(bound)) files_.Remove(bound.key());  // its rig was deleted meanwhile
 }
 
 std::size_t DeformerCache::entries() const {

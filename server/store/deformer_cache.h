@@ -3,8 +3,8 @@
 //
 // Data in use is never dropped: a use that would not fit beside it, or in its client's share, is
 // refused. Unused data is dropped in order of last use. With a data folder, bound data is also kept
-// as files, which are loaded instead of binding again; a file holds its key, so that it is used for
-// no other.
+// as files, which are loaded instead of binding again. With a shared store it is fetched from there
+// and written there, and of several servers one binds while the others wait for the result.
 #pragma once
 
 #include <absl/base/thread_annotations.h>
@@ -24,7 +24,10 @@
 #include "server/base/config.h"
 #include "server/base/log.h"
 #include "server/base/metrics.h"
+#include "server/shared/object_store.h"
+#include "server/shared/shared_store.h"
 #include "server/store/bound_deformer.h"
+#include "server/store/bound_files.h"
 #include "server/store/lru.h"
 #include "server/store/rig_key.h"
 #include "server/threads/arena.h"
@@ -35,13 +38,19 @@ namespace sinew::server {
 
 class DeformerCache {
  public:
+  // What several servers have in common; both may be missing.
+  struct Sharing {
+    SharedStore* store = nullptr;  // outlives the cache
+    // As ObjectStore::TakeClaim.
+    std::function<absl::StatusOr<std::unique_ptr<ObjectStore::Claim>>(const std::string&)>
+        take_claim = {};
+  };
+
   // client_share: of waiting binds and of data in use; see Quota. data_dir: empty = memory only.
   // kFailedPrecondition: the folder cannot be used.
-  static absl::StatusOr<std::unique_ptr<DeformerCache>> Open(const BindConfig& config,
-                                                             double client_share,
-                                                             const std::string& data_dir,
-                                                             Arenas& arenas, Timers& timers,
-                                                             Metrics& metrics, Log log);
+  static absl::StatusOr<std::unique_ptr<DeformerCache>> Open(
+      const BindConfig& config, double client_share, const std::string& data_dir, Sharing sharing,
+      Arenas& arenas, Timers& timers, Metrics& metrics, Log log);
   // Cancels running and waiting binds and waits for them. Uses must not outlive the cache.
   ~DeformerCache();
 
@@ -67,14 +76,9 @@ class DeformerCache {
 
   // Drops what was derived from a rig: files now, data in memory once it is unused.
   void Forget(const RigKey& name);
-  // Its files, and where they are; empty: memory only.
-  std::vector<std::filesystem::path> Files() const;
-  const std::filesystem::path& folder() const { return folder_; }
+  const BoundFiles& files() const { return files_; }
   // Moves a damaged file aside; a later request binds again.
   void SetAside(const std::filesystem::path& file);
-  // Removes the files of rigs for which keep(rig) is false, and of interrupted writes. Call it
-  // before the first Acquire.
-  void RemoveOrphans(const std::function<bool(const RigKey&)>& keep);
 
   // Drops unused data beyond a limit that is lower now.
   void Trim();
@@ -103,11 +107,12 @@ class DeformerCache {
     bool over = false;              // the bind succeeded
     bool forgotten = false;         // its rig was deleted
   };
-  class Claim;
+  class Holder;
+  using Claim = std::unique_ptr<ObjectStore::Claim>;
 
-  DeformerCache(const BindConfig& config, double client_share, Arenas& arenas, Timers& timers,
-                Metrics& metrics, Log log);
-  absl::StatusOr<Use> MakeUse(Entry& entry, std::shared_ptr<Claim> claim)
+  DeformerCache(const BindConfig& config, double client_share, Sharing sharing, Arenas& arenas,
+                Timers& timers, Metrics& metrics, Log log);
+  absl::StatusOr<Use> MakeUse(Entry& entry, std::shared_ptr<Holder> holder)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<std::shared_ptr<Room>> TakeRoom(const std::string& client, std::uint64_t bytes);
   std::shared_ptr<const Forecast> Known(const std::string& key) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -121,18 +126,24 @@ class DeformerCache {
   // plan: none = plan again.
   void Run(const std::shared_ptr<BoundDeformer>& bound, std::optional<BindPlan> plan);
   absl::StatusOr<Deformer> LoadOrBind(BoundDeformer& bound, std::optional<BindPlan> plan);
-  absl::StatusOr<Deformer> Load(const BoundDeformer& bound) const;
-  void Save(const BoundDeformer& bound, const Deformer& deformer);
+  // Runs it again a moment later: another server binds it.
+  void RunLater(const std::shared_ptr<BoundDeformer>& bound);
+  // False: no session waits for it any more.
+  bool PostAgain(const std::shared_ptr<BoundDeformer>& bound);
+  // From a file or the shared store. kNotFound.
+  absl::StatusOr<Deformer> Load(const BoundDeformer& bound);
+  void Save(const BoundDeformer& bound, const std::string& bytes);
+  void Share(const std::shared_ptr<BoundDeformer>& bound);
   bool IsForgotten(const BoundDeformer& bound) const;
-  std::filesystem::path PathOf(const std::string& key) const;
 
   const BindConfig config_;
+  const Sharing sharing_;
   std::stop_source draining_;
   Arenas& arenas_;
   Timers& timers_;
   Metrics& metrics_;
   const Log log_;
-  std::filesystem::path folder_;
+  BoundFiles files_;
   Quota waiting_, used_bytes_;
   mutable absl::Mutex mutex_;
   std::map<std::string, Entry> entries_ ABSL_GUARDED_BY(mutex_);
@@ -140,6 +151,7 @@ class DeformerCache {
   LruOrder order_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, std::shared_ptr<const Forecast>> forecasts_ ABSL_GUARDED_BY(mutex_);
   LruOrder forecast_order_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, Claim> claims_ ABSL_GUARDED_BY(mutex_);  // of binds that are being written
   // Binds that probably take less than config_.short_seconds, and the others; one at a time each.
   Workers short_, long_;
 };

@@ -9,6 +9,7 @@
 
 #include "core/base/status.h"
 #include "server/base/status.h"
+#include "server/store/shared_rigs.h"
 #include "server/store/storage_error.h"
 
 namespace sinew::server {
@@ -32,8 +33,10 @@ absl::Status Damaged(const RigKey& key) {
 
 }  // namespace
 
-RigStore::RigStore(const RigConfig& config, double client_share, Metrics& metrics, Log log)
+RigStore::RigStore(const RigConfig& config, double client_share, SharedStore* shared,
+                   Metrics& metrics, Log log)
     : config_(config),
+      shared_(shared),
       metrics_(metrics),
       log_(std::move(log)),
       places_(config.count, client_share, "max-rigs", "rigs", "rig", kRigRetry),
@@ -43,14 +46,20 @@ RigStore::RigStore(const RigConfig& config, double client_share, Metrics& metric
 }
 
 absl::StatusOr<std::unique_ptr<RigStore>> RigStore::Open(const RigConfig& config,
-                                                         double client_share, Metrics& metrics,
-                                                         Log log) {
-  std::unique_ptr<RigStore> store(new RigStore(config, client_share, metrics, std::move(log)));
+                                                         double client_share, SharedStore* shared,
+                                                         Metrics& metrics, Log log) {
+  std::unique_ptr<RigStore> store(
+      new RigStore(config, client_share, shared, metrics, std::move(log)));
   if (!store->files_) return store;
   SINEW_ASSIGN_OR_RETURN(std::vector<RigFiles::Stored> rigs, store->files_->Open());
-  const absl::MutexLock lock(&store->mutex_);
-  for (RigFiles::Stored& rig : rigs) store->Add(std::move(rig));
-  store->log_->info("data-dir {}: {} rigs, {} bytes", config.data_dir, store->entries_.size(),
+  {
+    const absl::MutexLock lock(&store->mutex_);
+    for (RigFiles::Stored& rig : rigs) store->Add(std::move(rig));
+  }
+  if (shared != nullptr) {
+    for (const RigKey& key : store->Keys()) store->WriteSharedLater(key, true);
+  }
+  store->log_->info("data-dir {}: {} rigs, {} bytes", config.data_dir, store->count(),
                     store->stored_bytes());
   return store;
 }
@@ -113,6 +122,7 @@ void RigStore::Drop(Entry& entry) {
   entry.place.reset();
   entry.room.reset();
   parsed_.Remove(text);
+  used_.Remove(text);
   entries_.erase(found);
 }
 
@@ -174,12 +184,23 @@ void RigStore::Parsed(Entry& entry, std::shared_ptr<const StoredRig> parsed) {
 }
 
 absl::StatusOr<std::shared_ptr<const StoredRig>> RigStore::Get(const RigKey& key) {
+  SINEW_ASSIGN_OR_RETURN(const EntryPointer entry, FindOrFetch(key));
+  return GetParsed(entry);
+}
+
+absl::StatusOr<std::shared_ptr<const StoredRig>> RigStore::GetStored(const RigKey& key) {
   const EntryPointer entry = Find(key);
   if (entry == nullptr) return UnknownRig(key.hex);
+  return GetParsed(entry);
+}
+
+absl::StatusOr<std::shared_ptr<const StoredRig>> RigStore::GetParsed(const EntryPointer& entry) {
+  const RigKey& key = entry->key;
   const absl::MutexLock loading(&entry->loading);
   if (Find(key) != entry) return UnknownRig(key.hex);  // deleted, or storing it failed
   {
     const absl::MutexLock lock(&mutex_);
+    if (entry->in_shared) used_.Touch(key.Text(), entry->size);
     if (entry->parsed != nullptr) {
       parsed_.Touch(key.Text(), entry->parsed->rig->bytes());
       return entry->parsed;
@@ -206,8 +227,7 @@ std::shared_ptr<const StoredRig> RigStore::Peek(const RigKey& key) {
 }
 
 absl::StatusOr<std::string> RigStore::Bytes(const RigKey& key) {
-  const EntryPointer entry = Find(key);
-  if (entry == nullptr) return UnknownRig(key.hex);
+  SINEW_ASSIGN_OR_RETURN(const EntryPointer entry, FindOrFetch(key));
   const absl::MutexLock loading(&entry->loading);
   if (Find(key) != entry) return UnknownRig(key.hex);
   return VerifiedBytes(*entry);
@@ -219,9 +239,25 @@ absl::StatusOr<RigStore::Message> RigStore::GetMessage(const RigKey& key) {
 }
 
 absl::Status RigStore::Reserve(const Caller& caller, Entry& entry) {
-  SINEW_ASSIGN_OR_RETURN(entry.place, places_.Take(caller.client()));
-  SINEW_ASSIGN_OR_RETURN(entry.room, bytes_.Take(caller.client(), entry.size));
-  return absl::OkStatus();
+  const std::string client = caller.client();
+  while (true) {
+    absl::StatusOr<Quota::Permit> place = places_.Take(client);
+    absl::StatusOr<Quota::Permit> room = bytes_.Take(client, entry.size);
+    if (place.ok() && room.ok()) {
+      entry.place = *std::move(place);
+      entry.room = *std::move(room);
+      return absl::OkStatus();
+    }
+    // Only where room helps: none is dropped for a client that has reached its share.
+    const absl::Status refused = place.ok() ? room.status() : place.status();
+    place = refused;  // what was taken counts against the question below
+    room = refused;
+    const Quota::Refusal of_place = places_.Try(client), of_room = bytes_.Try(client, entry.size);
+    const auto helps = [](Quota::Refusal refusal) {
+      return refusal == Quota::Refusal::kNone || refusal == Quota::Refusal::kFull;
+    };
+    if (!helps(of_place) || !helps(of_room) || !DropOldest()) return refused;
+  }
 }
 
 absl::Status RigStore::CheckRoom(const Caller& caller, std::uint64_t bytes) {
@@ -237,7 +273,7 @@ absl::StatusOr<std::shared_ptr<const StoredRig>> RigStore::Put(const Caller& cal
   const RigKey key{caller.tenant, hex};
   std::shared_ptr<StoredRig> parsed;
   while (true) {
-    auto stored = Get(key);
+    auto stored = GetStored(key);
     if (!absl::IsNotFound(stored.status()) && !absl::IsDataLoss(stored.status())) return stored;
     if (parsed == nullptr) {
       SINEW_ASSIGN_OR_RETURN(parsed, Parse(hex, bytes));
@@ -248,6 +284,7 @@ absl::StatusOr<std::shared_ptr<const StoredRig>> RigStore::Put(const Caller& cal
     SINEW_ASSIGN_OR_RETURN(const bool kept, Keep(entry, caller, bytes, path, parsed));
     if (kept) break;
   }
+  if (shared_ != nullptr) WriteShared(key, bytes);
   log_->info("{}: stored, {} bytes, {} vertices, {} joints", RigName(hex),
              parsed->summary.size_bytes(), parsed->rig->vertices(), parsed->rig->joints());
   return parsed;
@@ -261,9 +298,17 @@ absl::StatusOr<bool> RigStore::Keep(const EntryPointer& entry, const Caller& cal
   {
     const absl::MutexLock lock(&mutex_);
     if (entries_.contains(entry->key.Text())) return false;
-    // Before writing, so that concurrent calls cannot exceed the limits.
-    SINEW_RETURN_IF_ERROR(Reserve(caller, *entry));
-    entries_.emplace(entry->key.Text(), entry);
+  }
+  // Before writing, so that concurrent calls cannot exceed the limits.
+  SINEW_RETURN_IF_ERROR(Reserve(caller, *entry));
+  {
+    const absl::MutexLock lock(&mutex_);
+    if (!entries_.emplace(entry->key.Text(), entry).second) {
+      entry->place.reset();
+      entry->room.reset();
+      return false;
+    }
+    if (entry->in_shared) used_.Touch(entry->key.Text(), entry->size);
   }
   if (files_) {
     const absl::Status status = files_->Write(entry->key, bytes, path, parsed->summary);
@@ -279,8 +324,7 @@ absl::StatusOr<bool> RigStore::Keep(const EntryPointer& entry, const Caller& cal
 
 absl::StatusOr<RigStore::Piece> RigStore::Read(const RigKey& key, std::uint64_t offset,
                                                std::size_t count) {
-  const EntryPointer entry = Find(key);
-  if (entry == nullptr) return UnknownRig(key.hex);
+  SINEW_ASSIGN_OR_RETURN(const EntryPointer entry, FindOrFetch(key));
   if (offset > entry->size) {
     return absl::OutOfRangeError(
         absl::StrCat("offset: got ", offset, ", the rig has ", entry->size, " bytes"));
@@ -309,6 +353,10 @@ absl::StatusOr<RigStore::Piece> RigStore::Read(const RigKey& key, std::uint64_t 
 
 absl::Status RigStore::Delete(const RigKey& key) {
   const EntryPointer entry = Find(key);
+  if (shared_ != nullptr) {
+    SINEW_ASSIGN_OR_RETURN(const bool found, DeleteShared(*shared_, key));
+    if (entry == nullptr) return found ? absl::OkStatus() : UnknownRig(key.hex);
+  }
   if (entry == nullptr) return UnknownRig(key.hex);
   const absl::MutexLock loading(&entry->loading);  // its file may still be being written
   if (Find(key) != entry) return UnknownRig(key.hex);
@@ -324,6 +372,13 @@ absl::Status RigStore::Delete(const RigKey& key) {
 
 std::vector<RigStore::Listed> RigStore::List(const std::string& tenant, const std::string& after,
                                              std::size_t count, bool& more) {
+  return shared_ == nullptr ? ListStored(tenant, after, count, more)
+                            : ListShared(tenant, after, count, more);
+}
+
+std::vector<RigStore::Listed> RigStore::ListStored(const std::string& tenant,
+                                                   const std::string& after, std::size_t count,
+                                                   bool& more) const {
   std::vector<Listed> rigs;
   const absl::MutexLock lock(&mutex_);
   const std::string prefix = RigKey{tenant, {}}.Text();

@@ -1,9 +1,11 @@
 // rig_store.h - rigs by tenant and the SHA-256 of their bytes: stored verbatim, in memory or in a
 // data folder, and parsed on demand.
 //
-// What is read from the disk is verified every time: a changed file is moved aside and reported,
-// never used. Calls may block on the disk and on parsing, so make them on the workers; all are
-// thread-safe.
+// With a shared store this is a cache of it: a rig that another server has stored is fetched, and
+// those used longest ago make room.
+//
+// What is read is verified every time: a changed file is moved aside and reported, never used.
+// Calls may block on the disk and on parsing, so make them on the workers; all are thread-safe.
 #pragma once
 
 #include <absl/base/thread_annotations.h>
@@ -14,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +27,7 @@
 #include "server/base/log.h"
 #include "server/base/metrics.h"
 #include "server/convert/rig.h"
+#include "server/shared/shared_store.h"
 #include "server/store/lru.h"
 #include "server/store/rig_files.h"
 #include "server/store/rig_key.h"
@@ -37,19 +41,26 @@ using StoredRig = ConvertedRig;
 
 class RigStore {
  public:
-  // Reads the index of data_dir. client_share: see Quota. kFailedPrecondition: the folder cannot be
-  // used.
+  // Reads the index of data_dir. client_share: see Quota. shared: null, or outlives the store; what
+  // the folder holds is written to it. kFailedPrecondition: the folder cannot be used.
   static absl::StatusOr<std::unique_ptr<RigStore>> Open(const RigConfig& config,
-                                                        double client_share, Metrics& metrics,
-                                                        Log log);
+                                                        double client_share, SharedStore* shared,
+                                                        Metrics& metrics, Log log);
 
-  // Whether the bytes of this digest are stored.
+  // Whether the bytes of this digest are stored here.
   bool Has(const RigKey& key) const;
+  // Whether they are not, but may be in the shared store: then the calls below fetch them first,
+  // and may fail with kUnavailable.
+  bool MayFetch(const RigKey& key) const { return shared_ != nullptr && !Has(key); }
+  // OK if the rig is stored here now. Errors as Get.
+  absl::Status Fetch(const RigKey& key);
   // The parsed rig. kNotFound; kDataLoss: its bytes are damaged or missing, and the rig was
   // removed; kInternal: temporary read error.
   absl::StatusOr<std::shared_ptr<const StoredRig>> Get(const RigKey& key);
   // The parsed rig if it is in memory, else null. Never blocks for long.
   std::shared_ptr<const StoredRig> Peek(const RigKey& key);
+  // As Get, of what is stored here: nothing is fetched.
+  absl::StatusOr<std::shared_ptr<const StoredRig>> GetStored(const RigKey& key);
   // All bytes of the rig, verified. Errors as Get.
   absl::StatusOr<std::string> Bytes(const RigKey& key);
 
@@ -84,15 +95,17 @@ class RigStore {
   // Makes a rig's summary again if its file was damaged or lost. Errors as Get.
   absl::Status RestoreSummary(const RigKey& key);
 
-  // Durable on return. Sessions that use the rig continue. kNotFound; kInternal: the rig could not
-  // be removed and is still there.
+  // Durable on return. Sessions that use the rig continue. kNotFound; kInternal, kUnavailable: the
+  // rig could not be removed and is still there.
   absl::Status Delete(const RigKey& key);
+  // Another server has deleted it: what was fetched is dropped.
+  void DropFetched(const RigKey& key);
 
   // What a list has of a rig: its summary without joints and controls, and with its meshes only if
   // they are small, since all rigs keep it in memory.
   using Listed = std::shared_ptr<const v1::RigSummary>;
   // The tenant's rigs, sorted by name, after the rig of `after`, hex digits or empty; `more`:
-  // whether any are left.
+  // whether any are left. With a shared store, those of all servers; without it while it is down.
   std::vector<Listed> List(const std::string& tenant, const std::string& after, std::size_t count,
                            bool& more);
 
@@ -114,6 +127,7 @@ class RigStore {
     std::uint64_t size = 0;
     Quota::Permit place, room;
     std::shared_ptr<const std::string> bytes;  // memory only
+    bool in_shared = false;                    // guarded by the store's mutex
 
     absl::Mutex loading;  // held to read or change the files
     // The others are guarded by the store's mutex and may be null.
@@ -124,7 +138,8 @@ class RigStore {
   };
   using EntryPointer = std::shared_ptr<Entry>;
 
-  RigStore(const RigConfig& config, double client_share, Metrics& metrics, Log log);
+  RigStore(const RigConfig& config, double client_share, SharedStore* shared, Metrics& metrics,
+           Log log);
   void Add(RigFiles::Stored stored) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   EntryPointer Find(const RigKey& key) const;
   // May wait for other threads that parse.
@@ -132,6 +147,21 @@ class RigStore {
                                                    const std::string& bytes);
   absl::StatusOr<Message> ParseInTurn(const std::string& bytes);
   absl::Status Reserve(const Caller& caller, Entry& entry);
+  absl::StatusOr<std::shared_ptr<const StoredRig>> GetParsed(const EntryPointer& entry);
+  std::vector<Listed> ListStored(const std::string& tenant, const std::string& after,
+                                 std::size_t count, bool& more) const;
+  std::vector<Listed> ListShared(const std::string& tenant, const std::string& after,
+                                 std::size_t count, bool& more);
+  // The rig, fetched if need be.
+  absl::StatusOr<EntryPointer> FindOrFetch(const RigKey& key);
+  absl::Status FetchOnce(const RigKey& key);
+  void WriteShared(const RigKey& key, const std::string& bytes);
+  // found: in the folder, at the start. Other servers may have deleted it meanwhile.
+  void WriteSharedLater(const RigKey& key, bool found);
+  void SetInShared(const RigKey& key);
+  void DropHere(Entry& entry);
+  // Drops the rig that was used longest ago of those in the shared store. False: there is none.
+  bool DropOldest();
   // False: another call has stored the rig meanwhile.
   absl::StatusOr<bool> Keep(const EntryPointer& entry, const Caller& caller,
                             const std::string& bytes, const std::filesystem::path& path,
@@ -147,6 +177,7 @@ class RigStore {
   void SetSums(Entry& entry, PieceSums sums);
 
   const RigConfig config_;
+  SharedStore* const shared_;
   Metrics& metrics_;
   const Log log_;
   std::optional<RigFiles> files_;  // none: memory only
@@ -155,6 +186,8 @@ class RigStore {
   mutable absl::Mutex mutex_;
   std::map<std::string, EntryPointer> entries_ ABSL_GUARDED_BY(mutex_);  // by RigKey::Text
   LruOrder parsed_ ABSL_GUARDED_BY(mutex_);
+  LruOrder used_ ABSL_GUARDED_BY(mutex_);                   // of rigs in the shared store
+  std::set<std::string> fetching_ ABSL_GUARDED_BY(mutex_);  // by RigKey::Text
 };
 
 }  // namespace sinew::server

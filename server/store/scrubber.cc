@@ -77,7 +77,7 @@ void Scrubber::BeginPass() {
     fs::path path = rigs_.files()->PathOf(key);
     files_.push_back({std::move(path), std::move(key)});
   }
-  for (fs::path& path : bound_.Files()) files_.push_back({std::move(path), std::nullopt});
+  for (fs::path& path : bound_.files().List()) files_.push_back({std::move(path), std::nullopt});
 }
 
 bool Scrubber::OpenNext() {
@@ -114,7 +114,7 @@ void Scrubber::RemoveOldDamaged() {
   };
   std::vector<Damaged> files;
   std::vector<fs::path> folders = rigs_.files()->Folders();
-  folders.push_back(bound_.folder());
+  folders.push_back(bound_.files().folder());
   for (const fs::path& folder : folders) {
     for (FileFacts& facts : ListFiles(folder)) {
       const fs::path path = folder / facts.name;

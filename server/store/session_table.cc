@@ -1,13 +1,9 @@
 #include "server/store/session_table.h"
 
-#include <absl/strings/escaping.h>
 #include <absl/strings/str_cat.h>
 #include <google/protobuf/util/message_differencer.h>
-#include <openssl/rand.h>
 
 #include <algorithm>
-#include <array>
-#include <stdexcept>
 #include <utility>
 
 #include "core/base/status.h"
@@ -29,6 +25,7 @@ bool IsOver(const SessionTable::Lease& lease, SessionTable::Time now) {
 
 void Extend(SessionTable::Lease& lease, SessionTable::Time now) {
   lease.expires = std::min(now + lease.ttl, lease.last);
+  lease.renewed = true;
 }
 
 absl::Status Unknown(const std::string& name) {
@@ -43,13 +40,6 @@ bool SameSource(const v1::SessionSource& a, const v1::SessionSource& b) {
 
 }  // namespace
 
-std::string RandomSessionName() {
-  std::array<unsigned char, 16> bytes;
-  if (RAND_bytes(bytes.data(), bytes.size()) != 1) throw std::runtime_error("no randomness");
-  const std::string raw(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  return absl::StrCat("sessions/", absl::BytesToHexString(raw));
-}
-
 std::shared_ptr<Session> UseSession(const std::shared_ptr<Session>& session) {
   ++session->calls;
   return {session.get(), [session](Session*) {
@@ -60,12 +50,14 @@ std::shared_ptr<Session> UseSession(const std::shared_ptr<Session>& session) {
 
 absl::StatusOr<SessionTable::Lease> SessionTable::Add(const Caller& caller,
                                                       std::shared_ptr<Session> session,
-                                                      Duration ttl, Time now) {
+                                                      Duration ttl, Time now,
+                                                      std::optional<Duration> age) {
   Dropped dropped;
   const absl::MutexLock lock(&mutex_);
   session->tenant = caller.tenant;
   const Key request{caller.tenant, session->request_id};
   const Key shared{caller.tenant, SharedKey(session->source.rig(), session->determinism_digest)};
+  if (const Row* first = Find({caller.tenant, session->name}, now)) return first->lease;
   // Of two concurrent requests the first one adds the session.
   if (const Lease* first = Listed(requests_, request, now, dropped)) {
     if (SameSource(first->session->source, session->source)) return *first;
@@ -77,7 +69,10 @@ absl::StatusOr<SessionTable::Lease> SessionTable::Add(const Caller& caller,
   SINEW_ASSIGN_OR_RETURN(Quota::Permit place, places_.Take(caller.client()));
   if (!session->request_id.empty()) requests_[request] = session->name;
   if (session->shared) shared_[shared] = session->name;
-  Lease lease{.session = std::move(session), .ttl = ttl, .expires = now, .last = now + most_age_};
+  Lease lease{.session = std::move(session),
+              .ttl = ttl,
+              .expires = now,
+              .last = now + age.value_or(most_age_)};
   Extend(lease, now);
   rows_.emplace(Key{caller.tenant, lease.session->name}, Row{lease, std::move(place)});
   return lease;
@@ -206,6 +201,24 @@ std::vector<SessionTable::Lease> SessionTable::List(const std::string& tenant,
   };
   for (; in_tenant() && leases.size() < count; ++it) leases.push_back(it->second.lease);
   more = in_tenant();
+  return leases;
+}
+
+std::int64_t SessionTable::LastMs(std::chrono::system_clock::time_point wall_now) const {
+  const auto last = wall_now.time_since_epoch() + most_age_;
+  return std::chrono::duration_cast<std::chrono::milliseconds>(last).count();
+}
+
+std::vector<SessionTable::Lease> SessionTable::TakeRenewed() {
+  std::vector<Lease> leases;
+  const absl::MutexLock lock(&mutex_);
+  for (auto& [key, row] : rows_) {
+    Lease& lease = row.lease;
+    leases.push_back(lease);
+    // One that is in use is renewed by it.
+    leases.back().renewed = lease.renewed || lease.session->calls.load() > 0;
+    lease.renewed = false;
+  }
   return leases;
 }
 

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,8 +37,9 @@ struct Session {
   v1::SessionSource source;
   v1::Recipe recipe;  // with every default filled in
   std::string determinism_digest;
-  std::string request_id;  // may be empty
-  bool shared = false;     // created for a Target with a recipe
+  std::string request_id;    // may be empty
+  bool shared = false;       // created for a Target with a recipe
+  std::int64_t last_ms = 0;  // when it reaches its greatest age, since 1970; set by Add
   DeformerCache::Use bound;
   std::atomic<bool> ended{false};
   std::atomic<int> calls{0};  // that use it now
@@ -64,14 +66,18 @@ class SessionTable {
     std::shared_ptr<Session> session;
     Duration ttl;
     Time expires;
-    Time last;  // the latest value of `expires`
+    Time last;            // the latest value of `expires`
+    bool renewed = true;  // since the last call of Held
   };
 
-  // Adds a session of the caller's tenant, or returns the existing one with the same request_id or,
-  // if shared, with the same rig and digest. kAlreadyExists: the request_id was used with another
-  // recipe; kResourceExhausted: too many sessions, of all clients or of this one.
+  // Adds a session of the caller's tenant, or returns the existing one with the same name or
+  // request_id or, if shared, with the same rig and digest. kAlreadyExists: the request_id was used
+  // with another recipe; kResourceExhausted: too many sessions, of all clients or of this one.
+  //   age  until it reaches its greatest age; none = as configured
   absl::StatusOr<Lease> Add(const Caller& caller, std::shared_ptr<Session> session, Duration ttl,
-                            Time now);
+                            Time now, std::optional<Duration> age = {});
+  // When a session that begins now reaches its greatest age, since 1970.
+  std::int64_t LastMs(std::chrono::system_clock::time_point wall_now) const;
 
   // The session of an earlier request with this id, or null if there is none or it has expired.
   // kAlreadyExists: it had another recipe.
@@ -97,6 +103,8 @@ class SessionTable {
   // The tenant's, sorted by name, after `after`; `more`: whether any are left.
   std::vector<Lease> List(const std::string& tenant, const std::string& after, std::size_t count,
                           bool& more) const;
+  // All sessions, and whether their leases have been renewed since the last call.
+  std::vector<Lease> TakeRenewed();
   // Ends all sessions.
   void Clear();
   Quota& quota() { return places_; }
@@ -128,8 +136,5 @@ class SessionTable {
   Names requests_ ABSL_GUARDED_BY(mutex_);  // by request_id
   Names shared_ ABSL_GUARDED_BY(mutex_);    // by rig + determinism digest
 };
-
-// A new random session name.
-std::string RandomSessionName();
 
 }  // namespace sinew::server

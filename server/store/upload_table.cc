@@ -106,13 +106,23 @@ absl::Status UploadTable::CheckHeader(const v1::UploadHeader& header) const {
                     "max-rig-bytes");
 }
 
+bool UploadTable::HasBegun(const Caller& caller, const v1::UploadHeader& header) const {
+  const absl::MutexLock lock(&mutex_);
+  return uploads_.contains(KeyOf(caller, header));
+}
+
 absl::StatusOr<UploadTable::Progress> UploadTable::Query(const Caller& caller,
                                                          const v1::UploadHeader& header) {
   SINEW_RETURN_IF_ERROR(CheckHeader(header));
-  auto rig = rigs_.Get({caller.tenant, header.sha256()});
+  const RigKey key{caller.tenant, header.sha256()};
+  // The store that servers share is asked once, when an upload begins.
+  auto rig = HasBegun(caller, header) ? rigs_.GetStored(key) : rigs_.Get(key);
   if (rig.ok()) return Progress{header.size_bytes(), *std::move(rig), true};
   // A damaged rig has just been removed: this upload replaces it.
-  if (!absl::IsNotFound(rig.status()) && !absl::IsDataLoss(rig.status())) return rig.status();
+  if (!absl::IsNotFound(rig.status()) && !absl::IsDataLoss(rig.status()) &&
+      !absl::IsUnavailable(rig.status())) {
+    return rig.status();
+  }
   SINEW_RETURN_IF_ERROR(rigs_.CheckRoom(caller, header.size_bytes()));
   const absl::MutexLock lock(&mutex_);
   const auto found = uploads_.find(KeyOf(caller, header));

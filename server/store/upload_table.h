@@ -88,6 +88,7 @@ class UploadTable {
   UploadTable(const RigConfig& config, double client_share, RigStore& rigs, Log log);
   void ReadFolder(Time now);
   absl::Status CheckHeader(const v1::UploadHeader& header) const;
+  bool HasBegun(const Caller& caller, const v1::UploadHeader& header) const;
   absl::StatusOr<std::shared_ptr<Upload>> FindOrAdd(const Caller& caller,
                                                     const v1::UploadHeader& header, Time now);
   absl::Status Reserve(Upload& upload, std::uint64_t bytes, Time now)
@@ -107,7 +108,7 @@ class UploadTable {
   const Log log_;
   std::filesystem::path folder_;
   Quota places_, room_;  // held by uploads
-  absl::Mutex mutex_;
+  mutable absl::Mutex mutex_;
   Uploads uploads_ ABSL_GUARDED_BY(mutex_);  // by KeyOf
 };
 

@@ -38,6 +38,9 @@ LIBRARIES = (
     ("httplib", ("httplib.h",)),
     ("pybind11", ("pybind11/",)),
     ("yaml", ("yaml-cpp/",)),
+    ("curl", ("curl/",)),
+    ("hiredis", ("hiredis/",)),
+    ("pugixml", ("pugixml.hpp",)),
     ("gtest", ("gtest/", "gmock/")),
     ("benchmark", ("benchmark/",)),
 )
@@ -108,23 +111,26 @@ FOLDERS = (
      "core/base core/deform/engine core/deform/method core/metrics core/muscle core/rig core/weights "
      "server/base",
      "proto", ""),
+    ("server/shared", "core/base server/base", "proto", "curl hiredis openssl pugixml"),
     ("server/store",
-     "core/base core/deform/engine core/rig server/base server/convert server/threads",
+     "core/base core/deform/engine core/rig server/base server/convert server/shared server/threads",
      "proto", "openssl xxhash"),
     ("server/frames",
      "core/base core/deform/engine core/rig server/base server/convert server/store server/threads",
      "grpc proto", ""),
-    ("server", "core/base core/simd server/access server/base server/frames server/store server/threads", "", ""),
+    ("server",
+     "core/base core/simd server/access server/base server/frames server/shared server/store server/threads",
+     "", ""),
     ("server/calls",
      "core/base core/deform/engine core/metrics core/rig core/weights server server/access server/base "
-     "server/convert server/frames server/store server/threads",
+     "server/convert server/frames server/shared server/store server/threads",
      "grpc proto", ""),
     ("server/services",
      "core/base core/deform/engine core/simd server server/access server/base server/calls server/convert",
      "proto", ""),
     ("server/process",
-     "core/base core/simd server server/access server/base server/calls server/services server/store "
-     "server/threads",
+     "core/base core/simd server server/access server/base server/calls server/services server/shared "
+     "server/store server/threads",
      "grpc httplib", "json openssl"),
     # Importers, pictures and the command line, which runs a server in its process for --local.
     ("client/rig", "core/base core/rig sinew", "", ""),
@@ -134,7 +140,7 @@ FOLDERS = (
     ("client/cli/base", "client/import core/base sinew", "json", "cli11 utfcpp"),
     ("client/cli/files", "client/cli/base core/base core/formats sinew", "", ""),
     ("client/cli/run",
-     "client/cli/base client/cli/files client/lib/rpc core/base server/base server/process "
+     "client/cli/base client/cli/files client/lib/rpc core/base server/base server/process server/shared "
      "sinew",
      "json", ""),
     ("client/cli/character",

@@ -31,8 +31,9 @@ class DeformerCacheTest : public ::testing::Test {
 
   void Open(bool on_disk = false) {
     cache_.reset();
-    auto cache = DeformerCache::Open(config_, share_, on_disk ? folder_.string() : "", arenas_,
-                                     timers_, metrics_, std::make_shared<spdlog::logger>("test"));
+    auto cache =
+        DeformerCache::Open(config_, share_, on_disk ? folder_.string() : "", sharing_, arenas_,
+                            timers_, metrics_, std::make_shared<spdlog::logger>("test"));
     ASSERT_TRUE(cache.ok()) << cache.status();
     cache_ = *std::move(cache);
   }
@@ -89,6 +90,7 @@ class DeformerCacheTest : public ::testing::Test {
   fs::path folder_ = fs::path(::testing::TempDir()) / ("bound" + std::to_string(::getpid()));
   Arenas arenas_{2};
   Timers timers_{RealClock()};
+  DeformerCache::Sharing sharing_;
   Metrics metrics_{"0", "scalar"};
   std::unique_ptr<DeformerCache> cache_;
 };

@@ -341,7 +341,7 @@ TEST_F(DeformerCacheTest, RemovesFilesWithoutRig) {
   const std::string orphan = absl::StrCat(std::string(64, 'c'), ".bound");
   std::ofstream(folder_ / "bound" / orphan) << "of an earlier format";
   std::ofstream(folder_ / "bound" / "notes.txt") << "mine";
-  cache_->RemoveOrphans([&](const RigKey& name) { return name.tenant == kRig.tenant; });
+  cache_->files().RemoveOrphans([&](const RigKey& name) { return name.tenant == kRig.tenant; });
   const auto files = ListFiles(folder_ / "bound");
   ASSERT_EQ(files.size(), 2u);
   EXPECT_EQ(files[0].name.rfind("acme." + kRig.hex, 0), 0u);
@@ -351,9 +351,9 @@ TEST_F(DeformerCacheTest, LoadedFileCountsAsUsed) {
   Open(true);
   const auto rig = MakeRig();
   const auto file_of = [&](const std::string& recipe_text) {
-    const auto before = cache_->Files();
+    const auto before = cache_->files().List();
     Wait(**Acquire(rig, recipe_text));
-    for (const fs::path& file : cache_->Files()) {
+    for (const fs::path& file : cache_->files().List()) {
       if (std::ranges::find(before, file) == before.end()) return file;
     }
     return fs::path();

@@ -471,7 +471,7 @@ TEST(RigStore, UnusableFolderIsAnError) {
   RigConfig config;
   config.data_dir = "/proc/no/such/place";
   Metrics metrics{"0", "scalar"};
-  EXPECT_EQ(RigStore::Open(config, 1, metrics, QuietLog()).status().code(),
+  EXPECT_EQ(RigStore::Open(config, 1, nullptr, metrics, QuietLog()).status().code(),
             absl::StatusCode::kFailedPrecondition);
 }
 

@@ -25,7 +25,8 @@ class ScrubberTest : public StoreTest {
  protected:
   void SetUp() override {
     rigs_ = OpenStore();
-    bound_ = *DeformerCache::Open({}, 1, config_.data_dir, arenas_, timers_, metrics_, QuietLog());
+    bound_ =
+        *DeformerCache::Open({}, 1, config_.data_dir, {}, arenas_, timers_, metrics_, QuietLog());
   }
   ~ScrubberTest() override { timers_.Stop(); }
 
@@ -53,7 +54,7 @@ class ScrubberTest : public StoreTest {
     std::promise<void> done;
     use->WhenDone([&] { done.set_value(); });
     done.get_future().wait();
-    return bound_->Files()[0];
+    return bound_->files().List()[0];
   }
   void Put(const Sample& sample) {
     ASSERT_TRUE(rigs_->Put(kCaller, sample.hex, sample.bytes, {}).ok());

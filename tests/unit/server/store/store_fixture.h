@@ -53,7 +53,7 @@ class StoreTest : public ::testing::TestWithParam<bool> {
   }
 
   std::unique_ptr<RigStore> OpenStore() {
-    auto store = RigStore::Open(config_, share_, metrics_, QuietLog());
+    auto store = RigStore::Open(config_, share_, shared_, metrics_, QuietLog());
     EXPECT_TRUE(store.ok()) << store.status();
     return *std::move(store);
   }
@@ -69,6 +69,7 @@ class StoreTest : public ::testing::TestWithParam<bool> {
 
   RigConfig config_;
   double share_ = 1;
+  SharedStore* shared_ = nullptr;
   Metrics metrics_{"0", "scalar"};
   const testing::TemporaryFolder folder_;
   const UploadTable::Time now_{std::chrono::seconds(1'000'000)};

@@ -1,0 +1,103 @@
+// The part of Runtime that keeps what several servers share in order: leases of sessions, claims of
+// binds, deleted rigs.
+#include <absl/cleanup/cleanup.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/status.h"
+#include "server/runtime.h"
+#include "server/store/shared_rigs.h"
+
+namespace sinew::server {
+namespace {
+
+constexpr std::size_t kMostDeleted = 10'000;       // marks that are read
+constexpr std::int64_t kMarkSeconds = 7 * 86'400;  // how long a mark stays
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ObjectStore::Claim>> Runtime::TakeClaim(
+    const std::string& name) const {
+  if (records != nullptr) {
+    auto claim = records->TakeClaim(name);
+    if (claim.ok()) return claim;
+  }
+  return shared->TakeClaim(name);
+}
+
+void Runtime::DeleteRecordLater(const std::string& tenant, const std::string& session) {
+  const absl::MutexLock lock(&mutex_);
+  if (deleted_records_.size() < kMostDeleted) deleted_records_.emplace_back(tenant, session);
+}
+
+void Runtime::PostUpkeep() {
+  // Neither may hold up the other: one of the two may be down.
+  if (records != nullptr && !renewing_.exchange(true)) {
+    fetches.PostStep({}, [this](const absl::Status&) {
+      const absl::Cleanup done = [this] { renewing_ = false; };
+      RenewRecords();
+    });
+  }
+  if (shared != nullptr && !dropping_.exchange(true)) {
+    fetches.PostStep({}, [this](const absl::Status&) {
+      const absl::Cleanup done = [this] { dropping_ = false; };
+      DropDeletedRigs();
+    });
+  }
+}
+
+void Runtime::RenewRecords() {
+  std::vector<SessionRecords::Held> held;
+  for (const SessionTable::Lease& lease : sessions.TakeRenewed()) {
+    const Session& session = *lease.session;
+    held.push_back(
+        {.tenant = session.tenant,
+         .name = session.name,
+         .used = lease.renewed,
+         .record = {
+             .source = session.source,
+             .request_id = session.request_id,
+             .ttl_ms = std::chrono::duration_cast<std::chrono::milliseconds>(lease.ttl).count(),
+             .last_ms = session.last_ms,
+             .shared = session.shared}});
+  }
+  const auto goes_on = records->Renew(held);
+  if (!goes_on.ok()) return;
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    if (!(*goes_on)[i]) static_cast<void>(sessions.Delete(held[i].tenant, held[i].name));
+  }
+  records->RenewClaims();
+  std::vector<std::pair<std::string, std::string>> deleted;
+  {
+    const absl::MutexLock lock(&mutex_);
+    deleted.swap(deleted_records_);
+  }
+  for (const auto& [tenant, name] : deleted) {
+    if (!records->Delete(tenant, name).ok()) DeleteRecordLater(tenant, name);
+  }
+}
+
+void Runtime::DropDeletedRigs() {
+  const auto marks = shared->List(kDeletedFolder, "", kMostDeleted);
+  if (!marks.ok()) return;
+  const std::int64_t now =
+      std::chrono::duration_cast<std::chrono::seconds>(clock.WallNow().time_since_epoch()).count();
+  std::map<std::string, std::int64_t> seen;
+  for (const ObjectStore::Object& mark : *marks) {
+    seen[mark.name] = mark.modified_seconds;
+    if (mark.modified_seconds > 0 && now - mark.modified_seconds > kMarkSeconds) {
+      static_cast<void>(shared->Remove(mark.name));
+      continue;
+    }
+    const auto before = deleted_rigs_.find(mark.name);
+    if (before != deleted_rigs_.end() && before->second == mark.modified_seconds) continue;
+    if (const auto rig = RigOfDeleted(mark.name)) {
+      rigs->DropFetched(*rig);
+      bound->Forget(*rig);
+    }
+  }
+  deleted_rigs_ = std::move(seen);
+}
+
+}  // namespace sinew::server

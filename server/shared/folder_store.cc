@@ -1,0 +1,131 @@
+#include "server/shared/folder_store.h"
+
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <ctime>
+#include <utility>
+
+#include "core/base/status.h"
+#include "server/base/files.h"
+
+namespace sinew::server {
+namespace {
+
+constexpr time_t kTouchSeconds = 86'400;
+constexpr std::chrono::hours kAbandoned{24};  // age of a temporary file whose writer has ended
+
+// What a share that is gone reports is not a reason to drop anything.
+absl::Status Unreachable(const absl::Status& status) {
+  if (status.ok() || absl::IsNotFound(status)) return status;
+  return absl::UnavailableError(status.message());
+}
+
+class LockedFile final : public ObjectStore::Claim {
+ public:
+  LockedFile(Descriptor file, std::filesystem::path path)
+      : file_(std::move(file)), path_(std::move(path)) {}
+  // Removed while it is locked: whoever locks it now finds that it has no name any more.
+  ~LockedFile() override { RemoveQuietly(path_); }
+
+ private:
+  Descriptor file_;
+  const std::filesystem::path path_;
+};
+
+bool HasName(const Descriptor& file, const std::filesystem::path& path) {
+  struct stat opened {
+  }, named{};
+  return ::fstat(file.fd(), &opened) == 0 && ::stat(path.c_str(), &named) == 0 &&
+         opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ObjectStore>> FolderStore::Open(
+    const std::filesystem::path& folder) {
+  SINEW_RETURN_IF_ERROR(MakeFolder(folder, "store"));
+  return std::unique_ptr<ObjectStore>(new FolderStore(folder));
+}
+
+absl::StatusOr<std::string> FolderStore::Get(const std::string& name, std::uint64_t most_bytes) {
+  const std::filesystem::path path = folder_ / name;
+  struct stat facts {};
+  if (::stat(path.c_str(), &facts) == 0 && static_cast<std::uint64_t>(facts.st_size) > most_bytes) {
+    return absl::ResourceExhaustedError(absl::StrCat(name, ": larger than ", most_bytes, " bytes"));
+  }
+  absl::StatusOr<std::string> bytes = ReadWholeFile(path);
+  if (!bytes.ok()) return Unreachable(bytes.status());
+  // The time of its last use, by which old files can be found and removed.
+  if (::time(nullptr) - facts.st_mtime > kTouchSeconds) {
+    ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);
+  }
+  return bytes;
+}
+
+absl::Status FolderStore::Put(const std::string& name, std::string_view bytes) {
+  const std::filesystem::path path = folder_ / name;
+  SINEW_RETURN_IF_ERROR(Unreachable(MakeFolder(path.parent_path(), "store")));
+  return Unreachable(WriteAtomically(path, bytes));
+}
+
+absl::StatusOr<bool> FolderStore::Has(const std::string& name) {
+  struct stat facts {};
+  if (::stat((folder_ / name).c_str(), &facts) == 0) return S_ISREG(facts.st_mode);
+  if (errno == ENOENT || errno == ENOTDIR) return false;
+  return absl::UnavailableError(absl::StrCat(name, ": ", std::strerror(errno)));
+}
+
+absl::Status FolderStore::Remove(const std::string& name) {
+  return Unreachable(server::Remove(folder_ / name));
+}
+
+absl::StatusOr<std::vector<ObjectStore::Object>> FolderStore::List(const std::string& prefix,
+                                                                   const std::string& after,
+                                                                   std::size_t count) {
+  std::vector<Object> found;
+  std::error_code error;
+  const std::filesystem::path folder = folder_ / prefix;
+  if (!std::filesystem::exists(folder, error)) {
+    if (!error || error == std::errc::no_such_file_or_directory) return found;
+    return absl::UnavailableError(absl::StrCat(prefix, ": ", error.message()));
+  }
+  const auto now = std::chrono::system_clock::now();
+  for (const FileFacts& file : ListFiles(folder)) {
+    if (absl::EndsWith(file.name, ".tmp")) {
+      if (now - file.modified > kAbandoned) RemoveQuietly(folder / file.name);
+      continue;
+    }
+    std::string name = prefix + file.name;
+    if (name <= after) continue;
+    if (found.size() == count) break;
+    found.push_back(
+        {std::move(name), file.bytes,
+         std::chrono::duration_cast<std::chrono::seconds>(file.modified.time_since_epoch())
+             .count()});
+  }
+  return found;
+}
+
+absl::StatusOr<std::unique_ptr<ObjectStore::Claim>> FolderStore::TakeClaim(
+    const std::string& name) {
+  const std::filesystem::path path = folder_ / "claims" / name;
+  SINEW_RETURN_IF_ERROR(Unreachable(MakeFolder(path.parent_path(), "store")));
+  while (true) {
+    Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kPrivate));
+    const bool locked = file.ok() && ::flock(file.fd(), LOCK_EX | LOCK_NB) == 0;
+    if (locked && !HasName(file, path)) continue;  // the claim before has just ended
+    if (locked) return std::make_unique<LockedFile>(std::move(file), path);
+    if (file.ok() && errno == EWOULDBLOCK) return nullptr;
+    return absl::UnavailableError(absl::StrCat(name, ": ", std::strerror(errno)));
+  }
+}
+
+}  // namespace sinew::server

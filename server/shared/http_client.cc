@@ -1,0 +1,171 @@
+#include "server/shared/http_client.h"
+
+#include <absl/strings/ascii.h>
+#include <absl/strings/str_cat.h>
+#include <curl/curl.h>
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+namespace sinew::server {
+namespace {
+
+constexpr std::size_t kIdleHandles = 8;
+
+void StartCurl() {
+  static std::once_flag once;
+  std::call_once(once, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
+}
+
+// What the callbacks of a transfer see.
+struct Transfer {
+  const std::atomic<bool>& stopped;
+  std::string_view rest;  // of the request's body
+  std::uint64_t most_bytes;
+  HttpClient::Reply& reply;
+  bool too_large = false;
+};
+
+std::size_t SendSome(char* to, std::size_t size, std::size_t count, void* context) {
+  auto& transfer = *static_cast<Transfer*>(context);
+  const std::size_t some = std::min(size * count, transfer.rest.size());
+  std::memcpy(to, transfer.rest.data(), some);
+  transfer.rest.remove_prefix(some);
+  return some;
+}
+
+std::size_t TakeSome(char* from, std::size_t size, std::size_t count, void* context) {
+  auto& transfer = *static_cast<Transfer*>(context);
+  if (transfer.reply.body.size() + size * count > transfer.most_bytes) {
+    transfer.too_large = true;
+    return 0;
+  }
+  transfer.reply.body.append(from, size * count);
+  return size * count;
+}
+
+std::size_t TakeHeader(char* from, std::size_t size, std::size_t count, void* context) {
+  auto& headers = static_cast<Transfer*>(context)->reply.headers;
+  const std::string_view line(from, size * count);
+  if (line.starts_with("HTTP/")) headers.clear();  // those of "100 Continue"
+  if (const std::size_t colon = line.find(':'); colon != line.npos) {
+    const std::string value(line.substr(colon + 1));
+    headers[absl::AsciiStrToLower(std::string(line.substr(0, colon)))] =
+        std::string(absl::StripAsciiWhitespace(value));
+  }
+  return size * count;
+}
+
+int Continues(void* context, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+  return static_cast<Transfer*>(context)->stopped ? 1 : 0;
+}
+
+}  // namespace
+
+struct HttpClient::Handle {
+  Handle() : curl(curl_easy_init()) {}
+  ~Handle() { curl_easy_cleanup(curl); }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  CURL* const curl;
+};
+
+HttpClient::HttpClient(Options options) : options_(std::move(options)) {
+  StartCurl();
+}
+HttpClient::~HttpClient() = default;
+
+std::unique_ptr<HttpClient::Handle> HttpClient::Take() {
+  const absl::MutexLock lock(&mutex_);
+  if (idle_.empty()) return std::make_unique<Handle>();
+  std::unique_ptr<Handle> handle = std::move(idle_.back());
+  idle_.pop_back();
+  return handle;
+}
+
+void HttpClient::Return(std::unique_ptr<Handle> handle) {
+  curl_easy_reset(handle->curl);  // keeps its connections
+  const absl::MutexLock lock(&mutex_);
+  if (idle_.size() < kIdleHandles) idle_.push_back(std::move(handle));
+}
+
+absl::StatusOr<HttpClient::Reply> HttpClient::Send(const Request& request) {
+  if (stopped_) return absl::UnavailableError("the server ends");
+  std::unique_ptr<Handle> handle = Take();
+  CURL* const curl = handle->curl;
+  if (curl == nullptr) return absl::InternalError("no memory for a request");
+  Reply reply;
+  Transfer transfer{stopped_, request.body, request.most_bytes, reply};
+  const auto set = [curl](CURLoption option, auto value) { curl_easy_setopt(curl, option, value); };
+  char reason[CURL_ERROR_SIZE] = "";
+  set(CURLOPT_ERRORBUFFER, reason);
+  set(CURLOPT_URL, request.url.c_str());
+  set(CURLOPT_PROTOCOLS_STR, "http,https");
+  set(CURLOPT_NOSIGNAL, 1L);
+  set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(options_.connect_seconds * 1000));
+  set(CURLOPT_TIMEOUT_MS, static_cast<long>(options_.seconds * 1000));
+  set(CURLOPT_LOW_SPEED_LIMIT, 1L);
+  set(CURLOPT_LOW_SPEED_TIME, std::max(1L, static_cast<long>(options_.stall_seconds)));
+  if (!options_.ca_file.empty()) set(CURLOPT_CAINFO, options_.ca_file.c_str());
+  set(CURLOPT_HEADERFUNCTION, TakeHeader);
+  set(CURLOPT_HEADERDATA, &transfer);
+  set(CURLOPT_WRITEFUNCTION, TakeSome);
+  set(CURLOPT_WRITEDATA, &transfer);
+  set(CURLOPT_NOPROGRESS, 0L);
+  set(CURLOPT_XFERINFOFUNCTION, Continues);
+  set(CURLOPT_XFERINFODATA, &transfer);
+  if (request.method == "HEAD") {
+    set(CURLOPT_NOBODY, 1L);
+  } else if (request.method == "PUT") {
+    set(CURLOPT_UPLOAD, 1L);
+    set(CURLOPT_READFUNCTION, SendSome);
+    set(CURLOPT_READDATA, &transfer);
+    set(CURLOPT_INFILESIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
+  } else if (request.method == "POST") {
+    set(CURLOPT_POST, 1L);
+    set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
+    set(CURLOPT_POSTFIELDS, request.body.data());
+  } else if (request.method != "GET") {
+    set(CURLOPT_CUSTOMREQUEST, request.method.c_str());
+  }
+  curl_slist* headers = nullptr;
+  for (const std::string& header : request.headers) {
+    headers = curl_slist_append(headers, header.c_str());
+  }
+  set(CURLOPT_HTTPHEADER, headers);
+  if (!request.signature.user.empty()) {
+    set(CURLOPT_AWS_SIGV4, request.signature.scope.c_str());
+    set(CURLOPT_USERNAME, request.signature.user.c_str());
+    set(CURLOPT_PASSWORD, request.signature.secret.c_str());
+  }
+  const CURLcode code = curl_easy_perform(curl);
+  curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &reply.status);
+  curl_slist_free_all(headers);
+  Return(std::move(handle));
+  if (transfer.too_large && reply.status == 200) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("the reply is larger than ", request.most_bytes, " bytes"));
+  }
+  if (code == CURLE_OK || transfer.too_large) return reply;
+  return absl::UnavailableError(
+      absl::StrCat(reason[0] != '\0' ? reason : curl_easy_strerror(code)));
+}
+
+std::string UrlEncoded(std::string_view text) {
+  static constexpr char kDigits[] = "0123456789ABCDEF";
+  std::string encoded;
+  for (const char c : text) {
+    if (absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.' ||
+        c == '~') {
+      encoded += c;
+    } else {
+      const auto byte = static_cast<unsigned char>(c);
+      encoded += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
+    }
+  }
+  return encoded;
+}
+
+}  // namespace sinew::server

@@ -1,0 +1,68 @@
+// http_client.h - HTTP requests of the server, by libcurl: time limits, TLS, signatures of AWS.
+#pragma once
+
+#include <absl/base/thread_annotations.h>
+#include <absl/status/statusor.h>
+#include <absl/synchronization/mutex.h>
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sinew::server {
+
+// Thread-safe. Connections are kept and used again.
+class HttpClient {
+ public:
+  struct Options {
+    std::string ca_file;         // PEM; empty = the system's authorities
+    double connect_seconds = 3;  // for name, connection and handshake
+    double stall_seconds = 5;    // without a byte
+    double seconds = 60;         // for a request
+  };
+  explicit HttpClient(Options options);
+  ~HttpClient();
+
+  // Signature version 4 of AWS; not signed without a user.
+  struct Signature {
+    std::string scope;  // as CURLOPT_AWS_SIGV4
+    std::string user, secret;
+  };
+  struct Request {
+    std::string method, url;
+    std::vector<std::string> headers;  // "name: value"
+    std::string_view body;
+    std::uint64_t most_bytes = 1 << 20;  // of the reply's body
+    Signature signature = {};
+  };
+  struct Reply {
+    long status = 0;
+    std::map<std::string, std::string> headers;  // names in lower case
+    std::string body;
+  };
+  // The reply, whatever its status. kUnavailable: no reply, or it ended early; kResourceExhausted:
+  // a reply of 200 that is larger than most_bytes.
+  absl::StatusOr<Reply> Send(const Request& request);
+
+  // Requests in progress and later ones fail.
+  void Stop() { stopped_ = true; }
+
+ private:
+  struct Handle;
+  std::unique_ptr<Handle> Take();
+  void Return(std::unique_ptr<Handle> handle);
+
+  const Options options_;
+  std::atomic<bool> stopped_{false};
+  absl::Mutex mutex_;
+  std::vector<std::unique_ptr<Handle>> idle_ ABSL_GUARDED_BY(mutex_);
+};
+
+// A part of a URL, with all but unreserved characters as %XX.
+std::string UrlEncoded(std::string_view text);
+
+}  // namespace sinew::server

@@ -1,0 +1,47 @@
+#include "server/shared/object_store.h"
+
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/strip.h>
+
+#include "core/base/status.h"
+#include "server/base/files.h"
+#include "server/shared/folder_store.h"
+#include "server/shared/s3_store.h"
+
+namespace sinew::server {
+
+namespace {
+
+// The folder of a file:// URL; empty: it is another kind of URL. kInvalidArgument.
+absl::StatusOr<std::string> FolderOf(const std::string& store) {
+  absl::string_view rest = store;
+  if (!absl::ConsumePrefix(&rest, "file://")) return std::string();
+  if (absl::StartsWith(rest, "/")) return std::string(rest);
+  return absl::InvalidArgumentError(
+      absl::StrCat("store: got \"", store, "\", need an absolute path, file:///folder"));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ObjectStore>> ObjectStore::Open(const SharedConfig& config) {
+  SINEW_ASSIGN_OR_RETURN(const std::string folder, FolderOf(config.store));
+  if (!folder.empty()) return FolderStore::Open(folder);
+  if (absl::StartsWith(config.store, "s3://")) return S3Store::Open(config);
+  return absl::InvalidArgumentError(
+      absl::StrCat("store: got \"", config.store, "\", need file:///folder or s3://bucket/prefix"));
+}
+
+absl::Status ObjectStore::Check(const SharedConfig& config) {
+  SINEW_ASSIGN_OR_RETURN(const std::string folder, FolderOf(config.store));
+  if (folder.empty()) return Open(config).status();  // does not connect
+  const absl::Status status = CheckWritableFolder(folder);
+  if (status.ok()) return status;
+  return absl::FailedPreconditionError(absl::StrCat("store: ", status.message()));
+}
+
+absl::StatusOr<std::unique_ptr<ObjectStore::Claim>> ObjectStore::TakeClaim(const std::string&) {
+  return absl::UnimplementedError("claims: this store knows none");
+}
+
+}  // namespace sinew::server

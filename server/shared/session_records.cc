@@ -1,0 +1,22 @@
+#include "server/shared/session_records.h"
+
+#include <utility>
+
+#include "core/base/status.h"
+#include "server/shared/redis_client.h"
+#include "server/shared/redis_records.h"
+#include "server/shared/signed_names.h"
+
+namespace sinew::server {
+
+absl::StatusOr<std::unique_ptr<SessionRecords>> SessionRecords::Open(const SharedConfig& config,
+                                                                     Log log) {
+  if (!config.redis.empty()) {
+    SINEW_ASSIGN_OR_RETURN(auto redis, RedisClient::Create(config, std::move(log)));
+    return std::make_unique<RedisRecords>(std::move(redis));
+  }
+  if (!config.session_key_file.empty()) return SignedNames::Open(config.session_key_file);
+  return nullptr;
+}
+
+}  // namespace sinew::server

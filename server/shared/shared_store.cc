@@ -1,0 +1,220 @@
+#include "server/shared/shared_store.h"
+
+#include <absl/time/clock.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/status.h"
+
+namespace sinew::server {
+namespace {
+
+using Steady = std::chrono::steady_clock;
+
+constexpr int kWriters = 2;
+constexpr std::chrono::seconds kProbePeriod{1};   // while the store is down
+constexpr std::chrono::milliseconds kNotYet{50};  // before a source that had nothing yet is asked
+
+bool MeansDown(const absl::Status& status) {
+  return absl::IsUnavailable(status) || absl::IsPermissionDenied(status) ||
+         absl::IsInvalidArgument(status);  // no keys
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<SharedStore>> SharedStore::Open(const SharedConfig& config,
+                                                               Metrics& metrics, Log log) {
+  SINEW_ASSIGN_OR_RETURN(std::unique_ptr<ObjectStore> store, ObjectStore::Open(config));
+  return std::make_unique<SharedStore>(std::move(store), metrics, std::move(log));
+}
+
+SharedStore::SharedStore(std::unique_ptr<ObjectStore> store, Metrics& metrics, Log log)
+    : store_(std::move(store)), metrics_(metrics), log_(std::move(log)) {
+  metrics_.AddGauge("sinew_store_up", "Whether the last request to the shared store reached it",
+                    [this] { return up() ? 1.0 : 0.0; });
+  metrics_.AddGauge("sinew_store_pending", "Objects that wait to be written to the shared store",
+                    [this] { return static_cast<double>(pending()); });
+  for (int i = 0; i < kWriters; ++i) writers_.emplace_back([this] { Loop(); });
+}
+
+SharedStore::~SharedStore() {
+  Stop(std::chrono::milliseconds(0));
+}
+
+void SharedStore::Stop(std::chrono::milliseconds time) {
+  {
+    const absl::MutexLock lock(&mutex_);
+    const auto empty = [this] {
+      mutex_.AssertHeld();
+      return waiting_.empty() || down_;
+    };
+    if (!stopping_) mutex_.AwaitWithTimeout(absl::Condition(&empty), absl::FromChrono(time));
+    stopping_ = true;
+    changed_.SignalAll();
+  }
+  store_->Stop();
+  for (std::thread& writer : writers_) writer.join();
+  writers_.clear();
+}
+
+bool SharedStore::up() const {
+  const absl::MutexLock lock(&mutex_);
+  return !down_;
+}
+
+std::size_t SharedStore::pending() const {
+  const absl::MutexLock lock(&mutex_);
+  return waiting_.size();
+}
+
+absl::Status SharedStore::Ended(const char* operation, absl::Status status,
+                                Steady::time_point start) {
+  const double seconds = std::chrono::duration<double>(Steady::now() - start).count();
+  const bool down = MeansDown(status);
+  const char* const outcome = down                       ? "failed"
+                              : status.ok()              ? "ok"
+                              : absl::IsNotFound(status) ? "not_found"
+                                                         : "refused";
+  metrics_.StoreRequest(operation, outcome, seconds);
+  const absl::MutexLock lock(&mutex_);
+  if (stopping_) return status;
+  if (!down && down_) {
+    log_->info("store: reached again, {} objects wait to be written", waiting_.size());
+    changed_.SignalAll();
+  }
+  if (down && !down_) {
+    log_->error("store: {}; serving without it", std::string(status.message()));
+    changed_.Signal();
+  }
+  if (down) next_probe_ = Steady::now() + kProbePeriod;
+  down_ = down;
+  return status;
+}
+
+template <class Result, class Request>
+Result SharedStore::Run(const char* operation, const Request& request) {
+  if (!up()) return absl::UnavailableError("the shared store is down");
+  const auto start = Steady::now();
+  Result result = request();
+  if constexpr (std::is_same_v<Result, absl::Status>) {
+    return Ended(operation, std::move(result), start);
+  } else {
+    static_cast<void>(Ended(operation, result.status(), start));
+    return result;
+  }
+}
+
+absl::StatusOr<std::string> SharedStore::Get(const std::string& name, std::uint64_t most_bytes) {
+  auto bytes =
+      Run<absl::StatusOr<std::string>>("get", [&] { return store_->Get(name, most_bytes); });
+  if (bytes.ok()) metrics_.store_fetched_bytes.Increment(static_cast<double>(bytes->size()));
+  return bytes;
+}
+
+absl::Status SharedStore::Put(const std::string& name, std::string_view bytes) {
+  const absl::Status status = Run<absl::Status>("put", [&] { return store_->Put(name, bytes); });
+  if (status.ok()) metrics_.store_written_bytes.Increment(static_cast<double>(bytes.size()));
+  return status;
+}
+
+absl::StatusOr<bool> SharedStore::Has(const std::string& name) {
+  return Run<absl::StatusOr<bool>>("head", [&] { return store_->Has(name); });
+}
+
+absl::Status SharedStore::Remove(const std::string& name) {
+  return Run<absl::Status>("delete", [&] { return store_->Remove(name); });
+}
+
+absl::StatusOr<std::vector<ObjectStore::Object>> SharedStore::List(const std::string& prefix,
+                                                                   const std::string& after,
+                                                                   std::size_t count) {
+  return Run<absl::StatusOr<std::vector<ObjectStore::Object>>>(
+      "list", [&] { return store_->List(prefix, after, count); });
+}
+
+void SharedStore::PutLater(const std::string& name, Source source,
+                           std::function<void(const absl::Status&)> done) {
+  {
+    const absl::MutexLock lock(&mutex_);
+    if (!stopping_) {
+      Waiting& waiting = waiting_[name];
+      waiting.source = std::move(source);
+      waiting.done = std::move(done);
+      waiting.not_before = {};
+      changed_.Signal();
+      return;
+    }
+  }
+  if (done) done(absl::CancelledError("the server ends"));
+}
+
+const std::string* SharedStore::Next(Steady::time_point now, Steady::time_point& wake) const {
+  for (const auto& [name, waiting] : waiting_) {
+    if (waiting.running) continue;
+    if (waiting.not_before <= now) return &name;
+    wake = std::min(wake, waiting.not_before);
+  }
+  return nullptr;
+}
+
+absl::Status SharedStore::Write(const std::string& name, const Source& source) {
+  SINEW_ASSIGN_OR_RETURN(const bool exists, Has(name));
+  if (exists) return absl::OkStatus();
+  SINEW_ASSIGN_OR_RETURN(const std::string bytes, source());
+  return Put(name, bytes);
+}
+
+void SharedStore::WriteNext(const std::string& name) {
+  Waiting& waiting = waiting_[name];
+  waiting.running = true;
+  const Source source = waiting.source;
+  mutex_.Unlock();
+  const absl::Status status = Write(name, source);
+  mutex_.Lock();
+  const auto found = waiting_.find(name);
+  found->second.running = false;
+  const std::function<void(const absl::Status&)> done = found->second.done;
+  if (MeansDown(status)) {
+    found->second.not_before = Steady::now() + kNotYet;
+  } else {
+    if (!status.ok() && !absl::IsNotFound(status)) {
+      log_->error("store: {} is not written: {}", name, std::string(status.message()));
+    }
+    waiting_.erase(found);
+  }
+  mutex_.Unlock();
+  if (done) done(status);
+  mutex_.Lock();
+}
+
+void SharedStore::Probe() {
+  next_probe_ = Steady::now() + std::chrono::hours(1);  // one thread at a time
+  mutex_.Unlock();
+  const auto start = Steady::now();
+  const absl::Status status = store_->Has("rigs/none").status();
+  static_cast<void>(Ended("head", status, start));
+  mutex_.Lock();
+}
+
+void SharedStore::Loop() {
+  mutex_.Lock();
+  while (!stopping_) {
+    const auto now = Steady::now();
+    Steady::time_point wake = now + std::chrono::hours(1);
+    if (down_) {
+      if (next_probe_ <= now) {
+        Probe();
+        continue;
+      }
+      wake = next_probe_;
+    } else if (const std::string* const next = Next(now, wake); next != nullptr) {
+      WriteNext(std::string(*next));
+      continue;
+    }
+    changed_.WaitWithTimeout(&mutex_, absl::FromChrono(wake - now));
+  }
+  mutex_.Unlock();
+}
+
+}  // namespace sinew::server

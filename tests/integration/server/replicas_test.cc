@@ -1,0 +1,210 @@
+// Two servers that share a store of rigs and bound data, and sessions: in Redis, or by their names.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "tests/integration/server/server_fixture.h"
+#include "tests/support/redis_process.h"
+#include "tests/support/temporary_folder.h"
+
+namespace sinew::testing {
+namespace {
+
+enum class Sessions { kRedis, kNames };
+
+// One of them.
+struct Replica {
+  explicit Replica(const server::Config& config)
+      : server(*server::Server::Start(config)),
+        stubs(
+            grpc::CreateChannel(server->addresses().front(), grpc::InsecureChannelCredentials())) {}
+  std::unique_ptr<server::Server> server;
+  Stubs stubs;
+};
+
+class ReplicasTest : public ::testing::TestWithParam<Sessions> {
+ protected:
+  void SetUp() override {
+    config_.network.listen = {"127.0.0.1:0"};
+    config_.log.level = "off";
+    config_.access.client_share = 1;
+    config_.shared.store = "file://" + folder_ / "store";
+    if (GetParam() == Sessions::kRedis) {
+      if (!RedisProcess::Installed()) GTEST_SKIP() << "redis-server is not installed";
+      redis_ = std::make_unique<RedisProcess>();
+      config_.shared.redis = redis_->address();
+    } else {
+      WriteAll(folder_ / "key", std::string(32, 'k') + "\n");
+      config_.shared.session_key_file = folder_ / "key";
+    }
+    a_ = std::make_unique<Replica>(config_);
+    b_ = std::make_unique<Replica>(config_);
+  }
+  bool redis() const { return GetParam() == Sessions::kRedis; }
+
+  static grpc::Status Deform(Replica& replica, const std::string& session, std::string* bytes) {
+    v1::DeformRequest request;
+    request.mutable_target()->set_session(session);
+    *request.mutable_pose() = TubePose(1, 0.4f);
+    v1::DeformResponse response;
+    const grpc::Status status = replica.stubs.Deform(request, response);
+    response.mutable_frame()->clear_timing();
+    *bytes = response.frame().SerializeAsString();
+    return status;
+  }
+
+  const TemporaryFolder folder_;
+  std::unique_ptr<RedisProcess> redis_;
+  server::Config config_;
+  std::unique_ptr<Replica> a_, b_;
+};
+
+TEST_P(ReplicasTest, AnyServerServesAnySession) {
+  const std::string rig = a_->stubs.UploadTube();
+  const std::string session = a_->stubs.Create(rig, "ddm").name();
+  EXPECT_EQ(a_->stubs.Watch(session).state(), v1::Session::STATE_READY);
+  std::string here, there;
+  EXPECT_CODE(Deform(*a_, session, &here), grpc::StatusCode::OK);
+  EXPECT_CODE(Deform(*b_, session, &there), grpc::StatusCode::OK);
+  EXPECT_EQ(here, there);
+  v1::Session found;
+  EXPECT_CODE(b_->stubs.Get(session, &found), grpc::StatusCode::OK);
+  EXPECT_EQ(found.name(), session);
+  EXPECT_EQ(found.recipe().SerializeAsString(),
+            a_->stubs.Watch(session).recipe().SerializeAsString());
+}
+
+TEST_P(ReplicasTest, EveryMethodContinuesASessionOfAnotherServer) {
+  const std::string rig = a_->stubs.UploadTube();
+  const auto create = [&] { return a_->stubs.Create(rig, "lbs").name(); };
+  EXPECT_EQ(b_->stubs.Watch(create()).state(), v1::Session::STATE_READY);
+  EXPECT_CODE(b_->stubs.Get(create()), grpc::StatusCode::OK);
+  {
+    grpc::ClientContext context;
+    v1::RenewSessionRequest request;
+    request.set_name(create());
+    v1::RenewSessionResponse response;
+    EXPECT_CODE(b_->stubs.sessions->RenewSession(&context, request, &response),
+                grpc::StatusCode::OK);
+  }
+  v1::StreamOpen open;
+  open.mutable_target()->set_session(create());
+  EXPECT_EQ(Stream(b_->stubs, open).Opened().session(), open.target().session());
+  EXPECT_CODE(b_->stubs.DeleteSession(create()), grpc::StatusCode::OK);
+}
+
+TEST_P(ReplicasTest, TheRigIsFetchedForASourceToo) {
+  const std::string rig = a_->stubs.UploadTube();
+  v1::DeformRequest request;
+  request.mutable_target()->mutable_source()->set_rig(rig);
+  request.mutable_target()->mutable_source()->set_recipe_text("lbs");
+  *request.mutable_pose() = TubePose(1, 0.4f);
+  v1::DeformResponse response;
+  EXPECT_CODE(b_->stubs.Deform(request, response), grpc::StatusCode::OK);
+  EXPECT_EQ(b_->stubs.Create(rig, "dqs").source().rig(), rig);
+}
+
+TEST_P(ReplicasTest, AnUploadOfAKnownRigSendsNothing) {
+  const std::string bytes = TubeRig({}).SerializeAsString();
+  std::string name;
+  EXPECT_CODE(a_->stubs.Upload(bytes, &name), grpc::StatusCode::OK);
+  grpc::ClientContext context;
+  v1::UploadRigResponse response;
+  const auto writer = b_->stubs.rigs->UploadRig(&context, &response);
+  v1::UploadRigRequest header;
+  header.mutable_header()->set_sha256(Sha256Hex(bytes));
+  header.mutable_header()->set_size_bytes(bytes.size());
+  writer->Write(header);
+  writer->WritesDone();
+  EXPECT_CODE(writer->Finish(), grpc::StatusCode::OK);
+  EXPECT_EQ(response.rig().name(), name);
+}
+
+TEST_P(ReplicasTest, UnknownNamesAreNotFound) {
+  std::string bytes;
+  EXPECT_CODE(Deform(*b_, "sessions/" + std::string(32, '0'), &bytes), grpc::StatusCode::NOT_FOUND);
+  EXPECT_CODE(b_->stubs.Get("sessions/none"), grpc::StatusCode::NOT_FOUND);
+  EXPECT_CODE(b_->stubs.DeleteSession("sessions/none"), grpc::StatusCode::NOT_FOUND);
+  v1::CreateSessionRequest request;
+  request.mutable_source()->set_rig("rigs/sha256-" + std::string(64, '0'));
+  request.mutable_source()->set_recipe_text("lbs");
+  v1::Session session;
+  EXPECT_CODE(b_->stubs.Create(request, session), grpc::StatusCode::NOT_FOUND);
+}
+
+TEST_P(ReplicasTest, ADeletedSessionEnds) {
+  const std::string session = a_->stubs.Create(a_->stubs.UploadTube(), "lbs").name();
+  EXPECT_CODE(b_->stubs.Get(session), grpc::StatusCode::OK);
+  EXPECT_CODE(b_->stubs.DeleteSession(session), grpc::StatusCode::OK);
+  EXPECT_CODE(b_->stubs.Get(session), grpc::StatusCode::NOT_FOUND);
+  if (!redis()) return;  // signed names are not asked for
+  WaitUntil([&] { return a_->stubs.Get(session).error_code() == grpc::StatusCode::NOT_FOUND; });
+}
+
+TEST_P(ReplicasTest, ADeletedRigIsGoneOnAllServers) {
+  const std::string rig = a_->stubs.UploadTube();
+  EXPECT_EQ(b_->stubs.Create(rig, "lbs").source().rig(), rig);
+  EXPECT_CODE(a_->stubs.DeleteRig(rig), grpc::StatusCode::OK);
+  const auto get = [&] {
+    grpc::ClientContext context;
+    v1::GetRigRequest request;
+    request.set_name(rig);
+    v1::GetRigResponse response;
+    return b_->stubs.rigs->GetRig(&context, request, &response).error_code();
+  };
+  WaitUntil([&] { return get() == grpc::StatusCode::NOT_FOUND; });
+}
+
+TEST_P(ReplicasTest, ARepeatedRequestFindsTheSessionOfAnotherServer) {
+  v1::CreateSessionRequest request;
+  request.mutable_source()->set_rig(a_->stubs.UploadTube());
+  request.mutable_source()->set_recipe_text("lbs");
+  request.set_request_id("one");
+  v1::Session first, second;
+  EXPECT_CODE(a_->stubs.Create(request, first), grpc::StatusCode::OK);
+  EXPECT_CODE(b_->stubs.Create(request, second), grpc::StatusCode::OK);
+  if (!redis()) {  // a request id is known to one server
+    EXPECT_NE(first.name(), second.name());
+    return;
+  }
+  EXPECT_EQ(first.name(), second.name());
+  request.mutable_source()->set_recipe_text("dqs");
+  EXPECT_CODE(b_->stubs.Create(request, second), grpc::StatusCode::ALREADY_EXISTS);
+}
+
+TEST_P(ReplicasTest, AServerAloneGoesOn) {
+  const std::string rig = a_->stubs.UploadTube();
+  const std::string session = a_->stubs.Create(rig, "lbs").name();
+  EXPECT_EQ(a_->stubs.Watch(session).state(), v1::Session::STATE_READY);
+  std::filesystem::remove_all(folder_ / "store");
+  WriteAll(folder_ / "store", "not a folder");
+  if (redis()) redis_->Kill();
+  std::string bytes;
+  EXPECT_CODE(Deform(*a_, session, &bytes), grpc::StatusCode::OK);
+  EXPECT_EQ(a_->stubs.Watch(a_->stubs.Create(rig, "ddm").name()).state(), v1::Session::STATE_READY);
+  const std::string other = a_->stubs.UploadTube({.rings = 11});
+  // What only the other server could know.
+  const grpc::Status unknown = a_->stubs.Get("sessions/" + std::string(32, '0'));
+  EXPECT_CODE(unknown, redis() ? grpc::StatusCode::UNAVAILABLE : grpc::StatusCode::NOT_FOUND);
+  v1::CreateSessionRequest request;
+  request.mutable_source()->set_rig("rigs/sha256-" + std::string(64, '0'));
+  request.mutable_source()->set_recipe_text("lbs");
+  v1::Session none;
+  EXPECT_CODE(a_->stubs.Create(request, none), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_CODE(a_->stubs.DeleteSession(session), grpc::StatusCode::OK);
+
+  // When they are back, it catches up.
+  std::filesystem::remove(folder_ / "store");
+  if (redis()) redis_->Start();
+  const std::string later = a_->stubs.Create(other, "dqs").name();
+  WaitUntil([&] { return b_->stubs.Get(later).error_code() == grpc::StatusCode::OK; });
+}
+
+INSTANTIATE_TEST_SUITE_P(Sessions, ReplicasTest,
+                         ::testing::Values(Sessions::kRedis, Sessions::kNames),
+                         [](const auto& parameter) {
+                           return parameter.param == Sessions::kRedis ? "Redis" : "Names";
+                         });
+
+}  // namespace
+}  // namespace sinew::testing

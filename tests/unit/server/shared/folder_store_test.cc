@@ -1,0 +1,109 @@
+#include "server/shared/folder_store.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "tests/support/temporary_folder.h"
+
+namespace sinew::server {
+namespace {
+
+namespace fs = std::filesystem;
+
+class FolderStoreTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto store = ObjectStore::Open({.store = "file://" + folder_.path().string() + "/shared"});
+    ASSERT_TRUE(store.ok()) << store.status();
+    store_ = *std::move(store);
+  }
+  const testing::TemporaryFolder folder_;
+  std::unique_ptr<ObjectStore> store_;
+};
+
+TEST_F(FolderStoreTest, KeepsWhatWasPut) {
+  ASSERT_TRUE(store_->Put("rigs/abc", "bytes").ok());
+  EXPECT_EQ(*store_->Get("rigs/abc", 5), "bytes");
+  EXPECT_TRUE(*store_->Has("rigs/abc"));
+  EXPECT_FALSE(*store_->Has("rigs"));
+  ASSERT_TRUE(store_->Remove("rigs/abc").ok());
+  ASSERT_TRUE(store_->Remove("rigs/abc").ok());
+  EXPECT_FALSE(*store_->Has("rigs/abc"));
+  EXPECT_EQ(store_->Get("rigs/abc", 5).status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(FolderStoreTest, RefusesObjectsThatAreTooLarge) {
+  ASSERT_TRUE(store_->Put("a/b", "123456").ok());
+  EXPECT_EQ(store_->Get("a/b", 5).status().code(), absl::StatusCode::kResourceExhausted);
+}
+
+TEST_F(FolderStoreTest, ListsInOrderBehindAName) {
+  for (const char* name : {"x/c", "x/a", "x/b", "y/d"}) ASSERT_TRUE(store_->Put(name, "1").ok());
+  const auto all = *store_->List("x/", "", 10);
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].name, "x/a");
+  EXPECT_EQ(all[2].name, "x/c");
+  EXPECT_EQ(all[0].bytes, 1u);
+  EXPECT_GT(all[0].modified_seconds, 1'600'000'000);
+  const auto rest = *store_->List("x/", "x/a", 1);
+  ASSERT_EQ(rest.size(), 1u);
+  EXPECT_EQ(rest[0].name, "x/b");
+  EXPECT_TRUE(store_->List("none/", "", 10)->empty());
+}
+
+TEST_F(FolderStoreTest, ListsNoFileThatIsBeingWrittenAndRemovesAbandonedOnes) {
+  ASSERT_TRUE(store_->Put("x/a", "1").ok());
+  const fs::path folder = folder_.path() / "shared" / "x";
+  testing::WriteAll(folder / "b.1.2.tmp", "half");
+  testing::WriteAll(folder / "c.1.2.tmp", "half");
+  fs::last_write_time(folder / "c.1.2.tmp",
+                      fs::file_time_type::clock::now() - std::chrono::hours(48));
+  EXPECT_EQ(store_->List("x/", "", 10)->size(), 1u);
+  EXPECT_TRUE(fs::exists(folder / "b.1.2.tmp"));
+  EXPECT_FALSE(fs::exists(folder / "c.1.2.tmp"));
+}
+
+TEST_F(FolderStoreTest, GivesAClaimToOneAtATime) {
+  auto first = *store_->TakeClaim("bind");
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(*store_->TakeClaim("bind"), nullptr);
+  EXPECT_NE(*store_->TakeClaim("another"), nullptr);
+  first.reset();
+  EXPECT_NE(*store_->TakeClaim("bind"), nullptr);
+}
+
+TEST_F(FolderStoreTest, NeverGivesAClaimTwiceWhileThreadsCompete) {
+  std::atomic<int> holders{0}, most{0}, taken{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < 500; ++round) {
+        auto claim = *store_->TakeClaim("bind");
+        if (claim == nullptr) continue;
+        const int now = ++holders;
+        if (now > most) most = now;
+        ++taken;
+        --holders;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(most, 1);
+  EXPECT_GT(taken, 0);
+}
+
+TEST(ObjectStore, NamesWhatIsWrongWithAUrl) {
+  const auto error = [](SharedConfig config) {
+    return std::string(ObjectStore::Open(config).status().message());
+  };
+  EXPECT_EQ(error({.store = "/folder"}),
+            "store: got \"/folder\", need file:///folder or s3://bucket/prefix");
+  EXPECT_EQ(error({.store = "file://relative"}),
+            "store: got \"file://relative\", need an absolute path, file:///folder");
+  EXPECT_NE(error({.store = "file:///proc/none"}).find("store: cannot use"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace sinew::server
