@@ -138,7 +138,8 @@ std::string Connection::Traceparent() const {
 }
 
 std::unique_ptr<grpc::ClientContext> Connection::NewContext(absl::Time deadline,
-                                                            const std::string& traceparent) const {
+                                                            const std::string& traceparent,
+                                                            const std::string& route) const {
   auto context = std::make_unique<grpc::ClientContext>();
   if (deadline != absl::InfiniteFuture()) context->set_deadline(absl::ToChronoTime(deadline));
   for (const auto& [key, value] : options_.metadata) context->AddMetadata(key, value);
@@ -146,6 +147,7 @@ std::unique_ptr<grpc::ClientContext> Connection::NewContext(absl::Time deadline,
     context->AddMetadata("authorization", header);
   }
   if (!traceparent.empty()) context->AddMetadata("traceparent", traceparent);
+  if (!route.empty()) context->AddMetadata(kRouteKey, route);
   return context;
 }
 
@@ -157,9 +159,9 @@ void Connection::Reconnect(const std::stop_token& stop) const {
 }
 
 absl::Status Connection::RunOnce(
-    absl::Time deadline, const std::stop_token& stop,
+    absl::Time deadline, const std::stop_token& stop, const std::string& route,
     absl::FunctionRef<absl::Status(grpc::ClientContext&)> attempt) const {
-  const std::unique_ptr<grpc::ClientContext> context = NewContext(deadline, Traceparent());
+  const std::unique_ptr<grpc::ClientContext> context = NewContext(deadline, Traceparent(), route);
   absl::Status status;
   {
     std::stop_callback cancel(stop, [&] { context->TryCancel(); });
@@ -171,12 +173,12 @@ absl::Status Connection::RunOnce(
   return absl::UnavailableError(absl::StrCat("the call was broken off: ", status.message()));
 }
 
-absl::Status Connection::Run(const CallOptions& call,
+absl::Status Connection::Run(const CallOptions& call, const std::string& route,
                              absl::FunctionRef<absl::Status(grpc::ClientContext&)> attempt) const {
   const absl::Time deadline = Deadline(call);
   Recovery recovery(*this, Repeat::kAttempts, deadline, call.stop);
   while (true) {
-    absl::Status status = RunOnce(deadline, call.stop, attempt);
+    absl::Status status = RunOnce(deadline, call.stop, route, attempt);
     if (status.ok() || !recovery.TryAgain(status)) return status;
   }
 }

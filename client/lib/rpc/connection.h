@@ -15,6 +15,7 @@
 #include "client/lib/codec/status_codec.h"
 #include "client/lib/rpc/credentials.h"
 #include "client/lib/rpc/recovery.h"
+#include "client/lib/rpc/routes.h"
 #include "core/base/status.h"
 #include "sinew/client.h"
 #include "sinew/v1/info_service.grpc.pb.h"
@@ -45,23 +46,23 @@ class Connection {
   std::string Traceparent() const;
 
   // A context with the client's metadata and token. Neither an infinite deadline nor an empty
-  // traceparent is set.
+  // traceparent or route is set. route: as routes.h has it.
   std::unique_ptr<grpc::ClientContext> NewContext(absl::Time deadline,
-                                                  const std::string& traceparent) const;
+                                                  const std::string& traceparent,
+                                                  const std::string& route) const;
 
   // Runs `attempt`, each time with a new context, until it succeeds or RetryPolicy::max_attempts is
   // reached; a stop cancels the context.
-  absl::Status Run(const CallOptions& call,
+  absl::Status Run(const CallOptions& call, const std::string& route,
                    absl::FunctionRef<absl::Status(grpc::ClientContext&)> attempt) const;
 
   // Run of a call with one reply.
   template <class Stub, class Request, class Response>
-  absl::StatusOr<Response> Call(Stub& stub,
-                                grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
-                                                             Response*),
-                                const Request& request, const CallOptions& call) const {
+  absl::StatusOr<Response> Call(
+      Stub& stub, grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Response*),
+      const Request& request, const CallOptions& call, const std::string& route = {}) const {
     Response response;
-    SINEW_RETURN_IF_ERROR(Run(call, [&](grpc::ClientContext& context) {
+    SINEW_RETURN_IF_ERROR(Run(call, route, [&](grpc::ClientContext& context) {
       return FromGrpc((stub.*method)(&context, request, &response));
     }));
     return response;
@@ -72,10 +73,11 @@ class Connection {
   template <class Stub, class Request, class Response>
   absl::Status Delete(Stub& stub,
                       grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Response*),
-                      const Request& request, const CallOptions& call) const {
+                      const Request& request, const CallOptions& call,
+                      const std::string& route) const {
     int attempts = 0;
     Response response;
-    const absl::Status status = Run(call, [&](grpc::ClientContext& context) {
+    const absl::Status status = Run(call, route, [&](grpc::ClientContext& context) {
       ++attempts;
       return FromGrpc((stub.*method)(&context, request, &response));
     });
@@ -84,8 +86,10 @@ class Connection {
 
   // One attempt. kUnavailable instead of kCancelled if the caller requested no stop: proxies cancel
   // the calls of a dead replica.
-  absl::Status RunOnce(absl::Time deadline, const std::stop_token& stop,
+  absl::Status RunOnce(absl::Time deadline, const std::stop_token& stop, const std::string& route,
                        absl::FunctionRef<absl::Status(grpc::ClientContext&)> attempt) const;
+
+  Routes& routes() { return routes_; }
 
   // After kUnauthenticated: reads the token again. False: there is no file to read it from.
   bool RenewToken() const { return token_->ReadAgain(); }
@@ -102,6 +106,7 @@ class Connection {
   const std::unique_ptr<InfoStub> info_;
   const std::unique_ptr<RigStub> rigs_;
   const std::unique_ptr<SessionStub> sessions_;
+  Routes routes_;
 };
 
 }  // namespace sinew::client

@@ -35,6 +35,7 @@ bool IsRefused(const absl::Status& status) {
 
 bool IsLost(const absl::Status& status) {
   if (absl::IsNotFound(status)) return true;
+  if (absl::IsUnavailable(status)) return Details(status).reason == "NOT_HERE";
   return absl::IsFailedPrecondition(status) && Details(status).reason == "NOT_READY";
 }
 

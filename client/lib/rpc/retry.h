@@ -22,8 +22,8 @@ bool IsBroken(const absl::Status& status, bool cancelled_here);
 // said when to repeat it.
 bool IsRefused(const absl::Status& status);
 
-// True if the server no longer has the session, rig or bound data of the call, so that making it
-// again would help.
+// True if the server no longer has the session, rig or bound data of the call, or cannot find out
+// about it, so that making it again would help.
 bool IsLost(const absl::Status& status);
 
 // kInvalidArgument: a field out of range.

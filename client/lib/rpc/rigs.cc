@@ -38,9 +38,10 @@ class Upload {
   absl::Status Attempt(absl::Time deadline, const std::stop_token& stop, Recovery& recovery) {
     std::size_t held = 0;
     for (bool ask = true;; ask = false) {
-      SINEW_RETURN_IF_ERROR(connection_.RunOnce(deadline, stop, [&](grpc::ClientContext& context) {
-        return Send(context, ask ? std::string_view() : bytes_, held);
-      }));
+      SINEW_RETURN_IF_ERROR(
+          connection_.RunOnce(deadline, stop, RouteOfRig(name_), [&](grpc::ClientContext& context) {
+            return Send(context, ask ? std::string_view() : bytes_, held);
+          }));
       const std::size_t now = response_.has_rig() ? bytes_.size() : response_.committed_bytes();
       if (!ask) sent_bytes_ += now - std::min(now, held);
       if (response_.has_rig()) return absl::OkStatus();
@@ -113,8 +114,9 @@ absl::StatusOr<UploadedRig> Client::UploadRig(const RigData& rig, const UploadPr
 absl::StatusOr<RigSummary> Client::GetRig(const std::string& name, const CallOptions& call) const {
   v1::GetRigRequest request;
   request.set_name(name);
-  SINEW_ASSIGN_OR_RETURN(const auto response,
-                         connection_->Call(connection_->rigs(), &RigStub::GetRig, request, call));
+  SINEW_ASSIGN_OR_RETURN(
+      const auto response,
+      connection_->Call(connection_->rigs(), &RigStub::GetRig, request, call, RouteOfRig(name)));
   return ToRigSummary(response.rig());
 }
 
@@ -142,7 +144,7 @@ absl::StatusOr<std::string> Client::DownloadRig(const std::string& name,
     }
     return FromGrpc(reader->Finish());
   };
-  SINEW_RETURN_IF_ERROR(connection_->Run(call, attempt));
+  SINEW_RETURN_IF_ERROR(connection_->Run(call, RouteOfRig(name), attempt));
   if (RigName(bytes) != name) {
     return absl::DataLossError(
         absl::StrCat(name, ": got ", bytes.size(), " bytes of another SHA-256, ", RigName(bytes)));
@@ -153,7 +155,8 @@ absl::StatusOr<std::string> Client::DownloadRig(const std::string& name,
 absl::Status Client::DeleteRig(const std::string& name, const CallOptions& call) const {
   v1::DeleteRigRequest request;
   request.set_name(name);
-  return connection_->Delete(connection_->rigs(), &RigStub::DeleteRig, request, call);
+  return connection_->Delete(connection_->rigs(), &RigStub::DeleteRig, request, call,
+                             RouteOfRig(name));
 }
 
 absl::Status Client::ForEachRig(const std::function<bool(const RigSummary&)>& each,

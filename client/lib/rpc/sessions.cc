@@ -34,9 +34,10 @@ absl::StatusOr<Session> Client::CreateSession(const SessionRequest& request,
   if (request.ttl != absl::ZeroDuration()) *message.mutable_ttl() = FromDuration(request.ttl);
   message.set_request_id(NewRequestId());
   message.set_validate_only(request.validate_only);
-  SINEW_ASSIGN_OR_RETURN(
-      const auto response,
-      connection_->Call(connection_->sessions(), &SessionStub::CreateSession, message, call));
+  SINEW_ASSIGN_OR_RETURN(const auto response,
+                         connection_->Call(connection_->sessions(), &SessionStub::CreateSession,
+                                           message, call, RouteOfRig(request.rig)));
+  connection_->routes().Remember(response.session().name(), request.rig);
   return ToSession(response.session());
 }
 
@@ -53,7 +54,7 @@ absl::StatusOr<Session> Client::WaitSession(const std::string& name,
     }
     return FromGrpc(reader->Finish());
   };
-  SINEW_RETURN_IF_ERROR(connection_->Run(call, attempt));
+  SINEW_RETURN_IF_ERROR(connection_->Run(call, connection_->routes().OfSession(name), attempt));
   switch (last.session().state()) {
     case v1::Session::STATE_READY:
       return ToSession(last.session());
@@ -68,9 +69,9 @@ absl::StatusOr<Session> Client::WaitSession(const std::string& name,
 absl::StatusOr<Session> Client::GetSession(const std::string& name, const CallOptions& call) const {
   v1::GetSessionRequest request;
   request.set_name(name);
-  SINEW_ASSIGN_OR_RETURN(
-      const auto response,
-      connection_->Call(connection_->sessions(), &SessionStub::GetSession, request, call));
+  SINEW_ASSIGN_OR_RETURN(const auto response,
+                         connection_->Call(connection_->sessions(), &SessionStub::GetSession,
+                                           request, call, connection_->routes().OfSession(name)));
   return ToSession(response.session());
 }
 
@@ -79,16 +80,17 @@ absl::StatusOr<Session> Client::RenewSession(const std::string& name, absl::Dura
   v1::RenewSessionRequest request;
   request.set_name(name);
   if (ttl != absl::ZeroDuration()) *request.mutable_ttl() = FromDuration(ttl);
-  SINEW_ASSIGN_OR_RETURN(
-      const auto response,
-      connection_->Call(connection_->sessions(), &SessionStub::RenewSession, request, call));
+  SINEW_ASSIGN_OR_RETURN(const auto response,
+                         connection_->Call(connection_->sessions(), &SessionStub::RenewSession,
+                                           request, call, connection_->routes().OfSession(name)));
   return ToSession(response.session());
 }
 
 absl::Status Client::DeleteSession(const std::string& name, const CallOptions& call) const {
   v1::DeleteSessionRequest request;
   request.set_name(name);
-  return connection_->Delete(connection_->sessions(), &SessionStub::DeleteSession, request, call);
+  return connection_->Delete(connection_->sessions(), &SessionStub::DeleteSession, request, call,
+                             connection_->routes().OfSession(name));
 }
 
 absl::Status Client::ForEachSession(const std::function<bool(const Session&)>& each,

@@ -55,7 +55,7 @@ absl::StatusOr<WeightedRig> Client::ComputeWeights(const WeightsRequest& request
     }
     return FromGrpc(reader->Finish());
   };
-  SINEW_RETURN_IF_ERROR(connection_->Run(call, attempt));
+  SINEW_RETURN_IF_ERROR(connection_->Run(call, RouteOfRig(request.rig), attempt));
   if (!last.has_rig()) {
     return absl::InternalError("weights: the call ended without a rig");
   }

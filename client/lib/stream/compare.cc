@@ -85,7 +85,7 @@ class Comparison {
     while (next_ < poses_.frames) {
       const std::size_t end = BlockEnd(max_frames);
       absl::Status status =
-          connection_.RunOnce(connection_.Deadline(call), call.stop,
+          connection_.RunOnce(connection_.Deadline(call), call.stop, Route(),
                               [&](grpc::ClientContext& context) { return RunBlock(context, end); });
       if (status.ok()) {
         next_ = end;
@@ -115,6 +115,10 @@ class Comparison {
     const std::size_t fit = BlockFrames(bytes, max_frames + Preroll());
     const std::size_t fresh = fit > Preroll() ? fit - Preroll() : 1;
     return std::min(poses_.frames, next_ + fresh);
+  }
+
+  std::string Route() const {
+    return header_.targets().empty() ? std::string() : connection_.routes().Of(header_.targets(0));
   }
 
   absl::Status SetTargets(const absl::StatusOr<std::vector<Target>>& targets) {

@@ -56,8 +56,9 @@ absl::StatusOr<FrameView> ReadReply(const grpc::ByteBuffer& buffer, bool verify)
 absl::StatusOr<FrameView> DeformOnce(Connection& connection, const v1::DeformRequest& request,
                                      bool verify, const CallOptions& call) {
   FrameView view;
-  const absl::Status status =
-      connection.Run(call, [&](grpc::ClientContext& context) -> absl::Status {
+  const absl::Status status = connection.Run(
+      call, connection.routes().Of(request.target()),
+      [&](grpc::ClientContext& context) -> absl::Status {
         grpc::ByteBuffer reply;
         SINEW_RETURN_IF_ERROR(FromGrpc(CallDeform(connection, context, request, reply)));
         if (!reply.Valid()) return absl::InternalError("Deform: got no reply");

@@ -196,7 +196,8 @@ absl::Status StreamCore::RestoreLost() {
 // Opens the stream once and serves it to its end.
 absl::Status StreamCore::RunCall() {
   Call call;
-  call.context = connection_->NewContext(absl::InfiniteFuture(), traceparent_);
+  call.context = connection_->NewContext(absl::InfiniteFuture(), traceparent_,
+                                         connection_->routes().Of(open_.target()));
   v1::StreamDeformRequest opener;
   *opener.mutable_open() = open_;
   call.opener = ToSlice(opener);

@@ -38,7 +38,7 @@ TEST(IsBroken, RecognisesProxyErrorsForDeadReplica) {
   }
 }
 
-TEST(IsLost, RequiresNotFoundOrNotReady) {
+TEST(IsLost, RequiresNotFoundNotReadyOrNotHere) {
   EXPECT_TRUE(IsLost(absl::NotFoundError("sessions/x")));
   EXPECT_FALSE(IsLost(absl::FailedPreconditionError("other determinism digest")));
   v1::Problem problem;
@@ -46,6 +46,11 @@ TEST(IsLost, RequiresNotFoundOrNotReady) {
   problem.set_reason(v1::REASON_NOT_READY);
   EXPECT_TRUE(IsLost(ToStatus(problem)));
   problem.set_reason(v1::REASON_DETERMINISM_MISMATCH);
+  EXPECT_FALSE(IsLost(ToStatus(problem)));
+  problem.set_code(static_cast<int>(absl::StatusCode::kUnavailable));
+  problem.set_reason(v1::REASON_NOT_HERE);
+  EXPECT_TRUE(IsLost(ToStatus(problem)));
+  problem.set_reason(v1::REASON_DRAINING);
   EXPECT_FALSE(IsLost(ToStatus(problem)));
   EXPECT_FALSE(IsLost(absl::OkStatus()));
 }
