@@ -49,6 +49,11 @@ void AddGlobals(OptionSet set, Globals& globals, std::optional<std::string>& ser
   set.AddFlag("--local", globals.local, "No server: run the service in this process")
       .Excludes(server)
       .Placeholder(" ");
+  set.AddText(
+         "--local-cache", globals.local_cache,
+         "With --local: keep rigs and bound data in this folder, so that of all processes that "
+         "use it only one binds (default: $SINEW_LOCAL_CACHE)")
+      .Placeholder("DIR");
   AddFile(set, "--tls-ca", globals.tls_ca, "SINEW_TLS_CA",
           "Use TLS: authorities of the server's certificate in PEM, or `system`");
   AddFile(set, "--tls-cert", globals.tls_cert, "SINEW_TLS_CERT", "Certificate of this client, PEM");
@@ -151,7 +156,15 @@ CommandLine ParseCommandLine(int argc, const char* const* argv) {
     line.exit_code = kExitUsage;
     return line;
   }
-  if (line.globals.local) return line;
+  if (line.globals.local) {
+    if (line.globals.local_cache.empty()) {
+      line.globals.local_cache = Environment("SINEW_LOCAL_CACHE");
+    }
+    return line;
+  }
+  if (!line.globals.local_cache.empty()) {
+    return Mistake(std::move(line), UsageError("--local-cache: got it without --local"));
+  }
   line.globals.names_server = server_option.has_value();
   std::string address = server_option.value_or(Environment("SINEW_SERVER"));
   if (!server_option && address.empty()) address = "127.0.0.1:50051";

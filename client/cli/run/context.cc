@@ -81,7 +81,7 @@ void PrintInterrupted(const Globals& globals) {
 absl::StatusOr<client::Client> Context::Connect() {
   if (client_) return *client_;
   if (globals_.local) {
-    SINEW_ASSIGN_OR_RETURN(local_, StartLocalService());
+    SINEW_ASSIGN_OR_RETURN(local_, StartLocalService(globals_.local_cache));
     client_ = local_->client;
     return *client_;
   }

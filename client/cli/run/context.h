@@ -28,6 +28,7 @@ struct Globals {
   // The option or "$VARIABLE" that filled a member of client::ClientOptions, such as "tls.ca_file".
   std::map<std::string, std::string> origins;
   bool local = false;
+  std::string local_cache;  // folder of its rigs and bound data; empty = memory only
   bool json = false;
   bool quiet = false;
   std::string progress = "auto";       // one of ProgressNames

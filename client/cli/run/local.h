@@ -4,6 +4,7 @@
 #include <absl/status/statusor.h>
 
 #include <memory>
+#include <string>
 
 #include "sinew/client.h"
 
@@ -16,7 +17,9 @@ struct LocalService {
   client::Client client;
 };
 
-// Errors of Server::Start.
-absl::StatusOr<LocalService> StartLocalService();
+// cache: a folder where rigs and bound data are kept for later services, also of other processes at
+// the same time; empty = none. kInvalidArgument: the folder cannot be used; else errors of
+// Server::Start.
+absl::StatusOr<LocalService> StartLocalService(const std::string& cache = {});
 
 }  // namespace sinew::cli

@@ -51,11 +51,11 @@ ConnectionPointer Connect(const std::string& address, const std::string& token,
   return MakeConnection({.server = nullptr, .client = Value(client::Client::Connect(options))});
 }
 
-ConnectionPointer Local() {
+ConnectionPointer Local(const std::string& cache) {
   absl::StatusOr<cli::LocalService> service;
   {
     const py::gil_scoped_release release;
-    service = cli::StartLocalService();
+    service = cli::StartLocalService(cache);
   }
   return MakeConnection(Value(std::move(service)));
 }
@@ -225,7 +225,10 @@ deformer: recipe text such as "ddm" or "dqs(blend=0.5) | relax". progress: calle
 
 tls_ca: use TLS; the authorities of the server's certificate, PEM, or "system". deadline: seconds of
 a call with its retries.)");
-  module.def("local", Local, "A server inside this process, and a client of it.");
+  module.def(
+      "local", Local, "cache"_a = "",
+      "A server inside this process, and a client of it. It keeps rigs and bound data in the "
+      "folder `cache`, if one is given, for later servers and those of other processes.");
 }
 
 }  // namespace sinew::python
