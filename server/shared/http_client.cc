@@ -13,6 +13,7 @@ namespace sinew::server {
 namespace {
 
 constexpr std::size_t kIdleHandles = 8;
+constexpr std::uint64_t kErrorBytes = 64 << 10;  // that are read of the body of an error
 
 void StartCurl() {
   static std::once_flag once;
@@ -21,6 +22,7 @@ void StartCurl() {
 
 // What the callbacks of a transfer see.
 struct Transfer {
+  CURL* curl;
   const std::atomic<bool>& stopped;
   std::string_view rest;  // of the request's body
   std::uint64_t most_bytes;
@@ -38,7 +40,11 @@ std::size_t SendSome(char* to, std::size_t size, std::size_t count, void* contex
 
 std::size_t TakeSome(char* from, std::size_t size, std::size_t count, void* context) {
   auto& transfer = *static_cast<Transfer*>(context);
-  if (transfer.reply.body.size() + size * count > transfer.most_bytes) {
+  long status = 0;
+  curl_easy_getinfo(transfer.curl, CURLINFO_RESPONSE_CODE, &status);
+  const bool is_error = status != 200;
+  if (transfer.reply.body.size() + size * count > (is_error ? kErrorBytes : transfer.most_bytes)) {
+    if (is_error) return size * count;  // its beginning says enough
     transfer.too_large = true;
     return 0;
   }
@@ -97,7 +103,7 @@ absl::StatusOr<HttpClient::Reply> HttpClient::Send(const Request& request) {
   CURL* const curl = handle->curl;
   if (curl == nullptr) return absl::InternalError("no memory for a request");
   Reply reply;
-  Transfer transfer{stopped_, request.body, request.most_bytes, reply};
+  Transfer transfer{curl, stopped_, request.body, request.most_bytes, reply};
   const auto set = [curl](CURLoption option, auto value) { curl_easy_setopt(curl, option, value); };
   char reason[CURL_ERROR_SIZE] = "";
   set(CURLOPT_ERRORBUFFER, reason);
@@ -144,11 +150,11 @@ absl::StatusOr<HttpClient::Reply> HttpClient::Send(const Request& request) {
   curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &reply.status);
   curl_slist_free_all(headers);
   Return(std::move(handle));
-  if (transfer.too_large && reply.status == 200) {
+  if (transfer.too_large) {
     return absl::ResourceExhaustedError(
         absl::StrCat("the reply is larger than ", request.most_bytes, " bytes"));
   }
-  if (code == CURLE_OK || transfer.too_large) return reply;
+  if (code == CURLE_OK) return reply;
   return absl::UnavailableError(
       absl::StrCat(reason[0] != '\0' ? reason : curl_easy_strerror(code)));
 }

@@ -179,7 +179,7 @@ class Bakes:
                        "--wait", "120", "--quiet", "--server", self.server, "--out", str(out)]
             while True:
                 limit = self.dice.uniform(0.1, 2) if self.dice.random() < 0.5 else 400
-                with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+                with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
                     try:
                         code, message = process.wait(limit), process.stderr.read()
                     except subprocess.TimeoutExpired:
@@ -205,7 +205,7 @@ def expected_bakes(sinew: str, folder: pathlib.Path) -> dict:
             path = folder / f"expected{len(expected)}"
             path.mkdir()
             subprocess.run([sinew, "bake", model, "--deformer", recipe, "--clip", "0", "--quiet", "--local", "--out",
-                            path / "bake.npy"], check=True)
+                            path / "bake.npy"], check=True, stdout=subprocess.DEVNULL)
             expected[model, recipe] = {each.name: hashlib.sha256(each.read_bytes()).hexdigest()
                                        for each in path.iterdir()}
     return expected
