@@ -43,6 +43,22 @@ absl::Status CheckMeshes(const Manifest& manifest) {
   return absl::OkStatus();
 }
 
+absl::Status CheckShutter(const Manifest& manifest) {
+  if (!std::isfinite(manifest.velocity_step) || manifest.velocity_step < 0) {
+    return InvalidArgument("manifest.velocity_step: ", manifest.velocity_step,
+                           ", need a finite number, at least 0");
+  }
+  if (!manifest.shutter) return absl::OkStatus();
+  const ManifestShutter& shutter = *manifest.shutter;
+  if (std::isfinite(shutter.open) && std::isfinite(shutter.close) &&
+      shutter.open <= shutter.close && shutter.samples >= 1) {
+    return absl::OkStatus();
+  }
+  return InvalidArgument("manifest.shutter: ", shutter.samples, " samples from ", shutter.open,
+                         " to ", shutter.close,
+                         ", need at least 1 and a close that is not before the open");
+}
+
 absl::Status Check(const Manifest& manifest) {
   SINEW_RETURN_IF_ERROR(CheckPositive("fps", manifest.fps));
   SINEW_RETURN_IF_ERROR(CheckPositive("frame_step", manifest.frame_step));
@@ -76,6 +92,13 @@ absl::Status Check(const Manifest& manifest) {
     return InvalidArgument("manifest.pose_hashes: ", manifest.pose_hashes.size(), ", need ",
                            manifest.frames, " (one per frame) or none");
   }
+  for (const ManifestAttribute& attribute : manifest.attributes) {
+    if (attribute.frame_hashes.size() == manifest.frames) continue;
+    return InvalidArgument("manifest.attributes: '", attribute.name, "' has ",
+                           attribute.frame_hashes.size(), " frame_hashes, need ", manifest.frames,
+                           " (one per frame)");
+  }
+  SINEW_RETURN_IF_ERROR(CheckShutter(manifest));
   return CheckMeshes(manifest);
 }
 
@@ -151,6 +174,7 @@ absl::StatusOr<std::uint64_t> ParseHash(const Json& json, const char* list, std:
 }
 
 absl::Status ReadHashes(const Json& json, const char* list, std::vector<std::uint64_t>& hashes) {
+  if (!json.contains(list) || !json[list].is_array()) return Wrong(list, "an array");
   for (const Json& text : json[list]) {
     SINEW_ASSIGN_OR_RETURN(const std::uint64_t hash, ParseHash(text, list, hashes.size()));
     hashes.push_back(hash);
@@ -162,6 +186,44 @@ Json HashTexts(const std::vector<std::uint64_t>& hashes) {
   Json texts = Json::array();
   for (const std::uint64_t hash : hashes) texts.push_back(absl::StrFormat("%016x", hash));
   return texts;
+}
+
+absl::Status ReadSampling(const Json& json, Manifest& manifest) {
+  if (json.contains("shutter")) {
+    ManifestShutter& shutter = manifest.shutter.emplace();
+    SINEW_RETURN_IF_ERROR(Read(json, "shutter.open", shutter.open));
+    SINEW_RETURN_IF_ERROR(Read(json, "shutter.close", shutter.close));
+    SINEW_RETURN_IF_ERROR(Read(json, "shutter.samples", shutter.samples));
+  }
+  if (json.contains("velocity_step")) {
+    SINEW_RETURN_IF_ERROR(Read(json, "velocity_step", manifest.velocity_step));
+  }
+  if (!json.contains("attributes")) return absl::OkStatus();
+  if (!json["attributes"].is_array()) return Wrong("attributes", "an array");
+  for (std::size_t k = 0; k < json["attributes"].size(); ++k) {
+    ManifestAttribute& attribute = manifest.attributes.emplace_back();
+    SINEW_RETURN_IF_ERROR(Read(json, absl::StrCat("attributes[", k, "].name"), attribute.name));
+    if (attribute.name != "normals" && attribute.name != "velocities") {
+      return InvalidArgument("manifest.attributes[", k, "].name: '", attribute.name,
+                             "', need normals or velocities");
+    }
+    SINEW_RETURN_IF_ERROR(
+        ReadHashes(json["attributes"][k], "frame_hashes", attribute.frame_hashes));
+  }
+  return absl::OkStatus();
+}
+
+void WriteSampling(const Manifest& manifest, Json& json) {
+  if (manifest.shutter) {
+    json["shutter"] = {{"open", manifest.shutter->open},
+                       {"close", manifest.shutter->close},
+                       {"samples", manifest.shutter->samples}};
+  }
+  if (manifest.velocity_step > 0) json["velocity_step"] = manifest.velocity_step;
+  for (const ManifestAttribute& attribute : manifest.attributes) {
+    json["attributes"].push_back(
+        {{"name", attribute.name}, {"frame_hashes", HashTexts(attribute.frame_hashes)}});
+  }
 }
 
 absl::StatusOr<Manifest> FromJson(const Json& json) {
@@ -195,6 +257,7 @@ absl::StatusOr<Manifest> FromJson(const Json& json) {
   if (json.contains("pose_hashes")) {
     SINEW_RETURN_IF_ERROR(ReadHashes(json, "pose_hashes", manifest.pose_hashes));
   }
+  SINEW_RETURN_IF_ERROR(ReadSampling(json, manifest));
   SINEW_RETURN_IF_ERROR(Check(manifest));
   return manifest;
 }
@@ -212,6 +275,10 @@ std::uint64_t HashPose(std::span<const float> joint_transforms, std::span<const 
   return XXH3_64bits_withSeed(pose.data(), pose.size() * sizeof(float), before);
 }
 
+std::uint64_t CombineHashes(std::span<const std::uint64_t> hashes) {
+  return XXH3_64bits(hashes.data(), hashes.size_bytes());
+}
+
 absl::StatusOr<std::string> EncodeManifest(const Manifest& manifest) {
   SINEW_RETURN_IF_ERROR(Check(manifest));
   Json json;
@@ -227,6 +294,7 @@ absl::StatusOr<std::string> EncodeManifest(const Manifest& manifest) {
   if (!manifest.frame_numbers.empty()) json["frame_numbers"] = manifest.frame_numbers;
   json["frame_hashes"] = HashTexts(manifest.frame_hashes);
   if (!manifest.pose_hashes.empty()) json["pose_hashes"] = HashTexts(manifest.pose_hashes);
+  WriteSampling(manifest, json);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -7,6 +7,7 @@
 #include <absl/status/statusor.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +20,20 @@ struct ManifestMesh {
   std::string name;
   std::uint64_t first_vertex = 0;
   std::uint64_t vertices = 0;
+};
+
+// When the samples of motion blur were taken, in frames relative to each frame.
+struct ManifestShutter {
+  double open = 0, close = 0;  // open <= close
+  std::uint64_t samples = 1;   // of each frame, at even distances, both ends included
+
+  friend bool operator==(const ManifestShutter&, const ManifestShutter&) = default;
+};
+
+// An array beside the points, such as "normals".
+struct ManifestAttribute {
+  std::string name;
+  std::vector<std::uint64_t> frame_hashes;  // [frames] HashPositions of its [V * 3] values
 };
 
 struct Manifest {
@@ -45,9 +60,12 @@ struct Manifest {
   std::string space;            // of the points: "model", "object" or "custom"
   // Of a recipe with state: frames evaluated before the first one, "all" of them or a number.
   std::string preroll;
-  std::vector<std::uint64_t> pose_hashes;   // [frames] HashPose, or empty: unknown
-  std::vector<std::uint64_t> frame_hashes;  // [frames] HashPositions
-  std::vector<ManifestMesh> meshes;         // contiguous, in rig order, covering all vertices
+  std::vector<std::uint64_t> pose_hashes;       // [frames] HashPose, or empty: unknown
+  std::vector<std::uint64_t> frame_hashes;      // [frames] HashPositions
+  std::vector<ManifestMesh> meshes;             // contiguous, in rig order, covering all vertices
+  std::optional<ManifestShutter> shutter = {};  // of motion blur; unset = none
+  std::vector<ManifestAttribute> attributes = {};  // in the order "normals", "velocities"
+  double velocity_step = 0;  // frames before and after a sample that its velocity is taken from
 
   double FrameNumber(std::uint64_t sample) const {
     return frame_numbers.empty() ? first_frame + static_cast<double>(sample) * frame_step
@@ -62,6 +80,9 @@ std::uint64_t HashPositions(std::span<const float> positions);
 // hash of the pose before it, where frames depend on those before them.
 std::uint64_t HashPose(std::span<const float> joint_transforms, std::span<const float> controls,
                        std::uint64_t before = 0);
+
+// XXH3-64 of hashes, for a frame that several poses decide.
+std::uint64_t CombineHashes(std::span<const std::uint64_t> hashes);
 
 // Pretty-printed JSON with a final newline; key order is fixed, so equal manifests give equal
 // bytes. Invalid UTF-8 in names is replaced. kInvalidArgument: frame_hashes or meshes do not match

@@ -3,6 +3,7 @@
 #include <absl/strings/numbers.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <span>
@@ -101,23 +102,40 @@ std::vector<std::uint64_t> PoseHashes(const client::ClipData& clip, bool chained
   return hashes;
 }
 
+void DescribeSamples(const MotionRequest& motion, Manifest& manifest) {
+  if (motion.shutter) {
+    manifest.shutter = {.open = motion.shutter->open,
+                        .close = motion.shutter->close,
+                        .samples = static_cast<std::uint64_t>(motion.shutter->samples)};
+  }
+  manifest.velocity_step = motion.velocity_step;
+}
+
 absl::StatusOr<std::vector<std::uint64_t>> PoseHashes(const CharacterFile& character,
                                                       const MotionRequest& motion,
                                                       const client::ClipData& clip,
                                                       const std::string& preroll,
                                                       const Chunks& chunks) {
-  if (preroll.empty()) return PoseHashes(clip, /*chained=*/false);
+  const bool stateful = !preroll.empty();
+  if (!stateful && motion.velocity_step == 0) return PoseHashes(clip, /*chained=*/false);
   std::int64_t frames = 0;
-  const bool limited = absl::SimpleAtoi(preroll, &frames);
+  const bool limited = stateful && absl::SimpleAtoi(preroll, &frames);
   Chunks whole(1);
   for (std::size_t k = 0; k < clip.frames; ++k) whole[0].push_back(k);
   std::vector<std::uint64_t> hashes(clip.frames);
   for (const std::vector<std::size_t>& chunk : limited ? chunks : whole) {
-    SINEW_ASSIGN_OR_RETURN(const History history,
-                           ReadHistory(character, motion, clip, chunk,
-                                       limited ? std::optional(frames) : std::nullopt));
-    const std::vector<std::uint64_t> chain = PoseHashes(history.clip, /*chained=*/true);
-    for (std::size_t k = 0; k < chunk.size(); ++k) hashes[chunk[k]] = chain[history.outputs[k]];
+    EvaluationOptions options = {.wanted = chunk, .stateful = stateful};
+    if (limited) options.preroll = frames;
+    SINEW_ASSIGN_OR_RETURN(const Evaluation evaluation,
+                           ReadEvaluation(character, motion, clip, options));
+    const std::vector<std::uint64_t> chain = PoseHashes(evaluation.clip, stateful);
+    for (std::size_t k = 0; k < chunk.size(); ++k) {
+      std::uint64_t& hash = hashes[chunk[k]];
+      hash = chain[evaluation.outputs[k]];
+      if (evaluation.before.empty()) continue;
+      hash =
+          CombineHashes(std::array{chain[evaluation.before[k]], hash, chain[evaluation.after[k]]});
+    }
   }
   return hashes;
 }

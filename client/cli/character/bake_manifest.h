@@ -39,6 +39,9 @@ absl::StatusOr<SourceDigests> DigestsOf(const CharacterFile& character,
 Manifest ManifestOf(const CharacterFile& character, const SourceDigests& digests,
                     const client::ClipData& clip, const client::Session& session);
 
+// What it says about the samples: shutter and velocities.
+void DescribeSamples(const MotionRequest& motion, Manifest& manifest);
+
 // Indices of frames of a clip, divided into files or streams.
 using Chunks = std::vector<std::vector<std::size_t>>;
 
@@ -47,8 +50,8 @@ std::vector<std::uint64_t> PoseHashes(const client::ClipData& clip, bool chained
 
 // Manifest::pose_hashes of the clip, [clip.frames]: what decides the bits of each frame besides rig
 // and recipe. Without state (`preroll` is empty) that is its pose; with state, also the poses
-// before it: from frame 0 on ("all"), or from a number of frames before its chunk. Errors of
-// ReadMotion.
+// before it: from frame 0 on ("all"), or from a number of frames before its chunk; with velocities,
+// also the poses that they are taken from. Errors of ReadEvaluation.
 absl::StatusOr<std::vector<std::uint64_t>> PoseHashes(const CharacterFile& character,
                                                       const MotionRequest& motion,
                                                       const client::ClipData& clip,

@@ -23,6 +23,7 @@ namespace {
 
 constexpr char kModelPrefix[] = "model:";
 constexpr std::uint64_t kMaxRigBytes = std::uint64_t{2} << 30;
+constexpr double kClipEndRounding = 1e-6;  // rounding of times
 constexpr std::uint64_t kMaxPoseBytes = std::uint64_t{8} << 30;
 
 absl::StatusOr<CharacterFile> ReadSerialised(const std::string& file) {
@@ -87,6 +88,36 @@ absl::StatusOr<std::vector<float>> ReadControls(const CharacterFile& character,
   return std::move(array->values);
 }
 
+// `times`, some of which may be outside the clip, where its ends hold: `sample` reads those inside.
+template <class Sample>
+absl::StatusOr<client::ClipData> Held(const std::vector<double>& times, double last,
+                                      const Sample& sample) {
+  std::vector<double> inside;
+  std::vector<std::size_t> sources;
+  for (const double time : times) {
+    const double held = time > last + kClipEndRounding ? last : std::max(time, 0.0);
+    if (inside.empty() || held > inside.back()) inside.push_back(held);
+    sources.push_back(inside.size() - 1);
+  }
+  SINEW_ASSIGN_OR_RETURN(const client::ClipData read, sample(inside));
+  client::ClipData clip;
+  clip.name = read.name;
+  clip.fps = read.fps;
+  clip.frames = times.size();
+  clip.frame_numbers = times;
+  const auto pick = [&](const std::vector<float>& from, std::vector<float>& to) {
+    const std::size_t stride = from.size() / read.frames;
+    to.reserve(clip.frames * stride);
+    for (const std::size_t k : sources) {
+      const auto begin = from.begin() + static_cast<std::ptrdiff_t>(k * stride);
+      to.insert(to.end(), begin, begin + static_cast<std::ptrdiff_t>(stride));
+    }
+  };
+  pick(read.joint_transforms, clip.joint_transforms);
+  pick(read.controls, clip.controls);
+  return clip;
+}
+
 absl::StatusOr<client::ClipData> ReadPoses(const CharacterFile& character,
                                            const MotionRequest& request) {
   SINEW_ASSIGN_OR_RETURN(const InputFile input,
@@ -106,25 +137,84 @@ absl::StatusOr<client::ClipData> ReadPoses(const CharacterFile& character,
   if (!request.controls.empty()) {
     SINEW_ASSIGN_OR_RETURN(whole.controls, ReadControls(character, request, whole.frames));
   }
-  return Cut(whole, request.frames, whole.name);
+  if (!request.holds_ends) return Cut(whole, request.frames, whole.name);
+  return Held(request.times, static_cast<double>(whole.frames - 1),
+              [&](const std::vector<double>& times) {
+                FrameSet frames;
+                for (const double time : times) {
+                  const auto frame = static_cast<std::int64_t>(time);
+                  frames.ranges.push_back({.first = frame, .last = frame});
+                }
+                return Cut(whole, frames, whole.name);
+              });
 }
 
-absl::StatusOr<client::ClipData> ReadModelClip(const CharacterFile& character,
-                                               const MotionRequest& request) {
-  const client::ClipData& whole = character.model_clip;
-  if (!request.clip.empty() && request.clip != "0" && request.clip != whole.name) {
-    const std::vector<std::string> names{whole.name};
+// Which of the character's clips it is: for a model always the first.
+absl::StatusOr<std::size_t> ClipIndex(const CharacterFile& character,
+                                      const MotionRequest& request) {
+  if (character.clips.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--clip: ", character.label, " has none, need --poses FILE.npy (", "frames x ",
+                     character.rig.joints.size(), " joints x 12)"));
+  }
+  if (request.clip.empty()) return std::size_t{0};
+  if (character.kind == CharacterFile::Kind::kModel) {
+    const std::string& name = character.model_clip.name;
+    if (request.clip == "0" || request.clip == name) return std::size_t{0};
+    const std::vector<std::string> names{name};
     return absl::InvalidArgumentError(absl::StrCat("--clip: got \"", request.clip, "\", ",
-                                                   character.label, " has one: 0 '", whole.name,
-                                                   "'", DidYouMean(request.clip, names)));
+                                                   character.label, " has one: 0 '", name, "'",
+                                                   DidYouMean(request.clip, names)));
   }
-  const std::string what = absl::StrCat("clip '", whole.name, "'");
+  const absl::StatusOr<std::size_t> found = client::FindClip(*character.scene, request.clip);
+  if (found.ok()) return found;
+  return absl::InvalidArgumentError(absl::StrCat("--", found.status().message()));  // "clip: ..."
+}
+
+// The clip at frames with fractions, in its range.
+absl::StatusOr<client::ClipData> SampleAt(const CharacterFile& character, std::size_t index,
+                                          double fps, const std::vector<double>& times) {
+  if (character.kind == CharacterFile::Kind::kModel) {
+    return client::Resampled(character.model_clip, character.rig, fps, times);
+  }
+  return client::SampleClip(*character.scene, index, {.fps = fps, .frame_numbers = times});
+}
+
+absl::StatusOr<client::ClipData> SampleFrames(const CharacterFile& character, std::size_t index,
+                                              double fps, const std::vector<std::int64_t>& numbers,
+                                              const FrameSet& frames, const std::string& what) {
+  if (character.kind == CharacterFile::Kind::kModel) {
+    return Cut(client::Resampled(character.model_clip, character.rig, fps), frames, what);
+  }
+  client::ClipData times;
+  SetFrameNumbers(numbers, times);
+  return client::SampleClip(*character.scene, index,
+                            {.fps = fps,
+                             .first_frame = times.first_frame,
+                             .last_frame = numbers.back(),
+                             .step = times.step,
+                             .frame_numbers = times.frame_numbers});
+}
+
+absl::StatusOr<client::ClipData> ReadClip(const CharacterFile& character,
+                                          const MotionRequest& request) {
+  SINEW_ASSIGN_OR_RETURN(const std::size_t index, ClipIndex(character, request));
+  const client::ClipInfo& info = character.clips[index];
+  const std::string what = absl::StrCat("clip '", info.name, "'");
+  const double last = info.end * request.fps;
+  const auto sample = [&](const std::vector<double>& times) {
+    return SampleAt(character, index, request.fps, times);
+  };
   if (!request.times.empty()) {
-    SINEW_RETURN_IF_ERROR(
-        CheckTimes(request.times, character.clips[0].end * request.fps, what, request.fps));
-    return client::Resampled(whole, character.rig, request.fps, request.times);
+    if (request.holds_ends) return Held(request.times, last, sample);
+    SINEW_RETURN_IF_ERROR(CheckTimes(request.times, last, what, request.fps));
+    return sample(request.times);
   }
-  return Cut(client::Resampled(whole, character.rig, request.fps), request.frames, what);
+  SINEW_ASSIGN_OR_RETURN(
+      const std::vector<std::int64_t> numbers,
+      ResolveFrames(request.frames, client::ClipFrames(info, request.fps), what, request.fps));
+  if (request.shutter) return Held(SampleNumbers(numbers, *request.shutter), last, sample);
+  return SampleFrames(character, index, request.fps, numbers, request.frames, what);
 }
 
 absl::StatusOr<client::ImportOptions> ImportOptionsOf(const ReadOptions& options) {
@@ -184,43 +274,6 @@ void AddControls(const CharacterFile& character, client::ClipData& clip) {
   clip.controls = std::move(controls);
 }
 
-absl::StatusOr<client::ClipData> ReadOwnMotion(const CharacterFile& character,
-                                               const MotionRequest& request) {
-  if (!request.poses.empty()) return ReadPoses(character, request);
-  if (character.clips.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--clip: ", character.label, " has none, need --poses FILE.npy (", "frames x ",
-                     character.rig.joints.size(), " joints x 12)"));
-  }
-  if (character.kind == CharacterFile::Kind::kModel) return ReadModelClip(character, request);
-  std::size_t index = 0;
-  if (!request.clip.empty()) {
-    const absl::StatusOr<std::size_t> found = client::FindClip(*character.scene, request.clip);
-    if (!found.ok()) {  // "clip: got ..."
-      return absl::InvalidArgumentError(absl::StrCat("--", found.status().message()));
-    }
-    index = *found;
-  }
-  const client::ClipInfo& info = character.clips[index];
-  if (!request.times.empty()) {
-    SINEW_RETURN_IF_ERROR(CheckTimes(request.times, info.end * request.fps,
-                                     absl::StrCat("clip '", info.name, "'"), request.fps));
-    return client::SampleClip(*character.scene, index,
-                              {.fps = request.fps, .frame_numbers = request.times});
-  }
-  SINEW_ASSIGN_OR_RETURN(const std::vector<std::int64_t> numbers,
-                         ResolveFrames(request.frames, client::ClipFrames(info, request.fps),
-                                       absl::StrCat("clip '", info.name, "'"), request.fps));
-  client::ClipData times;
-  SetFrameNumbers(numbers, times);
-  return client::SampleClip(*character.scene, index,
-                            {.fps = request.fps,
-                             .first_frame = times.first_frame,
-                             .last_frame = numbers.back(),
-                             .step = times.step,
-                             .frame_numbers = times.frame_numbers});
-}
-
 }  // namespace
 
 const std::vector<std::string>& UnweightedNames() {
@@ -253,9 +306,23 @@ absl::StatusOr<CharacterFile> ReadCharacter(const std::string& file, const ReadO
 
 absl::StatusOr<client::ClipData> ReadMotion(const CharacterFile& character,
                                             const MotionRequest& request) {
-  SINEW_ASSIGN_OR_RETURN(client::ClipData clip, ReadOwnMotion(character, request));
+  SINEW_ASSIGN_OR_RETURN(client::ClipData clip, request.poses.empty()
+                                                    ? ReadClip(character, request)
+                                                    : ReadPoses(character, request));
   AddControls(character, clip);
   return clip;
+}
+
+absl::StatusOr<double> LastFrame(const CharacterFile& character, const MotionRequest& request) {
+  if (request.poses.empty()) {
+    SINEW_ASSIGN_OR_RETURN(const std::size_t index, ClipIndex(character, request));
+    return character.clips[index].end * request.fps;
+  }
+  SINEW_ASSIGN_OR_RETURN(const InputFile input,
+                         InputFile::Open(request.poses, kMaxPoseBytes, "--poses"));
+  absl::StatusOr<NpyHeader> header = ParseNpyHeader(input.bytes());
+  if (!header.ok()) return Prefixed(request.poses, header.status());
+  return header->shape.empty() ? 0 : static_cast<double>(header->shape[0]) - 1;
 }
 
 }  // namespace sinew::cli

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "client/cli/character/frame_set.h"
+#include "client/cli/character/shutter.h"
 #include "client/import/import.h"
 #include "client/models/models.h"
 #include "sinew/rig_data.h"
@@ -60,13 +61,24 @@ struct MotionRequest {
   double fps = 24;            // > 0
   FrameSet frames = {};
   std::vector<double> times = {};  // frames with fractions instead of these, of a clip
+  // Samples of `frames`, of a clip; unset = the frames themselves.
+  std::optional<Shutter> shutter = {};
+  // `times` may be outside the clip, and whole frames of `poses`: the ends of the clip hold there.
+  bool holds_ends = false;
+  // Frames before and after each sample that its velocity is taken from; 0 = no velocities.
+  double velocity_step = 0;
 };
 
 // Samples a clip of the file, or reads the poses. `name` of the result says which clip it was;
 // SetFrameNumbers was called for it.
+// Samples of `shutter` before or after the clip have the poses of its ends.
 //   kInvalidArgument: no such clip, no clip at all, poses of another joint count. kOutOfRange:
 //   frames or times beyond the clip.
 absl::StatusOr<client::ClipData> ReadMotion(const CharacterFile& character,
                                             const MotionRequest& request);
+
+// The number of the last frame that the clip or the poses have, with its fraction: where the clip
+// ends. Errors of ReadMotion.
+absl::StatusOr<double> LastFrame(const CharacterFile& character, const MotionRequest& request);
 
 }  // namespace sinew::cli

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "client/cli/base/exit_code.h"
 #include "core/base/status.h"
@@ -19,56 +21,95 @@ absl::StatusOr<bool> IsStateful(const client::Character& character,
   return stateful;
 }
 
-absl::StatusOr<History> ReadHistory(const CharacterFile& character, MotionRequest motion,
-                                    const client::ClipData& clip,
-                                    std::span<const std::size_t> wanted,
-                                    std::optional<std::int64_t> preroll) {
-  std::vector<std::int64_t> numbers;
-  for (std::size_t k = 0; k < (wanted.empty() ? clip.frames : wanted.size()); ++k) {
-    const double number = clip.FrameNumber(wanted.empty() ? k : wanted[k]);
-    if (number != std::floor(number)) {
-      return absl::InvalidArgumentError(
-          "--times: frames of this recipe depend on those before them, need --frames");
-    }
-    numbers.push_back(static_cast<std::int64_t>(number));
-  }
-  const std::int64_t first = preroll ? std::max<std::int64_t>(numbers.front() - *preroll, 0) : 0;
-  motion.frames = {.ranges = {{.first = first, .last = numbers.back()}}};
-  motion.times.clear();
-  History history;
-  SINEW_ASSIGN_OR_RETURN(history.clip, ReadMotion(character, motion));
-  for (const std::int64_t number : numbers) {
-    history.outputs.push_back(static_cast<std::size_t>(number - first));
-  }
-  return history;
+namespace {
+
+constexpr double kStepRounding = 1e-6;  // frames: rounding
+
+bool IsWhole(double number) {
+  return number == std::floor(number);
 }
 
-absl::Status StreamClip(const Context& context, const CharacterFile& character,
-                        const client::Character& bound, const MotionRequest& motion,
-                        const client::ClipData& clip, const ClipStreamOptions& options,
-                        const FrameSink& sink) {
-  History history;
-  const client::ClipData* streamed = &clip;
-  std::vector<std::size_t> outputs = options.wanted;
-  if (clip.first_frame != 0 || clip.step != 1 || !clip.frame_numbers.empty() || !outputs.empty()) {
-    bool stateful = options.stateful.value_or(false);
-    if (!options.stateful) {
-      SINEW_ASSIGN_OR_RETURN(stateful, IsStateful(bound, context.call()));
-    }
-    if (stateful) {
-      SINEW_ASSIGN_OR_RETURN(history,
-                             ReadHistory(character, motion, clip, options.wanted, options.preroll));
-      streamed = &history.clip;
-      outputs = history.outputs;
-      context.Note(absl::StrCat("frames depend on those before them: all ", streamed->frames,
-                                " from frame ", streamed->first_frame, " on are computed, ",
-                                outputs.size(), outputs.size() == 1 ? " is kept" : " are kept"));
+// The frames around the wanted samples that a recipe with state steps through.
+absl::StatusOr<client::ClipData> ReadSteps(const CharacterFile& character, MotionRequest motion,
+                                           std::span<const double> numbers,
+                                           const EvaluationOptions& options) {
+  const Shutter shutter = motion.shutter.value_or(Shutter{});
+  if (!shutter.InOrder()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--shutter: got ", shutter.open, "..", shutter.close,
+                     "; samples of this recipe depend on those before them, need at most 1 frame"));
+  }
+  if (!motion.shutter && !std::ranges::all_of(numbers, IsWhole)) {
+    return absl::InvalidArgumentError(
+        "--times: frames of this recipe depend on those before them, need --frames");
+  }
+  if (motion.velocity_step != 0 && motion.velocity_step != 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--velocity-step: got ", motion.velocity_step,
+                     "; samples of this recipe depend on those before them, need 1"));
+  }
+  const std::int64_t first = FirstFrameOf(numbers.front(), shutter);
+  std::int64_t last = LastFrameOf(numbers.back(), shutter);
+  if (motion.velocity_step != 0) {
+    SINEW_ASSIGN_OR_RETURN(const double end, LastFrame(character, motion));
+    last = std::max(last, std::min(last + 1, static_cast<std::int64_t>(end + kStepRounding)));
+  }
+  motion.frames = {
+      .ranges = {
+          {.first = options.preroll ? std::max<std::int64_t>(first - *options.preroll, 0) : 0,
+           .last = last}}};
+  motion.times.clear();
+  return ReadMotion(character, motion);
+}
+
+// The wanted samples and their neighbours, of a recipe without state.
+absl::StatusOr<client::ClipData> ReadNeighbours(const CharacterFile& character,
+                                                MotionRequest motion,
+                                                std::span<const double> numbers) {
+  if (!motion.poses.empty() && !IsWhole(motion.velocity_step)) {
+    return absl::InvalidArgumentError(absl::StrCat("--velocity-step: got ", motion.velocity_step,
+                                                   ", need a whole number for --poses"));
+  }
+  SINEW_ASSIGN_OR_RETURN(const double last, LastFrame(character, motion));
+  std::vector<double> all;
+  for (const double number : numbers) {
+    all.push_back(number);
+    for (const double step : {-motion.velocity_step, motion.velocity_step}) {
+      const double at = OnSampleGrid(number + step);
+      if (at >= 0 && at <= last + kStepRounding) all.push_back(at);
     }
   }
+  std::ranges::sort(all);
+  all.erase(std::ranges::unique(all).begin(), all.end());
+  motion.times = std::move(all);
+  motion.holds_ends = true;
+  motion.shutter.reset();
+  return ReadMotion(character, motion);
+}
+
+// Indices of samples by their numbers.
+class SampleIndex {
+ public:
+  explicit SampleIndex(const client::ClipData& clip) {
+    for (std::size_t k = 0; k < clip.frames; ++k) numbers_.push_back(clip.FrameNumber(k));
+  }
+  // `otherwise` if there is none.
+  std::size_t Find(double number, std::size_t otherwise = 0) const {
+    const auto found = std::ranges::lower_bound(numbers_, number);
+    const bool is_there = found != numbers_.end() && *found == number;
+    return is_there ? static_cast<std::size_t>(found - numbers_.begin()) : otherwise;
+  }
+
+ private:
+  std::vector<double> numbers_;
+};
+
+// Evaluates `clip` and hands the frames of `outputs` (empty = all) to `sink`.
+absl::Status Evaluate(const Context& context, const client::Character& bound,
+                      const client::ClipData& clip, std::span<const std::size_t> outputs,
+                      const ClipStreamOptions& options, const FrameSink& sink) {
   std::vector<double> times;
-  for (std::size_t k = 0; k < streamed->frames; ++k) {
-    times.push_back(streamed->FrameNumber(k) / streamed->fps);
-  }
+  for (std::size_t k = 0; k < clip.frames; ++k) times.push_back(clip.FrameNumber(k) / clip.fps);
   const auto line = context.MakeProgress(options.label);
   std::size_t evaluated = 0;
   const client::ClipOptions deform = {
@@ -84,16 +125,183 @@ absl::Status StreamClip(const Context& context, const CharacterFile& character,
       }};
   const auto take = [&](const client::StreamItem& item) {
     if (item.problem.ok()) return sink(item.view);
-    const double frame = streamed->FrameNumber(static_cast<std::size_t>(item.frame) - 1);
+    const double frame = clip.FrameNumber(static_cast<std::size_t>(item.frame) - 1);
     return Prefixed(absl::StrCat("frame ", frame), item.problem);
   };
-  const client::ClipPoses poses = {.joint_transforms = streamed->joint_transforms,
-                                   .controls = streamed->controls,
-                                   .frames = streamed->frames,
+  const client::ClipPoses poses = {.joint_transforms = clip.joint_transforms,
+                                   .controls = clip.controls,
+                                   .frames = clip.frames,
                                    .times = times,
                                    .outputs = outputs};
   SINEW_RETURN_IF_ERROR(bound.DeformClip(poses, deform, take, context.call()));
   return context.CheckStop();
+}
+
+void NoteSteps(const Context& context, const Evaluation& evaluation) {
+  const std::size_t kept = evaluation.outputs.size();
+  context.Note(absl::StrCat("frames depend on those before them: all ", evaluation.clip.frames,
+                            " from frame ", evaluation.clip.FrameNumber(0), " on are computed, ",
+                            kept, kept == 1 ? " is kept" : " are kept"));
+}
+
+// The samples that velocities still have to be taken from.
+class SampleWindow {
+ public:
+  SampleWindow(const Evaluation& evaluation, std::size_t vertices, const SampleSink& sink)
+      : evaluation_(evaluation), vertices_(vertices), sink_(sink) {
+    // Neighbours before do not rise where the clip begins.
+    std::size_t first = evaluation.clip.frames;
+    needed_from_.assign(evaluation.outputs.size() + 1, first);
+    for (std::size_t k = evaluation.outputs.size(); k-- > 0;) {
+      first = std::min(first, evaluation.before[k]);
+      needed_from_[k] = first;
+    }
+  }
+
+  // Index `at` of the evaluated clip has arrived; indices rise.
+  absl::Status Add(std::size_t at, const client::FrameView& frame) {
+    Kept& kept = kept_[at];
+    kept.points.resize(vertices_ * 3);
+    SINEW_RETURN_IF_ERROR(frame.CopyPositions(kept.points));
+    if (frame.encoding(client::Attribute::kNormals) != client::Encoding::kUnspecified) {
+      kept.normals.resize(vertices_ * 3);
+      SINEW_RETURN_IF_ERROR(frame.CopyNormals(kept.normals));
+    }
+    while (next_ < evaluation_.outputs.size() && evaluation_.after[next_] <= at) {
+      SINEW_RETURN_IF_ERROR(Emit(next_));
+      ++next_;
+      kept_.erase(kept_.begin(), kept_.lower_bound(needed_from_[next_]));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  struct Kept {
+    std::vector<float> points, normals;
+  };
+
+  absl::Status Emit(std::size_t k) {
+    const Kept& own = kept_[evaluation_.outputs[k]];
+    SetVelocities(evaluation_.before[k], evaluation_.after[k]);
+    return sink_({.points = own.points, .normals = own.normals, .velocities = velocities_});
+  }
+
+  void SetVelocities(std::size_t before, std::size_t after) {
+    velocities_.assign(vertices_ * 3, 0);
+    if (before == after) return;
+    const client::ClipData& clip = evaluation_.clip;
+    const double rate = clip.fps / (clip.FrameNumber(after) - clip.FrameNumber(before));
+    const std::vector<float>&from = kept_[before].points, &to = kept_[after].points;
+    for (std::size_t i = 0; i < velocities_.size(); ++i) {
+      velocities_[i] = static_cast<float>((double{to[i]} - double{from[i]}) * rate);
+    }
+  }
+
+  const Evaluation& evaluation_;
+  const std::size_t vertices_;
+  const SampleSink& sink_;
+  std::vector<std::size_t> needed_from_;  // [outputs + 1] by this sample and those after it
+  std::map<std::size_t, Kept> kept_;
+  std::vector<float> velocities_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<Evaluation> ReadEvaluation(const CharacterFile& character,
+                                          const MotionRequest& motion, const client::ClipData& clip,
+                                          const EvaluationOptions& options) {
+  std::vector<double> numbers;
+  for (std::size_t k = 0; k < (options.wanted.empty() ? clip.frames : options.wanted.size()); ++k) {
+    numbers.push_back(clip.FrameNumber(options.wanted.empty() ? k : options.wanted[k]));
+  }
+  Evaluation evaluation;
+  if (options.stateful) {
+    SINEW_ASSIGN_OR_RETURN(evaluation.clip, ReadSteps(character, motion, numbers, options));
+  } else {
+    SINEW_ASSIGN_OR_RETURN(evaluation.clip, ReadNeighbours(character, motion, numbers));
+  }
+  const SampleIndex index(evaluation.clip);
+  double last = 0;
+  if (motion.velocity_step != 0) {
+    SINEW_ASSIGN_OR_RETURN(last, LastFrame(character, motion));
+  }
+  for (const double number : numbers) {
+    const std::size_t own = index.Find(number);
+    evaluation.outputs.push_back(own);
+    if (motion.velocity_step == 0) continue;
+    const auto neighbour = [&](double step) {
+      const double at = OnSampleGrid(number + step);
+      return at < 0 || at > last + kStepRounding ? own : index.Find(at, own);
+    };
+    evaluation.before.push_back(neighbour(-motion.velocity_step));
+    evaluation.after.push_back(neighbour(motion.velocity_step));
+  }
+  return evaluation;
+}
+
+absl::Status StreamClip(const Context& context, const CharacterFile& character,
+                        const client::Character& bound, const MotionRequest& request,
+                        const client::ClipData& clip, const ClipStreamOptions& options,
+                        const FrameSink& sink) {
+  MotionRequest motion = request;
+  motion.velocity_step = 0;
+  Evaluation evaluation;
+  const client::ClipData* streamed = &clip;
+  std::vector<std::size_t> outputs = options.wanted;
+  if (clip.first_frame != 0 || clip.step != 1 || !clip.frame_numbers.empty() || !outputs.empty()) {
+    bool stateful = options.stateful.value_or(false);
+    if (!options.stateful) {
+      SINEW_ASSIGN_OR_RETURN(stateful, IsStateful(bound, context.call()));
+    }
+    if (stateful) {
+      SINEW_ASSIGN_OR_RETURN(
+          evaluation,
+          ReadEvaluation(character, motion, clip,
+                         {.wanted = outputs, .stateful = true, .preroll = options.preroll}));
+      streamed = &evaluation.clip;
+      outputs = evaluation.outputs;
+      NoteSteps(context, evaluation);
+    }
+  }
+  return Evaluate(context, bound, *streamed, outputs, options, sink);
+}
+
+absl::Status StreamSamples(const Context& context, const CharacterFile& character,
+                           const client::Character& bound, const MotionRequest& motion,
+                           const client::ClipData& clip, const ClipStreamOptions& options,
+                           const SampleSink& sink) {
+  const std::size_t vertices = character.rig.vertices();
+  if (motion.velocity_step == 0) {
+    std::vector<float> points(vertices * 3), normals;
+    const auto take = [&](const client::FrameView& frame) -> absl::Status {
+      SINEW_RETURN_IF_ERROR(frame.CopyPositions(points));
+      if (frame.encoding(client::Attribute::kNormals) != client::Encoding::kUnspecified) {
+        normals.resize(points.size());
+        SINEW_RETURN_IF_ERROR(frame.CopyNormals(normals));
+      }
+      return sink({.points = points, .normals = normals});
+    };
+    return StreamClip(context, character, bound, motion, clip, options, take);
+  }
+  bool stateful = options.stateful.value_or(false);
+  if (!options.stateful) {
+    SINEW_ASSIGN_OR_RETURN(stateful, IsStateful(bound, context.call()));
+  }
+  SINEW_ASSIGN_OR_RETURN(
+      const Evaluation evaluation,
+      ReadEvaluation(character, motion, clip,
+                     {.wanted = options.wanted, .stateful = stateful, .preroll = options.preroll}));
+  if (stateful) NoteSteps(context, evaluation);
+  std::set<std::size_t> needed(evaluation.outputs.begin(), evaluation.outputs.end());
+  needed.insert(evaluation.before.begin(), evaluation.before.end());
+  needed.insert(evaluation.after.begin(), evaluation.after.end());
+  const std::vector<std::size_t> outputs(needed.begin(), needed.end());
+  SampleWindow window(evaluation, vertices, sink);
+  std::size_t arrived = 0;
+  return Evaluate(
+      context, bound, evaluation.clip, outputs, options,
+      [&](const client::FrameView& frame) { return window.Add(outputs[arrived++], frame); });
 }
 
 }  // namespace sinew::cli

@@ -10,6 +10,7 @@
 #include "client/cli/base/quantity.h"
 #include "client/cli/character/bake_manifest.h"
 #include "client/cli/character/frame_set.h"
+#include "client/cli/character/shutter.h"
 #include "client/cli/files/input_file.h"
 #include "core/base/status.h"
 
@@ -24,7 +25,9 @@ absl::StatusOr<CacheInfo> FramesOf(const std::vector<CachePart>& parts) {
       const double number = part.manifest.FrameNumber(k);
       if (number != std::floor(number)) {
         return absl::FailedPreconditionError(absl::StrCat(
-            part.path, ": has frame ", ExactText(number), "; only whole frames can be joined"));
+            part.path, ": has frame ", ExactText(number),
+            part.manifest.shutter ? "; samples of a shutter need --frames with their whole frames"
+                                  : "; only whole frames can be joined"));
       }
       numbers.insert(static_cast<std::int64_t>(number));
     }
@@ -40,13 +43,30 @@ absl::StatusOr<CacheInfo> FramesOf(const std::vector<CachePart>& parts) {
                    "; is one missing? If not, name all frames with --frames"));
 }
 
+// All samples of whole frames: those of the shutter that the parts, or the cache itself, have.
+CacheInfo SamplesOf(const JoinRequest& request, const FoundParts& found) {
+  absl::StatusOr<Manifest> written = absl::NotFoundError("");
+  if (found.parts.empty()) written = ReadManifest(request.cache);
+  std::optional<ManifestShutter> shutter;
+  if (written.ok()) shutter = written->shutter;
+  if (!found.parts.empty()) shutter = found.parts[0].manifest.shutter;
+  if (!shutter) return TimesOf(request.frame_numbers);
+  client::ClipData clip;
+  clip.frame_numbers = SampleNumbers(request.frame_numbers,
+                                     {.open = shutter->open,
+                                      .close = shutter->close,
+                                      .samples = static_cast<std::int64_t>(shutter->samples)});
+  clip.frames = clip.frame_numbers.size();
+  return TimesOf(clip);
+}
+
 // The cache, if an earlier call has written all these frames, and no part is of another bake.
 absl::StatusOr<JoinedCache> WrittenCache(const JoinRequest& request, const CacheInfo& frames,
                                          const FoundParts& found, const CacheProgress& progress) {
-  SINEW_ASSIGN_OR_RETURN(const InputFile file, InputFile::Open(request.cache, kMaxCacheBytes));
   JoinedCache cache;
   SINEW_ASSIGN_OR_RETURN(cache.manifest, ReadManifest(request.cache));
-  cache.bytes = file.bytes().size();
+  SINEW_ASSIGN_OR_RETURN(const OpenCache open, OpenCache::Open(request.cache, cache.manifest));
+  cache.bytes = open.bytes();
   const std::set<std::int64_t> wanted = FrameKeys(frames);
   bool same = FrameKeys(InfoOf(cache.manifest)) == wanted &&
               cache.manifest.format == CacheFormatName(request.format);
@@ -55,8 +75,7 @@ absl::StatusOr<JoinedCache> WrittenCache(const JoinRequest& request, const Cache
            (!HasAnyOf(part.manifest, wanted) || !OriginDifference(part.manifest, cache.manifest));
   }
   if (!same) return absl::NotFoundError("another cache");
-  SINEW_ASSIGN_OR_RETURN(const CacheDamage damage,
-                         FindDamage(file.bytes(), cache.manifest, progress));
+  SINEW_ASSIGN_OR_RETURN(const CacheDamage damage, open.FindDamage(progress));
   if (damage.any()) return absl::DataLossError(damage.first);
   return cache;
 }
@@ -83,13 +102,15 @@ absl::StatusOr<JoinOutcome> JoinAndRemoveParts(const JoinRequest& request,
   CacheInfo frames;
   if (request.frames) {
     frames = *request.frames;
+  } else if (request.names_frames()) {
+    frames = SamplesOf(request, found);
   } else if (!found.parts.empty()) {
     SINEW_ASSIGN_OR_RETURN(frames, FramesOf(found.parts));
   }
   if (!found.parts.empty()) frames.fps = found.parts[0].manifest.fps;
   absl::StatusOr<JoinedCache> joined =
       JoinParts(request.cache, request.format, frames, found.parts, request.overwrite, progress);
-  if (!joined.ok() && request.frames &&
+  if (!joined.ok() && request.names_frames() &&
       (absl::IsNotFound(joined.status()) || absl::IsFailedPrecondition(joined.status()))) {
     const absl::StatusOr<JoinedCache> written = WrittenCache(request, frames, found, progress);
     outcome.was_joined = written.ok();
@@ -100,7 +121,7 @@ absl::StatusOr<JoinOutcome> JoinAndRemoveParts(const JoinRequest& request,
     return found.unreadable.empty() ? joined.status() : found.unreadable.front().second;
   }
   outcome.cache = *std::move(joined);
-  if (request.frames) {
+  if (request.names_frames()) {
     outcome.removed = RemoveJoined(found.parts, outcome.cache.manifest);
     RemovePartsFolder(request.cache);
   }

@@ -4,8 +4,10 @@
 
 #include <absl/status/statusor.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "client/cli/files/cache_check.h"
 #include "client/cli/files/cache_parts.h"
@@ -20,6 +22,11 @@ struct JoinRequest {
   // distances: a gap may be a part that is missing. Only where they are set it is known that no
   // part is still to come, so that parts can be removed.
   std::optional<CacheInfo> frames = {};
+  // The same as whole frames, rising: their samples are those of the parts' shutter, if they have
+  // one. Empty = `frames`.
+  std::vector<std::int64_t> frame_numbers = {};
+
+  bool names_frames() const { return frames || !frame_numbers.empty(); }
 };
 
 struct JoinOutcome {
@@ -31,7 +38,7 @@ struct JoinOutcome {
 
 // Writes the cache and then removes the parts. If it ended between the two, the next call removes
 // them. Errors of JoinParts. kNotFound: there are no parts. kFailedPrecondition: without `frames`,
-// a gap or frames with fractions.
+// a gap, or samples of a shutter.
 absl::StatusOr<JoinOutcome> JoinAndRemoveParts(const JoinRequest& request,
                                                const CacheProgress& progress);
 

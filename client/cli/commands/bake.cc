@@ -29,10 +29,14 @@ namespace sinew::cli {
 namespace {
 
 constexpr char kAllClips[] = "all", kObjectSpace[] = "object";
+constexpr std::int64_t kShutterSamples = 3;
 
 struct Options {
   ReadOptions read;
   std::string file, times;
+  std::optional<std::string> shutter;
+  std::optional<std::int64_t> samples;
+  std::optional<double> velocity_step;
   std::optional<std::string> frames;
   std::vector<std::string> deformers;
   MotionRequest motion;
@@ -80,9 +84,11 @@ absl::Status Deform(Context& context, const PassInput& in, const Options& option
   SINEW_RETURN_IF_ERROR(writer.Begin());
   SINEW_ASSIGN_OR_RETURN(const client::Character bound, deformers.Get(in.pass.deformer));
   WarnUnusedControls(context, in.character.rig, bound, in.clip);
-  ClipStreamOptions stream = {.label = "Bake", .preroll = options.preroll};
+  ClipStreamOptions stream = {
+      .label = "Bake", .output = OutputOf(in.pass.targets[0]), .preroll = options.preroll};
   SINEW_ASSIGN_OR_RETURN(stream.stateful, IsStateful(bound, context.call()));
   baked.manifest = ManifestOf(in.character, in.digests, in.clip, bound.session());
+  DescribeSamples(in.motion, baked.manifest);
   if (*stream.stateful) {
     baked.manifest.preroll = options.Preroll();
   } else if (options.preroll) {
@@ -93,11 +99,9 @@ absl::Status Deform(Context& context, const PassInput& in, const Options& option
                          PoseHashes(in.character, in.motion, in.clip, baked.manifest.preroll,
                                     ChunksOf(in.clip, options.parts)));
   writer.SetOrigin(baked.manifest, std::move(hashes));
-  std::vector<float> positions(in.character.rig.vertices() * 3);
-  const auto write = [&](const client::FrameView& frame) -> absl::Status {
-    SINEW_RETURN_IF_ERROR(frame.CopyPositions(positions));
+  const auto write = [&](const ClipSample& sample) -> absl::Status {
     ++baked.received;
-    const absl::Status status = writer.Append(positions);
+    const absl::Status status = writer.Append({sample.points, sample.normals, sample.velocities});
     baked.finished = writer.finished();
     return status;
   };
@@ -117,7 +121,7 @@ absl::Status Deform(Context& context, const PassInput& in, const Options& option
     stream.progress_begin = begin(k);
     stream.progress_end = begin(k + 1);
     SINEW_RETURN_IF_ERROR(
-        StreamClip(context, in.character, bound, in.motion, in.clip, stream, write));
+        StreamSamples(context, in.character, bound, in.motion, in.clip, stream, write));
   }
   SINEW_RETURN_IF_ERROR(writer.Finish());
   baked.finished = writer.finished();
@@ -149,7 +153,13 @@ absl::Status CheckTargets(const PassInput& in, const Options& options) {
     CacheInfo info = TimesOf(in.clip);
     info.vertices = 1;
     if (!options.parts.only) {  // parts hold any frames
-      SINEW_RETURN_IF_ERROR(EncodeCacheHeader(target.format, info).status());
+      const absl::Status status = EncodeCacheHeader(target.format, info).status();
+      if (!status.ok() && in.motion.shutter && !info.frame_numbers.empty()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("--shutter: .pc2 holds samples at even distances; ",
+                         EvenSamplesText(*in.motion.shutter), "; .mdd and .npy hold any"));
+      }
+      SINEW_RETURN_IF_ERROR(status);
     }
     SINEW_RETURN_IF_ERROR(OutputFile::Check(target.path, target.overwrite));
     SINEW_RETURN_IF_ERROR(OutputFile::Check(ManifestPath(target.path), target.overwrite));
@@ -259,7 +269,30 @@ absl::StatusOr<std::vector<client::Session>> Validate(Context& context,
   return sessions;
 }
 
+// Reads --shutter, --samples, --velocities and --velocity-step.
+absl::Status ReadSampling(Options& options) {
+  MotionRequest& motion = options.motion;
+  if (options.shutter) {
+    if (!motion.poses.empty()) return UsageError("--shutter: is for clips, not for --poses");
+    SINEW_ASSIGN_OR_RETURN(
+        motion.shutter, ParseShutter(*options.shutter, options.samples.value_or(kShutterSamples)));
+    // A part has as many samples as its frames have.
+    if (options.parts.frames) {
+      *options.parts.frames *= static_cast<std::uint64_t>(motion.shutter->samples);
+    }
+  } else if (options.samples) {
+    return UsageError("--samples: are those of --shutter, such as --shutter -0.25..0.25");
+  }
+  if (options.output.velocities) {
+    motion.velocity_step = options.velocity_step.value_or(1);
+  } else if (options.velocity_step) {
+    return UsageError("--velocity-step: is that of --velocities, need both");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Bake(Context& context, Options options) {
+  SINEW_RETURN_IF_ERROR(ReadSampling(options));
   if (options.parts.only && options.output.no_clobber) {
     return UsageError("--no-clobber: does not apply to --part, but to `sinew join`");
   }
@@ -361,9 +394,24 @@ void AddBake(CommandList& commands) {
       .Required();
   AddMotionOptions(set, options->motion);
   const Option frames = AddFramesOption(set, options->frames);
-  set.AddText("--times", options->times,
-              "Frames with fractions, such as 10,10.25 or 10-12x0.25, instead of --frames")
-      .Excludes(frames);
+  const Option times =
+      set.AddText("--times", options->times,
+                  "Frames with fractions, such as 10,10.25 or 10-12x0.25, instead of --frames")
+          .Excludes(frames);
+  set.AddText("--shutter", options->shutter,
+              "Motion blur: samples of every frame from OPEN..CLOSE relative to it, such as "
+              "-0.25..0.25")
+      .Excludes(times);
+  set.AddNumber("--samples", options->samples, 1, 64,
+                "Of --shutter: samples of a frame at even distances, both ends included; 1 is in "
+                "the middle (default: 3)");
+  set.AddFlag("--normals", options->output.normals,
+              "Also normals of unit length, in NAME.normals.npy");
+  set.AddFlag("--velocities", options->output.velocities,
+              "Also velocities in units per second, in NAME.velocities.npy");
+  set.AddNumber("--velocity-step", options->velocity_step, 0.01, 10,
+                "Of --velocities: frames before and after a sample that it is taken from "
+                "(default: 1)");
   BakeOutput& output = options->output;
   set.AddText("--out", output.out,
               "The cache; its manifest is PATH.json. {mesh}, {clip} and {deformer} become names")
@@ -401,6 +449,7 @@ a clip and deformer appear complete or not at all. --clip all bakes every clip.
 If the connection drops, waits up to 30 s for the server and says so.
 Stateful recipes, such as implicit(tracking=true), compute every frame from 0, whatever --frames selects, and again after
 a lost connection: any range and step has the bits of the whole clip. --preroll limits that.
+Velocities are central differences, (p(t + step) - p(t - step)) over the time between; one-sided at the ends of the clip.
 In parts (--chunk, --resume or --part) an interrupted bake loses at most one of them; with --resume the same command
 continues. The joined cache is the same, byte for byte, as one that was baked at once.
 Examples:
@@ -408,6 +457,7 @@ Examples:
   sinew bake hero.glb --deformer 'dqs(blend=0.5)' --clip Walk --frames 0-x2 --fps 30 --out walk.mdd
   sinew bake hero.glb --deformer ddm --clip all --split --axes blender --out 'hero.{clip}.{mesh}.pc2'
   sinew bake hero.glb --deformer dqs --times 11.75,12,12.25 --out blur.mdd
+  sinew bake hero.glb --deformer dqs --shutter -0.25..0.25 --samples 3 --velocities --out blur.npy
   sinew bake hero.sinewrig --poses walk.npy --deformer lbs --out walk.npy.cache --format npy
   sinew bake hero.glb --deformer ddm --out hero.pc2 --chunk 50 --resume               # run it again after a failure
   sinew bake hero.glb --deformer ddm --out hero.pc2 --frames 0-49 --part              # on one machine,

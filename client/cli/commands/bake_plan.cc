@@ -17,9 +17,9 @@ constexpr std::size_t kFramesOfAPart = 50;
 // What is wrong with the frames of a cache, or empty. kCancelled by `progress`.
 absl::StatusOr<std::string> DamageOf(const std::string& cache, const Manifest& manifest,
                                      const CacheProgress& progress) {
-  const absl::StatusOr<InputFile> file = InputFile::Open(cache, kMaxCacheBytes);
+  const absl::StatusOr<OpenCache> file = OpenCache::Open(cache, manifest);
   if (!file.ok()) return std::string(file.status().message());
-  const absl::StatusOr<CacheDamage> damage = FindDamage(file->bytes(), manifest, progress);
+  const absl::StatusOr<CacheDamage> damage = file->FindDamage(progress);
   if (absl::IsCancelled(damage.status())) return damage.status();
   return damage.ok() ? damage->first : std::string(damage.status().message());
 }
@@ -54,6 +54,7 @@ absl::StatusOr<const std::map<std::int64_t, std::uint64_t>*> BakePlan::Hashes(
 Manifest BakePlan::Expected(const CacheTarget& target, const Manifest& found) const {
   Manifest manifest = origin_;
   DescribePoints(target, in_.character.rig, manifest);
+  DescribeSamples(in_.motion, manifest);
   manifest.preroll = found.preroll.empty() ? "" : preroll_;
   return manifest;
 }

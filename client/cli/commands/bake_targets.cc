@@ -82,6 +82,9 @@ absl::Status CheckPaths(const std::vector<BakePass>& passes,
     for (const CacheTarget& target : pass.targets) {
       std::vector<std::string> own = {target.path, ManifestPath(target.path)};
       if (target.rest_mesh) own.push_back(RestPath(target.path));
+      for (const std::string& name : target.attributes) {
+        own.push_back(AttributePath(target.path, name));
+      }
       for (const std::string& path : own) {
         for (const std::string& input : inputs) {
           std::error_code error;
@@ -103,9 +106,19 @@ absl::Status CheckPaths(const std::vector<BakePass>& passes,
 absl::StatusOr<CacheTarget> CommonTarget(const BakeOutput& output) {
   CacheTarget common;
   common.overwrite = !output.no_clobber;
+  if (output.normals) common.attributes.emplace_back(kNormals);
+  if (output.velocities) common.attributes.emplace_back(kVelocities);
   SINEW_ASSIGN_OR_RETURN(common.format, FormatOf(output));
   SINEW_ASSIGN_OR_RETURN(common.up, UpOf(output.axes));
   return common;
+}
+
+client::OutputOptions OutputOf(const CacheTarget& target) {
+  client::OutputOptions output;
+  if (std::ranges::find(target.attributes, kNormals) != target.attributes.end()) {
+    output.attributes = {client::Attribute::kPositions, client::Attribute::kNormals};
+  }
+  return output;
 }
 
 absl::Status UseObjectSpace(const CharacterFile& character, std::vector<BakePass>& passes) {

@@ -10,6 +10,7 @@
 #include "client/cli/character/character_file.h"
 #include "client/cli/files/cache_writer.h"
 #include "sinew/rig_data.h"
+#include "sinew/stream.h"
 
 namespace sinew::cli {
 
@@ -18,6 +19,7 @@ struct BakeOutput {
   std::vector<std::string> meshes = {};  // names; empty = all
   bool split = false;                    // one cache per mesh
   bool no_clobber = false;
+  bool normals = false, velocities = false;  // arrays beside the points
 };
 
 // One pass of frames: the caches that are written from it.
@@ -28,6 +30,9 @@ struct BakePass {
 
 // What all caches have in common. UsageError: an unknown format or axes.
 absl::StatusOr<CacheTarget> CommonTarget(const BakeOutput& output);
+
+// What a stream sends for such a cache.
+client::OutputOptions OutputOf(const CacheTarget& target);
 
 // The passes, clips of a deformer next to each other. {mesh}, {clip} and {deformer} in `out` become
 // names. `inputs`: files that are read, which are not overwritten; empty names count as none.

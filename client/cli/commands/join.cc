@@ -9,7 +9,6 @@
 
 #include "client/cli/base/exit_code.h"
 #include "client/cli/base/quantity.h"
-#include "client/cli/character/bake_manifest.h"
 #include "client/cli/character/frame_set.h"
 #include "client/cli/character/join_parts.h"
 #include "client/cli/commands/commands.h"
@@ -48,8 +47,7 @@ absl::Status Join(Context& context, const Options& options) {
   }
   request.format = *format;
   if (options.frames) {
-    SINEW_ASSIGN_OR_RETURN(const std::vector<std::int64_t> numbers, NamedFrames(*options.frames));
-    request.frames = TimesOf(numbers);
+    SINEW_ASSIGN_OR_RETURN(request.frame_numbers, NamedFrames(*options.frames));
   }
   const auto line = context.MakeProgress("Join");
   SINEW_ASSIGN_OR_RETURN(const JoinOutcome outcome,

@@ -69,13 +69,13 @@ void PassWriter::SetOrigin(Manifest origin, std::vector<std::uint64_t> pose_hash
   pose_hashes_ = std::move(pose_hashes);
 }
 
-absl::Status PassWriter::Append(std::span<const float> positions) {
+absl::Status PassWriter::Append(const FrameArrays& frame) {
   if (appended_ == chunks_[chunk_].size()) {
     SINEW_RETURN_IF_ERROR(Finish());
     ++chunk_;
     SINEW_RETURN_IF_ERROR(Begin());
   }
-  for (CacheWriter& writer : writers_) SINEW_RETURN_IF_ERROR(writer.Append(positions));
+  for (CacheWriter& writer : writers_) SINEW_RETURN_IF_ERROR(writer.Append(frame));
   ++appended_;
   return absl::OkStatus();
 }

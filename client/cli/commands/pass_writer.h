@@ -30,9 +30,9 @@ class PassWriter {
   // What the manifests say: before the first frame. `pose_hashes` are those of the whole clip.
   void SetOrigin(Manifest origin, std::vector<std::uint64_t> pose_hashes);
 
-  // The next frame, [vertices * 3] of the rig. The files of a chunk appear before the first frame
-  // of the next one is taken.
-  absl::Status Append(std::span<const float> positions);
+  // The next frame of the rig, as CacheWriter::Append. The files of a chunk appear before the first
+  // frame of the next one is taken.
+  absl::Status Append(const FrameArrays& frame);
 
   // The files of the last chunk appear: once it is known that nothing went wrong.
   absl::Status Finish();

@@ -39,7 +39,7 @@ absl::StatusOr<MotionRequest> MotionOf(const Options& options, const CharacterFi
   motion.fps = manifest.fps;
   for (std::uint32_t k = 0; k < manifest.frames; ++k) {
     const double number = manifest.FrameNumber(k);
-    if (number < 0 || number > static_cast<double>(kMaxFrame)) {
+    if (number < (manifest.shutter ? -1 : 0) || number > static_cast<double>(kMaxFrame)) {
       return absl::InvalidArgumentError(absl::StrCat(ManifestPath(options.cache), ": has frame ",
                                                      ExactText(number), ", need 0 to ", kMaxFrame));
     }
@@ -47,7 +47,13 @@ absl::StatusOr<MotionRequest> MotionOf(const Options& options, const CharacterFi
     motion.frames.ranges.push_back(
         {.first = static_cast<std::int64_t>(number), .last = static_cast<std::int64_t>(number)});
   }
-  if (std::ranges::all_of(motion.times, [](double n) { return n == std::floor(n); })) {
+  motion.velocity_step = manifest.velocity_step;
+  if (const auto& shutter = manifest.shutter) {
+    motion.holds_ends = true;
+    motion.shutter = {.open = shutter->open,
+                      .close = shutter->close,
+                      .samples = static_cast<std::int64_t>(shutter->samples)};
+  } else if (std::ranges::all_of(motion.times, [](double n) { return n == std::floor(n); })) {
     motion.times.clear();
   }
   const bool has_clip = std::ranges::any_of(
@@ -74,6 +80,9 @@ absl::StatusOr<CacheTarget> TargetOf(const Options& options, const CharacterFile
     for (const ManifestMesh& mesh : manifest.meshes) output.meshes.push_back(mesh.name);
   }
   SINEW_ASSIGN_OR_RETURN(CacheTarget common, CommonTarget(output));
+  for (const ManifestAttribute& attribute : manifest.attributes) {
+    common.attributes.push_back(attribute.name);
+  }
   if (manifest.up_axis == "Y") common.up = client::UpAxis::kY;
   if (manifest.up_axis == "Z") common.up = client::UpAxis::kZ;
   SINEW_ASSIGN_OR_RETURN(std::vector<BakePass> passes,
@@ -86,20 +95,17 @@ absl::StatusOr<CacheTarget> TargetOf(const Options& options, const CharacterFile
 // Writes the cache again: frames that are whole from the file, the others as they arrive.
 class Repair {
  public:
-  Repair(const InputFile& file, const Manifest& manifest, CacheOutput output)
-      : file_(file),
-        manifest_(manifest),
-        output_(std::move(output)),
-        positions_(manifest.vertices * 3) {}
+  Repair(OpenCache& cache, const Manifest& manifest, CacheOutput output)
+      : cache_(cache), manifest_(manifest), output_(std::move(output)) {}
 
-  absl::Status Replace(std::uint32_t sample, std::span<const float> points) {
+  absl::Status Replace(std::uint32_t sample, const FrameArrays& frame) {
     SINEW_RETURN_IF_ERROR(CopyTo(sample));
-    if (const absl::Status status = CheckSample("baked again", manifest_, sample, points);
+    if (const absl::Status status = CheckFrame("baked again", manifest_, sample, frame);
         !status.ok()) {
       return Reworded(status, absl::StrCat(status.message(), "; the cache is unchanged"));
     }
     ++next_;
-    return output_.Append(points);
+    return output_.Append(frame);
   }
 
   absl::Status Finish() {
@@ -112,20 +118,19 @@ class Repair {
  private:
   absl::Status CopyTo(std::uint32_t end) {
     for (; next_ < end; ++next_) {
-      SINEW_RETURN_IF_ERROR(ReadSample(file_.bytes(), manifest_, next_, positions_));
-      SINEW_RETURN_IF_ERROR(output_.Append(positions_));
+      SINEW_ASSIGN_OR_RETURN(const FrameArrays frame, cache_.Read(next_));
+      SINEW_RETURN_IF_ERROR(output_.Append(frame));
     }
     return absl::OkStatus();
   }
 
-  const InputFile& file_;
+  OpenCache& cache_;
   const Manifest& manifest_;
   CacheOutput output_;
-  std::vector<float> positions_;
   std::uint32_t next_ = 0;
 };
 
-absl::Status BakeAgain(Context& context, const Options& options, const InputFile& file,
+absl::Status BakeAgain(Context& context, const Options& options, OpenCache& cache,
                        const Manifest& manifest, const CacheDamage& damage) {
   SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadCharacter(options.file, options.read));
   SINEW_ASSIGN_OR_RETURN(const CacheTarget target, TargetOf(options, character, manifest));
@@ -143,15 +148,17 @@ absl::Status BakeAgain(Context& context, const Options& options, const InputFile
     return absl::FailedPreconditionError(absl::StrCat(
         options.cache, ": was baked from other poses than those of '", clip.name, "'"));
   }
-  SINEW_ASSIGN_OR_RETURN(CacheOutput output,
-                         CacheOutput::Create(options.cache, target.format, InfoOf(manifest),
-                                             /*has_rest=*/false, /*overwrite=*/true));
+  SINEW_ASSIGN_OR_RETURN(CacheOutput output, CacheOutput::Create({.path = options.cache,
+                                                                  .format = target.format,
+                                                                  .attributes = target.attributes},
+                                                                 InfoOf(manifest)));
   SINEW_ASSIGN_OR_RETURN(const client::Character bound,
                          BindCharacter(context, character, manifest.recipe));
   const absl::Cleanup release = [&] { ReleaseCharacter(context, bound); };
   SINEW_ASSIGN_OR_RETURN(const SourceDigests digests, DigestsOf(character, motion));
   Manifest now = ManifestOf(character, digests, clip, bound.session());
   DescribePoints(target, character.rig, now);
+  DescribeSamples(motion, now);
   now.software_version = manifest.software_version;  // the digest says whether results are equal
   now.preroll = manifest.preroll;
   if (const auto difference = OriginDifference(manifest, now)) {
@@ -159,35 +166,36 @@ absl::Status BakeAgain(Context& context, const Options& options, const InputFile
         absl::StrCat(options.cache, ": was baked with the ", difference->what, " '", difference->a,
                      "', not '", difference->b, "'; it is unchanged"));
   }
-  Repair repair(file, manifest, std::move(output));
-  std::vector<float> positions(character.rig.vertices() * 3), scratch;
+  Repair repair(cache, manifest, std::move(output));
+  FrameSelection selection;
   std::size_t received = 0;
-  const auto write = [&](const client::FrameView& frame) -> absl::Status {
-    SINEW_RETURN_IF_ERROR(frame.CopyPositions(positions));
+  const auto write = [&](const ClipSample& sample) -> absl::Status {
     return repair.Replace(damage.samples[received++],
-                          PointsOf(target, character.rig, positions, scratch));
+                          selection.Select(target, character.rig,
+                                           {sample.points, sample.normals, sample.velocities}));
   };
-  ClipStreamOptions stream = {.label = "Repair"};
+  ClipStreamOptions stream = {.label = "Repair", .output = OutputOf(target)};
   stream.wanted.assign(damage.samples.begin(), damage.samples.end());
   if (!stream.wanted.empty()) {  // else only the header is damaged
-    SINEW_RETURN_IF_ERROR(StreamClip(context, character, bound, motion, clip, stream, write));
+    SINEW_RETURN_IF_ERROR(StreamSamples(context, character, bound, motion, clip, stream, write));
   }
   return repair.Finish();
 }
 
 absl::Status RepairCache(Context& context, const Options& options) {
-  SINEW_ASSIGN_OR_RETURN(const InputFile file, InputFile::Open(options.cache, kMaxCacheBytes));
+  SINEW_RETURN_IF_ERROR(InputFile::Open(options.cache, kMaxCacheBytes).status());
   SINEW_ASSIGN_OR_RETURN(const Manifest manifest, ReadManifest(options.cache));
+  SINEW_ASSIGN_OR_RETURN(OpenCache cache, OpenCache::Open(options.cache, manifest));
   CacheDamage damage;
   {
     const auto line = context.MakeProgress("Verify", Progress::Part::kFirst);
-    SINEW_ASSIGN_OR_RETURN(damage, FindDamage(file.bytes(), manifest, [&](double fraction) {
-                             line->Update(fraction, options.cache);
-                             return context.CheckStop();
-                           }));
+    SINEW_ASSIGN_OR_RETURN(damage, cache.FindDamage([&](double fraction) {
+      line->Update(fraction, options.cache);
+      return context.CheckStop();
+    }));
   }
   if (damage.any()) {
-    if (const absl::Status status = BakeAgain(context, options, file, manifest, damage);
+    if (const absl::Status status = BakeAgain(context, options, cache, manifest, damage);
         !status.ok()) {
       return context.Lost(status, options.cache + " is unchanged");
     }

@@ -22,15 +22,15 @@ struct Verified {
 };
 
 absl::StatusOr<Verified> VerifyOne(const Context& context, const std::string& path) {
-  SINEW_ASSIGN_OR_RETURN(const InputFile file, InputFile::Open(path, kMaxCacheBytes));
+  SINEW_RETURN_IF_ERROR(InputFile::Open(path, kMaxCacheBytes).status());
   Verified verified;
   SINEW_ASSIGN_OR_RETURN(verified.manifest, ReadManifest(path));
+  SINEW_ASSIGN_OR_RETURN(const OpenCache cache, OpenCache::Open(path, verified.manifest));
   const auto line = context.MakeProgress("Verify");
-  SINEW_ASSIGN_OR_RETURN(verified.damage,
-                         FindDamage(file.bytes(), verified.manifest, [&](double fraction) {
-                           line->Update(fraction, path);
-                           return context.CheckStop();
-                         }));
+  SINEW_ASSIGN_OR_RETURN(verified.damage, cache.FindDamage([&](double fraction) {
+    line->Update(fraction, path);
+    return context.CheckStop();
+  }));
   return verified;
 }
 

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "client/cli/base/exit_code.h"
 #include "client/cli/base/quantity.h"
@@ -121,10 +122,82 @@ absl::StatusOr<CacheDamage> FindDamage(std::span<const std::byte> cache, const M
   return damage;
 }
 
-absl::Status ReadSample(std::span<const std::byte> cache, const Manifest& manifest,
-                        std::uint32_t sample, std::span<float> positions) {
-  SINEW_ASSIGN_OR_RETURN(const Layout layout, LayoutOf(manifest));
-  return ReadSample(cache, layout, sample, positions);
+absl::Status CheckFrame(const std::string& path, const Manifest& manifest, std::uint32_t sample,
+                        const FrameArrays& frame) {
+  SINEW_RETURN_IF_ERROR(CheckSample(path, manifest, sample, frame.points));
+  for (const ManifestAttribute& attribute : manifest.attributes) {
+    SINEW_RETURN_IF_ERROR(CheckSample(absl::StrCat(path, path.empty() ? "" : ": ", attribute.name),
+                                      ManifestOfAttribute(manifest, attribute), sample,
+                                      frame.Attribute(attribute.name)));
+  }
+  return absl::OkStatus();
+}
+
+Manifest ManifestOfAttribute(const Manifest& manifest, const ManifestAttribute& attribute) {
+  Manifest own = manifest;
+  own.format = CacheFormatName(CacheFormat::kNpy);
+  own.frame_hashes = attribute.frame_hashes;
+  own.attributes.clear();
+  return own;
+}
+
+absl::StatusOr<OpenCache> OpenCache::Open(const std::string& path, const Manifest& manifest) {
+  OpenCache cache;
+  SINEW_ASSIGN_OR_RETURN(InputFile points, InputFile::Open(path, kMaxCacheBytes));
+  SINEW_RETURN_IF_ERROR(LayoutOf(manifest).status());
+  cache.arrays_.push_back({.name = "", .file = std::move(points), .manifest = manifest});
+  for (const ManifestAttribute& attribute : manifest.attributes) {
+    const std::string name = AttributePath(path, attribute.name);
+    absl::StatusOr<InputFile> file = InputFile::Open(name, kMaxCacheBytes);
+    if (!file.ok()) return absl::DataLossError(file.status().message());
+    cache.arrays_.push_back({.name = attribute.name,
+                             .file = *std::move(file),
+                             .manifest = ManifestOfAttribute(manifest, attribute)});
+  }
+  return cache;
+}
+
+absl::StatusOr<CacheDamage> OpenCache::FindDamage(const CacheProgress& progress) const {
+  CacheDamage all;
+  std::set<std::uint32_t> samples;
+  for (std::size_t k = 0; k < arrays_.size(); ++k) {
+    const Array& array = arrays_[k];
+    SINEW_ASSIGN_OR_RETURN(
+        const CacheDamage damage,
+        cli::FindDamage(array.file.bytes(), array.manifest, [&](double fraction) {
+          return progress((static_cast<double>(k) + fraction) /
+                          static_cast<double>(arrays_.size()));
+        }));
+    all.header = all.header || damage.header;
+    samples.insert(damage.samples.begin(), damage.samples.end());
+    if (all.first.empty() && !damage.first.empty()) {
+      all.first = array.name.empty() ? damage.first : absl::StrCat(array.name, ": ", damage.first);
+    }
+  }
+  all.samples.assign(samples.begin(), samples.end());
+  return all;
+}
+
+absl::StatusOr<FrameArrays> OpenCache::Read(std::uint32_t sample) {
+  FrameArrays frame;
+  for (Array& array : arrays_) {
+    SINEW_ASSIGN_OR_RETURN(const Layout layout, LayoutOf(array.manifest));
+    if (layout.frame_bytes > array.file.bytes().size()) {  // before anything is allocated
+      return absl::DataLossError(absl::StrCat("sample ", sample, " is behind the end of the file"));
+    }
+    array.values.resize(array.manifest.vertices * 3);
+    SINEW_RETURN_IF_ERROR(ReadSample(array.file.bytes(), layout, sample, array.values));
+    (array.name.empty()       ? frame.points
+     : array.name == kNormals ? frame.normals
+                              : frame.velocities) = array.values;
+  }
+  return frame;
+}
+
+std::uint64_t OpenCache::bytes() const {
+  std::uint64_t bytes = 0;
+  for (const Array& array : arrays_) bytes += array.file.bytes().size();
+  return bytes;
 }
 
 std::string FramesText(const CacheInfo& info, std::span<const std::uint32_t> samples) {

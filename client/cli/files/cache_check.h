@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "client/cli/files/cache_output.h"
 #include "client/cli/files/input_file.h"
 #include "core/formats/manifest.h"
 #include "core/formats/point_cache.h"
@@ -40,21 +41,49 @@ using CacheProgress = std::function<absl::Status(double fraction)>;
 
 // What is wrong with a cache.
 struct CacheDamage {
-  bool header = false;                 // its header or its length is not that of the manifest
+  bool header = false;                 // a header or length is not that of the manifest
   std::vector<std::uint32_t> samples;  // rising: damaged, or behind the end of the file
   std::string first;                   // in words
 
   bool any() const { return header || !samples.empty(); }
 };
 
-// Reads every frame of a cache that may be cut off or damaged anywhere. kInvalidArgument: a
+// The manifest that the array `attribute` of a cache would have by itself.
+Manifest ManifestOfAttribute(const Manifest& manifest, const ManifestAttribute& attribute);
+
+// A cache with its arrays, any of which may be cut off or damaged anywhere.
+class OpenCache {
+ public:
+  // Errors of InputFile::Open. kInvalidArgument: a manifest that no cache can have. kDataLoss: an
+  // array that is not there.
+  static absl::StatusOr<OpenCache> Open(const std::string& path, const Manifest& manifest);
+
+  // Reads every frame. Samples are those of which an array is damaged.
+  absl::StatusOr<CacheDamage> FindDamage(const CacheProgress& progress) const;
+
+  // Frame `sample`; the spans last until the next call. kDataLoss: it is not there whole.
+  absl::StatusOr<FrameArrays> Read(std::uint32_t sample);
+
+  std::uint64_t bytes() const;
+
+ private:
+  struct Array {
+    std::string name;  // of an attribute; empty = the points
+    InputFile file;
+    Manifest manifest;
+    std::vector<float> values = {};  // of one frame
+  };
+  std::vector<Array> arrays_;
+};
+
+// The frames of a cache in one file, which may be cut off or damaged anywhere. kInvalidArgument: a
 // manifest that no cache can have.
 absl::StatusOr<CacheDamage> FindDamage(std::span<const std::byte> cache, const Manifest& manifest,
                                        const CacheProgress& progress);
 
-// Frame `sample` of such a cache. kDataLoss: it is not there whole.
-absl::Status ReadSample(std::span<const std::byte> cache, const Manifest& manifest,
-                        std::uint32_t sample, std::span<float> positions);
+// kDataLoss: an array of the frame has another checksum than the manifest says.
+absl::Status CheckFrame(const std::string& path, const Manifest& manifest, std::uint32_t sample,
+                        const FrameArrays& frame);
 
 // The frame numbers of samples: "12, 40-43".
 std::string FramesText(const CacheInfo& info, std::span<const std::uint32_t> samples);

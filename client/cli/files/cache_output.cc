@@ -18,37 +18,60 @@ std::string RestPath(const std::string& cache) {
   return std::filesystem::path(cache).replace_extension(".rest.obj").string();
 }
 
-CacheOutput::CacheOutput(CacheFormat format, CacheInfo info, OutputFile cache, OutputFile manifest,
-                         std::optional<OutputFile> rest)
+std::string AttributePath(const std::string& cache, const std::string& attribute) {
+  return std::filesystem::path(cache)
+      .replace_extension(absl::StrCat(".", attribute, ".npy"))
+      .string();
+}
+
+CacheOutput::CacheOutput(CacheFormat format, CacheInfo info, OutputFile cache, OutputFile manifest)
     : format_(format),
       info_(std::move(info)),
       cache_(std::move(cache)),
-      manifest_(std::move(manifest)),
-      rest_(std::move(rest)) {}
+      manifest_(std::move(manifest)) {}
 
-absl::StatusOr<CacheOutput> CacheOutput::Create(const std::string& path, CacheFormat format,
-                                                const CacheInfo& info, bool has_rest,
-                                                bool overwrite) {
-  SINEW_ASSIGN_OR_RETURN(const std::string header, EncodeCacheHeader(format, info));
-  SINEW_ASSIGN_OR_RETURN(OutputFile cache, OutputFile::Create(path, overwrite));
-  SINEW_ASSIGN_OR_RETURN(OutputFile manifest, OutputFile::Create(ManifestPath(path), overwrite));
-  std::optional<OutputFile> rest;
-  if (has_rest) {
-    SINEW_ASSIGN_OR_RETURN(OutputFile file, OutputFile::Create(RestPath(path), overwrite));
-    rest.emplace(std::move(file));
+absl::StatusOr<CacheOutput> CacheOutput::Create(const CacheFiles& files, const CacheInfo& info) {
+  SINEW_ASSIGN_OR_RETURN(const std::string header, EncodeCacheHeader(files.format, info));
+  SINEW_ASSIGN_OR_RETURN(OutputFile cache, OutputFile::Create(files.path, files.overwrite));
+  SINEW_ASSIGN_OR_RETURN(OutputFile manifest,
+                         OutputFile::Create(ManifestPath(files.path), files.overwrite));
+  CacheOutput output(files.format, info, std::move(cache), std::move(manifest));
+  if (files.has_rest) {
+    SINEW_ASSIGN_OR_RETURN(OutputFile rest,
+                           OutputFile::Create(RestPath(files.path), files.overwrite));
+    output.rest_.emplace(std::move(rest));
   }
-  CacheOutput output(format, info, std::move(cache), std::move(manifest), std::move(rest));
+  for (const std::string& name : files.attributes) {
+    SINEW_ASSIGN_OR_RETURN(OutputFile file,
+                           OutputFile::Create(AttributePath(files.path, name), files.overwrite));
+    SINEW_ASSIGN_OR_RETURN(const std::string npy, EncodeCacheHeader(CacheFormat::kNpy, info));
+    SINEW_RETURN_IF_ERROR(file.Write(npy));
+    output.attributes_.push_back({{.name = name, .frame_hashes = {}}, std::move(file)});
+    output.written_ += npy.size();
+  }
   SINEW_RETURN_IF_ERROR(output.cache_.Write(header));
-  output.written_ = header.size();
+  output.written_ += header.size();
   return output;
 }
 
-absl::Status CacheOutput::Append(std::span<const float> points) {
+absl::Status CacheOutput::Append(const FrameArrays& frame) {
   bytes_.clear();
-  AppendCacheFrame(format_, points, bytes_);
+  AppendCacheFrame(format_, frame.points, bytes_);
   SINEW_RETURN_IF_ERROR(cache_.Write(bytes_));
   written_ += bytes_.size();
-  hashes_.push_back(HashPositions(points));
+  hashes_.push_back(HashPositions(frame.points));
+  for (Attribute& attribute : attributes_) {
+    const std::span<const float> values = frame.Attribute(attribute.described.name);
+    if (values.size() != frame.points.size()) {
+      return absl::InternalError(absl::StrCat(attribute.described.name, ": got ", values.size(),
+                                              " values, need ", frame.points.size()));
+    }
+    bytes_.clear();
+    AppendCacheFrame(CacheFormat::kNpy, values, bytes_);
+    SINEW_RETURN_IF_ERROR(attribute.file.Write(bytes_));
+    written_ += bytes_.size();
+    attribute.described.frame_hashes.push_back(HashPositions(values));
+  }
   return absl::OkStatus();
 }
 
@@ -65,9 +88,12 @@ absl::StatusOr<Manifest> CacheOutput::Close(Manifest manifest, std::string_view 
   manifest.frame_step = info_.frame_step;
   manifest.frame_numbers = info_.frame_numbers;
   manifest.frame_hashes = hashes_;
+  manifest.attributes.clear();
+  for (const Attribute& attribute : attributes_) manifest.attributes.push_back(attribute.described);
   SINEW_ASSIGN_OR_RETURN(json_, EncodeManifest(manifest));
   SINEW_RETURN_IF_ERROR(manifest_.Write(json_));
   SINEW_RETURN_IF_ERROR(cache_.Close());
+  for (Attribute& attribute : attributes_) SINEW_RETURN_IF_ERROR(attribute.file.Close());
   SINEW_RETURN_IF_ERROR(manifest_.Close());
   if (rest_) {
     SINEW_RETURN_IF_ERROR(rest_->Write(rest_obj));
@@ -85,6 +111,7 @@ absl::Status CacheOutput::CommitData() {
     std::filesystem::remove(manifest_.path(), error);
   }
   SINEW_RETURN_IF_ERROR(cache_.Commit());
+  for (Attribute& attribute : attributes_) SINEW_RETURN_IF_ERROR(attribute.file.Commit());
   return rest_ ? rest_->Commit() : absl::OkStatus();
 }
 

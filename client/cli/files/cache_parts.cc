@@ -47,10 +47,25 @@ std::string MeshesText(const Manifest& manifest) {
   return text;
 }
 
+// "shutter -0.25..0.25 with 3 samples, normals, velocities of 1 frame".
+std::string SamplesText(const Manifest& manifest) {
+  std::string text;
+  if (const auto& shutter = manifest.shutter) {
+    text = absl::StrCat(", shutter ", ExactText(shutter->open), "..", ExactText(shutter->close),
+                        " with ", shutter->samples, " samples");
+  }
+  for (const ManifestAttribute& attribute : manifest.attributes) {
+    absl::StrAppend(&text, ", ", attribute.name);
+    if (attribute.name == kVelocities) {
+      absl::StrAppend(&text, " of ", ExactText(manifest.velocity_step), " frames");
+    }
+  }
+  return text.empty() ? "points of whole frames" : text.substr(2);
+}
+
 // An open part.
 struct Source {
-  InputFile file;
-  CacheReader reader;
+  OpenCache cache;
   const CachePart* part;
 };
 
@@ -63,7 +78,9 @@ absl::StatusOr<Source> OpenPart(const CachePart& part) {
                                             reader->vertices(), " vertices, its manifest says ",
                                             part.manifest.frames, " of ", part.manifest.vertices));
   }
-  return Source{std::move(file), *std::move(reader), &part};
+  absl::StatusOr<OpenCache> cache = OpenCache::Open(part.path, part.manifest);
+  if (!cache.ok()) return Prefixed(part.path, cache.status());
+  return Source{*std::move(cache), &part};
 }
 
 // "0-49.npy", not hidden.
@@ -187,6 +204,8 @@ std::optional<Difference> OriginDifference(const Manifest& a, const Manifest& b)
     return Difference{"character", a.source, b.source};
   }
   if (a.fps != b.fps) return Difference{"frames a second", ExactText(a.fps), ExactText(b.fps)};
+  const std::string samples = SamplesText(a), other_samples = SamplesText(b);
+  if (samples != other_samples) return Difference{"samples", samples, other_samples};
   const std::string meshes = MeshesText(a), others = MeshesText(b);
   if (meshes != others) return Difference{"meshes", meshes, others};
   return std::nullopt;
@@ -201,7 +220,7 @@ absl::StatusOr<JoinedCache> JoinParts(const std::string& cache, CacheFormat form
   SINEW_ASSIGN_OR_RETURN(const std::vector<Place> places, PlacesOf(cache, info, parts));
   // Before anything is allocated: a file has as many vertices as its size allows.
   SINEW_ASSIGN_OR_RETURN(Source source, OpenPart(parts[places[0].part]));
-  info.vertices = source.reader.vertices();
+  info.vertices = static_cast<std::uint32_t>(source.part->manifest.vertices);
   std::string rest;
   const std::string rest_path = RestPath(source.part->path);
   std::error_code error;
@@ -210,19 +229,23 @@ absl::StatusOr<JoinedCache> JoinParts(const std::string& cache, CacheFormat form
     SINEW_ASSIGN_OR_RETURN(const InputFile file, InputFile::Open(rest_path, kMaxCacheBytes));
     rest = std::string(file.text());
   }
-  SINEW_ASSIGN_OR_RETURN(CacheOutput output,
-                         CacheOutput::Create(cache, format, info, has_rest, overwrite));
   Manifest manifest = source.part->manifest;
   manifest.pose_hashes.clear();
-  std::vector<float> positions(std::size_t{info.vertices} * 3);
+  CacheFiles files = {
+      .path = cache, .format = format, .has_rest = has_rest, .overwrite = overwrite};
+  for (const ManifestAttribute& attribute : manifest.attributes) {
+    files.attributes.push_back(attribute.name);
+  }
+  SINEW_ASSIGN_OR_RETURN(CacheOutput output, CacheOutput::Create(files, info));
   for (std::size_t k = 0; k < places.size(); ++k) {  // frames of a part follow each other
     const CachePart& part = parts[places[k].part];
     if (source.part != &part) {
       SINEW_ASSIGN_OR_RETURN(source, OpenPart(part));
     }
-    SINEW_RETURN_IF_ERROR(source.reader.ReadFrame(places[k].sample, positions));
-    SINEW_RETURN_IF_ERROR(CheckSample(part.path, part.manifest, places[k].sample, positions));
-    SINEW_RETURN_IF_ERROR(output.Append(positions));
+    const absl::StatusOr<FrameArrays> frame = source.cache.Read(places[k].sample);
+    if (!frame.ok()) return Prefixed(part.path, frame.status());
+    SINEW_RETURN_IF_ERROR(CheckFrame(part.path, part.manifest, places[k].sample, *frame));
+    SINEW_RETURN_IF_ERROR(output.Append(*frame));
     if (!part.manifest.pose_hashes.empty()) {
       manifest.pose_hashes.push_back(part.manifest.pose_hashes[places[k].sample]);
     }
@@ -241,6 +264,9 @@ void RemovePart(const std::string& path) {
   std::error_code error;
   fs::remove(RestPath(path), error);
   fs::remove(path, error);
+  for (const char* attribute : {kNormals, kVelocities}) {
+    fs::remove(AttributePath(path, attribute), error);
+  }
   fs::remove(ManifestPath(path), error);
 }
 

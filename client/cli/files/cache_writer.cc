@@ -3,6 +3,8 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -28,14 +30,42 @@ void Turn(UpAxis from, UpAxis to, std::span<float> points) {
   }
 }
 
-void Transform(std::span<const float> m, std::span<float> points) {
+void Transform(std::span<const float> m, bool moves, std::span<float> points) {
   for (std::size_t k = 0; k + 2 < points.size(); k += 3) {
     const float x = points[k], y = points[k + 1], z = points[k + 2];
     for (std::size_t row = 0; row < 3; ++row) {
       const auto at = m.subspan(row * 4, 4);
-      points[k + row] = at[0] * x + at[1] * y + at[2] * z + at[3];
+      points[k + row] = at[0] * x + at[1] * y + at[2] * z + (moves ? at[3] : 0);
     }
   }
+}
+
+// The rows of a 3x4 matrix that turns normals where `m` turns points: its cofactors.
+std::array<float, 12> NormalMatrix(std::span<const float> m) {
+  std::array<float, 12> cofactors = {};
+  for (std::size_t row = 0; row < 3; ++row) {
+    const std::size_t r1 = (row + 1) % 3, r2 = (row + 2) % 3;
+    for (std::size_t column = 0; column < 3; ++column) {
+      const std::size_t c1 = (column + 1) % 3, c2 = (column + 2) % 3;
+      cofactors[row * 4 + column] =
+          m[r1 * 4 + c1] * m[r2 * 4 + c2] - m[r1 * 4 + c2] * m[r2 * 4 + c1];
+    }
+  }
+  return cofactors;
+}
+
+void Normalise(std::span<float> normals) {
+  for (std::size_t k = 0; k + 2 < normals.size(); k += 3) {
+    const float length = std::hypot(normals[k], normals[k + 1], normals[k + 2]);
+    if (length <= 0) continue;
+    for (std::size_t i = k; i < k + 3; ++i) normals[i] /= length;
+  }
+}
+
+void PlaceValues(std::span<const float> space, VectorKind kind, std::span<float> values) {
+  if (kind != VectorKind::kNormal) return Transform(space, kind == VectorKind::kPoint, values);
+  Transform(NormalMatrix(space), /*moves=*/false, values);
+  Normalise(values);
 }
 
 // Empty if nothing says which axis points up.
@@ -65,15 +95,20 @@ absl::StatusOr<CacheWriter> CacheWriter::Create(const CacheTarget& chosen, const
   for (const std::size_t mesh : target.meshes) vertices += rig.meshes[mesh].vertices();
   info.vertices = static_cast<std::uint32_t>(std::min<std::uint64_t>(vertices, kMaxCacheCount));
   SINEW_ASSIGN_OR_RETURN(CacheOutput output,
-                         CacheOutput::Create(target.path, target.format, info,
-                                             target.rest_mesh != nullptr, target.overwrite));
+                         CacheOutput::Create({.path = target.path,
+                                              .format = target.format,
+                                              .attributes = target.attributes,
+                                              .has_rest = target.rest_mesh != nullptr,
+                                              .overwrite = target.overwrite},
+                                             info));
   return CacheWriter(std::move(target), rig, std::move(output));
 }
 
-std::span<const float> PointsOf(const CacheTarget& target, const client::RigData& rig,
-                                std::span<const float> positions, std::vector<float>& scratch) {
+std::span<const float> ValuesOf(const CacheTarget& target, const client::RigData& rig,
+                                VectorKind kind, std::span<const float> positions,
+                                std::vector<float>& scratch) {
   const bool turned = target.up != UpAxis::kUnspecified && target.up != rig.up_axis;
-  const bool whole = target.meshes.size() == rig.meshes.size();
+  const bool whole = target.meshes.empty() || target.meshes.size() == rig.meshes.size();
   if (!turned && target.space.empty() && whole) return positions;
   scratch.clear();
   std::size_t first = 0, next = 0;
@@ -87,17 +122,31 @@ std::span<const float> PointsOf(const CacheTarget& target, const client::RigData
     first += count;
   }
   Turn(rig.up_axis, target.up, scratch);
-  if (!target.space.empty()) Transform(target.space, scratch);
+  if (!target.space.empty()) PlaceValues(target.space, kind, scratch);
   return scratch;
 }
 
-absl::Status CacheWriter::Append(std::span<const float> positions) {
-  return output_.Append(PointsOf(target_, *rig_, positions, points_));
+FrameArrays FrameSelection::Select(const CacheTarget& target, const client::RigData& rig,
+                                   const FrameArrays& frame) {
+  FrameArrays selected = {.points =
+                              ValuesOf(target, rig, VectorKind::kPoint, frame.points, points_)};
+  if (!frame.normals.empty()) {
+    selected.normals = ValuesOf(target, rig, VectorKind::kNormal, frame.normals, normals_);
+  }
+  if (!frame.velocities.empty()) {
+    selected.velocities =
+        ValuesOf(target, rig, VectorKind::kDirection, frame.velocities, velocities_);
+  }
+  return selected;
+}
+
+absl::Status CacheWriter::Append(const FrameArrays& frame) {
+  return output_.Append(selection_.Select(target_, *rig_, frame));
 }
 
 absl::StatusOr<std::string> CacheWriter::RestObj() {
   const std::span<const float> points =
-      PointsOf(target_, *rig_, target_.rest_mesh->positions, points_);
+      selection_.Select(target_, *rig_, {.points = target_.rest_mesh->positions}).points;
   std::vector<ObjPart> parts;
   std::size_t first = 0;
   for (const std::size_t m : target_.meshes) {
@@ -120,6 +169,8 @@ void DescribePoints(const CacheTarget& target, const client::RigData& rig, Manif
   manifest.up_axis = UpAxisOfPoints(target, rig);
   manifest.space = target.space_name;
   manifest.meshes.clear();
+  manifest.attributes.clear();
+  for (const std::string& name : target.attributes) manifest.attributes.push_back({name, {}});
   manifest.vertices = 0;
   for (const std::size_t m : MeshesOf(target, rig)) {
     const client::Mesh& mesh = rig.meshes[m];

@@ -32,16 +32,32 @@ struct CacheTarget {
   // [12], the rows of a 3x4 matrix: from model space to the space of the cache's points. Empty =
   // the same. Not together with `up`.
   std::vector<float> space = {};
-  std::string space_name = "model";  // for the manifest
+  std::string space_name = "model";          // for the manifest
+  std::vector<std::string> attributes = {};  // kNormals, kVelocities: arrays beside the points
 };
 
 // Sets what `manifest` says about the points: meshes, vertices, axis and space.
 void DescribePoints(const CacheTarget& target, const client::RigData& rig, Manifest& manifest);
 
-// The points of a cache, of [rig.vertices() * 3] positions: `positions` themselves, or those of the
-// target's meshes, turned and placed, in `scratch`.
-std::span<const float> PointsOf(const CacheTarget& target, const client::RigData& rig,
-                                std::span<const float> positions, std::vector<float>& scratch);
+// How the values of an array turn with the space of a cache.
+enum class VectorKind : std::uint8_t { kPoint, kDirection, kNormal };
+
+// The values of a cache, of [rig.vertices() * 3] values in model space: `values` themselves, or
+// those of the target's meshes, turned and placed, in `scratch`. Normals keep unit length.
+std::span<const float> ValuesOf(const CacheTarget& target, const client::RigData& rig,
+                                VectorKind kind, std::span<const float> values,
+                                std::vector<float>& scratch);
+
+// The same for all arrays of a frame. Not thread-safe.
+class FrameSelection {
+ public:
+  // Both must outlive the spans that Select returns, and the next call ends them.
+  FrameArrays Select(const CacheTarget& target, const client::RigData& rig,
+                     const FrameArrays& frame);
+
+ private:
+  std::vector<float> points_, normals_, velocities_;  // kept to spare allocations
+};
 
 // One cache. Not thread-safe. Errors are OutputError where a file cannot be written.
 class CacheWriter {
@@ -53,8 +69,11 @@ class CacheWriter {
   static absl::StatusOr<CacheWriter> Create(const CacheTarget& target, const CacheInfo& info,
                                             const client::RigData& rig);
 
-  // The next frame of the whole rig, [rig.vertices() * 3].
-  absl::Status Append(std::span<const float> positions);
+  // The next frame of the whole rig, [rig.vertices() * 3] in model space.
+  absl::Status Append(const FrameArrays& frame);
+  absl::Status Append(std::span<const float> positions) {
+    return Append(FrameArrays{.points = positions});
+  }
 
   // Fills in counts, meshes, times, axis and frame hashes of `manifest`, writes it and the rest
   // mesh of every cache, and then gives all files their names; manifests come last. Returns the
@@ -71,7 +90,7 @@ class CacheWriter {
   CacheTarget target_;
   const client::RigData* rig_;
   CacheOutput output_;
-  std::vector<float> points_;  // of one frame, if they are not the rig's; kept to spare allocations
+  FrameSelection selection_;
 };
 
 }  // namespace sinew::cli

@@ -218,7 +218,7 @@ std::vector<std::string> Bake(const CharacterPointer& character, const Poses& po
   RunClip(*character, poses, std::move(progress), deadline,
           [&](std::size_t, const client::FrameView& frame) -> absl::Status {
             SINEW_RETURN_IF_ERROR(frame.CopyPositions(positions));
-            return writer.Append(positions);
+            return writer.Append({.points = positions});
           });
   absl::Status finished;
   Block({}, [&] { finished = writer.Finish(); });

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "client/cli/character/bake_manifest.h"
 #include "client/cli/character/join_parts.h"
 #include "client/cli/commands/bake_targets.h"
 #include "client/python/src/bindings.h"
@@ -33,7 +32,7 @@ std::string Join(const std::filesystem::path& out, std::vector<std::int64_t> fra
       Value(cli::CommonTarget({.out = out.string(), .format = format, .no_clobber = !overwrite}));
   cli::JoinRequest request = {
       .cache = out.string(), .format = target.format, .overwrite = overwrite};
-  if (!frames.empty()) request.frames = cli::TimesOf(frames);
+  request.frame_numbers = frames;
   std::stop_source stop;
   absl::StatusOr<cli::JoinOutcome> joined = absl::UnknownError("not run");
   Block(stop, [&] {

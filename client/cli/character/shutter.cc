@@ -1,0 +1,80 @@
+#include "client/cli/character/shutter.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <cmath>
+#include <regex>
+
+#include "client/cli/base/exit_code.h"
+#include "client/cli/base/quantity.h"
+
+namespace sinew::cli {
+namespace {
+
+constexpr double kSamplesPerFrame = 1e6;  // the grid of sample numbers
+constexpr double kSameSample = 1e-6;
+constexpr double kWidest = 1;  // frames to either side
+
+}  // namespace
+
+double OnSampleGrid(double number) {
+  return std::round(number * kSamplesPerFrame) / kSamplesPerFrame;
+}
+
+absl::StatusOr<Shutter> ParseShutter(const std::string& text, std::int64_t samples) {
+  static const std::regex form(
+      R"((-?[0-9]{1,3}(?:\.[0-9]{1,9})?)\.\.(-?[0-9]{1,3}(?:\.[0-9]{1,9})?))");
+  std::smatch parts;
+  const auto wrong = [&](const std::string& why) {
+    return UsageError(absl::StrCat("--shutter: got \"", text, "\", ", why));
+  };
+  if (!std::regex_match(text, parts, form)) {
+    return wrong("need OPEN..CLOSE in frames relative to each frame, such as -0.25..0.25");
+  }
+  const Shutter shutter = {
+      .open = std::stod(parts[1]), .close = std::stod(parts[2]), .samples = samples};
+  if (std::abs(shutter.open) > kWidest || std::abs(shutter.close) > kWidest) {
+    return wrong("need frames from -1 to 1");
+  }
+  if (shutter.open > shutter.close) return wrong("need an OPEN that is not after CLOSE");
+  const double between =
+      (shutter.close - shutter.open) / static_cast<double>(std::max<std::int64_t>(samples - 1, 1));
+  if (samples > 1 && between < 10 * kSameSample) {
+    return wrong(absl::StrCat("need an OPEN before CLOSE for ", samples, " samples"));
+  }
+  return shutter;
+}
+
+std::vector<double> SampleNumbers(std::span<const std::int64_t> frames, const Shutter& shutter) {
+  std::vector<double> numbers;
+  for (const std::int64_t frame : frames) {
+    for (std::int64_t k = 0; k < shutter.samples; ++k) {
+      const double at = shutter.samples == 1
+                            ? 0.5
+                            : static_cast<double>(k) / static_cast<double>(shutter.samples - 1);
+      numbers.push_back(
+          OnSampleGrid(static_cast<double>(frame) + std::lerp(shutter.open, shutter.close, at)));
+    }
+  }
+  std::ranges::sort(numbers);
+  numbers.erase(std::ranges::unique(numbers).begin(), numbers.end());
+  return numbers;
+}
+
+std::int64_t FirstFrameOf(double sample, const Shutter& shutter) {
+  return static_cast<std::int64_t>(std::floor(sample - shutter.open + 2 * kSameSample));
+}
+
+std::int64_t LastFrameOf(double sample, const Shutter& shutter) {
+  return static_cast<std::int64_t>(std::ceil(sample - shutter.close - 2 * kSameSample));
+}
+
+std::string EvenSamplesText(const Shutter& shutter) {
+  const auto samples = static_cast<double>(shutter.samples);
+  return absl::StrCat("need a shutter of 1 frame, such as -0.5..0.5, or of ",
+                      NumberText((samples - 1) / samples), ", such as 0..",
+                      NumberText((samples - 1) / samples), ", for ", shutter.samples, " samples");
+}
+
+}  // namespace sinew::cli

@@ -1,0 +1,43 @@
+// shutter.h - the samples of motion blur: when, relative to each frame, the points are baked.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace sinew::cli {
+
+// Samples of a frame, at even distances from `open` to `close`, both included; a single sample is
+// in the middle.
+struct Shutter {
+  double open = 0, close = 0;  // frames relative to the frame; open <= close, within -1 to 1
+  std::int64_t samples = 1;    // at least 1
+
+  // Whether no sample of a frame is before the last one of the frame before it.
+  bool InOrder() const { return close - open <= 1; }
+};
+
+// "-0.25..0.25". UsageError for anything else, or for several samples at one time.
+absl::StatusOr<Shutter> ParseShutter(const std::string& text, std::int64_t samples);
+
+// The numbers of all samples of `frames`, rising. A sample that two frames share, as the last of
+// one is the first of the next for -0.5..0.5, is there once. Numbers are multiples of a millionth
+// of a frame, so a sample has the same number whichever frames are asked for.
+std::vector<double> SampleNumbers(std::span<const std::int64_t> frames, const Shutter& shutter);
+
+// The nearest such multiple.
+double OnSampleGrid(double number);
+
+// A frame whose samples begin no later than `sample`, and one whose samples end no earlier: the
+// same one, unless two frames share the sample. For shutters that are InOrder.
+std::int64_t FirstFrameOf(double sample, const Shutter& shutter);
+std::int64_t LastFrameOf(double sample, const Shutter& shutter);
+
+// What a format that holds samples at even distances needs: "..., need --shutter -0.5..0.5 or one
+// of 0.667 frames".
+std::string EvenSamplesText(const Shutter& shutter);
+
+}  // namespace sinew::cli
