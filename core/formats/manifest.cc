@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "core/base/status.h"
+#include "core/formats/usda.h"
 
 namespace sinew {
 namespace {
@@ -97,6 +98,14 @@ absl::Status Check(const Manifest& manifest) {
     return InvalidArgument("manifest.attributes: '", attribute.name, "' has ",
                            attribute.frame_hashes.size(), " frame_hashes, need ", manifest.frames,
                            " (one per frame)");
+  }
+  if (const ManifestUsd& usd = manifest.usd;
+      !usd.layout.empty() &&
+      (!IsUsdPrimPath(usd.root) || (usd.layout != "mesh" && usd.layout != "over" &&
+                                    (usd.layout != "clips" || usd.clip_samples == 0)))) {
+    return InvalidArgument("manifest.usd: '", usd.layout, "' of ", usd.clip_samples,
+                           " samples below '", usd.root,
+                           "', need mesh, over, or clips of 1 or more, and a path of prims");
   }
   SINEW_RETURN_IF_ERROR(CheckShutter(manifest));
   return CheckMeshes(manifest);
@@ -188,6 +197,31 @@ Json HashTexts(const std::vector<std::uint64_t>& hashes) {
   return texts;
 }
 
+// Names that cannot lead out of the folder of the manifest.
+bool IsInside(const std::string& name) {
+  return !name.empty() && name.front() != '/' && name.find("..") == name.npos &&
+         name.find('\0') == name.npos;
+}
+
+absl::Status ReadFiles(const Json& json, Manifest& manifest) {
+  if (!json.contains("files")) return absl::OkStatus();
+  if (!json["files"].is_array()) return Wrong("files", "an array");
+  for (std::size_t k = 0; k < json["files"].size(); ++k) {
+    ManifestFile& file = manifest.files.emplace_back();
+    const std::string field = absl::StrCat("files[", k, "].");
+    SINEW_RETURN_IF_ERROR(Read(json, field + "name", file.name));
+    SINEW_RETURN_IF_ERROR(Read(json, field + "bytes", file.bytes));
+    if (!IsInside(file.name)) {
+      return InvalidArgument("manifest.", field, "name: '", file.name,
+                             "', need a name in the folder of the manifest, without ..");
+    }
+    const Json& entry = json["files"][k];
+    SINEW_ASSIGN_OR_RETURN(file.hash,
+                           ParseHash(entry.contains("hash") ? entry["hash"] : Json(), "files", k));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ReadSampling(const Json& json, Manifest& manifest) {
   if (json.contains("shutter")) {
     ManifestShutter& shutter = manifest.shutter.emplace();
@@ -195,6 +229,12 @@ absl::Status ReadSampling(const Json& json, Manifest& manifest) {
     SINEW_RETURN_IF_ERROR(Read(json, "shutter.close", shutter.close));
     SINEW_RETURN_IF_ERROR(Read(json, "shutter.samples", shutter.samples));
   }
+  if (json.contains("usd")) {
+    SINEW_RETURN_IF_ERROR(Read(json, "usd.layout", manifest.usd.layout));
+    SINEW_RETURN_IF_ERROR(Read(json, "usd.root", manifest.usd.root));
+    SINEW_RETURN_IF_ERROR(Read(json, "usd.clip_samples", manifest.usd.clip_samples));
+  }
+  SINEW_RETURN_IF_ERROR(ReadFiles(json, manifest));
   if (json.contains("velocity_step")) {
     SINEW_RETURN_IF_ERROR(Read(json, "velocity_step", manifest.velocity_step));
   }
@@ -218,6 +258,16 @@ void WriteSampling(const Manifest& manifest, Json& json) {
     json["shutter"] = {{"open", manifest.shutter->open},
                        {"close", manifest.shutter->close},
                        {"samples", manifest.shutter->samples}};
+  }
+  if (!manifest.usd.layout.empty()) {
+    json["usd"] = {{"layout", manifest.usd.layout},
+                   {"root", manifest.usd.root},
+                   {"clip_samples", manifest.usd.clip_samples}};
+  }
+  for (const ManifestFile& file : manifest.files) {
+    json["files"].push_back({{"name", file.name},
+                             {"bytes", file.bytes},
+                             {"hash", absl::StrFormat("%016x", file.hash)}});
   }
   if (manifest.velocity_step > 0) json["velocity_step"] = manifest.velocity_step;
   for (const ManifestAttribute& attribute : manifest.attributes) {

@@ -36,6 +36,22 @@ struct ManifestAttribute {
   std::vector<std::uint64_t> frame_hashes;  // [frames] HashPositions of its [V * 3] values
 };
 
+// How a .usda is laid out.
+struct ManifestUsd {
+  std::string layout = {};         // "mesh", "over" or "clips"; empty: another format
+  std::string root = {};           // path of the prim above the meshes, such as "/hero"
+  std::uint64_t clip_samples = 0;  // of "clips": samples of each
+
+  friend bool operator==(const ManifestUsd&, const ManifestUsd&) = default;
+};
+
+// A file of a format whose files are checked as a whole.
+struct ManifestFile {
+  std::string name;  // relative to the folder of the manifest
+  std::uint64_t bytes = 0;
+  std::uint64_t hash = 0;  // HashContent
+};
+
 struct Manifest {
   std::string software_version;
   std::string format;  // "pc2", "mdd", "npy", ...
@@ -65,6 +81,8 @@ struct Manifest {
   std::vector<ManifestMesh> meshes;             // contiguous, in rig order, covering all vertices
   std::optional<ManifestShutter> shutter = {};  // of motion blur; unset = none
   std::vector<ManifestAttribute> attributes = {};  // in the order "normals", "velocities"
+  ManifestUsd usd = {};
+  std::vector<ManifestFile> files = {};  // of formats that are checked by files, the cache first
   double velocity_step = 0;  // frames before and after a sample that its velocity is taken from
 
   double FrameNumber(std::uint64_t sample) const {

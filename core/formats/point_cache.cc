@@ -125,6 +125,8 @@ const char* CacheFormatName(CacheFormat format) {
       return "mdd";
     case CacheFormat::kNpy:
       return "npy";
+    case CacheFormat::kUsda:
+      return "usda";
   }
   return "";
 }
@@ -132,10 +134,11 @@ const char* CacheFormatName(CacheFormat format) {
 absl::StatusOr<CacheFormat> ParseCacheFormat(std::string_view name) {
   std::string lower(name.substr(name.starts_with('.') ? 1 : 0));
   absl::AsciiStrToLower(&lower);
-  for (CacheFormat format : {CacheFormat::kPc2, CacheFormat::kMdd, CacheFormat::kNpy}) {
+  for (CacheFormat format :
+       {CacheFormat::kPc2, CacheFormat::kMdd, CacheFormat::kNpy, CacheFormat::kUsda}) {
     if (lower == CacheFormatName(format)) return format;
   }
-  return InvalidArgument("format: '", std::string(name), "', need pc2, mdd or npy");
+  return InvalidArgument("format: '", std::string(name), "', need pc2, mdd, npy or usda");
 }
 
 absl::StatusOr<std::string> EncodeCacheHeader(CacheFormat format, const CacheInfo& info) {
@@ -146,8 +149,11 @@ absl::StatusOr<std::string> EncodeCacheHeader(CacheFormat format, const CacheInf
       return EncodeMddHeader(info);
     case CacheFormat::kNpy:
       return EncodeNpyHeader(info);
+    case CacheFormat::kUsda:
+      SINEW_RETURN_IF_ERROR(CheckCacheInfo(info));
+      return std::string();
   }
-  return InvalidArgument("format: unknown, need pc2, mdd or npy");
+  return InvalidArgument("format: unknown, need pc2, mdd, npy or usda");
 }
 
 void AppendCacheFrame(CacheFormat format, std::span<const float> positions, std::string& out) {
@@ -172,6 +178,9 @@ void ReadCacheFrame(CacheFormat format, std::span<const std::byte> bytes,
 
 absl::StatusOr<CacheReader> CacheReader::Open(CacheFormat format,
                                               std::span<const std::byte> bytes) {
+  if (IsSceneFormat(format)) {
+    return InvalidArgument("format: ", CacheFormatName(format), ", need pc2, mdd or npy");
+  }
   absl::StatusOr<CacheLayout> layout = format == CacheFormat::kPc2   ? ParsePc2(bytes)
                                        : format == CacheFormat::kMdd ? ParseMdd(bytes)
                                                                      : ParseNpyCache(bytes);

@@ -23,7 +23,14 @@
 
 namespace sinew {
 
-enum class CacheFormat : std::uint8_t { kPc2, kMdd, kNpy };
+// kUsda holds whole meshes rather than an array; its files are written elsewhere, and nothing below
+// reads them.
+enum class CacheFormat : std::uint8_t { kPc2, kMdd, kNpy, kUsda };
+
+// Whether it holds meshes with their faces.
+inline bool IsSceneFormat(CacheFormat format) {
+  return format == CacheFormat::kUsda;
+}
 
 const char* CacheFormatName(CacheFormat format);
 
@@ -31,7 +38,8 @@ const char* CacheFormatName(CacheFormat format);
 // kInvalidArgument lists the formats.
 absl::StatusOr<CacheFormat> ParseCacheFormat(std::string_view name);
 
-// The bytes before the first frame. kInvalidArgument: see CheckCacheInfo.
+// The bytes before the first frame; none for formats of meshes. kInvalidArgument: see
+// CheckCacheInfo.
 absl::StatusOr<std::string> EncodeCacheHeader(CacheFormat format, const CacheInfo& info);
 
 // Appends one frame of [V * 3] positions: always V * 12 bytes, any values (NaN payloads are kept).

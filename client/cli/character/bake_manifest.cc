@@ -45,12 +45,13 @@ CacheInfo TimesOf(std::span<const std::int64_t> numbers) {
   return TimesOf(clip);
 }
 
-std::shared_ptr<const RestMesh> RestMeshOf(const CharacterFile& character) {
-  if (character.keeps_file_order) return nullptr;
+std::shared_ptr<const RestMesh> RestMeshOf(const CharacterFile& character, bool always) {
+  if (character.keeps_file_order && !always) return nullptr;
   RestMesh rest;
   rest.positions = RestPositions(character.rig);
-  for (const client::MeshExtras& extras : character.scene->mesh_extras) {
-    rest.corner_uvs.push_back(extras.corner_uvs);
+  rest.corner_uvs.resize(character.rig.meshes.size());
+  for (std::size_t m = 0; character.scene && m < rest.corner_uvs.size(); ++m) {
+    rest.corner_uvs[m] = character.scene->mesh_extras[m].corner_uvs;
   }
   return std::make_shared<const RestMesh>(std::move(rest));
 }

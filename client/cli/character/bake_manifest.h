@@ -23,8 +23,8 @@ CacheInfo TimesOf(const client::ClipData& clip);
 // The same for these frames, rising and not empty; CacheInfo::fps is not set.
 CacheInfo TimesOf(std::span<const std::int64_t> numbers);
 
-// For CacheTarget: null if the vertices are those of the file anyway.
-std::shared_ptr<const RestMesh> RestMeshOf(const CharacterFile& character);
+// For CacheTarget: null if the vertices are those of the file anyway, unless `always`.
+std::shared_ptr<const RestMesh> RestMeshOf(const CharacterFile& character, bool always = false);
 
 // Digests of the files that a bake reads, as in Manifest; empty where there is no file.
 struct SourceDigests {

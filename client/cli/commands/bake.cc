@@ -14,8 +14,8 @@
 #include "client/cli/character/clip_stream.h"
 #include "client/cli/character/join_parts.h"
 #include "client/cli/character/motion_options.h"
-#include "client/cli/character/read_options.h"
 #include "client/cli/character/recipe_argument.h"
+#include "client/cli/commands/bake_options.h"
 #include "client/cli/commands/bake_plan.h"
 #include "client/cli/commands/bake_report.h"
 #include "client/cli/commands/bake_targets.h"
@@ -28,27 +28,9 @@
 namespace sinew::cli {
 namespace {
 
-constexpr char kAllClips[] = "all", kObjectSpace[] = "object";
-constexpr std::int64_t kShutterSamples = 3;
+constexpr char kAllClips[] = "all";
 
-struct Options {
-  ReadOptions read;
-  std::string file, times;
-  std::optional<std::string> shutter;
-  std::optional<std::int64_t> samples;
-  std::optional<double> velocity_step;
-  std::optional<std::string> frames;
-  std::vector<std::string> deformers;
-  MotionRequest motion;
-  BakeOutput output;
-  PartsRequest parts;
-  std::optional<std::int64_t> preroll;
-  bool skip_if_current = false;
-  bool dry_run = false;
-
-  // As Manifest::preroll, of a recipe with state.
-  std::string Preroll() const { return preroll ? absl::StrCat(*preroll) : "all"; }
-};
+using Options = BakeOptions;
 
 // Binds a deformer when its first pass begins, and releases it after its last.
 class Deformers {
@@ -157,7 +139,7 @@ absl::Status CheckTargets(const PassInput& in, const Options& options) {
       if (!status.ok() && in.motion.shutter && !info.frame_numbers.empty()) {
         return absl::InvalidArgumentError(
             absl::StrCat("--shutter: .pc2 holds samples at even distances; ",
-                         EvenSamplesText(*in.motion.shutter), "; .mdd and .npy hold any"));
+                         EvenSamplesText(*in.motion.shutter), "; .mdd, .npy and .usda hold any"));
       }
       SINEW_RETURN_IF_ERROR(status);
     }
@@ -269,28 +251,6 @@ absl::StatusOr<std::vector<client::Session>> Validate(Context& context,
   return sessions;
 }
 
-// Reads --shutter, --samples, --velocities and --velocity-step.
-absl::Status ReadSampling(Options& options) {
-  MotionRequest& motion = options.motion;
-  if (options.shutter) {
-    if (!motion.poses.empty()) return UsageError("--shutter: is for clips, not for --poses");
-    SINEW_ASSIGN_OR_RETURN(
-        motion.shutter, ParseShutter(*options.shutter, options.samples.value_or(kShutterSamples)));
-    // A part has as many samples as its frames have.
-    if (options.parts.frames) {
-      *options.parts.frames *= static_cast<std::uint64_t>(motion.shutter->samples);
-    }
-  } else if (options.samples) {
-    return UsageError("--samples: are those of --shutter, such as --shutter -0.25..0.25");
-  }
-  if (options.output.velocities) {
-    motion.velocity_step = options.velocity_step.value_or(1);
-  } else if (options.velocity_step) {
-    return UsageError("--velocity-step: is that of --velocities, need both");
-  }
-  return absl::OkStatus();
-}
-
 absl::Status Bake(Context& context, Options options) {
   SINEW_RETURN_IF_ERROR(ReadSampling(options));
   if (options.parts.only && options.output.no_clobber) {
@@ -315,7 +275,10 @@ absl::Status Bake(Context& context, Options options) {
     labels.push_back(RecipeLabel(deformer));
   }
   SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadCharacter(options.file, options.read));
-  common.rest_mesh = RestMeshOf(character);
+  constexpr std::uint64_t kClipFrames = 50;
+  SINEW_RETURN_IF_ERROR(
+      AddScene(options.output, character,
+               options.parts.frames.value_or(SamplesOfFrames(options, kClipFrames)), common));
   const std::vector<MotionRequest> motions = MotionsOf(character, options.motion);
   std::vector<client::ClipData> clips;
   std::vector<std::string> clip_names;
@@ -385,63 +348,7 @@ void AddBake(CommandList& commands) {
   OptionSet set =
       commands.Add("bake", "Deform a clip and write it as a point cache with a manifest",
                    [options](Context& context) { return Bake(context, *options); });
-  set.AddText("FILE", options->file, "Character file, .sinewrig (with --poses) or model:NAME")
-      .Required();
-  AddReadOptions(set, options->read);
-  set.AddList("--deformer", options->deformers,
-              "Recipe such as ddm, or @recipe.json; may be given several times")
-      .OneEach()
-      .Required();
-  AddMotionOptions(set, options->motion);
-  const Option frames = AddFramesOption(set, options->frames);
-  const Option times =
-      set.AddText("--times", options->times,
-                  "Frames with fractions, such as 10,10.25 or 10-12x0.25, instead of --frames")
-          .Excludes(frames);
-  set.AddText("--shutter", options->shutter,
-              "Motion blur: samples of every frame from OPEN..CLOSE relative to it, such as "
-              "-0.25..0.25")
-      .Excludes(times);
-  set.AddNumber("--samples", options->samples, 1, 64,
-                "Of --shutter: samples of a frame at even distances, both ends included; 1 is in "
-                "the middle (default: 3)");
-  set.AddFlag("--normals", options->output.normals,
-              "Also normals of unit length, in NAME.normals.npy");
-  set.AddFlag("--velocities", options->output.velocities,
-              "Also velocities in units per second, in NAME.velocities.npy");
-  set.AddNumber("--velocity-step", options->velocity_step, 0.01, 10,
-                "Of --velocities: frames before and after a sample that it is taken from "
-                "(default: 1)");
-  BakeOutput& output = options->output;
-  set.AddText("--out", output.out,
-              "The cache; its manifest is PATH.json. {mesh}, {clip} and {deformer} become names")
-      .Required();
-  set.AddChoice("--format", output.format, {"pc2", "mdd", "npy"},
-                "Of the cache (default: by the extension)");
-  set.AddList("--mesh", output.meshes, "Only this mesh; may be given several times").OneEach();
-  set.AddFlag("--split", output.split, "One cache for each mesh; --out contains {mesh}");
-  set.AddChoice("--axes", output.axes, {"file", "blender", "gltf", "maya"},
-                "Turn the points: blender has Z up, gltf and maya have Y up");
-  set.AddChoice(
-      "--space", output.space, {"model", kObjectSpace},
-      "Space of the points: of the character, or of each mesh's object as FILE places it");
-  set.AddFlag("--no-clobber", output.no_clobber, "Fail if a file of that name exists");
-  set.AddNumber("--chunk", options->parts.frames, 1, 1e9,
-                "Bake in parts of this many frames, in the folder OUT.parts, and join them");
-  set.AddFlag(
-      "--resume", options->parts.resume,
-      "Bake in parts, of 50 frames unless --chunk is given, and keep those that an earlier run has "
-      "finished");
-  set.AddFlag("--part", options->parts.only,
-              "Bake --frames as parts and leave them for `sinew join`: a task of a render farm");
-  set.AddFlag("--skip-if-current", options->skip_if_current,
-              "Do nothing if OUT is what this command would write, as its manifest says");
-  set.AddNumber(
-      "--preroll", options->preroll, 0, 1e9,
-      "Of recipes with state: evaluate this many frames before the first one, or before each "
-      "part, instead of all of them. The bits differ from those of the whole clip");
-  set.AddFlag("--dry-run", options->dry_run,
-              "Write nothing: print what would be baked, with estimates of time and memory");
+  AddBakeOptions(set, *options);
   set.SetFooter(
       R"(The cache holds points in model space, vertices in the order of the file, all meshes in one cache unless --split or
 --mesh is given. Where the importer cannot keep that order, NAME.rest.obj is the rest mesh to apply the cache to. Files of
@@ -458,6 +365,8 @@ Examples:
   sinew bake hero.glb --deformer ddm --clip all --split --axes blender --out 'hero.{clip}.{mesh}.pc2'
   sinew bake hero.glb --deformer dqs --times 11.75,12,12.25 --out blur.mdd
   sinew bake hero.glb --deformer dqs --shutter -0.25..0.25 --samples 3 --velocities --out blur.npy
+  sinew bake hero.glb --deformer ddm --out hero.usda                                  # opens in usdview
+  sinew bake hero.glb --deformer ddm --out hero.usda --usd clips --chunk 100          # value clips of 100 frames
   sinew bake hero.sinewrig --poses walk.npy --deformer lbs --out walk.npy.cache --format npy
   sinew bake hero.glb --deformer ddm --out hero.pc2 --chunk 50 --resume               # run it again after a failure
   sinew bake hero.glb --deformer ddm --out hero.pc2 --frames 0-49 --part              # on one machine,

@@ -79,13 +79,10 @@ absl::StatusOr<bool> BakePlan::IsCurrent(const CacheTarget& target, bool reads_f
   SINEW_ASSIGN_OR_RETURN(const Compared poses, ComparePoses(*manifest));
   std::error_code error;
   if (poses.same != in_.clip.frames ||
-      (target.rest_mesh != nullptr && !std::filesystem::exists(RestPath(target.path), error))) {
+      (target.WritesRest() && !std::filesystem::exists(RestPath(target.path), error))) {
     return false;
   }
-  if (!reads_frames) {
-    const absl::StatusOr<std::uint64_t> size = CacheSize(*manifest);
-    return size.ok() && std::filesystem::file_size(target.path, error) == *size;
-  }
+  if (!reads_frames) return HasSizes(target.path, *manifest);
   SINEW_ASSIGN_OR_RETURN(const std::string damage, DamageOf(target.path, *manifest, progress));
   return damage.empty();
 }

@@ -59,7 +59,7 @@ nlohmann::ordered_json JsonOf(const PassInput& in, const PartsRequest& parts,
   json["rig"] = baked.manifest.rig;
   json["recipe"] = baked.manifest.recipe;
   json["determinism_digest"] = baked.manifest.determinism_digest;
-  if (target.rest_mesh && !parts.only) json["rest"] = RestPath(target.path);
+  if (target.WritesRest() && !parts.only) json["rest"] = RestPath(target.path);
   return json;
 }
 
@@ -76,7 +76,7 @@ std::string FilesText(const PassInput& in, const PartsRequest& parts) {
 void Report(const Context& context, const PassInput& in, const PartsRequest& parts,
             const Baked& baked, nlohmann::ordered_json& caches) {
   for (const CacheTarget& target : in.pass.targets) {
-    if (target.rest_mesh && !parts.only) {
+    if (target.WritesRest() && !parts.only) {
       context.Warn(absl::StrCat("the file's vertex order could not be kept: apply the cache to ",
                                 RestPath(target.path)));
     }

@@ -9,10 +9,13 @@
 #include <set>
 
 #include "client/cli/base/exit_code.h"
+#include "client/cli/character/bake_manifest.h"
 #include "client/cli/files/name_pattern.h"
+#include "client/cli/files/usd_file.h"
 #include "core/base/closest_names.h"
 #include "core/base/status.h"
 #include "core/base/types.h"
+#include "core/formats/usda.h"
 
 namespace sinew::cli {
 namespace {
@@ -23,9 +26,10 @@ absl::StatusOr<CacheFormat> FormatOf(const BakeOutput& output) {
                                : output.format;
   const absl::StatusOr<CacheFormat> format = ParseCacheFormat(name);
   if (format.ok()) return format;
-  return UsageError(absl::StrCat(output.format.empty() ? "--out" : "--format", ": got \"",
-                                 output.format.empty() ? output.out : name,
-                                 "\", need .pc2, .mdd or .npy, or the format pc2, mdd or npy"));
+  return UsageError(
+      absl::StrCat(output.format.empty() ? "--out" : "--format", ": got \"",
+                   output.format.empty() ? output.out : name,
+                   "\", need .pc2, .mdd, .npy or .usda, or the format pc2, mdd, npy or usda"));
 }
 
 absl::StatusOr<client::UpAxis> UpOf(const std::string& axes) {
@@ -81,8 +85,9 @@ absl::Status CheckPaths(const std::vector<BakePass>& passes,
   for (const BakePass& pass : passes) {
     for (const CacheTarget& target : pass.targets) {
       std::vector<std::string> own = {target.path, ManifestPath(target.path)};
-      if (target.rest_mesh) own.push_back(RestPath(target.path));
+      if (target.WritesRest()) own.push_back(RestPath(target.path));
       for (const std::string& name : target.attributes) {
+        if (IsSceneFormat(target.format)) break;
         own.push_back(AttributePath(target.path, name));
       }
       for (const std::string& path : own) {
@@ -111,6 +116,23 @@ absl::StatusOr<CacheTarget> CommonTarget(const BakeOutput& output) {
   SINEW_ASSIGN_OR_RETURN(common.format, FormatOf(output));
   SINEW_ASSIGN_OR_RETURN(common.up, UpOf(output.axes));
   return common;
+}
+
+absl::Status AddScene(const BakeOutput& output, const CharacterFile& character,
+                      std::uint64_t clip_samples, CacheTarget& common) {
+  common.rest_mesh = RestMeshOf(character, /*always=*/IsSceneFormat(common.format));
+  if (common.format != CacheFormat::kUsda) {
+    if (output.usd.empty() && output.usd_root.empty()) return absl::OkStatus();
+    return UsageError(absl::StrCat(output.usd.empty() ? "--usd-root" : "--usd",
+                                   ": is for .usda, not for .", CacheFormatName(common.format)));
+  }
+  common.usd.layout = output.usd.empty() ? kUsdMesh : output.usd;
+  if (common.usd.layout == kUsdClips) common.usd.clip_samples = clip_samples;
+  const std::vector<std::string> names = {std::filesystem::path(character.label).stem().string()};
+  common.usd.root = output.usd_root.empty() ? "/" + UsdPrimNames(names)[0] : output.usd_root;
+  if (IsUsdPrimPath(common.usd.root)) return absl::OkStatus();
+  return UsageError(absl::StrCat("--usd-root: got \"", output.usd_root,
+                                 "\", need the path of a prim, such as /Hero/geo"));
 }
 
 client::OutputOptions OutputOf(const CacheTarget& target) {

@@ -20,6 +20,8 @@ struct BakeOutput {
   bool split = false;                    // one cache per mesh
   bool no_clobber = false;
   bool normals = false, velocities = false;  // arrays beside the points
+  std::string usd = {};                      // of .usda: mesh, over or clips; empty = mesh
+  std::string usd_root = {};                 // path of prims; empty = after the character
 };
 
 // One pass of frames: the caches that are written from it.
@@ -30,6 +32,12 @@ struct BakePass {
 
 // What all caches have in common. UsageError: an unknown format or axes.
 absl::StatusOr<CacheTarget> CommonTarget(const BakeOutput& output);
+
+// Fills in what formats of meshes need: the rest mesh, and for .usda the layout, with
+// `clip_samples` in each value clip. UsageError: options of .usda for another format, or a wrong
+// path.
+absl::Status AddScene(const BakeOutput& output, const CharacterFile& character,
+                      std::uint64_t clip_samples, CacheTarget& common);
 
 // What a stream sends for such a cache.
 client::OutputOptions OutputOf(const CacheTarget& target);

@@ -102,7 +102,7 @@ void AddVerify(CommandList& commands) {
   OptionSet set =
       commands.Add("verify", "Check every frame of point caches against their manifests",
                    [paths](Context& context) { return Verify(context, *paths); });
-  set.AddList("CACHE", *paths, ".pc2, .mdd or .npy with its manifest (CACHE.json) beside it")
+  set.AddList("CACHE", *paths, ".pc2, .mdd, .npy or .usda with its manifest (CACHE.json) beside it")
       .Required();
   set.SetFooter(
       R"(Needs no server. Checks every cache; exit code 65 if one is bad, with the frames that differ; `sinew repair`

@@ -3,14 +3,18 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
+#include <set>
 #include <utility>
 
 #include "client/cli/base/exit_code.h"
 #include "client/cli/base/quantity.h"
 #include "client/cli/files/cache_output.h"
 #include "core/base/status.h"
+#include "core/formats/content_hash.h"
 
 namespace sinew::cli {
 namespace {
@@ -46,6 +50,10 @@ absl::Status ReadSample(std::span<const std::byte> cache, const Layout& layout,
   return absl::OkStatus();
 }
 
+std::string BesideManifest(const std::string& cache, const std::string& name) {
+  return (std::filesystem::path(cache).parent_path() / name).string();
+}
+
 }  // namespace
 
 absl::StatusOr<Manifest> ReadManifest(const std::string& cache) {
@@ -77,9 +85,25 @@ std::set<std::int64_t> FrameKeys(const CacheInfo& info) {
   return keys;
 }
 
-absl::StatusOr<std::uint64_t> CacheSize(const Manifest& manifest) {
-  SINEW_ASSIGN_OR_RETURN(const Layout layout, LayoutOf(manifest));
-  return layout.header.size() + manifest.frames * layout.frame_bytes;
+bool HasSizes(const std::string& path, const Manifest& manifest) {
+  const auto has = [](const std::string& file, std::uint64_t bytes) {
+    std::error_code error;
+    return std::filesystem::file_size(file, error) == bytes && !error;
+  };
+  const absl::StatusOr<Layout> layout = LayoutOf(manifest);
+  if (!layout.ok()) return false;
+  if (IsSceneFormat(layout->format)) {
+    return !manifest.files.empty() &&
+           std::ranges::all_of(manifest.files, [&](const ManifestFile& file) {
+             return has(BesideManifest(path, file.name), file.bytes);
+           });
+  }
+  if (!has(path, layout->header.size() + manifest.frames * layout->frame_bytes)) return false;
+  return std::ranges::all_of(manifest.attributes, [&](const ManifestAttribute& attribute) {
+    const absl::StatusOr<Layout> own = LayoutOf(ManifestOfAttribute(manifest, attribute));
+    return own.ok() && has(AttributePath(path, attribute.name),
+                           own->header.size() + manifest.frames * own->frame_bytes);
+  });
 }
 
 absl::Status CheckSample(const std::string& path, const Manifest& manifest, std::uint32_t sample,
@@ -143,8 +167,20 @@ Manifest ManifestOfAttribute(const Manifest& manifest, const ManifestAttribute& 
 
 absl::StatusOr<OpenCache> OpenCache::Open(const std::string& path, const Manifest& manifest) {
   OpenCache cache;
+  SINEW_ASSIGN_OR_RETURN(const Layout layout, LayoutOf(manifest));
+  if (IsSceneFormat(layout.format)) {
+    if (manifest.files.empty()) {
+      return InvalidArgument("manifest.files: none, need those of a .", manifest.format);
+    }
+    for (const ManifestFile& described : manifest.files) {
+      absl::StatusOr<InputFile> file =
+          InputFile::Open(BesideManifest(path, described.name), kMaxCacheBytes);
+      if (!file.ok()) return absl::DataLossError(file.status().message());
+      cache.parts_.push_back({.described = described, .file = *std::move(file)});
+    }
+    return cache;
+  }
   SINEW_ASSIGN_OR_RETURN(InputFile points, InputFile::Open(path, kMaxCacheBytes));
-  SINEW_RETURN_IF_ERROR(LayoutOf(manifest).status());
   cache.arrays_.push_back({.name = "", .file = std::move(points), .manifest = manifest});
   for (const ManifestAttribute& attribute : manifest.attributes) {
     const std::string name = AttributePath(path, attribute.name);
@@ -157,7 +193,28 @@ absl::StatusOr<OpenCache> OpenCache::Open(const std::string& path, const Manifes
   return cache;
 }
 
+absl::StatusOr<CacheDamage> OpenCache::FindDamagedFile(const CacheProgress& progress) const {
+  CacheDamage damage;
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    const auto& [described, file] = parts_[k];
+    std::string what;
+    if (file.bytes().size() != described.bytes) {
+      what = absl::StrCat(described.name, " has ", file.bytes().size(),
+                          " bytes, its manifest says ", described.bytes);
+    } else if (const std::uint64_t hash = HashContent(file.bytes()); hash != described.hash) {
+      what = absl::StrFormat("%s has checksum %016x, its manifest says %016x", described.name, hash,
+                             described.hash);
+    }
+    damage.header = damage.header || !what.empty();
+    if (damage.first.empty()) damage.first = what;
+    SINEW_RETURN_IF_ERROR(
+        progress(static_cast<double>(k + 1) / static_cast<double>(parts_.size())));
+  }
+  return damage;
+}
+
 absl::StatusOr<CacheDamage> OpenCache::FindDamage(const CacheProgress& progress) const {
+  if (!parts_.empty()) return FindDamagedFile(progress);
   CacheDamage all;
   std::set<std::uint32_t> samples;
   for (std::size_t k = 0; k < arrays_.size(); ++k) {
@@ -197,6 +254,7 @@ absl::StatusOr<FrameArrays> OpenCache::Read(std::uint32_t sample) {
 std::uint64_t OpenCache::bytes() const {
   std::uint64_t bytes = 0;
   for (const Array& array : arrays_) bytes += array.file.bytes().size();
+  for (const Part& part : parts_) bytes += part.file.bytes().size();
   return bytes;
 }
 

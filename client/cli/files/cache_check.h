@@ -29,9 +29,6 @@ CacheInfo InfoOf(const Manifest& manifest);
 std::int64_t FrameKey(double frame_number);
 std::set<std::int64_t> FrameKeys(const CacheInfo& info);
 
-// The length of its file. kInvalidArgument: a manifest that no cache can have.
-absl::StatusOr<std::uint64_t> CacheSize(const Manifest& manifest);
-
 // kDataLoss: sample `sample` of `path` has another checksum than its manifest says.
 absl::Status CheckSample(const std::string& path, const Manifest& manifest, std::uint32_t sample,
                          std::span<const float> positions);
@@ -55,13 +52,15 @@ Manifest ManifestOfAttribute(const Manifest& manifest, const ManifestAttribute& 
 class OpenCache {
  public:
   // Errors of InputFile::Open. kInvalidArgument: a manifest that no cache can have. kDataLoss: an
-  // array that is not there.
+  // array or a file that is not there.
   static absl::StatusOr<OpenCache> Open(const std::string& path, const Manifest& manifest);
 
-  // Reads every frame. Samples are those of which an array is damaged.
+  // Reads every frame. Samples are those of which an array is damaged; formats of meshes are
+  // checked file by file, without samples.
   absl::StatusOr<CacheDamage> FindDamage(const CacheProgress& progress) const;
 
-  // Frame `sample`; the spans last until the next call. kDataLoss: it is not there whole.
+  // Frame `sample` of a cache of arrays; the spans last until the next call. kDataLoss: it is not
+  // there whole.
   absl::StatusOr<FrameArrays> Read(std::uint32_t sample);
 
   std::uint64_t bytes() const;
@@ -73,8 +72,19 @@ class OpenCache {
     Manifest manifest;
     std::vector<float> values = {};  // of one frame
   };
+  // A file of a format that is checked by files.
+  struct Part {
+    ManifestFile described;
+    InputFile file;
+  };
+  absl::StatusOr<CacheDamage> FindDamagedFile(const CacheProgress& progress) const;
+
   std::vector<Array> arrays_;
+  std::vector<Part> parts_;
 };
+
+// Whether all its files have the sizes that the manifest says, without reading them.
+bool HasSizes(const std::string& path, const Manifest& manifest);
 
 // The frames of a cache in one file, which may be cut off or damaged anywhere. kInvalidArgument: a
 // manifest that no cache can have.

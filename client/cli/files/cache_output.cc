@@ -2,13 +2,39 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <set>
 #include <utility>
 
 #include "client/cli/files/input_file.h"
+#include "client/cli/files/usd_file.h"
 #include "core/base/status.h"
 
 namespace sinew::cli {
+namespace {
+
+constexpr std::uint64_t kMaxOlderManifestBytes = std::uint64_t{1} << 30;
+
+absl::StatusOr<std::unique_ptr<CacheFile>> CreateData(const CacheFiles& files,
+                                                      const CacheInfo& info) {
+  return files.format == CacheFormat::kUsda ? CreateUsdFile(files, info)
+                                            : CreateArrayFile(files, info);
+}
+
+// Removes files that an older manifest lists and that are no longer in the cache.
+void RemoveOlderFiles(const std::string& manifest, const std::vector<ManifestFile>& older,
+                      const std::vector<ManifestFile>& files) {
+  std::set<std::string> names;
+  for (const ManifestFile& file : files) names.insert(file.name);
+  std::error_code error;
+  for (const ManifestFile& file : older) {
+    if (names.contains(file.name)) continue;
+    std::filesystem::remove(std::filesystem::path(manifest).parent_path() / file.name, error);
+  }
+}
+
+}  // namespace
 
 std::string ManifestPath(const std::string& cache) {
   return cache + ".json";
@@ -18,61 +44,39 @@ std::string RestPath(const std::string& cache) {
   return std::filesystem::path(cache).replace_extension(".rest.obj").string();
 }
 
-std::string AttributePath(const std::string& cache, const std::string& attribute) {
-  return std::filesystem::path(cache)
-      .replace_extension(absl::StrCat(".", attribute, ".npy"))
-      .string();
+CacheOutput::CacheOutput(CacheFiles files, CacheInfo info, std::unique_ptr<CacheFile> data,
+                         OutputFile manifest)
+    : files_(std::move(files)),
+      info_(std::move(info)),
+      data_(std::move(data)),
+      manifest_(std::move(manifest)) {
+  for (const std::string& name : files_.attributes) attributes_.push_back({name, {}});
 }
 
-CacheOutput::CacheOutput(CacheFormat format, CacheInfo info, OutputFile cache, OutputFile manifest)
-    : format_(format),
-      info_(std::move(info)),
-      cache_(std::move(cache)),
-      manifest_(std::move(manifest)) {}
-
 absl::StatusOr<CacheOutput> CacheOutput::Create(const CacheFiles& files, const CacheInfo& info) {
-  SINEW_ASSIGN_OR_RETURN(const std::string header, EncodeCacheHeader(files.format, info));
-  SINEW_ASSIGN_OR_RETURN(OutputFile cache, OutputFile::Create(files.path, files.overwrite));
+  SINEW_ASSIGN_OR_RETURN(std::unique_ptr<CacheFile> data, CreateData(files, info));
   SINEW_ASSIGN_OR_RETURN(OutputFile manifest,
                          OutputFile::Create(ManifestPath(files.path), files.overwrite));
-  CacheOutput output(files.format, info, std::move(cache), std::move(manifest));
+  CacheOutput output(files, info, std::move(data), std::move(manifest));
   if (files.has_rest) {
     SINEW_ASSIGN_OR_RETURN(OutputFile rest,
                            OutputFile::Create(RestPath(files.path), files.overwrite));
     output.rest_.emplace(std::move(rest));
   }
-  for (const std::string& name : files.attributes) {
-    SINEW_ASSIGN_OR_RETURN(OutputFile file,
-                           OutputFile::Create(AttributePath(files.path, name), files.overwrite));
-    SINEW_ASSIGN_OR_RETURN(const std::string npy, EncodeCacheHeader(CacheFormat::kNpy, info));
-    SINEW_RETURN_IF_ERROR(file.Write(npy));
-    output.attributes_.push_back({{.name = name, .frame_hashes = {}}, std::move(file)});
-    output.written_ += npy.size();
-  }
-  SINEW_RETURN_IF_ERROR(output.cache_.Write(header));
-  output.written_ += header.size();
   return output;
 }
 
 absl::Status CacheOutput::Append(const FrameArrays& frame) {
-  bytes_.clear();
-  AppendCacheFrame(format_, frame.points, bytes_);
-  SINEW_RETURN_IF_ERROR(cache_.Write(bytes_));
-  written_ += bytes_.size();
-  hashes_.push_back(HashPositions(frame.points));
-  for (Attribute& attribute : attributes_) {
-    const std::span<const float> values = frame.Attribute(attribute.described.name);
+  for (ManifestAttribute& attribute : attributes_) {
+    const std::span<const float> values = frame.Attribute(attribute.name);
     if (values.size() != frame.points.size()) {
-      return absl::InternalError(absl::StrCat(attribute.described.name, ": got ", values.size(),
+      return absl::InternalError(absl::StrCat(attribute.name, ": got ", values.size(),
                                               " values, need ", frame.points.size()));
     }
-    bytes_.clear();
-    AppendCacheFrame(CacheFormat::kNpy, values, bytes_);
-    SINEW_RETURN_IF_ERROR(attribute.file.Write(bytes_));
-    written_ += bytes_.size();
-    attribute.described.frame_hashes.push_back(HashPositions(values));
+    attribute.frame_hashes.push_back(HashPositions(values));
   }
-  return absl::OkStatus();
+  hashes_.push_back(HashPositions(frame.points));
+  return data_->Append(frame);
 }
 
 absl::StatusOr<Manifest> CacheOutput::Close(Manifest manifest, std::string_view rest_obj) {
@@ -80,7 +84,7 @@ absl::StatusOr<Manifest> CacheOutput::Close(Manifest manifest, std::string_view 
     return absl::InternalError(
         absl::StrCat("frames: wrote ", hashes_.size(), ", promised ", info_.frames));
   }
-  manifest.format = CacheFormatName(format_);
+  manifest.format = CacheFormatName(files_.format);
   manifest.vertices = info_.vertices;
   manifest.frames = info_.frames;
   manifest.fps = info_.fps;
@@ -88,12 +92,12 @@ absl::StatusOr<Manifest> CacheOutput::Close(Manifest manifest, std::string_view 
   manifest.frame_step = info_.frame_step;
   manifest.frame_numbers = info_.frame_numbers;
   manifest.frame_hashes = hashes_;
-  manifest.attributes.clear();
-  for (const Attribute& attribute : attributes_) manifest.attributes.push_back(attribute.described);
+  manifest.attributes = attributes_;
+  SINEW_RETURN_IF_ERROR(data_->Close());
+  manifest.files = data_->files();
+  written_files_ = manifest.files;
   SINEW_ASSIGN_OR_RETURN(json_, EncodeManifest(manifest));
   SINEW_RETURN_IF_ERROR(manifest_.Write(json_));
-  SINEW_RETURN_IF_ERROR(cache_.Close());
-  for (Attribute& attribute : attributes_) SINEW_RETURN_IF_ERROR(attribute.file.Close());
   SINEW_RETURN_IF_ERROR(manifest_.Close());
   if (rest_) {
     SINEW_RETURN_IF_ERROR(rest_->Write(rest_obj));
@@ -105,13 +109,21 @@ absl::StatusOr<Manifest> CacheOutput::Close(Manifest manifest, std::string_view 
 absl::Status CacheOutput::CommitData() {
   // Never beside data that it does not describe. Another process may have written the same cache:
   // then it stays, as others may look for it at any time.
-  const absl::StatusOr<InputFile> older = InputFile::Open(manifest_.path(), json_.size());
-  if (!older.ok() || older->text() != json_) {
-    std::error_code error;
-    std::filesystem::remove(manifest_.path(), error);
+  std::vector<ManifestFile> older_files;
+  {
+    const absl::StatusOr<InputFile> older =
+        InputFile::Open(manifest_.path(), kMaxOlderManifestBytes);
+    if (!older.ok() || older->text() != json_) {
+      if (const auto parsed = older.ok() ? ParseManifest(older->text()) : older.status();
+          parsed.ok()) {
+        older_files = parsed->files;
+      }
+      std::error_code error;
+      std::filesystem::remove(manifest_.path(), error);
+    }
   }
-  SINEW_RETURN_IF_ERROR(cache_.Commit());
-  for (Attribute& attribute : attributes_) SINEW_RETURN_IF_ERROR(attribute.file.Commit());
+  SINEW_RETURN_IF_ERROR(data_->Commit());
+  RemoveOlderFiles(manifest_.path(), older_files, written_files_);
   return rest_ ? rest_->Commit() : absl::OkStatus();
 }
 

@@ -5,12 +5,14 @@
 #include <absl/status/statusor.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "client/cli/files/array_file.h"
+#include "client/cli/files/cache_file.h"
 #include "client/cli/files/output_file.h"
 #include "core/formats/manifest.h"
 #include "core/formats/point_cache.h"
@@ -22,31 +24,10 @@ std::string ManifestPath(const std::string& cache);
 // "walk.pc2" -> "walk.rest.obj".
 std::string RestPath(const std::string& cache);
 
-// "walk.npy", "normals" -> "walk.normals.npy": an array beside the points.
-std::string AttributePath(const std::string& cache, const std::string& attribute);
-inline constexpr char kNormals[] = "normals", kVelocities[] = "velocities";
-
-// One frame: [V * 3] each, empty where a cache does not have it.
-struct FrameArrays {
-  std::span<const float> points, normals = {}, velocities = {};
-
-  // Of "normals" or "velocities".
-  std::span<const float> Attribute(std::string_view name) const {
-    return name == kNormals ? normals : velocities;
-  }
-};
-
-struct CacheFiles {
-  std::string path;
-  CacheFormat format = CacheFormat::kPc2;
-  std::vector<std::string> attributes = {};  // names of arrays, each in a file of its own
-  bool has_rest = false, overwrite = true;
-};
-
 // Not thread-safe. Errors are OutputError where a file cannot be written.
 class CacheOutput {
  public:
-  // Creates the temporary files and writes the headers. kInvalidArgument: counts or numbers that
+  // Creates the temporary files. kInvalidArgument: counts or numbers that
   // the format cannot hold.
   static absl::StatusOr<CacheOutput> Create(const CacheFiles& files, const CacheInfo& info);
 
@@ -57,7 +38,7 @@ class CacheOutput {
   // and closes all files. Returns the manifest.
   absl::StatusOr<Manifest> Close(Manifest manifest, std::string_view rest_obj);
 
-  std::uint64_t bytes() const { return written_; }  // of the cache
+  std::uint64_t bytes() const { return data_->bytes(); }  // of the cache
 
   // Give the files their names: the manifest last, as it vouches for the others. That of an older
   // cache goes first.
@@ -65,22 +46,18 @@ class CacheOutput {
   absl::Status CommitManifest();
 
  private:
-  CacheOutput(CacheFormat format, CacheInfo info, OutputFile cache, OutputFile manifest);
+  CacheOutput(CacheFiles files, CacheInfo info, std::unique_ptr<CacheFile> data,
+              OutputFile manifest);
 
-  struct Attribute {
-    ManifestAttribute described;
-    OutputFile file;
-  };
-
-  CacheFormat format_;
+  CacheFiles files_;
   CacheInfo info_;
-  OutputFile cache_, manifest_;
+  std::unique_ptr<CacheFile> data_;
+  OutputFile manifest_;
   std::optional<OutputFile> rest_;
-  std::vector<Attribute> attributes_;
-  std::string bytes_;  // of one frame; kept to spare allocations
-  std::uint64_t written_ = 0;
-  std::string json_;  // the manifest
   std::vector<std::uint64_t> hashes_;
+  std::vector<ManifestAttribute> attributes_;
+  std::string json_;  // the manifest
+  std::vector<ManifestFile> written_files_;
 };
 
 }  // namespace sinew::cli

@@ -60,6 +60,12 @@ std::string SamplesText(const Manifest& manifest) {
       absl::StrAppend(&text, " of ", ExactText(manifest.velocity_step), " frames");
     }
   }
+  if (!manifest.usd.layout.empty()) {
+    absl::StrAppend(&text, ", USD ", manifest.usd.layout, " below ", manifest.usd.root);
+    if (manifest.usd.clip_samples > 0) {
+      absl::StrAppend(&text, " of ", manifest.usd.clip_samples, " samples");
+    }
+  }
   return text.empty() ? "points of whole frames" : text.substr(2);
 }
 
@@ -81,6 +87,15 @@ absl::StatusOr<Source> OpenPart(const CachePart& part) {
   absl::StatusOr<OpenCache> cache = OpenCache::Open(part.path, part.manifest);
   if (!cache.ok()) return Prefixed(part.path, cache.status());
   return Source{*std::move(cache), &part};
+}
+
+// The text of the rest mesh beside a part; empty: there is none.
+absl::StatusOr<std::string> RestOf(const CachePart& part) {
+  const std::string path = RestPath(part.path);
+  std::error_code error;
+  if (!fs::exists(path, error)) return std::string();
+  SINEW_ASSIGN_OR_RETURN(const InputFile file, InputFile::Open(path, kMaxCacheBytes));
+  return std::string(file.text());
 }
 
 // "0-49.npy", not hidden.
@@ -221,18 +236,19 @@ absl::StatusOr<JoinedCache> JoinParts(const std::string& cache, CacheFormat form
   // Before anything is allocated: a file has as many vertices as its size allows.
   SINEW_ASSIGN_OR_RETURN(Source source, OpenPart(parts[places[0].part]));
   info.vertices = static_cast<std::uint32_t>(source.part->manifest.vertices);
-  std::string rest;
-  const std::string rest_path = RestPath(source.part->path);
-  std::error_code error;
-  const bool has_rest = fs::exists(rest_path, error);
-  if (has_rest) {
-    SINEW_ASSIGN_OR_RETURN(const InputFile file, InputFile::Open(rest_path, kMaxCacheBytes));
-    rest = std::string(file.text());
-  }
+  SINEW_ASSIGN_OR_RETURN(const std::string rest, RestOf(*source.part));
   Manifest manifest = source.part->manifest;
   manifest.pose_hashes.clear();
-  CacheFiles files = {
-      .path = cache, .format = format, .has_rest = has_rest, .overwrite = overwrite};
+  CacheFiles files = {.path = cache,
+                      .format = format,
+                      .has_rest = !rest.empty() && !IsSceneFormat(format),
+                      .overwrite = overwrite,
+                      .usd = manifest.usd};
+  if (IsSceneFormat(format)) {
+    absl::StatusOr<CacheScene> scene = ReadRestMesh(rest, manifest);
+    if (!scene.ok()) return Prefixed(RestPath(source.part->path), scene.status());
+    files.scene = std::make_shared<const CacheScene>(*std::move(scene));
+  }
   for (const ManifestAttribute& attribute : manifest.attributes) {
     files.attributes.push_back(attribute.name);
   }

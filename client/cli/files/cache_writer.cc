@@ -81,6 +81,24 @@ std::vector<std::size_t> MeshesOf(const CacheTarget& target, const client::RigDa
   return all;
 }
 
+CacheScene SceneOf(const CacheTarget& target, const client::RigData& rig) {
+  CacheScene scene = {
+      .meshes = {}, .meters_per_unit = rig.meters_per_unit, .up_axis = UpAxisOfPoints(target, rig)};
+  std::size_t first = 0;
+  for (const std::size_t m : MeshesOf(target, rig)) {
+    const client::Mesh& mesh = rig.meshes[m];
+    SceneMesh& added = scene.meshes.emplace_back(SceneMesh{.name = mesh.name,
+                                                           .first_vertex = first,
+                                                           .vertices = mesh.vertices(),
+                                                           .face_sizes = mesh.face_sizes,
+                                                           .face_vertices = mesh.face_vertices});
+    if (added.face_sizes.empty()) added.face_sizes.assign(added.face_vertices.size() / 3, 3);
+    if (target.rest_mesh) added.corner_uvs = target.rest_mesh->corner_uvs[m];
+    first += mesh.vertices();
+  }
+  return scene;
+}
+
 }  // namespace
 
 absl::StatusOr<CacheWriter> CacheWriter::Create(const CacheTarget& chosen, const CacheInfo& times,
@@ -94,13 +112,16 @@ absl::StatusOr<CacheWriter> CacheWriter::Create(const CacheTarget& chosen, const
   std::uint64_t vertices = 0;
   for (const std::size_t mesh : target.meshes) vertices += rig.meshes[mesh].vertices();
   info.vertices = static_cast<std::uint32_t>(std::min<std::uint64_t>(vertices, kMaxCacheCount));
-  SINEW_ASSIGN_OR_RETURN(CacheOutput output,
-                         CacheOutput::Create({.path = target.path,
-                                              .format = target.format,
-                                              .attributes = target.attributes,
-                                              .has_rest = target.rest_mesh != nullptr,
-                                              .overwrite = target.overwrite},
-                                             info));
+  CacheFiles files = {.path = target.path,
+                      .format = target.format,
+                      .attributes = target.attributes,
+                      .has_rest = target.WritesRest(),
+                      .overwrite = target.overwrite,
+                      .usd = target.usd};
+  if (IsSceneFormat(target.format)) {
+    files.scene = std::make_shared<const CacheScene>(SceneOf(target, rig));
+  }
+  SINEW_ASSIGN_OR_RETURN(CacheOutput output, CacheOutput::Create(files, info));
   return CacheWriter(std::move(target), rig, std::move(output));
 }
 
@@ -168,6 +189,7 @@ absl::StatusOr<std::string> CacheWriter::RestObj() {
 void DescribePoints(const CacheTarget& target, const client::RigData& rig, Manifest& manifest) {
   manifest.up_axis = UpAxisOfPoints(target, rig);
   manifest.space = target.space_name;
+  manifest.usd = target.usd;
   manifest.meshes.clear();
   manifest.attributes.clear();
   for (const std::string& name : target.attributes) manifest.attributes.push_back({name, {}});
@@ -182,7 +204,7 @@ void DescribePoints(const CacheTarget& target, const client::RigData& rig, Manif
 absl::Status CacheWriter::Close(Manifest manifest) {
   DescribePoints(target_, *rig_, manifest);
   std::string rest;
-  if (target_.rest_mesh) {
+  if (target_.WritesRest()) {
     SINEW_ASSIGN_OR_RETURN(rest, RestObj());
   }
   return output_.Close(std::move(manifest), rest).status();

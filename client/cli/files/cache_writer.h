@@ -25,8 +25,9 @@ struct CacheTarget {
   std::string path;
   CacheFormat format = CacheFormat::kPc2;
   bool overwrite = true;
-  std::shared_ptr<const RestMesh> rest_mesh = {};  // write RestPath too; null: do not
-  std::vector<std::size_t> meshes = {};            // of the rig, rising; empty = all
+  // The rest mesh, for RestPath, or for the faces of a format that holds them; null: neither.
+  std::shared_ptr<const RestMesh> rest_mesh = {};
+  std::vector<std::size_t> meshes = {};  // of the rig, rising; empty = all
   // Which axis of the cache points up: points are turned about X. Unspecified = that of the rig.
   client::UpAxis up = client::UpAxis::kUnspecified;
   // [12], the rows of a 3x4 matrix: from model space to the space of the cache's points. Empty =
@@ -34,6 +35,9 @@ struct CacheTarget {
   std::vector<float> space = {};
   std::string space_name = "model";          // for the manifest
   std::vector<std::string> attributes = {};  // kNormals, kVelocities: arrays beside the points
+  ManifestUsd usd = {};                      // of .usda, and of parts of one
+
+  bool WritesRest() const { return rest_mesh != nullptr && !IsSceneFormat(format); }
 };
 
 // Sets what `manifest` says about the points: meshes, vertices, axis and space.

@@ -199,7 +199,7 @@ std::vector<std::string> Bake(const CharacterPointer& character, const Poses& po
   output.split = split;
   output.no_clobber = !overwrite;
   cli::CacheTarget common = Value(cli::CommonTarget(output));
-  common.rest_mesh = cli::RestMeshOf(file);
+  Check(cli::AddScene(output, file, /*clip_samples=*/0, common));
   std::vector<cli::BakePass> passes =
       Value(cli::BakePasses(output, common, file.rig, {poses.clip->name},
                             {character->bound.session().recipe_text}, {character->rig.path}));

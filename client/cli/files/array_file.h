@@ -1,0 +1,22 @@
+// array_file.h - a cache of arrays: points in .pc2, .mdd or .npy, others in .npy files beside it.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <memory>
+#include <string>
+
+#include "client/cli/files/cache_file.h"
+#include "core/formats/point_cache.h"
+
+namespace sinew::cli {
+
+// "walk.npy", "normals" -> "walk.normals.npy": an array beside the points.
+std::string AttributePath(const std::string& cache, const std::string& attribute);
+
+// Creates the temporary files and writes the headers. kInvalidArgument: counts or numbers that the
+// format cannot hold.
+absl::StatusOr<std::unique_ptr<CacheFile>> CreateArrayFile(const CacheFiles& files,
+                                                           const CacheInfo& info);
+
+}  // namespace sinew::cli

@@ -1,0 +1,27 @@
+// usd_file.h - a cache as .usda: one layer, or value clips with a layer for each run of samples.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <memory>
+#include <string>
+
+#include "client/cli/files/cache_file.h"
+#include "core/formats/point_cache.h"
+
+namespace sinew::cli {
+
+// "walk.usda" -> "walk.clips": the folder with the layers of value clips.
+std::string ClipsFolder(const std::string& cache);
+
+// Layouts of ManifestUsd.
+inline constexpr char kUsdMesh[] = "mesh", kUsdOver[] = "over", kUsdClips[] = "clips";
+
+// Creates the temporary files. files.scene must be set. Memory does not grow with the frames: time
+// samples wait on the disk, so twice the size of the cache is needed there for a while. Every clip
+// also has the first sample of the next one, so that time between the two is interpolated.
+//   kInvalidArgument: counts or numbers that the format cannot hold, or more than 500 clips.
+absl::StatusOr<std::unique_ptr<CacheFile>> CreateUsdFile(const CacheFiles& files,
+                                                         const CacheInfo& info);
+
+}  // namespace sinew::cli
