@@ -47,6 +47,7 @@ class MeshReader {
     if (out_.mesh.tangents.size() != out_.mesh.vertices() * 4 || !TangentsAreSound()) {
       out_.mesh.tangents.clear();
     }
+    SetCornerUvs();
     FinishTargets(mesh, node);
     if (degenerate_ > 0) {
       problems_.push_back({Severity::kInfo,
@@ -80,6 +81,8 @@ class MeshReader {
         ReadOptional(primitive.attributes, "NORMAL", 3, where, out_.mesh.normals));
     SINEW_RETURN_IF_ERROR(
         ReadOptional(primitive.attributes, "TANGENT", 4, where, out_.mesh.tangents));
+    // Only for other programs, so wrong ones do not keep the mesh from them.
+    (void)ReadOptional(primitive.attributes, "TEXCOORD_0", 2, where, vertex_uvs_);
     SINEW_RETURN_IF_ERROR(ReadTargets(primitive, where));
     return ReadFaces(primitive, where);
   }
@@ -120,6 +123,19 @@ class MeshReader {
                            ReadAttribute(found->second, width, absl::StrCat(where, " ", name)));
     if (out.size() == base_ * width) Append(e, out);
     return absl::OkStatus();
+  }
+
+  // In glTF v points down.
+  void SetCornerUvs() {
+    if (vertex_uvs_.size() != out_.mesh.vertices() * 2 ||
+        !std::all_of(vertex_uvs_.begin(), vertex_uvs_.end(),
+                     [](float x) { return std::isfinite(x); })) {
+      return;
+    }
+    for (const std::uint32_t v : out_.mesh.face_vertices) {
+      out_.corner_uvs.insert(out_.corner_uvs.end(),
+                             {vertex_uvs_[v * 2], 1 - vertex_uvs_[v * 2 + 1]});
+    }
   }
 
   // Tangents that servers refuse must not keep the mesh from them.
@@ -280,6 +296,7 @@ class MeshReader {
   std::vector<SourceTarget>& targets_ = out_.targets;
   std::size_t base_ = 0, count_ = 0;  // vertices before, and of, the current primitive
   std::size_t degenerate_ = 0;
+  std::vector<float> vertex_uvs_;  // [V * 2], as in the file
   bool tangent_offsets_ = false;
 };
 

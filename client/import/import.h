@@ -45,7 +45,7 @@ struct MeshExtras {
   // 3x4 row-major: the transform of the mesh's node at rest, with those above it. A cache in the
   // object's own space is its inverse times model space.
   std::array<double, 12> object_to_scene = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
-  std::vector<float> corner_uvs;  // [sum of face sizes * 2], or empty; FBX and COLLADA alone
+  std::vector<float> corner_uvs;  // [sum of face sizes * 2] v upwards, or empty
 };
 
 // A whole character file. Cheap to copy apart from the rig's arrays.

@@ -2,6 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -78,6 +79,7 @@ absl::StatusOr<TextureCoordinates> Unique(const ObjPart& part) {
 absl::Status AppendFaces(const ObjPart& part, std::size_t first_vertex,
                          const std::vector<std::size_t>& corner_uvs, std::size_t first_uv,
                          std::string& out) {
+  const bool has_normals = !part.normals.empty();
   const std::size_t vertices = part.positions.size() / 3, corners = part.face_vertices.size();
   const std::size_t faces = part.face_sizes.empty() ? corners / 3 : part.face_sizes.size();
   std::size_t corner = 0;
@@ -93,8 +95,10 @@ absl::Status AppendFaces(const ObjPart& part, std::size_t first_vertex,
         return InvalidArgument("obj.face_vertices[", corner, "]: ", part.face_vertices[corner],
                                ", mesh has 0..", vertices - 1);
       }
-      absl::StrAppend(&out, " ", first_vertex + part.face_vertices[corner] + 1);
+      const std::size_t vertex = first_vertex + part.face_vertices[corner] + 1;
+      absl::StrAppend(&out, " ", vertex);
       if (!corner_uvs.empty()) absl::StrAppend(&out, "/", first_uv + corner_uvs[corner] + 1);
+      if (has_normals) absl::StrAppend(&out, corner_uvs.empty() ? "//" : "/", vertex);
     }
     out += '\n';
   }
@@ -117,6 +121,9 @@ absl::StatusOr<std::string> EncodeObj(std::string_view object, std::span<const O
     vertices += part.positions.size() / 3;
   }
   if (vertices == 0) return InvalidArgument("obj: 0 vertices, need at least 1");
+  for (const ObjPart& part : parts) {
+    SINEW_RETURN_IF_ERROR(AppendRows("vn ", "normals", part.normals, 3, out));
+  }
   std::size_t first_vertex = 0, first_uv = 0;
   for (const ObjPart& part : parts) {
     SINEW_ASSIGN_OR_RETURN(const TextureCoordinates uvs, Unique(part));
@@ -127,6 +134,46 @@ absl::StatusOr<std::string> EncodeObj(std::string_view object, std::span<const O
     first_uv += uvs.values.size() / 2;
   }
   return out;
+}
+
+absl::Status AppendObjPoints(std::span<const float> values, std::string& out) {
+  return AppendRows("v ", "positions", values, 3, out);
+}
+
+absl::Status AppendObjNormals(std::span<const float> values, std::string& out) {
+  return AppendRows("vn ", "normals", values, 3, out);
+}
+
+absl::StatusOr<ObjArrays> ReadObjArrays(std::string_view text, std::size_t count) {
+  ObjArrays arrays;
+  std::size_t number = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    ++number;
+    const bool is_normal = line.starts_with("vn ");
+    if (!is_normal && !line.starts_with("v ")) continue;
+    std::vector<float>& values = is_normal ? arrays.normals : arrays.points;
+    const char* at = line.data() + (is_normal ? 3 : 2);
+    const char* const last = line.data() + line.size();
+    for (int k = 0; k < 3; ++k) {
+      float value = 0;
+      const auto read = std::from_chars(at, last, value);
+      const bool is_end = k == 2 ? read.ptr == last : read.ptr != last && *read.ptr == ' ';
+      if (read.ec != std::errc() || !is_end || !std::isfinite(value)) {
+        return InvalidArgument("obj: line ", number, ": need three finite numbers");
+      }
+      values.push_back(value);
+      at = read.ptr + 1;
+    }
+  }
+  if (arrays.points.size() != count * 3 ||
+      (!arrays.normals.empty() && arrays.normals.size() != count * 3)) {
+    return InvalidArgument("obj: ", arrays.points.size() / 3, " points and ",
+                           arrays.normals.size() / 3, " normals, need ", count);
+  }
+  return arrays;
 }
 
 }  // namespace sinew

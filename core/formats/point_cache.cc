@@ -127,6 +127,8 @@ const char* CacheFormatName(CacheFormat format) {
       return "npy";
     case CacheFormat::kUsda:
       return "usda";
+    case CacheFormat::kObj:
+      return "obj";
   }
   return "";
 }
@@ -134,11 +136,11 @@ const char* CacheFormatName(CacheFormat format) {
 absl::StatusOr<CacheFormat> ParseCacheFormat(std::string_view name) {
   std::string lower(name.substr(name.starts_with('.') ? 1 : 0));
   absl::AsciiStrToLower(&lower);
-  for (CacheFormat format :
-       {CacheFormat::kPc2, CacheFormat::kMdd, CacheFormat::kNpy, CacheFormat::kUsda}) {
+  for (CacheFormat format : {CacheFormat::kPc2, CacheFormat::kMdd, CacheFormat::kNpy,
+                             CacheFormat::kUsda, CacheFormat::kObj}) {
     if (lower == CacheFormatName(format)) return format;
   }
-  return InvalidArgument("format: '", std::string(name), "', need pc2, mdd, npy or usda");
+  return InvalidArgument("format: '", std::string(name), "', need pc2, mdd, npy, usda or obj");
 }
 
 absl::StatusOr<std::string> EncodeCacheHeader(CacheFormat format, const CacheInfo& info) {
@@ -150,10 +152,11 @@ absl::StatusOr<std::string> EncodeCacheHeader(CacheFormat format, const CacheInf
     case CacheFormat::kNpy:
       return EncodeNpyHeader(info);
     case CacheFormat::kUsda:
+    case CacheFormat::kObj:
       SINEW_RETURN_IF_ERROR(CheckCacheInfo(info));
       return std::string();
   }
-  return InvalidArgument("format: unknown, need pc2, mdd, npy or usda");
+  return InvalidArgument("format: unknown, need pc2, mdd, npy, usda or obj");
 }
 
 void AppendCacheFrame(CacheFormat format, std::span<const float> positions, std::string& out) {

@@ -23,13 +23,13 @@
 
 namespace sinew {
 
-// kUsda holds whole meshes rather than an array; its files are written elsewhere, and nothing below
-// reads them.
-enum class CacheFormat : std::uint8_t { kPc2, kMdd, kNpy, kUsda };
+// kUsda and kObj, a file for each frame, hold whole meshes rather than an array; their files are
+// written elsewhere, and nothing below reads them.
+enum class CacheFormat : std::uint8_t { kPc2, kMdd, kNpy, kUsda, kObj };
 
 // Whether it holds meshes with their faces.
 inline bool IsSceneFormat(CacheFormat format) {
-  return format == CacheFormat::kUsda;
+  return format == CacheFormat::kUsda || format == CacheFormat::kObj;
 }
 
 const char* CacheFormatName(CacheFormat format);

@@ -107,9 +107,14 @@ absl::StatusOr<JoinOutcome> JoinAndRemoveParts(const JoinRequest& request,
   } else if (!found.parts.empty()) {
     SINEW_ASSIGN_OR_RETURN(frames, FramesOf(found.parts));
   }
-  if (!found.parts.empty()) frames.fps = found.parts[0].manifest.fps;
+  std::vector<CachePart> sources = found.parts;
+  if (request.format == CacheFormat::kObj) {
+    if (auto kept = IntactSequence(request.cache, found.parts)) sources.push_back(*std::move(kept));
+  }
+  if (!sources.empty()) frames.fps = sources[0].manifest.fps;
   absl::StatusOr<JoinedCache> joined =
-      JoinParts(request.cache, request.format, frames, found.parts, request.overwrite, progress);
+      JoinParts(request.cache, request.format, frames, sources, request.overwrite, progress);
+  outcome.was_joined = joined.ok() && found.parts.empty();
   if (!joined.ok() && request.names_frames() &&
       (absl::IsNotFound(joined.status()) || absl::IsFailedPrecondition(joined.status()))) {
     const absl::StatusOr<JoinedCache> written = WrittenCache(request, frames, found, progress);

@@ -367,6 +367,7 @@ Examples:
   sinew bake hero.glb --deformer dqs --shutter -0.25..0.25 --samples 3 --velocities --out blur.npy
   sinew bake hero.glb --deformer ddm --out hero.usda                                  # opens in usdview
   sinew bake hero.glb --deformer ddm --out hero.usda --usd clips --chunk 100          # value clips of 100 frames
+  sinew bake hero.glb --deformer ddm --out 'hero.####.obj' --resume                   # only what is missing
   sinew bake hero.sinewrig --poses walk.npy --deformer lbs --out walk.npy.cache --format npy
   sinew bake hero.glb --deformer ddm --out hero.pc2 --chunk 50 --resume               # run it again after a failure
   sinew bake hero.glb --deformer ddm --out hero.pc2 --frames 0-49 --part              # on one machine,

@@ -63,7 +63,7 @@ void AddBakeOptions(OptionSet& set, BakeOptions& options) {
                 "Of --shutter: samples of a frame at even distances, both ends included; 1 is in "
                 "the middle (default: 3)");
   set.AddFlag("--normals", options.output.normals,
-              "Also normals of unit length, in NAME.normals.npy or the .usda");
+              "Also normals of unit length, in NAME.normals.npy, the .usda or .obj");
   set.AddFlag("--velocities", options.output.velocities,
               "Also velocities in units per second, in NAME.velocities.npy or the .usda");
   set.AddNumber("--velocity-step", options.velocity_step, 0.01, 10,
@@ -71,9 +71,10 @@ void AddBakeOptions(OptionSet& set, BakeOptions& options) {
                 "(default: 1)");
   BakeOutput& output = options.output;
   set.AddText("--out", output.out,
-              "The cache; its manifest is PATH.json. {mesh}, {clip} and {deformer} become names")
+              "The cache; its manifest is PATH.json. {mesh}, {clip} and {deformer} become names, "
+              "#### or %04d of an .obj the number of the frame")
       .Required();
-  set.AddChoice("--format", output.format, {"pc2", "mdd", "npy", "usda"},
+  set.AddChoice("--format", output.format, {"pc2", "mdd", "npy", "usda", "obj"},
                 "Of the cache (default: by the extension)");
   set.AddList("--mesh", output.meshes, "Only this mesh; may be given several times").OneEach();
   set.AddFlag("--split", output.split, "One cache for each mesh; --out contains {mesh}");

@@ -110,6 +110,16 @@ absl::StatusOr<std::string> BakePlan::FaultOf(const CachePart& part, const Cache
   return DamageOf(part.path, part.manifest, progress);
 }
 
+// The frames of a sequence that are there and right.
+absl::StatusOr<std::set<std::int64_t>> BakePlan::KeptFrames(const CacheTarget& target) {
+  std::set<std::int64_t> frames;
+  const std::optional<CachePart> kept = IntactSequence(target.path, {});
+  if (!kept || OriginDifference(Expected(target, kept->manifest), kept->manifest)) return frames;
+  SINEW_ASSIGN_OR_RETURN(const Compared poses, ComparePoses(kept->manifest));
+  if (poses.different == 0) frames = FrameKeys(InfoOf(kept->manifest));
+  return frames;
+}
+
 absl::StatusOr<BakePlan::Missing> BakePlan::FindMissing(const CacheProgress& progress) {
   Missing missing;
   const std::set<std::int64_t> frames = FrameKeys(TimesOf(in_.clip));
@@ -129,14 +139,23 @@ absl::StatusOr<BakePlan::Missing> BakePlan::FindMissing(const CacheProgress& pro
       }
       held.merge(FrameKeys(InfoOf(part.manifest)));
     }
+    if (target.format == CacheFormat::kObj) {
+      SINEW_ASSIGN_OR_RETURN(std::set<std::int64_t> kept, KeptFrames(target));
+      held.merge(kept);
+    }
     for (const std::int64_t frame : held) ++done[frame];
   }
   for (std::vector<std::size_t>& chunk : ChunksOf(in_.clip, parts_)) {
-    const bool complete = std::ranges::all_of(chunk, [&](std::size_t k) {
+    const auto is_done = [&](std::size_t k) {
       const auto found = done.find(FrameKey(in_.clip.FrameNumber(k)));
       return found != done.end() && found->second == in_.pass.targets.size();
-    });
-    if (!complete) missing.chunks.push_back(std::move(chunk));
+    };
+    if (std::ranges::all_of(chunk, is_done)) continue;
+    // Of a sequence single frames may be missing; with a preroll it matters where chunks begin.
+    if (in_.pass.targets[0].format == CacheFormat::kObj && preroll_ == "all") {
+      std::erase_if(chunk, is_done);
+    }
+    missing.chunks.push_back(std::move(chunk));
   }
   return missing;
 }

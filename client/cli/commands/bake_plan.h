@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,6 +67,7 @@ class BakePlan {
                                  const CacheProgress& progress);
   absl::StatusOr<std::string> FaultOf(const CachePart& part, const CacheTarget& target,
                                       const CacheProgress& progress);
+  absl::StatusOr<std::set<std::int64_t>> KeptFrames(const CacheTarget& target);
   struct Compared {
     std::size_t same = 0, different = 0;  // poses; frames that the clip does not have are neither
   };

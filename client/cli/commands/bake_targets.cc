@@ -25,11 +25,16 @@ absl::StatusOr<CacheFormat> FormatOf(const BakeOutput& output) {
                                ? std::filesystem::path(output.out).extension().string()
                                : output.format;
   const absl::StatusOr<CacheFormat> format = ParseCacheFormat(name);
+  if (format.ok() && *format == CacheFormat::kObj && !HasFrameNumber(output.out)) {
+    return UsageError(absl::StrCat("--out: got \"", output.out,
+                                   "\", need #### or %04d in the name of an .obj, for the number "
+                                   "of the frame"));
+  }
   if (format.ok()) return format;
-  return UsageError(
-      absl::StrCat(output.format.empty() ? "--out" : "--format", ": got \"",
-                   output.format.empty() ? output.out : name,
-                   "\", need .pc2, .mdd, .npy or .usda, or the format pc2, mdd, npy or usda"));
+  return UsageError(absl::StrCat(
+      output.format.empty() ? "--out" : "--format", ": got \"",
+      output.format.empty() ? output.out : name,
+      "\", need .pc2, .mdd, .npy, .usda or .obj, or the format pc2, mdd, npy, usda or obj"));
 }
 
 absl::StatusOr<client::UpAxis> UpOf(const std::string& axes) {

@@ -183,12 +183,17 @@ absl::Status BakeAgain(Context& context, const Options& options, OpenCache& cach
 }
 
 absl::Status RepairCache(Context& context, const Options& options) {
-  SINEW_RETURN_IF_ERROR(InputFile::Open(options.cache, kMaxCacheBytes).status());
-  SINEW_ASSIGN_OR_RETURN(const Manifest manifest, ReadManifest(options.cache));
+  const absl::StatusOr<Manifest> read = ReadManifest(options.cache);
+  if (!read.ok()) {
+    SINEW_RETURN_IF_ERROR(InputFile::Open(options.cache, kMaxCacheBytes).status());
+    return read.status();
+  }
+  const Manifest& manifest = *read;
   if (const auto format = ParseCacheFormat(manifest.format);
       format.ok() && IsSceneFormat(*format)) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(options.cache, ": a .", manifest.format, " is not repaired, bake it again"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        options.cache, ": a .", manifest.format, " is not repaired, bake it again",
+        *format == CacheFormat::kObj ? "; --resume keeps the frames that are right" : ""));
   }
   SINEW_ASSIGN_OR_RETURN(OpenCache cache, OpenCache::Open(options.cache, manifest));
   CacheDamage damage;

@@ -22,9 +22,13 @@ struct Verified {
 };
 
 absl::StatusOr<Verified> VerifyOne(const Context& context, const std::string& path) {
-  SINEW_RETURN_IF_ERROR(InputFile::Open(path, kMaxCacheBytes).status());
   Verified verified;
-  SINEW_ASSIGN_OR_RETURN(verified.manifest, ReadManifest(path));
+  absl::StatusOr<Manifest> manifest = ReadManifest(path);
+  if (!manifest.ok()) {
+    SINEW_RETURN_IF_ERROR(InputFile::Open(path, kMaxCacheBytes).status());
+    return manifest.status();
+  }
+  verified.manifest = *std::move(manifest);
   SINEW_ASSIGN_OR_RETURN(const OpenCache cache, OpenCache::Open(path, verified.manifest));
   const auto line = context.MakeProgress("Verify");
   SINEW_ASSIGN_OR_RETURN(verified.damage, cache.FindDamage([&](double fraction) {
@@ -102,7 +106,9 @@ void AddVerify(CommandList& commands) {
   OptionSet set =
       commands.Add("verify", "Check every frame of point caches against their manifests",
                    [paths](Context& context) { return Verify(context, *paths); });
-  set.AddList("CACHE", *paths, ".pc2, .mdd, .npy or .usda with its manifest (CACHE.json) beside it")
+  set.AddList("CACHE", *paths,
+              ".pc2, .mdd, .npy, .usda or a sequence such as hero.####.obj, with its manifest "
+              "(CACHE.json) beside it")
       .Required();
   set.SetFooter(
       R"(Needs no server. Checks every cache; exit code 65 if one is bad, with the frames that differ; `sinew repair`

@@ -169,15 +169,14 @@ absl::StatusOr<OpenCache> OpenCache::Open(const std::string& path, const Manifes
   OpenCache cache;
   SINEW_ASSIGN_OR_RETURN(const Layout layout, LayoutOf(manifest));
   if (IsSceneFormat(layout.format)) {
-    if (manifest.files.empty()) {
-      return InvalidArgument("manifest.files: none, need those of a .", manifest.format);
+    cache.is_sequence_ = layout.format == CacheFormat::kObj;
+    if (manifest.files.empty() ||
+        (cache.is_sequence_ && manifest.files.size() != manifest.frames)) {
+      return InvalidArgument("manifest.files: ", manifest.files.size(), ", need those of a .",
+                             manifest.format);
     }
-    for (const ManifestFile& described : manifest.files) {
-      absl::StatusOr<InputFile> file =
-          InputFile::Open(BesideManifest(path, described.name), kMaxCacheBytes);
-      if (!file.ok()) return absl::DataLossError(file.status().message());
-      cache.parts_.push_back({.described = described, .file = *std::move(file)});
-    }
+    cache.path_ = path;
+    cache.manifest_ = manifest;
     return cache;
   }
   SINEW_ASSIGN_OR_RETURN(InputFile points, InputFile::Open(path, kMaxCacheBytes));
@@ -193,28 +192,41 @@ absl::StatusOr<OpenCache> OpenCache::Open(const std::string& path, const Manifes
   return cache;
 }
 
+// What is wrong with a file, or empty.
+std::string FaultOf(const std::string& path, const ManifestFile& described) {
+  const absl::StatusOr<InputFile> file = InputFile::Open(path, kMaxCacheBytes);
+  if (!file.ok()) return std::string(file.status().message());
+  if (file->bytes().size() != described.bytes) {
+    return absl::StrCat(described.name, " has ", file->bytes().size(), " bytes, its manifest says ",
+                        described.bytes);
+  }
+  const std::uint64_t hash = HashContent(file->bytes());
+  if (hash == described.hash) return "";
+  return absl::StrFormat("%s has checksum %016x, its manifest says %016x", described.name, hash,
+                         described.hash);
+}
+
 absl::StatusOr<CacheDamage> OpenCache::FindDamagedFile(const CacheProgress& progress) const {
   CacheDamage damage;
-  for (std::size_t k = 0; k < parts_.size(); ++k) {
-    const auto& [described, file] = parts_[k];
-    std::string what;
-    if (file.bytes().size() != described.bytes) {
-      what = absl::StrCat(described.name, " has ", file.bytes().size(),
-                          " bytes, its manifest says ", described.bytes);
-    } else if (const std::uint64_t hash = HashContent(file.bytes()); hash != described.hash) {
-      what = absl::StrFormat("%s has checksum %016x, its manifest says %016x", described.name, hash,
-                             described.hash);
+  for (std::size_t k = 0; k < manifest_.files.size(); ++k) {
+    const ManifestFile& described = manifest_.files[k];
+    const std::string fault = FaultOf(BesideManifest(path_, described.name), described);
+    if (!fault.empty()) {
+      if (is_sequence_) {
+        damage.samples.push_back(static_cast<std::uint32_t>(k));
+      } else {
+        damage.header = true;
+      }
+      if (damage.first.empty()) damage.first = fault;
     }
-    damage.header = damage.header || !what.empty();
-    if (damage.first.empty()) damage.first = what;
     SINEW_RETURN_IF_ERROR(
-        progress(static_cast<double>(k + 1) / static_cast<double>(parts_.size())));
+        progress(static_cast<double>(k + 1) / static_cast<double>(manifest_.files.size())));
   }
   return damage;
 }
 
 absl::StatusOr<CacheDamage> OpenCache::FindDamage(const CacheProgress& progress) const {
-  if (!parts_.empty()) return FindDamagedFile(progress);
+  if (arrays_.empty()) return FindDamagedFile(progress);
   CacheDamage all;
   std::set<std::uint32_t> samples;
   for (std::size_t k = 0; k < arrays_.size(); ++k) {
@@ -237,6 +249,13 @@ absl::StatusOr<CacheDamage> OpenCache::FindDamage(const CacheProgress& progress)
 
 absl::StatusOr<FrameArrays> OpenCache::Read(std::uint32_t sample) {
   FrameArrays frame;
+  if (is_sequence_) {
+    SINEW_ASSIGN_OR_RETURN(
+        const InputFile file,
+        InputFile::Open(BesideManifest(path_, manifest_.files[sample].name), kMaxCacheBytes));
+    SINEW_ASSIGN_OR_RETURN(frame_, ReadObjArrays(file.text(), manifest_.vertices));
+    return FrameArrays{.points = frame_.points, .normals = frame_.normals};
+  }
   for (Array& array : arrays_) {
     SINEW_ASSIGN_OR_RETURN(const Layout layout, LayoutOf(array.manifest));
     if (layout.frame_bytes > array.file.bytes().size()) {  // before anything is allocated
@@ -254,8 +273,28 @@ absl::StatusOr<FrameArrays> OpenCache::Read(std::uint32_t sample) {
 std::uint64_t OpenCache::bytes() const {
   std::uint64_t bytes = 0;
   for (const Array& array : arrays_) bytes += array.file.bytes().size();
-  for (const Part& part : parts_) bytes += part.file.bytes().size();
+  for (const ManifestFile& file : manifest_.files) bytes += file.bytes;
   return bytes;
+}
+
+Manifest WithoutSamples(const Manifest& manifest, std::span<const std::uint32_t> samples) {
+  Manifest left = manifest;
+  left.frames = 0;
+  left.frame_numbers.clear();
+  const auto cut = [&](auto& list) {
+    if (list.empty()) return;
+    for (auto k = samples.rbegin(); k != samples.rend(); ++k) list.erase(list.begin() + *k);
+  };
+  for (std::uint32_t k = 0; k < manifest.frames; ++k) {
+    left.frame_numbers.push_back(manifest.FrameNumber(k));
+  }
+  cut(left.frame_numbers);
+  cut(left.frame_hashes);
+  cut(left.pose_hashes);
+  cut(left.files);
+  for (ManifestAttribute& attribute : left.attributes) cut(attribute.frame_hashes);
+  left.frames = left.frame_numbers.size();
+  return left;
 }
 
 std::string FramesText(const CacheInfo& info, std::span<const std::uint32_t> samples) {

@@ -13,6 +13,7 @@
 #include "client/cli/files/cache_output.h"
 #include "client/cli/files/input_file.h"
 #include "core/formats/manifest.h"
+#include "core/formats/obj.h"
 #include "core/formats/point_cache.h"
 
 namespace sinew::cli {
@@ -52,15 +53,15 @@ Manifest ManifestOfAttribute(const Manifest& manifest, const ManifestAttribute& 
 class OpenCache {
  public:
   // Errors of InputFile::Open. kInvalidArgument: a manifest that no cache can have. kDataLoss: an
-  // array or a file that is not there.
+  // array that is not there.
   static absl::StatusOr<OpenCache> Open(const std::string& path, const Manifest& manifest);
 
-  // Reads every frame. Samples are those of which an array is damaged; formats of meshes are
-  // checked file by file, without samples.
+  // Reads every frame. Samples are those of which an array, or the file of a sequence, is damaged;
+  // a .usda is checked file by file, without samples.
   absl::StatusOr<CacheDamage> FindDamage(const CacheProgress& progress) const;
 
-  // Frame `sample` of a cache of arrays; the spans last until the next call. kDataLoss: it is not
-  // there whole.
+  // Frame `sample` of a cache of arrays, or of a sequence; the spans last until the next call.
+  // kDataLoss: it is not there whole.
   absl::StatusOr<FrameArrays> Read(std::uint32_t sample);
 
   std::uint64_t bytes() const;
@@ -72,16 +73,17 @@ class OpenCache {
     Manifest manifest;
     std::vector<float> values = {};  // of one frame
   };
-  // A file of a format that is checked by files.
-  struct Part {
-    ManifestFile described;
-    InputFile file;
-  };
   absl::StatusOr<CacheDamage> FindDamagedFile(const CacheProgress& progress) const;
 
-  std::vector<Array> arrays_;
-  std::vector<Part> parts_;
+  std::string path_;
+  Manifest manifest_;
+  bool is_sequence_ = false;   // a file for each frame
+  std::vector<Array> arrays_;  // none for formats that are checked by files
+  ObjArrays frame_;            // of a sequence
 };
+
+// What the manifest would say without these samples, rising.
+Manifest WithoutSamples(const Manifest& manifest, std::span<const std::uint32_t> samples);
 
 // Whether all its files have the sizes that the manifest says, without reading them.
 bool HasSizes(const std::string& path, const Manifest& manifest);

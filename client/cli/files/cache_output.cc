@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "client/cli/files/input_file.h"
+#include "client/cli/files/obj_sequence.h"
 #include "client/cli/files/usd_file.h"
 #include "core/base/status.h"
 
@@ -18,8 +19,9 @@ constexpr std::uint64_t kMaxOlderManifestBytes = std::uint64_t{1} << 30;
 
 absl::StatusOr<std::unique_ptr<CacheFile>> CreateData(const CacheFiles& files,
                                                       const CacheInfo& info) {
-  return files.format == CacheFormat::kUsda ? CreateUsdFile(files, info)
-                                            : CreateArrayFile(files, info);
+  if (files.format == CacheFormat::kUsda) return CreateUsdFile(files, info);
+  if (files.format == CacheFormat::kObj) return CreateObjSequence(files, info);
+  return CreateArrayFile(files, info);
 }
 
 // Removes files that an older manifest lists and that are no longer in the cache.

@@ -75,7 +75,15 @@ struct Source {
   const CachePart* part;
 };
 
+bool IsSequence(const CachePart& part) {
+  return part.manifest.format == CacheFormatName(CacheFormat::kObj);
+}
+
 absl::StatusOr<Source> OpenPart(const CachePart& part) {
+  if (IsSequence(part)) {
+    SINEW_ASSIGN_OR_RETURN(OpenCache cache, OpenCache::Open(part.path, part.manifest));
+    return Source{std::move(cache), &part};
+  }
   SINEW_ASSIGN_OR_RETURN(InputFile file, InputFile::Open(part.path, kMaxCacheBytes, "part"));
   auto reader = CacheReader::Open(kPartFormat, file.bytes());
   if (!reader.ok()) return absl::DataLossError(Prefixed(part.path, reader.status()).message());
@@ -91,7 +99,9 @@ absl::StatusOr<Source> OpenPart(const CachePart& part) {
 
 // The text of the rest mesh beside a part; empty: there is none.
 absl::StatusOr<std::string> RestOf(const CachePart& part) {
-  const std::string path = RestPath(part.path);
+  const std::string path =
+      IsSequence(part) ? (fs::path(part.path).parent_path() / part.manifest.files[0].name).string()
+                       : RestPath(part.path);
   std::error_code error;
   if (!fs::exists(path, error)) return std::string();
   SINEW_ASSIGN_OR_RETURN(const InputFile file, InputFile::Open(path, kMaxCacheBytes));
@@ -207,6 +217,29 @@ FoundParts FindParts(const std::string& cache) {
     return first != second ? first < second : a.path < b.path;
   });
   return found;
+}
+
+std::optional<CachePart> IntactSequence(const std::string& cache,
+                                        std::span<const CachePart> parts) {
+  const absl::StatusOr<Manifest> manifest = ReadManifest(cache);
+  if (!manifest.ok() || manifest->format != CacheFormatName(CacheFormat::kObj)) return std::nullopt;
+  std::set<std::int64_t> held;
+  for (const CachePart& part : parts) {
+    if (OriginDifference(part.manifest, *manifest)) return std::nullopt;
+    held.merge(FrameKeys(InfoOf(part.manifest)));
+  }
+  const absl::StatusOr<OpenCache> open = OpenCache::Open(cache, *manifest);
+  if (!open.ok()) return std::nullopt;
+  const absl::StatusOr<CacheDamage> damage =
+      open->FindDamage([](double) { return absl::OkStatus(); });
+  if (!damage.ok()) return std::nullopt;
+  std::set<std::uint32_t> out(damage->samples.begin(), damage->samples.end());
+  for (std::uint32_t k = 0; k < manifest->frames; ++k) {
+    if (held.contains(FrameKey(manifest->FrameNumber(k)))) out.insert(k);
+  }
+  CachePart kept = {cache, WithoutSamples(*manifest, std::vector(out.begin(), out.end()))};
+  if (kept.manifest.frames == 0) return std::nullopt;
+  return kept;
 }
 
 std::optional<Difference> OriginDifference(const Manifest& a, const Manifest& b) {

@@ -30,6 +30,7 @@ std::string PartsFolder(const std::string& cache);
 // The part with these frames, rising: "walk.pc2.parts/0-49.npy".
 std::string PartPath(const std::string& cache, std::span<const double> frame_numbers);
 
+// A part, or a sequence of files of which some frames are kept.
 struct CachePart {
   std::string path;
   Manifest manifest;
@@ -44,6 +45,10 @@ struct FoundParts {
 // All parts that have a manifest; none without a folder. A folder that cannot be read is
 // unreadable.
 FoundParts FindParts(const std::string& cache);
+
+// The frames of a sequence of files that are intact, without those that `parts` have. Unset: there
+// is none, or it is of another bake.
+std::optional<CachePart> IntactSequence(const std::string& cache, std::span<const CachePart> parts);
 
 // What tells the origin of two caches apart.
 struct Difference {

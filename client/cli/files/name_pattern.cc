@@ -3,8 +3,12 @@
 #include <absl/strings/ascii.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
 #include <absl/strings/str_replace.h>
 
+#include <filesystem>
+#include <optional>
+#include <regex>
 #include <utility>
 #include <vector>
 
@@ -23,7 +27,40 @@ std::string InBraces(const std::string& word) {
   return absl::StrCat("{", word, "}");
 }
 
+// Where the number is in a file name, and how many digits it has at least.
+struct NumberPlace {
+  std::size_t at = 0, size = 0;
+  int digits = 1;
+};
+
+std::optional<NumberPlace> FindNumber(const std::string& name) {
+  static const std::regex form(R"(#+|%(0[0-9])?d)");
+  std::smatch found;
+  if (!std::regex_search(name, found, form)) return std::nullopt;
+  NumberPlace place = {.at = static_cast<std::size_t>(found.position()),
+                       .size = static_cast<std::size_t>(found.length())};
+  if (name[place.at] == '#') {
+    place.digits = static_cast<int>(place.size);
+  } else if (found[1].matched) {
+    place.digits = found[1].str()[1] - '0';
+  }
+  return place;
+}
+
 }  // namespace
+
+bool HasFrameNumber(const std::string& pattern) {
+  return FindNumber(std::filesystem::path(pattern).filename().string()).has_value();
+}
+
+std::string FrameName(const std::string& pattern, std::int64_t frame) {
+  std::filesystem::path path(pattern);
+  std::string name = path.filename().string();
+  if (const auto place = FindNumber(name)) {
+    name.replace(place->at, place->size, absl::StrFormat("%0*d", place->digits, frame));
+  }
+  return path.replace_filename(name).string();
+}
 
 bool HasWord(const std::string& pattern, const std::string& word) {
   return absl::StrContains(pattern, InBraces(word));

@@ -73,7 +73,7 @@ class RestReader {
       }
       mesh.face_vertices.push_back(static_cast<std::uint32_t>(vertex - 1 - mesh.first_vertex));
       ++corners;
-      if (numbers.size() < 2) continue;
+      if (numbers.size() < 2 || numbers[1].empty()) continue;  // "1" or "1//1"
       if (!absl::SimpleAtoi(numbers[1], &uv) || uv < 1 || uv > uvs_.size() / 2) {
         return WrongLine(number, "need texture coordinates that are there");
       }

@@ -63,6 +63,21 @@ TEST(GltfImport, ReadsTheStripAsItIs) {
   EXPECT_EQ(scene.format, "glTF binary");
 }
 
+TEST(GltfImport, ReadsTextureCoordinatesOfCorners) {
+  GltfBuilder b = MakeStrip();
+  const std::vector<float> uvs = {0, 0, 1, 0, 1, 0.25f, 0, 1};
+  const int accessor = b.AddAccessor(uvs, "VEC2");
+  b.doc["accessors"][accessor]["count"] = 4;
+  Primitive(b)["attributes"]["TEXCOORD_0"] = accessor;
+  const ImportedScene scene = Import(b);
+  EXPECT_THAT(scene.mesh_extras.at(0).corner_uvs,
+              ElementsAre(0, 1, 1, 1, 1, 0.75f, 0, 1, 1, 0.75f, 0, 0))
+      << "v points down in the file";
+  // Wrong ones do not keep the mesh from other uses.
+  b.doc["accessors"][accessor]["count"] = 3;
+  EXPECT_THAT(Import(b).mesh_extras.at(0).corner_uvs, ::testing::IsEmpty());
+}
+
 TEST(GltfImport, ReadsTextWithEmbeddedBuffer) {
   GltfBuilder b = MakeStrip();
   b.doc["buffers"] = {{{"byteLength", b.buffer.size()}, {"uri", "side.bin"}}};

@@ -1,0 +1,20 @@
+// obj_sequence.h - a cache as one .obj for every frame, with faces, texture coordinates and groups.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <memory>
+
+#include "client/cli/files/cache_file.h"
+#include "core/formats/point_cache.h"
+
+namespace sinew::cli {
+
+// Files are named by FrameName of files.path. Each appears whole as soon as its frame is there; one
+// that has the same bytes already is left as it is. files.scene must be set.
+//   kInvalidArgument: frames with fractions, velocities, or counts that no cache has. OutputError:
+//   without files.overwrite, a file that exists.
+absl::StatusOr<std::unique_ptr<CacheFile>> CreateObjSequence(const CacheFiles& files,
+                                                             const CacheInfo& info);
+
+}  // namespace sinew::cli
