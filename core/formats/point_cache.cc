@@ -129,6 +129,8 @@ const char* CacheFormatName(CacheFormat format) {
       return "usda";
     case CacheFormat::kObj:
       return "obj";
+    case CacheFormat::kGlb:
+      return "glb";
   }
   return "";
 }
@@ -137,10 +139,10 @@ absl::StatusOr<CacheFormat> ParseCacheFormat(std::string_view name) {
   std::string lower(name.substr(name.starts_with('.') ? 1 : 0));
   absl::AsciiStrToLower(&lower);
   for (CacheFormat format : {CacheFormat::kPc2, CacheFormat::kMdd, CacheFormat::kNpy,
-                             CacheFormat::kUsda, CacheFormat::kObj}) {
+                             CacheFormat::kUsda, CacheFormat::kObj, CacheFormat::kGlb}) {
     if (lower == CacheFormatName(format)) return format;
   }
-  return InvalidArgument("format: '", std::string(name), "', need pc2, mdd, npy, usda or obj");
+  return InvalidArgument("format: '", std::string(name), "', need pc2, mdd, npy, usda, obj or glb");
 }
 
 absl::StatusOr<std::string> EncodeCacheHeader(CacheFormat format, const CacheInfo& info) {
@@ -153,10 +155,11 @@ absl::StatusOr<std::string> EncodeCacheHeader(CacheFormat format, const CacheInf
       return EncodeNpyHeader(info);
     case CacheFormat::kUsda:
     case CacheFormat::kObj:
+    case CacheFormat::kGlb:
       SINEW_RETURN_IF_ERROR(CheckCacheInfo(info));
       return std::string();
   }
-  return InvalidArgument("format: unknown, need pc2, mdd, npy, usda or obj");
+  return InvalidArgument("format: unknown, need pc2, mdd, npy, usda, obj or glb");
 }
 
 void AppendCacheFrame(CacheFormat format, std::span<const float> positions, std::string& out) {

@@ -23,13 +23,13 @@
 
 namespace sinew {
 
-// kUsda and kObj, a file for each frame, hold whole meshes rather than an array; their files are
-// written elsewhere, and nothing below reads them.
-enum class CacheFormat : std::uint8_t { kPc2, kMdd, kNpy, kUsda, kObj };
+// kUsda, kGlb and kObj, a file for each frame, hold whole meshes rather than an array; their files
+// are written elsewhere, and nothing below reads them.
+enum class CacheFormat : std::uint8_t { kPc2, kMdd, kNpy, kUsda, kObj, kGlb };
 
 // Whether it holds meshes with their faces.
 inline bool IsSceneFormat(CacheFormat format) {
-  return format == CacheFormat::kUsda || format == CacheFormat::kObj;
+  return format == CacheFormat::kUsda || format == CacheFormat::kObj || format == CacheFormat::kGlb;
 }
 
 const char* CacheFormatName(CacheFormat format);

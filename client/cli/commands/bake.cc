@@ -133,10 +133,20 @@ absl::Status Join(const Context& context, const PassInput& in, Baked& baked) {
 absl::Status CheckTargets(const PassInput& in, const Options& options) {
   for (const CacheTarget& target : in.pass.targets) {
     CacheInfo info = TimesOf(in.clip);
-    info.vertices = 1;
-    if (!options.parts.only) {  // parts hold any frames
-      const absl::Status status = EncodeCacheHeader(target.format, info).status();
-      if (!status.ok() && in.motion.shutter && !info.frame_numbers.empty()) {
+    Manifest described;
+    DescribePoints(target, in.character.rig, described);
+    info.vertices =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(described.vertices, kMaxCacheCount));
+    // Parts hold any frames, but a sequence or a .glb says early what it cannot hold.
+    if (!options.parts.only || IsSceneFormat(target.format)) {
+      const absl::Status status = CacheOutput::Check({.path = target.path,
+                                                      .format = target.format,
+                                                      .attributes = target.attributes,
+                                                      .overwrite = target.overwrite,
+                                                      .usd = target.usd},
+                                                     info);
+      if (!status.ok() && in.motion.shutter && target.format == CacheFormat::kPc2 &&
+          !info.frame_numbers.empty()) {
         return absl::InvalidArgumentError(
             absl::StrCat("--shutter: .pc2 holds samples at even distances; ",
                          EvenSamplesText(*in.motion.shutter), "; .mdd, .npy and .usda hold any"));

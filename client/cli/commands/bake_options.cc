@@ -63,7 +63,7 @@ void AddBakeOptions(OptionSet& set, BakeOptions& options) {
                 "Of --shutter: samples of a frame at even distances, both ends included; 1 is in "
                 "the middle (default: 3)");
   set.AddFlag("--normals", options.output.normals,
-              "Also normals of unit length, in NAME.normals.npy, the .usda or .obj");
+              "Also normals of unit length, in NAME.normals.npy, the .usda, .obj or .glb");
   set.AddFlag("--velocities", options.output.velocities,
               "Also velocities in units per second, in NAME.velocities.npy or the .usda");
   set.AddNumber("--velocity-step", options.velocity_step, 0.01, 10,
@@ -74,7 +74,7 @@ void AddBakeOptions(OptionSet& set, BakeOptions& options) {
               "The cache; its manifest is PATH.json. {mesh}, {clip} and {deformer} become names, "
               "#### or %04d of an .obj the number of the frame")
       .Required();
-  set.AddChoice("--format", output.format, {"pc2", "mdd", "npy", "usda", "obj"},
+  set.AddChoice("--format", output.format, {"pc2", "mdd", "npy", "usda", "obj", "glb"},
                 "Of the cache (default: by the extension)");
   set.AddList("--mesh", output.meshes, "Only this mesh; may be given several times").OneEach();
   set.AddFlag("--split", output.split, "One cache for each mesh; --out contains {mesh}");

@@ -31,10 +31,10 @@ absl::StatusOr<CacheFormat> FormatOf(const BakeOutput& output) {
                                    "of the frame"));
   }
   if (format.ok()) return format;
-  return UsageError(absl::StrCat(
-      output.format.empty() ? "--out" : "--format", ": got \"",
-      output.format.empty() ? output.out : name,
-      "\", need .pc2, .mdd, .npy, .usda or .obj, or the format pc2, mdd, npy, usda or obj"));
+  return UsageError(absl::StrCat(output.format.empty() ? "--out" : "--format", ": got \"",
+                                 output.format.empty() ? output.out : name,
+                                 "\", need .pc2, .mdd, .npy, .usda, .obj or .glb, or the format "
+                                 "pc2, mdd, npy, usda, obj or glb"));
 }
 
 absl::StatusOr<client::UpAxis> UpOf(const std::string& axes) {

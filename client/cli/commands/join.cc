@@ -43,7 +43,7 @@ absl::Status Join(Context& context, const Options& options) {
       options.format.empty() ? std::filesystem::path(out).extension().string() : options.format);
   if (!format.ok()) {
     return UsageError(absl::StrCat("CACHE: got \"", out,
-                                   "\", need .pc2, .mdd, .npy, .usda or .obj, or --format"));
+                                   "\", need .pc2, .mdd, .npy, .usda, .obj or .glb, or --format"));
   }
   request.format = *format;
   if (options.frames) {
@@ -89,7 +89,7 @@ void AddJoin(CommandList& commands) {
       "--frames", options->frames,
       "All frames of the cache, such as 0-999: then the parts are removed (default: those of "
       "the parts, which are kept)");
-  set.AddChoice("--format", options->format, {"pc2", "mdd", "npy", "usda", "obj"},
+  set.AddChoice("--format", options->format, {"pc2", "mdd", "npy", "usda", "obj", "glb"},
                 "Of the cache (default: by the extension)");
   set.AddFlag("--no-clobber", options->no_clobber, "Fail if a file of that name exists");
   set.SetFooter(

@@ -106,9 +106,10 @@ void AddVerify(CommandList& commands) {
   OptionSet set =
       commands.Add("verify", "Check every frame of point caches against their manifests",
                    [paths](Context& context) { return Verify(context, *paths); });
-  set.AddList("CACHE", *paths,
-              ".pc2, .mdd, .npy, .usda or a sequence such as hero.####.obj, with its manifest "
-              "(CACHE.json) beside it")
+  set.AddList(
+         "CACHE", *paths,
+         ".pc2, .mdd, .npy, .usda, .glb or a sequence such as hero.####.obj, with its manifest "
+         "(CACHE.json) beside it")
       .Required();
   set.SetFooter(
       R"(Needs no server. Checks every cache; exit code 65 if one is bad, with the frames that differ; `sinew repair`

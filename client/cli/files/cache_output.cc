@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "client/cli/files/glb_file.h"
 #include "client/cli/files/input_file.h"
 #include "client/cli/files/obj_sequence.h"
 #include "client/cli/files/usd_file.h"
@@ -21,6 +22,7 @@ absl::StatusOr<std::unique_ptr<CacheFile>> CreateData(const CacheFiles& files,
                                                       const CacheInfo& info) {
   if (files.format == CacheFormat::kUsda) return CreateUsdFile(files, info);
   if (files.format == CacheFormat::kObj) return CreateObjSequence(files, info);
+  if (files.format == CacheFormat::kGlb) return CreateGlbFile(files, info);
   return CreateArrayFile(files, info);
 }
 
@@ -66,6 +68,19 @@ absl::StatusOr<CacheOutput> CacheOutput::Create(const CacheFiles& files, const C
     output.rest_.emplace(std::move(rest));
   }
   return output;
+}
+
+absl::Status CacheOutput::Check(const CacheFiles& files, const CacheInfo& info) {
+  switch (files.format) {
+    case CacheFormat::kObj:
+      return CheckObjSequence(files, info);
+    case CacheFormat::kGlb:
+      return CheckGlbFile(files, info);
+    case CacheFormat::kUsda:
+      return CheckUsdFile(files, info);
+    default:
+      return EncodeCacheHeader(files.format, info).status();
+  }
 }
 
 absl::Status CacheOutput::Append(const FrameArrays& frame) {

@@ -31,6 +31,9 @@ class CacheOutput {
   // the format cannot hold.
   static absl::StatusOr<CacheOutput> Create(const CacheFiles& files, const CacheInfo& info);
 
+  // What Create would report of formats, counts and names, without creating anything.
+  static absl::Status Check(const CacheFiles& files, const CacheInfo& info);
+
   // The next frame, with the arrays of CacheFiles::attributes.
   absl::Status Append(const FrameArrays& frame);
 

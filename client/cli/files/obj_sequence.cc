@@ -89,8 +89,7 @@ class ObjSequence : public CacheFile {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<CacheFile>> CreateObjSequence(const CacheFiles& files,
-                                                             const CacheInfo& info) {
+absl::Status CheckObjSequence(const CacheFiles& files, const CacheInfo& info) {
   SINEW_RETURN_IF_ERROR(CheckCacheInfo(info));
   if (std::ranges::find(files.attributes, kVelocities) != files.attributes.end()) {
     return InvalidArgument("--velocities: .obj cannot hold them, need .npy or .usda");
@@ -105,6 +104,12 @@ absl::StatusOr<std::unique_ptr<CacheFile>> CreateObjSequence(const CacheFiles& f
     SINEW_RETURN_IF_ERROR(OutputFile::Check(
         FrameName(files.path, static_cast<std::int64_t>(number)), files.overwrite));
   }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<CacheFile>> CreateObjSequence(const CacheFiles& files,
+                                                             const CacheInfo& info) {
+  SINEW_RETURN_IF_ERROR(CheckObjSequence(files, info));
   return std::make_unique<ObjSequence>(files, info);
 }
 

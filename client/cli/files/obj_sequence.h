@@ -17,4 +17,7 @@ namespace sinew::cli {
 absl::StatusOr<std::unique_ptr<CacheFile>> CreateObjSequence(const CacheFiles& files,
                                                              const CacheInfo& info);
 
+// Its errors, without writing anything.
+absl::Status CheckObjSequence(const CacheFiles& files, const CacheInfo& info);
+
 }  // namespace sinew::cli

@@ -224,17 +224,21 @@ std::string ClipsFolder(const std::string& cache) {
   return std::filesystem::path(cache).replace_extension(".clips").string();
 }
 
+absl::Status CheckUsdFile(const CacheFiles& files, const CacheInfo& info) {
+  SINEW_RETURN_IF_ERROR(CheckCacheInfo(info));
+  if (files.usd.layout != kUsdClips) return absl::OkStatus();
+  const std::uint64_t clips = (info.frames + files.usd.clip_samples - 1) / files.usd.clip_samples;
+  if (clips <= kMaxClips) return absl::OkStatus();
+  return InvalidArgument("--chunk: got ", files.usd.clip_samples, " samples for each of ", clips,
+                         " value clips, need at most ", kMaxClips, " clips");
+}
+
 absl::StatusOr<std::unique_ptr<CacheFile>> CreateUsdFile(const CacheFiles& files,
                                                          const CacheInfo& info) {
-  SINEW_RETURN_IF_ERROR(CheckCacheInfo(info));
+  SINEW_RETURN_IF_ERROR(CheckUsdFile(files, info));
   auto scene =
       std::make_unique<const UsdScene>(UsdSceneOf(*files.scene, files.attributes, files.usd.root));
   if (files.usd.layout == kUsdClips) {
-    const std::uint64_t clips = (info.frames + files.usd.clip_samples - 1) / files.usd.clip_samples;
-    if (clips > kMaxClips) {
-      return InvalidArgument("--chunk: got ", files.usd.clip_samples, " samples for each of ",
-                             clips, " value clips, need at most ", kMaxClips, " clips");
-    }
     SINEW_ASSIGN_OR_RETURN(std::unique_ptr<UsdClipsFile> clips_file,
                            UsdClipsFile::Create(files, info, std::move(scene)));
     return clips_file;

@@ -24,4 +24,7 @@ inline constexpr char kUsdMesh[] = "mesh", kUsdOver[] = "over", kUsdClips[] = "c
 absl::StatusOr<std::unique_ptr<CacheFile>> CreateUsdFile(const CacheFiles& files,
                                                          const CacheInfo& info);
 
+// Its errors, without writing anything.
+absl::Status CheckUsdFile(const CacheFiles& files, const CacheInfo& info);
+
 }  // namespace sinew::cli
