@@ -34,9 +34,12 @@ void Progress::Close() {
   writer.request_stop();
 }
 
+std::string EventText(const nlohmann::ordered_json& event) {
+  return event.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
 void PrintEvent(const nlohmann::ordered_json& event) {
-  const std::string line =
-      event.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  const std::string line = EventText(event);
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 

@@ -15,6 +15,7 @@ namespace sinew::cli {
 inline constexpr char kWipeLine[] = "\r\x1b[K";
 
 // Writes a line of JSON to stderr, such as {"event":"note","text":"..."}.
+std::string EventText(const nlohmann::ordered_json& event);
 void PrintEvent(const nlohmann::ordered_json& event);
 
 // Thread-safe: the client library reports from its own threads.

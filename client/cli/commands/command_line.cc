@@ -1,5 +1,6 @@
 #include "client/cli/commands/command_line.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 #include <utility>
@@ -124,9 +125,24 @@ bool AsksForMuscles(int argc, const char* const* argv) {
          std::string_view(argv[about]) == "muscles";
 }
 
+// What --progress asks for, where the rest of the command line cannot be read.
+std::string ProgressAskedFor(int argc, const char* const* argv) {
+  constexpr std::string_view kOption = "--progress";
+  for (int k = 1; k < argc; ++k) {
+    const std::string_view word = argv[k];
+    std::string_view value;
+    if (word == kOption && k + 1 < argc) value = argv[k + 1];
+    if (word.starts_with("--progress=")) value = word.substr(kOption.size() + 1);
+    if (std::ranges::find(ProgressNames(), value) != ProgressNames().end()) {
+      return std::string(value);
+    }
+  }
+  return "auto";
+}
+
 CommandLine Mistake(CommandLine line, const absl::Status& status) {
   line.command = nullptr;
-  line.errors = ErrorText(status, line.name);
+  line.errors = FailureText(line.globals, status, line.name);
   line.exit_code = kExitUsage;
   return line;
 }
@@ -145,7 +161,10 @@ CommandLine ParseCommandLine(int argc, const char* const* argv) {
   AddCommands({parser, line.command});
   const OptionParser::Result parsed = parser.Parse(argc, argv);
   line.name = parsed.command;
-  if (!parsed.status.ok()) return Mistake(std::move(line), parsed.status);
+  if (!parsed.status.ok()) {
+    line.globals.progress = ProgressAskedFor(argc, argv);
+    return Mistake(std::move(line), parsed.status);
+  }
   if (parsed.text) {
     line.command = nullptr;
     line.output = *parsed.text;

@@ -56,17 +56,18 @@ const std::vector<std::string>& ProgressNames() {
   return names;
 }
 
-void PrintFailure(const Globals& globals, const absl::Status& status, const std::string& command) {
+std::string FailureText(const Globals& globals, const absl::Status& status,
+                        const std::string& command) {
   const std::string text = ErrorText(status, command);
   if (globals.progress == kJson) {
-    PrintEvent({{"event", "error"}, {"exit_code", ExitCode(status)}, {"text", text}});
-    return;
+    return EventText({{"event", "error"}, {"exit_code", ExitCode(status)}, {"text", text}});
   }
-  std::fputs(text.c_str(), stderr);
-  if (globals.progress == kOpenJd) {
-    const std::string first = text.substr(0, text.find('\n'));
-    std::fprintf(stderr, "openjd_fail: %s\n", first.c_str());
-  }
+  if (globals.progress != kOpenJd) return text;
+  return absl::StrCat(text, "openjd_fail: ", text.substr(0, text.find('\n')), "\n");
+}
+
+void PrintFailure(const Globals& globals, const absl::Status& status, const std::string& command) {
+  std::fputs(FailureText(globals, status, command).c_str(), stderr);
 }
 
 void PrintInterrupted(const Globals& globals) {

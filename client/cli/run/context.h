@@ -38,7 +38,10 @@ struct Globals {
 // auto, openjd, json: how progress and messages are written to stderr.
 const std::vector<std::string>& ProgressNames();
 
-// Writes the error of a command to stderr: as text, and as --progress asks for.
+// The error of a command for stderr: as text, and as --progress asks for.
+std::string FailureText(const Globals& globals, const absl::Status& status,
+                        const std::string& command);
+// Writes it.
 void PrintFailure(const Globals& globals, const absl::Status& status, const std::string& command);
 
 class Context {

@@ -67,6 +67,20 @@ TEST(CommandLine, HelpFollowsGlobalOptions) {
   EXPECT_TRUE(Parse({"--server", "help", "rigs"}).command) << "help is a name of a server here";
 }
 
+TEST(CommandLine, MistakesAreReportedAsProgressAsks) {
+  for (const std::vector<const char*>& words :
+       {std::vector<const char*>{"bake", "--progress", "json", "--fps", "nan"},
+        std::vector<const char*>{"--progress=json", "stats", "--server", ""}}) {
+    const CommandLine line = Parse(words);
+    EXPECT_EQ(line.exit_code, 64);
+    EXPECT_TRUE(line.errors.starts_with("{\"event\":\"error\",\"exit_code\":64,\"text\":\"sinew: "))
+        << line.errors;
+    EXPECT_EQ(line.errors.find('\n'), line.errors.size() - 1) << "one line";
+  }
+  const CommandLine openjd = Parse({"bake", "--progress", "openjd"});
+  EXPECT_NE(openjd.errors.find("\nopenjd_fail: sinew: "), std::string::npos) << openjd.errors;
+}
+
 TEST(CommandLine, MistakesExit64WithAdvice) {
   const std::vector<std::vector<const char*>> rows = {
       {},
