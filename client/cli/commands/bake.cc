@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "client/cli/base/exit_code.h"
+#include "client/cli/base/quantity.h"
 #include "client/cli/character/bake_manifest.h"
 #include "client/cli/character/bound_character.h"
 #include "client/cli/character/clip_stream.h"
@@ -201,8 +202,8 @@ absl::Status RunPass(Context& context, const PassInput& in, const Options& optio
   if (starts_again) {
     const std::size_t removed = RemoveParts(in.pass.targets, in.clip);
     if (removed > 0) {
-      context.Note(
-          absl::StrCat(removed, " parts of an earlier run are removed; --resume would keep them"));
+      context.Note(absl::StrCat(CountedText(removed, "part"),
+                                " of an earlier run removed; --resume would have kept them"));
     }
   }
   if (!work.chunks.empty()) {

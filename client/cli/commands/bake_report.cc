@@ -1,6 +1,7 @@
 #include "client/cli/commands/bake_report.h"
 
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_replace.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -71,6 +72,14 @@ std::string FilesText(const PassInput& in, const PartsRequest& parts) {
              : absl::StrCat(" in ", targets.size(), " caches, each with a manifest");
 }
 
+// One line for each cache, to paste into a shell once all parts are there.
+void NoteJoins(const Context& context, const PassInput& in) {
+  for (const CacheTarget& target : in.pass.targets) {
+    const std::string path = absl::StrReplaceAll(target.path, {{"'", "'\\''"}});
+    context.Note(absl::StrCat("join with: sinew join '", path, "' --frames FIRST-LAST"));
+  }
+}
+
 }  // namespace
 
 void Report(const Context& context, const PassInput& in, const PartsRequest& parts,
@@ -92,7 +101,8 @@ void Report(const Context& context, const PassInput& in, const PartsRequest& par
   }
   const std::string kept =
       baked.kept == 0 ? "" : absl::StrCat(" (", baked.kept, " from an earlier run)");
-  context.Note(absl::StrCat(in.clip.frames, " frames", kept, " of ",
+  if (parts.only) NoteJoins(context, in);
+  context.Note(absl::StrCat(CountedText(in.clip.frames, "frame"), kept, " of ",
                             CountText(in.character.rig.vertices()), " vertices, clip '",
                             in.clip.name, "', in ", DurationText(baked.elapsed), "; ",
                             BytesText(baked.bytes), FilesText(in, parts)));
@@ -125,9 +135,11 @@ void ReportPlan(const Context& context, const PassInput& in, const PartsRequest&
       context.Print(absl::StrCat(target.path, ": current, nothing to bake\n"));
     } else {
       context.Print(absl::StrCat(
-          target.path, ": clip '", in.clip.name, "', ", in.clip.frames, " frames, ",
+          target.path, ": clip '", in.clip.name, "', ", CountedText(in.clip.frames, "frame"), ", ",
           BytesText(bytes), "; ", frames, " to bake",
-          parts.enabled() ? absl::StrCat(" in ", chunks.size(), " parts") : std::string(), "\n"));
+          parts.enabled() ? absl::StrCat(" in ", CountedText(chunks.size(), "part"))
+                          : std::string(),
+          "\n"));
     }
   }
   if (baked.current) return;

@@ -69,11 +69,13 @@ absl::Status Join(Context& context, const Options& options) {
   context.PrintResult(json, out + "\n");
   const std::size_t left = outcome.parts - outcome.removed;
   context.Note(absl::StrCat(
-      manifest.frames, " frames of ", CountText(manifest.vertices), " vertices",
+      CountedText(manifest.frames, "frame"), " of ", CountText(manifest.vertices), " vertices",
       outcome.was_joined ? ", joined by an earlier run"
-                         : absl::StrCat(" from ", outcome.parts, " parts"),
+                         : absl::StrCat(" from ", CountedText(outcome.parts, "part")),
       "; ", BytesText(outcome.cache.bytes), "; manifest ", ManifestPath(out),
-      left == 0 ? "" : absl::StrCat("; ", left, left == 1 ? " part is kept" : " parts are kept")));
+      left == 0
+          ? ""
+          : absl::StrCat("; ", CountedText(left, "part"), left == 1 ? " is kept" : " are kept")));
   return absl::OkStatus();
 }
 

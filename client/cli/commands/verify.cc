@@ -52,7 +52,7 @@ std::string RowText(const std::string& path, const absl::StatusOr<Verified>& ver
     return absl::StrCat("bad ", Printable(path), ": ", Printable(reason), "\n");
   }
   const Manifest& manifest = verified->manifest;
-  return absl::StrCat("ok ", Printable(path), ": ", manifest.frames, " frames of ",
+  return absl::StrCat("ok ", Printable(path), ": ", CountedText(manifest.frames, "frame"), " of ",
                       CountText(manifest.vertices), " vertices\n");
 }
 

@@ -50,6 +50,8 @@ TEST_F(Parts, TasksOfAFarmAreJoined) {
     const Finished task = Bake("a.pc2", {"--frames", frames, "--part"});
     ASSERT_EQ(task.exit_code, 0) << frames << ": " << task.err;
     EXPECT_EQ(task.out, folder_ / "a.pc2.parts\n");
+    EXPECT_THAT(task.err,
+                HasSubstr("join with: sinew join '" + folder_ / "a.pc2" + "' --frames FIRST-LAST"));
   }
   const Finished join = Sinew({"join", folder_ / "a.pc2", "--frames", "0-47"});
   ASSERT_EQ(join.exit_code, 0) << join.err;
