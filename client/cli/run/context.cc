@@ -110,9 +110,9 @@ absl::StatusOr<client::Client> Context::Connect() {
   }
   options.on_wait = [this](const absl::Status& why, absl::Duration longest) {
     const bool busy = absl::IsResourceExhausted(why);
-    Note(absl::StrCat("server ", globals_.server, busy ? ": busy (" : ": the connection is lost (",
+    Note(absl::StrCat("server ", globals_.server, busy ? ": busy (" : ": cannot be reached (",
                       why.message(), "); waiting up to ", DurationText(longest),
-                      busy ? "" : " for it to come back"));
+                      busy ? "" : " for it"));
   };
   absl::StatusOr<client::Client> client = client::Client::Connect(options);
   if (!client.ok()) return NameOrigin(client.status(), globals_);
