@@ -1,0 +1,82 @@
+// --local-cache: what one process has bound, others load.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/integration/cli/process.h"
+#include "tests/support/temporary_folder.h"
+
+namespace sinew::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+class LocalCache : public ::testing::Test {
+ protected:
+  std::vector<fs::path> Bound() const {
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::recursive_directory_iterator(cache_)) {
+      if (entry.is_regular_file() && entry.path().string().find("/bound/") != std::string::npos) {
+        files.push_back(entry.path());
+      }
+    }
+    return files;
+  }
+  Finished Bake(const std::string& out) const {
+    return Sinew({"bake", "model:tube", "--deformer", "ddm", "--clip", "0", "--local",
+                  "--local-cache", cache_, "--out", folder_ / out});
+  }
+
+  const TemporaryFolder folder_;
+  const std::string cache_ = folder_ / "cache";
+};
+
+TEST_F(LocalCache, ProcessesAtOnceBindOnce) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([this, i] {
+      const Finished bake = Bake(std::to_string(i) + ".npy");
+      EXPECT_EQ(bake.exit_code, 0) << bake.err;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(Bound().size(), 1u);
+  for (int i = 1; i < 4; ++i) {
+    EXPECT_EQ(ReadAll(folder_ / (std::to_string(i) + ".npy")), ReadAll(folder_ / "0.npy"));
+  }
+  EXPECT_TRUE(fs::is_empty(fs::path(cache_) / "claims"));
+}
+
+TEST_F(LocalCache, ADamagedOrMissingFileIsBoundAgain) {
+  ASSERT_EQ(Bake("a.npy").exit_code, 0);
+  ASSERT_EQ(Bound().size(), 1u);
+  const std::string path = Bound().front().string();
+  const std::string bytes = ReadAll(path);
+  WriteAll(path, bytes.substr(0, bytes.size() / 2));
+  EXPECT_EQ(Bake("b.npy").exit_code, 0);
+  EXPECT_EQ(ReadAll(folder_ / "b.npy"), ReadAll(folder_ / "a.npy"));
+  EXPECT_EQ(ReadAll(path), bytes);
+  fs::remove_all(cache_);
+  EXPECT_EQ(Bake("c.npy").exit_code, 0);
+  EXPECT_EQ(ReadAll(folder_ / "c.npy"), ReadAll(folder_ / "a.npy"));
+}
+
+TEST_F(LocalCache, WrongUsesAreRefused) {
+  const Finished alone =
+      Sinew({"bind", "model:tube", "--deformer", "lbs", "--local-cache", cache_});
+  EXPECT_EQ(alone.exit_code, 64);
+  EXPECT_THAT(alone.err, HasSubstr("--local-cache: got it without --local"));
+  WriteAll(cache_, "a file");
+  const Finished file = Bake("a.npy");
+  EXPECT_EQ(file.exit_code, 65);
+  EXPECT_THAT(file.err, HasSubstr("--local-cache: "));
+  EXPECT_FALSE(fs::exists(folder_ / "a.npy"));
+}
+
+}  // namespace
+}  // namespace sinew::testing
