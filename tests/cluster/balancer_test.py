@@ -281,8 +281,8 @@ class BalancerTest:
 class HaproxyTest(BalancerTest, unittest.TestCase):
     kind = "haproxy"
 
-    def open_calls(self) -> collections.Counter:
-        """Calls that each replica has now, from both backends."""
+    def calls_by_replica(self, column: int) -> collections.Counter:
+        """Calls that each replica has (column 4) or has had (column 7), from both backends."""
         counts: collections.Counter = collections.Counter()
         with socket.socket(socket.AF_UNIX) as admin:
             admin.settimeout(5)
@@ -292,7 +292,7 @@ class HaproxyTest(BalancerTest, unittest.TestCase):
         for line in text.splitlines():
             columns = line.split(",")
             if columns[0] in ("calm", "busy") and columns[1].startswith("r"):
-                counts[int(columns[1][1:]) - 1] += int(columns[4])
+                counts[int(columns[1][1:]) - 1] += int(columns[column])
         return counts
 
     def test_load_is_bounded(self) -> None:
@@ -302,11 +302,11 @@ class HaproxyTest(BalancerTest, unittest.TestCase):
             held = [watch(b"", metadata=traffic.routed(key)) for _ in range(16)]
             for call in held:
                 next(call)
-            calm = self.open_calls()
+            calm = self.calls_by_replica(4)
             for _ in range(HELD - len(held)):
                 held.append(watch(b"", metadata=traffic.routed(key)))
                 next(held[-1])
-            counts = self.open_calls()
+            counts = self.calls_by_replica(4)
             for call in held:
                 call.cancel()
         print(f"haproxy: calls of one rig at each replica, 16 at a time {dict(calm)}; {HELD} at a time {dict(counts)}",
@@ -315,6 +315,17 @@ class HaproxyTest(BalancerTest, unittest.TestCase):
         self.assertEqual(sum(counts.values()), HELD)
         # 48 before the bound holds, and 1.5 times the mean of the others.
         self.assertLess(counts[0], 48 + 1.5 * (HELD - 48) / COUNT + 2)
+
+    @unittest.skipUnless("--store " in replicas.help_of(options.sinewd), "its clients name no rig")
+    def test_calls_of_the_command_line_reach_one_replica(self) -> None:
+        for model in ("model:hand", "model:arm", "model:tube"):
+            before = self.calls_by_replica(7)
+            subprocess.run([options.sinew, "--server", self.balancer.address, "--quiet", "bake", model, "--deformer",
+                            "ddm", "--frames", "0-5", "--out", self.folder / "one.npy"], check=True, capture_output=True)
+            calls = self.calls_by_replica(7) - before
+            print(f"haproxy: calls of a bake of {model} {dict(calls)}", flush=True)
+            self.assertEqual(len(calls), 1)
+            self.assertGreater(sum(calls.values()), 3)
 
     def test_both_sides_with_tls(self) -> None:
         folder = self.folder / "tls"
