@@ -205,7 +205,7 @@ class BalancerTest:
         beside = self.drain(repeats=False)
         self.check_codes(beside)
         calls = sum(count for what, count in beside.broken.items() if what.startswith("call"))
-        self.assertLessEqual(calls, 0 if self.kind == "haproxy" else 10)
+        self.assertLessEqual(calls, 5, "more than those that a replica got at the instant of its SIGTERM")
 
     def test_drain_with_repeats(self) -> None:
         self.assertEqual(self.drain(repeats=True).failed, [])
@@ -321,7 +321,8 @@ class HaproxyTest(BalancerTest, unittest.TestCase):
         for model in ("model:hand", "model:arm", "model:tube"):
             before = self.calls_by_replica(7)
             subprocess.run([options.sinew, "--server", self.balancer.address, "--quiet", "bake", model, "--deformer",
-                            "ddm", "--frames", "0-5", "--out", self.folder / "one.npy"], check=True, capture_output=True)
+                            "ddm", "--frames", "0-5", "--out", self.folder / "one.npy"], check=True,
+                           capture_output=True)
             calls = self.calls_by_replica(7) - before
             print(f"haproxy: calls of a bake of {model} {dict(calls)}", flush=True)
             self.assertEqual(len(calls), 1)

@@ -16,7 +16,8 @@ skip() {
 export CONTAINERS_CONF=$work/containers.conf CONTAINERS_STORAGE_CONF=$work/storage.conf
 image=localhost/sinew:test
 podman image exists $image || skip "run tests/container.sh first"
-[[ $(podman run --rm --pull=never --network none $image --help 2>/dev/null) == *"--store "* ]] || skip "this sinewd has no store"
+known=$(podman run --rm --pull=never --network none $image --help 2>/dev/null)
+[[ $known == *"--store "* ]] || skip "this sinewd has no store"
 name=sinew-compose-$$
 space=$name
 
@@ -41,8 +42,9 @@ step "images of haproxy and Redis"
 for of in "haproxy haproxy 99" "redis redis-server 999"; do
   read -r as package user <<<"$of"
   podman image exists "localhost/$as:test" && continue
-  printf 'FROM debian:bookworm-slim\nRUN apt-get update -qq && apt-get install -y -qq --no-install-recommends %s\nUSER %s\n' \
-    "$package" "$user" >"$work/$as.dockerfile"
+  printf '%s\n' "FROM debian:bookworm-slim" \
+    "RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends $package" \
+    "USER $user" >"$work/$as.dockerfile"
   buildah bud --isolation chroot --format docker --pull-never -t "localhost/$as:test" -f "$work/$as.dockerfile" \
     "$work/compose" >"$work/$as.log" 2>&1 || skip "the image of $as does not build, see $work/$as.log"
 done

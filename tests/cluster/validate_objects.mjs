@@ -13,7 +13,8 @@ async function validator({ apiVersion, kind }) {
   const [version, group = "core"] = apiVersion.split("/").reverse();
   const upper = (word) => word[0].toUpperCase() + word.slice(1);
   const kubernetes = group !== "monitoring.coreos.com";
-  const name = kubernetes ? `IoK8sApi${upper(group.split(".")[0])}` : "ComGithubPrometheusOperatorPrometheusOperatorPkgApisMonitoring";
+  const operator = "ComGithubPrometheusOperatorPrometheusOperatorPkgApisMonitoring";
+  const name = kubernetes ? `IoK8sApi${upper(group.split(".")[0])}` : operator;
   const folder = kubernetes ? "kubernetes-models" : "@kubernetes-models/prometheus-operator";
   const file = `${process.argv[2]}/node_modules/${folder}/_schemas/${name}${upper(version)}${kind}.js`;
   try {
