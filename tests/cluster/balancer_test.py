@@ -9,6 +9,7 @@ import argparse
 import collections
 import os
 import pathlib
+import shutil
 import signal
 import socket
 import subprocess
@@ -33,6 +34,7 @@ options, rest = parser.parse_known_args()
 sys.path.insert(0, options.stubs)
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
+import name_server  # noqa: E402
 import replicas  # noqa: E402
 import traffic  # noqa: E402
 from sinew.v1 import pose_pb2  # noqa: E402
@@ -45,6 +47,7 @@ SHARE = (0.22, 0.45)
 NOTICED = 6.0  # seconds: two checks of haproxy, fail_timeout of nginx, on a busy machine
 HELD = 120     # calls that stay open, in the test of bounded load
 DRAIN_SECONDS = 2
+NAME_SERVER = "127.53.53.53"
 
 
 def until(condition, seconds, what) -> float:
@@ -353,6 +356,39 @@ class HaproxyTest(BalancerTest, unittest.TestCase):
             grpc.channel_ready_future(channel).result(timeout=10)
             time.sleep(NOTICED / 2)  # for two checks, which also use TLS
             self.assertEqual(traffic.ask(channel, traffic.key_of(1)), 0)
+
+    @unittest.skipIf(os.geteuid() != 0 or shutil.which("unshare") is None, "needs root for a name server of its own")
+    def test_replica_joins_and_leaves_by_its_name(self) -> None:
+        """As in Kubernetes, where a pod that does not exist has no address. It needs a resolv.conf of its own."""
+        folder = self.folder / "names"
+        folder.mkdir()
+        names = name_server.NameServer(NAME_SERVER)
+        self.addCleanup(names.close)
+        (folder / "resolv.conf").write_text(f"nameserver {NAME_SERVER}\n", encoding="utf-8")
+        names.addresses = {"sinewd-0.test": "127.0.0.1"}
+        ports = [replica.address.rsplit(":", 1)[1] for replica in self.replicas]
+        balancer = replicas.Balancer("haproxy", folder, self.replicas, environment={
+            f"SINEWD_{number + 1}": f"sinewd-{number}.test:{port}" for number, port in enumerate(ports)})
+        balancer.command = ["unshare", "--mount", "sh", "-c",
+                            f"mount --bind {folder}/resolv.conf /etc/resolv.conf && exec \"$@\"", "sh",
+                            *balancer.command]
+        self.addCleanup(balancer.stop)
+        balancer.start()
+
+        def serving() -> set[int]:
+            with traffic.connect(balancer.address) as channel:
+                return {traffic.ask(channel, traffic.key_of(number)) for number in range(30)}
+
+        took = [until(lambda: serving() == {0}, 20, "only the replica with an address serves")]
+        names.addresses = {f"sinewd-{number}.test": "127.0.0.1" for number in range(COUNT)}
+        took.append(until(lambda: serving() == set(range(COUNT)), 20, "replicas join"))
+        with traffic.connect(balancer.address) as channel:
+            homes = [traffic.ask(channel, traffic.key_of(number)) for number in range(300)]
+        self.assertEqual(homes, self.homes(300), "another balancer has the same ring")
+        del names.addresses["sinewd-1.test"]
+        took.append(until(lambda: serving() == {0, 2}, 20, "a replica leaves"))
+        print(f"haproxy: by their names, two replicas join after {took[1]:.1f} s, one leaves after {took[2]:.1f} s",
+              flush=True)
 
     def test_open_streams_end_well_when_haproxy_stops(self) -> None:
         beside = self.run_traffic(repeats=False)
