@@ -249,6 +249,15 @@ def config_of(objects: list[Object]) -> Object:
     return yaml.safe_load(text)
 
 
+def make_certificate(folder: pathlib.Path) -> str:
+    """The certificate of a secret of type kubernetes.io/tls, with its key beside it."""
+    certificate = f"{folder}/tls.crt"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                    "-subj", "/CN=sinew", "-keyout", folder / "tls.key", "-out", certificate], check=True,
+                   capture_output=True)
+    return certificate
+
+
 def findings(objects: list[Object], documented: str) -> list[str]:
     return [*reference_findings(objects, documented), *selector_findings(objects), *network_findings(objects),
             *scaling_findings(objects), *security_findings(objects), *option_findings(objects)]
@@ -328,13 +337,32 @@ class KubernetesTest(unittest.TestCase):
             target[last] = value
 
     def test_sinewd_accepts_its_configuration(self) -> None:
+        """With the variables of its container; secrets are replaced by files of their kind."""
+        if shutil.which("openssl") is None:
+            self.skipTest("openssl is not installed")
         for name, objects in self.overlays.items():
-            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
-                path = pathlib.Path(folder) / "sinewd.yaml"
-                path.write_text(yaml.safe_dump({**config_of(objects), "data-dir": folder}), encoding="utf-8")
-                done = subprocess.run([options.sinewd, "--check", "--insecure", "--config", path], capture_output=True,
+            with self.subTest(name), tempfile.TemporaryDirectory() as temporary:
+                folder = pathlib.Path(temporary)
+                (folder / "sinewd.yaml").write_text(yaml.safe_dump({**config_of(objects), "data-dir": temporary}),
+                                                    encoding="utf-8")
+                make_certificate(folder)
+                token = subprocess.run([options.sinewd, "--make-token", "test"], capture_output=True, check=True)
+                (folder / "tokens.jsonl").write_bytes(token.stdout)
+                (folder / "credentials").write_text("[default]\naws_access_key_id = a\naws_secret_access_key = b\n",
+                                                    encoding="utf-8")
+                (folder / "password").write_text("secret\n", encoding="utf-8")
+                sinewd, = (each for each in workloads(objects) if each["metadata"]["name"] == "sinewd")
+                variables = environment(objects, containers(sinewd)[0])
+                for variable, value in variables.items():
+                    if value.startswith("/secrets/"):
+                        variables[variable] = str(folder / pathlib.Path(value).name)
+                (folder / "store").mkdir()
+                variables["SINEWD_STORE"] = variables["SINEWD_STORE"].replace("file:///", f"file://{folder}/")
+                done = subprocess.run([options.sinewd, "--check", "--config", folder / "sinewd.yaml", "--listen",
+                                       "0.0.0.0:50051"], env={**os.environ, **variables}, capture_output=True,
                                       text=True, check=False)
                 self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertNotIn("warning", done.stderr.lower())
 
     def test_haproxy_accepts_its_configuration(self) -> None:
         haproxy = shutil.which("haproxy", path=os.environ.get("PATH", "") + ":/usr/sbin")
@@ -342,10 +370,7 @@ class KubernetesTest(unittest.TestCase):
             self.skipTest("haproxy or openssl is not installed")
         for name, objects in self.overlays.items():
             with self.subTest(name), tempfile.TemporaryDirectory() as folder:
-                certificate, key = f"{folder}/tls.crt", f"{folder}/tls.key"  # as in a secret of kubernetes.io/tls
-                subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
-                                "-nodes", "-subj", "/CN=sinew", "-keyout", key, "-out", certificate], check=True,
-                               capture_output=True)
+                certificate = make_certificate(pathlib.Path(folder))
                 balancer, = (each for each in workloads(objects) if each["metadata"]["name"] == "sinew-balancer")
                 variables = environment(objects, containers(balancer)[0])
                 self.assertEqual(sum(value.startswith("sinewd-") for value in variables.values()), 6)
