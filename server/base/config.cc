@@ -329,12 +329,6 @@ absl::Status CheckValues(const Config& config) {
         absl::StrCat("session-ttl-seconds: got ", sessions.ttl_seconds,
                      ", need at most max-session-ttl-seconds, ", sessions.max_ttl_seconds));
   }
-  const SharedConfig& shared = config.shared;
-  if (shared.store.empty() && (!shared.redis.empty() || !shared.session_key_file.empty())) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(shared.redis.empty() ? "session-key-file" : "redis",
-                     ": got it without --store, where other servers find the rigs of sessions"));
-  }
   if (rigs.bytes > rigs.stored_bytes || rigs.bytes > rigs.upload_bytes) {
     return absl::InvalidArgumentError(absl::StrCat(
         "max-rig-bytes: got ", rigs.bytes, ", need at most max-stored-bytes and max-upload-bytes, ",
@@ -347,6 +341,11 @@ absl::Status CheckValues(const Config& config) {
 
 absl::Status Config::Validate() const {
   SINEW_RETURN_IF_ERROR(CheckValues(*this));
+  if (shared.store.empty() && (!shared.redis.empty() || !shared.session_key_file.empty())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(shared.redis.empty() ? "session-key-file" : "redis",
+                     ": got it without --store, where other servers find the rigs of sessions"));
+  }
   return CheckAccess(*this);
 }
 
@@ -463,7 +462,8 @@ CommandLine ParseCommandLine(int argc, const char* const* argv, Config& config) 
   if (status.ok()) status = CheckValues(config);
   if (!status.ok()) return environment_failed(status);
   status = Apply(std::move(given), config);
-  if (status.ok()) status = config.Validate();
+  // A probe of a container has the environment of its server, but not its flags.
+  if (status.ok() && probe.empty()) status = config.Validate();
   if (!status.ok()) {
     return failed(absl::IsFailedPrecondition(status) ? kConfiguration : kUsage, status);
   }

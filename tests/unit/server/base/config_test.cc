@@ -128,11 +128,20 @@ TEST(Config, AccessOptionsNeedEachOther) {
                                                        {"--jwks-file", "j"},
                                                        {"--jwt-audience", "a"},
                                                        {"--jwt-issuer", "i"},
-                                                       {"--tls-tenant-pattern", "(a)"}};
+                                                       {"--tls-tenant-pattern", "(a)"},
+                                                       {"--redis", "redis://localhost"},
+                                                       {"--session-key-file", "k"}};
   for (const auto& arguments : table) {
     Config config;
     EXPECT_EQ(Parse(arguments, config).exit_code, 64) << arguments[0];
   }
+}
+
+TEST(Config, AProbeNeedsNoValidServer) {
+  Config config;
+  const CommandLine line = Parse({"--trusted-proxy", "10.0.0.1", "--probe", "localhost:1"}, config);
+  EXPECT_TRUE(line.run);
+  EXPECT_EQ(line.probe, "localhost:1");
 }
 
 TEST(Config, RejectsRepeatedFlag) {
