@@ -250,7 +250,9 @@ def run(options: argparse.Namespace, folder: pathlib.Path, started: list) -> int
               Faults("stores", outside, set(), random.Random(dice.random()))]
     for each in (*bakes, *faults):
         each.thread.start()
-    time.sleep(options.seconds)
+    end = time.monotonic() + options.seconds
+    while time.monotonic() < end and streams.poll() is None and all(each.wrong == 0 for each in bakes):
+        time.sleep(0.5)
     for each in faults:
         each.stop()
     # Without faults everything must come to its end.

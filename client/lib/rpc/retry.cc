@@ -23,7 +23,9 @@ bool IsBroken(const absl::Status& status, bool cancelled_here) {
     case absl::StatusCode::kInternal:
       return absl::StrContains(status.message(), "RST_STREAM");
     case absl::StatusCode::kUnknown:
-      return absl::StrContains(status.message(), "Stream removed");
+      return absl::StrContains(status.message(), "Stream removed") ||
+             absl::StrContains(status.message(), "No status received") ||
+             absl::StrContains(status.message(), "Received http2 header with status");
     default:
       return false;
   }

@@ -1,8 +1,9 @@
 // retry.h - which errors justify a retry, and the wait before it. Pure functions without a clock.
 //
 // Behind a proxy, a replica that dies during a stream is rarely reported as UNAVAILABLE: haproxy
-// reports CANCELLED, nginx and caddy INTERNAL with "RST_STREAM", and gRPC itself UNKNOWN "Stream
-// removed" for a lost connection.
+// reports CANCELLED, nginx and caddy INTERNAL with "RST_STREAM", and gRPC itself UNKNOWN: "Stream
+// removed" for a lost connection, "No status received" for a reply that ends early, "Received http2
+// header" for a page of the proxy's own. The server never sends UNKNOWN.
 #pragma once
 
 #include <absl/status/status.h>

@@ -25,6 +25,8 @@ TEST(IsBroken, RecognisesProxyErrorsForDeadReplica) {
       {absl::StatusCode::kInternal, "Received RST_STREAM with error code 2", false, true},
       {absl::StatusCode::kInternal, "bind: broken", false, false},
       {absl::StatusCode::kUnknown, "Stream removed", false, true},
+      {absl::StatusCode::kUnknown, "No status received", false, true},
+      {absl::StatusCode::kUnknown, "Received http2 header with status: 500", false, true},
       {absl::StatusCode::kUnknown, "something", false, false},
       {absl::StatusCode::kOk, "", false, false},
       {absl::StatusCode::kNotFound, "RST_STREAM", false, false},
