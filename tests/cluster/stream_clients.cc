@@ -8,14 +8,18 @@
 #include <absl/strings/str_cat.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/fault/checked_stream.h"
@@ -31,7 +35,7 @@ struct Options {
   std::string server;
   std::uint64_t clients = 40, rigs = 24;
   double seconds = 60, frames_per_second = 24;
-  std::uint32_t seed = 1;
+  std::uint32_t seed = 1, window = 2;
 };
 
 // Without a label of their own, rigs of one size would be one rig.
@@ -41,8 +45,39 @@ constexpr const char* kRecipes[] = {"lbs", "dqs", "ddm", "lbs | relax(iterations
 // What all clients have measured.
 struct Totals {
   std::mutex mutex;
-  std::vector<double> pauses;  // seconds from the last frame before a loss to the next one
+  std::vector<double> pauses;  // in seconds
   std::uint64_t resumed = 0, streams = 0, refused = 0;
+};
+
+// The longest time between two frames around each change of server, as a viewer sees it: frames in
+// flight may hide it.
+class Pauses {
+ public:
+  // A frame has come; `changes`: of server, so far.
+  void Frame(Steady::time_point now, std::uint32_t changes) {
+    const std::chrono::duration<double> gap = now - last_;
+    last_ = now;
+    gaps_.emplace_back(now, gap.count());
+    while (now - gaps_.front().first > kAround) gaps_.pop_front();
+    if (changes != changes_ && !change_) change_ = now;
+    changes_ = changes;
+    if (change_ && now - *change_ > kAround / 2) End();
+  }
+  void End() {
+    if (!change_) return;
+    double longest = 0;
+    for (const auto& [time, gap] : gaps_) longest = std::max(longest, gap);
+    found.push_back(longest);
+    change_.reset();
+  }
+  std::vector<double> found;
+
+ private:
+  static constexpr std::chrono::seconds kAround{2};
+  Steady::time_point last_ = Steady::now();
+  std::deque<std::pair<Steady::time_point, double>> gaps_;
+  std::optional<Steady::time_point> change_;  // around which gaps are being collected
+  std::uint32_t changes_ = 0;
 };
 
 class StreamClient {
@@ -67,29 +102,24 @@ class StreamClient {
   void OneStream(Steady::time_point end) {
     const auto character = client::Character::Create(client_, bytes_, motion_.recipe, {});
     if (!character.ok()) return Refused(character.status(), "Character::Create");
-    auto opened = character->OpenStream(CheckedOptions(8));
+    auto opened = character->OpenStream(CheckedOptions(options_.window));
     if (!opened.ok()) return Refused(opened.status(), "OpenStream");
     CheckedStream stream(suite_, motion_, *std::move(opened));
     const std::uint64_t frames = 200 + dice_.Below(2000);
     const std::chrono::duration<double> period(1 / options_.frames_per_second);
     absl::Status status;
-    std::uint32_t resumed = 0;
-    auto last = Steady::now();
+    Pauses pauses;
     while (status.ok() && stream.taken() < frames && Steady::now() < end && !suite_.failed()) {
       status = stream.Advance(stream.taken() + 1);
-      const auto now = Steady::now();
-      if (const std::uint32_t all = stream.stream().info().resumed; status.ok() && all != resumed) {
-        resumed = all;
-        const std::lock_guard lock(totals_.mutex);
-        totals_.pauses.push_back(std::chrono::duration<double>(now - last).count());
-      }
-      last = now;
+      if (status.ok()) pauses.Frame(Steady::now(), stream.stream().info().resumed);
       std::this_thread::sleep_for(period);
     }
+    pauses.End();
     if (status.ok()) status = stream.Finish();
     {
       const std::lock_guard lock(totals_.mutex);
       totals_.resumed += stream.stream().info().resumed;
+      totals_.pauses.insert(totals_.pauses.end(), pauses.found.begin(), pauses.found.end());
       ++totals_.streams;
     }
     if (!status.ok()) Refused(status, "stream");
@@ -163,6 +193,7 @@ int main(int argc, char** argv) {
   app.add_option("--seconds", options.seconds, "time of the run")->capture_default_str();
   app.add_option("--fps", options.frames_per_second, "frames of a client in a second")
       ->capture_default_str();
+  app.add_option("--window", options.window, "frames in flight of a client")->capture_default_str();
   app.add_option("--seed", options.seed, "decides lengths of streams")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   std::signal(SIGPIPE, SIG_IGN);
