@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t kControlThreads = 2, kStorageThreads = 2;
 constexpr std::uint64_t kIdleFrameBytes = std::uint64_t{256} << 20;
-constexpr std::size_t kFetchThreads = 4;
+constexpr std::size_t kFetchThreads = 4, kUpkeepThreads = 2;
 constexpr std::chrono::milliseconds kTick{250};
 constexpr std::chrono::seconds kUpkeep{2};  // of what servers share
 constexpr std::chrono::seconds kFlush{5};   // for what waits to be written to the shared store
@@ -118,6 +118,7 @@ Runtime::Runtime(const Config& c, Clock& server_clock)
       control(kControlThreads, waiting_calls, metrics.AddLane("control")),
       storage(kStorageThreads, waiting_calls, metrics.AddLane("storage")),
       fetches(kFetchThreads, waiting_calls, metrics.AddLane("fetches")),
+      upkeep(kUpkeepThreads, waiting_calls, metrics.AddLane("upkeep")),
       estimates(1, waiting_calls, metrics.AddLane("estimates")),
       weighing(1, waiting_calls, metrics.AddLane("weights")),
       started_(clock.Now()),
@@ -180,10 +181,11 @@ void Runtime::AddReadings() {
 
 Runtime::~Runtime() {
   timers.Stop();
-  for (Workers* lane : {&control, &storage, &fetches, &estimates, &weighing}) lane->Stop();
+  // Ends requests that lanes wait for, too. It calls back into rigs and bound data.
+  if (shared != nullptr) shared->Stop(kFlush);
+  for (Workers* lane : {&control, &storage, &fetches, &upkeep, &estimates, &weighing}) lane->Stop();
   arenas.Wait();
-  if (shared != nullptr) shared->Stop(kFlush);  // calls back into rigs and bound data
-  sessions.Clear();                             // uses of bound data end before the cache does
+  sessions.Clear();  // uses of bound data end before the cache does
   bound.reset();
   arenas.Wait();  // for what the last binds have posted
   LogSuppressed(Clock::Time::max());

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -105,6 +106,7 @@ class Runtime {
   Workers control;      // look-ups, opening of streams and sessions: nothing that takes long
   Workers storage;      // disk, parsing rigs
   Workers fetches;      // what other servers know: rigs, sessions
+  Workers upkeep;       // leases and claims, deleted rigs
   Workers estimates;    // and planning of binds
   Workers weighing;     // ComputeWeights
 
@@ -137,6 +139,7 @@ class Runtime {
   absl::StatusOr<std::unique_ptr<ObjectStore::Claim>> TakeClaim(const std::string& name) const;
   // Posts the two functions below, every few seconds.
   void PostUpkeep();
+  void Guarded(const char* what, const std::function<void()>& task) const;
   void RenewRecords();
   void DropDeletedRigs();
   void AddReadings();  // to the metrics

@@ -6,13 +6,15 @@
 #include <utility>
 
 #include "core/base/status.h"
+#include "server/base/catch_exceptions.h"
 #include "server/runtime.h"
 #include "server/store/shared_rigs.h"
 
 namespace sinew::server {
 namespace {
 
-constexpr std::size_t kMostDeleted = 10'000;       // marks that are read
+constexpr std::size_t kMarks = 1000;               // that are read at a time
+constexpr std::size_t kMostDeleted = 10'000;       // sessions whose records are still to be deleted
 constexpr std::int64_t kMarkSeconds = 7 * 86'400;  // how long a mark stays
 
 }  // namespace
@@ -31,23 +33,32 @@ void Runtime::DeleteRecordLater(const std::string& tenant, const std::string& se
   if (deleted_records_.size() < kMostDeleted) deleted_records_.emplace_back(tenant, session);
 }
 
+void Runtime::Guarded(const char* what, const std::function<void()>& task) const {
+  const absl::Status status = CatchExceptions([&]() -> absl::Status {
+    task();
+    return absl::OkStatus();
+  });
+  if (!status.ok()) log->error("upkeep of {}: {}", what, std::string(status.message()));
+}
+
 void Runtime::PostUpkeep() {
   // Neither may hold up the other: one of the two may be down.
   if (records != nullptr && !renewing_.exchange(true)) {
-    fetches.PostStep({}, [this](const absl::Status&) {
+    upkeep.PostStep({}, [this](const absl::Status&) {
       const absl::Cleanup done = [this] { renewing_ = false; };
-      RenewRecords();
+      Guarded("sessions", [this] { RenewRecords(); });
     });
   }
   if (shared != nullptr && !dropping_.exchange(true)) {
-    fetches.PostStep({}, [this](const absl::Status&) {
+    upkeep.PostStep({}, [this](const absl::Status&) {
       const absl::Cleanup done = [this] { dropping_ = false; };
-      DropDeletedRigs();
+      Guarded("deleted rigs", [this] { DropDeletedRigs(); });
     });
   }
 }
 
 void Runtime::RenewRecords() {
+  records->RenewClaims();  // first: they end soonest
   std::vector<SessionRecords::Held> held;
   for (const SessionTable::Lease& lease : sessions.TakeRenewed()) {
     const Session& session = *lease.session;
@@ -67,7 +78,6 @@ void Runtime::RenewRecords() {
   for (std::size_t i = 0; i < held.size(); ++i) {
     if (!(*goes_on)[i]) static_cast<void>(sessions.Delete(held[i].tenant, held[i].name));
   }
-  records->RenewClaims();
   std::vector<std::pair<std::string, std::string>> deleted;
   {
     const absl::MutexLock lock(&mutex_);
@@ -79,20 +89,27 @@ void Runtime::RenewRecords() {
 }
 
 void Runtime::DropDeletedRigs() {
-  const auto marks = shared->List(kDeletedFolder, "", kMostDeleted);
-  if (!marks.ok()) return;
   const std::int64_t now =
       std::chrono::duration_cast<std::chrono::seconds>(clock.WallNow().time_since_epoch()).count();
   std::map<std::string, std::int64_t> seen;
-  for (const ObjectStore::Object& mark : *marks) {
-    seen[mark.name] = mark.modified_seconds;
-    if (mark.modified_seconds > 0 && now - mark.modified_seconds > kMarkSeconds) {
-      static_cast<void>(shared->Remove(mark.name));
-      continue;
+  std::string last;
+  while (true) {
+    const auto marks = shared->List(kDeletedFolder, last, kMarks);
+    if (!marks.ok()) return;
+    for (const ObjectStore::Object& mark : *marks) {
+      if (mark.modified_seconds > 0 && now - mark.modified_seconds > kMarkSeconds) {
+        static_cast<void>(shared->Remove(mark.name));
+      } else {
+        seen[mark.name] = mark.modified_seconds;
+      }
     }
-    const auto before = deleted_rigs_.find(mark.name);
-    if (before != deleted_rigs_.end() && before->second == mark.modified_seconds) continue;
-    if (const auto rig = RigOfDeleted(mark.name)) {
+    if (marks->size() < kMarks) break;
+    last = marks->back().name;
+  }
+  for (const auto& [name, modified] : seen) {
+    const auto before = deleted_rigs_.find(name);
+    if (before != deleted_rigs_.end() && before->second == modified) continue;
+    if (const auto rig = RigOfDeleted(name)) {
       rigs->DropFetched(*rig);
       bound->Forget(*rig);
     }

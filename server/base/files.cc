@@ -1,5 +1,6 @@
 #include "server/base/files.h"
 
+#include <absl/random/random.h>
 #include <absl/strings/str_cat.h>
 #include <fcntl.h>
 #include <sys/file.h>
@@ -153,13 +154,16 @@ absl::StatusOr<std::string> ReadNext(const Descriptor& file, const fs::path& pat
 }
 
 absl::Status WriteAtomically(const fs::path& path, std::string_view bytes, mode_t mode) {
-  static std::atomic<unsigned> serial{0};
+  // Random: containers that share a folder often have the same pid.
+  thread_local absl::BitGen random;
   fs::path temporary = path;
-  temporary += absl::StrCat(".", ::getpid(), ".", serial++, ".tmp");
+  temporary +=
+      absl::StrCat(".", ::getpid(), ".", absl::Hex(absl::Uniform<std::uint64_t>(random)), ".tmp");
   absl::Status status;
   {
     const Descriptor file = OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL, mode);
-    status = file.ok() ? WriteAll(file, temporary, bytes) : Failed("create", temporary, errno);
+    if (!file.ok()) return Failed("create", temporary, errno);
+    status = WriteAll(file, temporary, bytes);
   }
   if (status.ok()) status = MoveDurably(temporary, path);
   if (!status.ok()) RemoveQuietly(temporary);

@@ -23,8 +23,8 @@ void VisitSharedOptions(const Rows& rows, SomeSharedConfig& s) {
             "changes; empty = AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN");
   rows.Text(s.store_ca, "store-ca",
             "Certificates in PEM of the authorities that the S3 server's must come from");
-  rows.Number(s.store_seconds, "store-seconds", "seconds", "Time for one request to the store", 0.1,
-              3600);
+  rows.Number(s.store_seconds, "store-seconds", "seconds",
+              "Time for one request to the store; a large object only must not stall", 0.1, 3600);
   rows.Text(s.redis, "redis",
             "Where several servers keep sessions, so that any of them serves any session: "
             "redis://host:port/number, rediss:// for TLS, or unix:/path");

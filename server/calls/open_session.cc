@@ -86,7 +86,9 @@ Workers& LaneOf(const Call& call, const v1::SessionSource& source) {
   const bool known = stored == nullptr
                          ? !runtime.rigs->Has(key)  // an error
                          : runtime.bound->IsKnown(key, *stored->rig, DeterminismDigest(*recipe));
-  return known ? runtime.control : runtime.estimates;
+  // With records, making a session asks them.
+  Workers& quick = runtime.records == nullptr ? runtime.control : runtime.fetches;
+  return known ? quick : runtime.estimates;
 }
 
 absl::StatusOr<std::shared_ptr<Session>> MakeSession(const Call& call,

@@ -89,12 +89,13 @@ absl::Status Create(const v1::CreateSessionRequest& request, v1::CreateSessionRe
 void AddSessionMethods(Runtime& runtime, RpcService& service) {
   // What another server began is continued here, which may take long.
   const auto restore_lane = [&runtime](const Call& call, const auto& request) {
-    return MayRestore(call, request.name()) ? &runtime.estimates : nullptr;
+    return MayRestore(call, request.name()) ? &runtime.fetches : nullptr;
   };
   // A changed lease is recorded.
   const auto renew_lane = [&runtime](const Call& call, const auto& request) {
-    if (MayRestore(call, request.name())) return &runtime.estimates;
-    return runtime.records == nullptr ? nullptr : &runtime.fetches;
+    const bool records =
+        MayRestore(call, request.name()) || (request.has_ttl() && runtime.records != nullptr);
+    return records ? &runtime.fetches : nullptr;
   };
   service.Add(
       {.runtime = runtime,

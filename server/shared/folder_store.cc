@@ -22,6 +22,9 @@ namespace {
 constexpr time_t kTouchSeconds = 86'400;
 constexpr std::chrono::hours kAbandoned{24};  // age of a temporary file whose writer has ended
 
+// In the root, so that a share that is not mounted does not look like an empty store.
+constexpr char kMarker[] = "sinew-store";
+
 // What a share that is gone reports is not a reason to drop anything.
 absl::Status Unreachable(const absl::Status& status) {
   if (status.ok() || absl::IsNotFound(status)) return status;
@@ -52,7 +55,17 @@ bool HasName(const Descriptor& file, const std::filesystem::path& path) {
 absl::StatusOr<std::unique_ptr<ObjectStore>> FolderStore::Open(
     const std::filesystem::path& folder) {
   SINEW_RETURN_IF_ERROR(MakeFolder(folder, "store"));
+  if (!std::filesystem::exists(folder / kMarker)) {
+    SINEW_RETURN_IF_ERROR(WriteAtomically(folder / kMarker, "1\n"));
+  }
   return std::unique_ptr<ObjectStore>(new FolderStore(folder));
+}
+
+absl::Status FolderStore::CheckMounted() const {
+  struct stat facts {};
+  if (::stat((folder_ / kMarker).c_str(), &facts) == 0) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat(folder_.string(), ": its file ", kMarker,
+                                             " is missing: not mounted, or removed"));
 }
 
 absl::StatusOr<std::string> FolderStore::Get(const std::string& name, std::uint64_t most_bytes) {
@@ -62,6 +75,7 @@ absl::StatusOr<std::string> FolderStore::Get(const std::string& name, std::uint6
     return absl::ResourceExhaustedError(absl::StrCat(name, ": larger than ", most_bytes, " bytes"));
   }
   absl::StatusOr<std::string> bytes = ReadWholeFile(path);
+  if (absl::IsNotFound(bytes.status())) SINEW_RETURN_IF_ERROR(CheckMounted());
   if (!bytes.ok()) return Unreachable(bytes.status());
   // The time of its last use, by which old files can be found and removed.
   if (::time(nullptr) - facts.st_mtime > kTouchSeconds) {
@@ -72,14 +86,18 @@ absl::StatusOr<std::string> FolderStore::Get(const std::string& name, std::uint6
 
 absl::Status FolderStore::Put(const std::string& name, std::string_view bytes) {
   const std::filesystem::path path = folder_ / name;
+  SINEW_RETURN_IF_ERROR(CheckMounted());
   SINEW_RETURN_IF_ERROR(Unreachable(MakeFolder(path.parent_path(), "store")));
-  return Unreachable(WriteAtomically(path, bytes));
+  return WriteAtomically(path, bytes);  // a full disk does not hinder reading
 }
 
 absl::StatusOr<bool> FolderStore::Has(const std::string& name) {
   struct stat facts {};
   if (::stat((folder_ / name).c_str(), &facts) == 0) return S_ISREG(facts.st_mode);
-  if (errno == ENOENT || errno == ENOTDIR) return false;
+  if (errno == ENOENT || errno == ENOTDIR) {
+    SINEW_RETURN_IF_ERROR(CheckMounted());
+    return false;
+  }
   return absl::UnavailableError(absl::StrCat(name, ": ", std::strerror(errno)));
 }
 
@@ -94,6 +112,7 @@ absl::StatusOr<std::vector<ObjectStore::Object>> FolderStore::List(const std::st
   std::error_code error;
   const std::filesystem::path folder = folder_ / prefix;
   if (!std::filesystem::exists(folder, error)) {
+    SINEW_RETURN_IF_ERROR(CheckMounted());
     if (!error || error == std::errc::no_such_file_or_directory) return found;
     return absl::UnavailableError(absl::StrCat(prefix, ": ", error.message()));
   }
@@ -117,6 +136,7 @@ absl::StatusOr<std::vector<ObjectStore::Object>> FolderStore::List(const std::st
 absl::StatusOr<std::unique_ptr<ObjectStore::Claim>> FolderStore::TakeClaim(
     const std::string& name) {
   const std::filesystem::path path = folder_ / "claims" / name;
+  SINEW_RETURN_IF_ERROR(CheckMounted());
   SINEW_RETURN_IF_ERROR(Unreachable(MakeFolder(path.parent_path(), "store")));
   while (true) {
     Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kPrivate));

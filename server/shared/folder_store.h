@@ -28,6 +28,7 @@ class FolderStore final : public ObjectStore {
   absl::StatusOr<std::unique_ptr<Claim>> TakeClaim(const std::string& name) override;
 
  private:
+  absl::Status CheckMounted() const;
   explicit FolderStore(std::filesystem::path folder) : folder_(std::move(folder)) {}
   const std::filesystem::path folder_;
 };

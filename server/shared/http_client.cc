@@ -13,6 +13,8 @@ namespace sinew::server {
 namespace {
 
 constexpr std::size_t kIdleHandles = 8;
+constexpr std::uint64_t kSmallBytes = 4 << 20;
+constexpr long kSlowest = 1024;                  // bytes a second; less is a stall
 constexpr std::uint64_t kErrorBytes = 64 << 10;  // that are read of the body of an error
 
 void StartCurl() {
@@ -111,9 +113,12 @@ absl::StatusOr<HttpClient::Reply> HttpClient::Send(const Request& request) {
   set(CURLOPT_PROTOCOLS_STR, "http,https");
   set(CURLOPT_NOSIGNAL, 1L);
   set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(options_.connect_seconds * 1000));
-  set(CURLOPT_TIMEOUT_MS, static_cast<long>(options_.seconds * 1000));
-  set(CURLOPT_LOW_SPEED_LIMIT, 1L);
-  set(CURLOPT_LOW_SPEED_TIME, std::max(1L, static_cast<long>(options_.stall_seconds)));
+  const bool writes = request.method == "PUT" || request.method == "POST";
+  const bool is_small = request.body.size() < kSmallBytes && request.most_bytes < kSmallBytes;
+  if (is_small) set(CURLOPT_TIMEOUT_MS, static_cast<long>(options_.seconds * 1000));
+  const double stall = writes ? options_.write_stall_seconds : options_.stall_seconds;
+  set(CURLOPT_LOW_SPEED_LIMIT, kSlowest);
+  set(CURLOPT_LOW_SPEED_TIME, std::max(1L, static_cast<long>(stall)));
   if (!options_.ca_file.empty()) set(CURLOPT_CAINFO, options_.ca_file.c_str());
   set(CURLOPT_HEADERFUNCTION, TakeHeader);
   set(CURLOPT_HEADERDATA, &transfer);

@@ -21,8 +21,10 @@ class HttpClient {
   struct Options {
     std::string ca_file;         // PEM; empty = the system's authorities
     double connect_seconds = 3;  // for name, connection and handshake
-    double stall_seconds = 5;    // without a byte
-    double seconds = 60;         // for a request
+    // For a request and its reply, if they are small; a long one only must not stall.
+    double seconds = 60;
+    double stall_seconds = 5;         // for a reply to begin, and between its bytes
+    double write_stall_seconds = 30;  // the same of writes: the server may have to reach its disks
   };
   explicit HttpClient(Options options);
   ~HttpClient();

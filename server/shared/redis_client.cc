@@ -9,6 +9,7 @@
 #include <hiredis/hiredis.h>
 #include <poll.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -68,12 +69,13 @@ absl::StatusOr<std::string> ReadPassword(const SharedConfig& config) {
   return absl::InvalidArgumentError(absl::StrCat("redis-password-file: ", text.status().message()));
 }
 
-// Redis answers, but not yet, or not this server.
+// Redis answers, but not for now, or not this server.
 bool IsUnready(const RedisReply& reply) {
+  static constexpr const char* kErrors[] = {"LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN",
+                                            "NOAUTH",  "NOPERM",   "OOM",        "MISCONF"};
   return reply.kind == RedisReply::Kind::kError &&
-         (absl::StartsWith(reply.text, "LOADING") || absl::StartsWith(reply.text, "READONLY") ||
-          absl::StartsWith(reply.text, "MASTERDOWN") ||
-          absl::StartsWith(reply.text, "CLUSTERDOWN"));
+         std::ranges::any_of(
+             kErrors, [&](const char* error) { return absl::StartsWith(reply.text, error); });
 }
 
 }  // namespace

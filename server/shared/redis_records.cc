@@ -17,6 +17,7 @@ using Command = RedisClient::Command;
 // Longer than the time between two renewals of leases, with room for a few that fail.
 constexpr std::int64_t kGraceMs = 30'000;
 constexpr std::int64_t kDeletedMs = 24 * 3600 * 1000;
+constexpr std::size_t kBlock = 500;        // sessions that are renewed at a time
 constexpr std::int64_t kClaimMs = 20'000;  // renewed every few seconds
 
 constexpr std::size_t kNameBytes = sizeof("sessions/") - 1 + 32;  // of NewName
@@ -111,6 +112,17 @@ absl::Status RedisRecords::Delete(const std::string& tenant, const std::string& 
 
 absl::StatusOr<std::vector<bool>> RedisRecords::Renew(const std::vector<Held>& sessions) {
   redis_->Probe();
+  std::vector<bool> goes_on;
+  const std::span<const Held> all(sessions);
+  for (std::size_t begin = 0; begin < all.size(); begin += kBlock) {
+    const auto block = all.subspan(begin, std::min(kBlock, all.size() - begin));
+    SINEW_ASSIGN_OR_RETURN(const std::vector<bool> results, RenewBlock(block));
+    goes_on.insert(goes_on.end(), results.begin(), results.end());
+  }
+  return goes_on;
+}
+
+absl::StatusOr<std::vector<bool>> RedisRecords::RenewBlock(std::span<const Held> sessions) {
   std::vector<Command> questions;
   for (const Held& held : sessions) {
     questions.push_back({"HMGET", SessionKey(held.tenant, held.name), "deleted", "ttl"});
@@ -187,11 +199,16 @@ void RedisRecords::EndClaim(const std::string& name) {
 }
 
 void RedisRecords::RenewClaims() {
+  static constexpr char kProlongOwn[] =
+      "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], "
+      "ARGV[2]) "
+      "end return 0";
   std::vector<Command> commands;
   {
     const absl::MutexLock lock(&mutex_);
     for (const auto& [name, uses] : claims_) {
-      commands.push_back({"SET", ClaimKey(name), owner_, "XX", "PX", absl::StrCat(kClaimMs)});
+      commands.push_back(
+          {"EVAL", kProlongOwn, "1", ClaimKey(name), owner_, absl::StrCat(kClaimMs)});
     }
   }
   static_cast<void>(redis_->Run(commands).status());

@@ -13,6 +13,7 @@
 
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,7 @@ class RedisRecords final : public SessionRecords {
 
  private:
   class HeldClaim;
+  absl::StatusOr<std::vector<bool>> RenewBlock(std::span<const Held> sessions);
   void EndClaim(const std::string& name);
 
   const std::unique_ptr<RedisClient> redis_;

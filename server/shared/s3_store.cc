@@ -28,33 +28,50 @@ bool IsSafe(absl::string_view text, absl::string_view more) {
   });
 }
 
-// Code and message of an error's body; empty if there are none.
-std::string ErrorText(const std::string& body) {
+struct S3Error {
+  std::string code, message;
+};
+
+// Of an error's body; empty if there are none.
+S3Error ErrorOf(const std::string& body) {
   pugi::xml_document document;
   if (!document.load_buffer(body.data(), body.size())) return {};
   const pugi::xml_node error = document.child("Error");
-  const std::string code = error.child_value("Code"), message = error.child_value("Message");
-  return absl::StrCat(code, code.empty() || message.empty() ? "" : ": ", message.substr(0, 200));
+  return {error.child_value("Code"), std::string(error.child_value("Message")).substr(0, 200)};
 }
 
+bool IsOneOf(const std::string& code, std::initializer_list<const char*> codes) {
+  return std::ranges::find(codes, code) != codes.end();
+}
+
+// The status alone says too little: S3 sends 400 for keys that have run out, and 404 for a bucket
+// that does not exist.
 absl::Status StatusOf(const std::string& what, const HttpClient::Reply& reply) {
+  const S3Error error = ErrorOf(reply.body);
   const std::string text =
-      absl::StrCat(what, ": HTTP status ", reply.status, " ", ErrorText(reply.body));
-  switch (reply.status) {
-    case 404:
-      return absl::NotFoundError(text);
-    case 401:
-    case 403:
-      return absl::PermissionDeniedError(text);
-    default:
-      return reply.status >= 500 || reply.status == 429 ? absl::UnavailableError(text)
-                                                        : absl::InternalError(text);
+      absl::StrCat(what, ": HTTP status ", reply.status, error.code.empty() ? "" : " ", error.code,
+                   error.message.empty() ? "" : ": ", error.message);
+  if (IsOneOf(error.code, {"ExpiredToken", "InvalidToken", "TokenRefreshRequired", "NoSuchBucket",
+                           "RequestTimeTooSkewed"})) {
+    return absl::PermissionDeniedError(text);
   }
+  if (IsOneOf(error.code, {"RequestTimeout", "NoSuchUpload"})) return absl::UnavailableError(text);
+  if (reply.status == 404) return absl::NotFoundError(text);
+  if (reply.status == 401 || reply.status == 403) return absl::PermissionDeniedError(text);
+  const bool for_now = reply.status >= 500 || reply.status == 429 || reply.status == 409;
+  return for_now ? absl::UnavailableError(text) : absl::InternalError(text);
+}
+
+// Of a write, which has nothing to be found.
+absl::Status WriteStatusOf(const std::string& what, const HttpClient::Reply& reply) {
+  const absl::Status status = StatusOf(what, reply);
+  return absl::IsNotFound(status) ? absl::UnavailableError(status.message()) : status;
 }
 
 bool IsTransient(const absl::StatusOr<HttpClient::Reply>& reply) {
   if (!reply.ok()) return absl::IsUnavailable(reply.status());
-  return reply->status >= 500 || reply->status == 429;
+  return reply->status != 501 &&
+         (reply->status >= 500 || reply->status == 429 || reply->status == 409);
 }
 
 std::int64_t SecondsOf(const char* iso_time) {
@@ -159,16 +176,15 @@ absl::StatusOr<std::string> S3Store::Get(const std::string& name, std::uint64_t 
 
 absl::Status S3Store::Put(const std::string& name, std::string_view bytes) {
   if (bytes.size() > 2 * kPartBytes) return PutInParts(name, bytes);
-  HttpClient::Request request{
-      .method = "PUT", .url = UrlOf(name), .headers = {"if-none-match: *"}, .body = bytes};
+  HttpClient::Request request{.method = "PUT", .url = UrlOf(name), .headers = {}, .body = bytes};
+  if (conditional_) request.headers = {"if-none-match: *"};
   SINEW_ASSIGN_OR_RETURN(HttpClient::Reply reply, Send(request));
-  if (reply.status == 501) {  // no conditional writes
+  if (reply.status == 501 && conditional_.exchange(false)) {
     request.headers.clear();
     SINEW_ASSIGN_OR_RETURN(reply, Send(request));
   }
-  // 412: it exists; 409: another server writes it now.
-  if (reply.status == 200 || reply.status == 412 || reply.status == 409) return absl::OkStatus();
-  return StatusOf(name, reply);
+  if (reply.status == 200 || reply.status == 412) return absl::OkStatus();  // 412: it exists
+  return WriteStatusOf(name, reply);
 }
 
 absl::StatusOr<std::string> S3Store::PutPart(const std::string& url, const std::string& upload,
@@ -179,7 +195,7 @@ absl::StatusOr<std::string> S3Store::PutPart(const std::string& url, const std::
             .url = absl::StrCat(url, "?partNumber=", number, "&uploadId=", UrlEncoded(upload)),
             .headers = {},
             .body = part}));
-  if (reply.status != 200) return StatusOf("part of an upload", reply);
+  if (reply.status != 200) return WriteStatusOf("part of an upload", reply);
   const auto etag = reply.headers.find("etag");
   if (etag == reply.headers.end()) return absl::InternalError("part of an upload: no ETag");
   return etag->second;
@@ -194,7 +210,7 @@ absl::Status S3Store::PutInParts(const std::string& name, std::string_view bytes
   document.load_buffer(begun.body.data(), begun.body.size());
   const std::string upload =
       document.child("InitiateMultipartUploadResult").child_value("UploadId");
-  if (begun.status != 200 || upload.empty()) return StatusOf(name, begun);
+  if (begun.status != 200 || upload.empty()) return WriteStatusOf(name, begun);
   const std::string upload_url = absl::StrCat(url, "?uploadId=", UrlEncoded(upload));
 
   std::string parts = "<CompleteMultipartUpload>";
@@ -213,11 +229,13 @@ absl::Status S3Store::PutInParts(const std::string& name, std::string_view bytes
     const absl::StatusOr<HttpClient::Reply> done =
         Send({.method = "POST", .url = upload_url, .headers = {}, .body = parts});
     // A reply of 200 may hold an error: the server answers before it has joined the parts.
-    if (done.ok() && done->status == 200 && ErrorText(done->body).empty()) return absl::OkStatus();
-    status = done.ok() ? StatusOf(name, *done) : done.status();
-    if (status.ok() || (done.ok() && done->status == 200)) {
-      status = absl::UnavailableError(absl::StrCat(name, ": ", ErrorText(done->body)));
+    if (done.ok() && done->status == 200 && ErrorOf(done->body).code.empty()) {
+      return absl::OkStatus();
     }
+    status = !done.ok() ? done.status()
+             : done->status == 200
+                 ? absl::UnavailableError(absl::StrCat(name, ": ", ErrorOf(done->body).code))
+                 : WriteStatusOf(name, *done);
   }
   // Parts cost money until they are dropped.
   static_cast<void>(

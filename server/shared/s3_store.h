@@ -7,6 +7,7 @@
 
 #include <absl/status/statusor.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -52,6 +53,7 @@ class S3Store final : public ObjectStore {
   const SharedConfig config_;
   const S3Address address_;
   const AwsCredentials credentials_;
+  std::atomic<bool> conditional_{true};  // the server knows conditional writes, as far as is known
   HttpClient http_;
 };
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/status.h"
+#include "server/base/catch_exceptions.h"
 
 namespace sinew::server {
 namespace {
@@ -13,8 +14,9 @@ namespace {
 using Steady = std::chrono::steady_clock;
 
 constexpr int kWriters = 2;
-constexpr std::chrono::seconds kProbePeriod{1};   // while the store is down
-constexpr std::chrono::milliseconds kNotYet{50};  // before a source that had nothing yet is asked
+constexpr std::chrono::seconds kProbePeriod{1};  // while the store is down
+// Between two attempts to write one object, while others can be written.
+constexpr std::chrono::milliseconds kFirstBackoff{100}, kLongestBackoff{60'000};
 
 bool MeansDown(const absl::Status& status) {
   return absl::IsUnavailable(status) || absl::IsPermissionDenied(status) ||
@@ -81,6 +83,7 @@ absl::Status SharedStore::Ended(const char* operation, absl::Status status,
   if (stopping_) return status;
   if (!down && down_) {
     log_->info("store: reached again, {} objects wait to be written", waiting_.size());
+    for (auto& [name, waiting] : waiting_) waiting.not_before = {};
     changed_.SignalAll();
   }
   if (down && !down_) {
@@ -142,6 +145,7 @@ void SharedStore::PutLater(const std::string& name, Source source,
       waiting.source = std::move(source);
       waiting.done = std::move(done);
       waiting.not_before = {};
+      ++waiting.generation;
       changed_.Signal();
       return;
     }
@@ -158,33 +162,47 @@ const std::string* SharedStore::Next(Steady::time_point now, Steady::time_point&
   return nullptr;
 }
 
-absl::Status SharedStore::Write(const std::string& name, const Source& source) {
+absl::StatusOr<bool> SharedStore::Write(const std::string& name, const Source& source) {
   SINEW_ASSIGN_OR_RETURN(const bool exists, Has(name));
-  if (exists) return absl::OkStatus();
-  SINEW_ASSIGN_OR_RETURN(const std::string bytes, source());
-  return Put(name, bytes);
+  if (exists) return true;
+  const absl::StatusOr<std::string> bytes = CatchExceptions(source);
+  if (absl::IsNotFound(bytes.status())) return false;
+  SINEW_RETURN_IF_ERROR(bytes.status());
+  SINEW_RETURN_IF_ERROR(Put(name, *bytes));
+  return true;
 }
 
 void SharedStore::WriteNext(const std::string& name) {
   Waiting& waiting = waiting_[name];
   waiting.running = true;
   const Source source = waiting.source;
+  const int generation = waiting.generation;
   mutex_.Unlock();
-  const absl::Status status = Write(name, source);
+  const absl::StatusOr<bool> written = Write(name, source);
   mutex_.Lock();
   const auto found = waiting_.find(name);
-  found->second.running = false;
-  const std::function<void(const absl::Status&)> done = found->second.done;
-  if (MeansDown(status)) {
-    found->second.not_before = Steady::now() + kNotYet;
-  } else {
-    if (!status.ok() && !absl::IsNotFound(status)) {
-      log_->error("store: {} is not written: {}", name, std::string(status.message()));
+  Waiting& after = found->second;
+  after.running = false;
+  const std::function<void(const absl::Status&)> done = after.done;
+  if (!written.ok()) {
+    if (after.backoff.count() == 0 && !MeansDown(written.status())) {
+      log_->error("store: {} is not written: {}; trying again", name,
+                  std::string(written.status().message()));
     }
+    after.backoff = std::clamp(2 * after.backoff, kFirstBackoff, kLongestBackoff);
+    after.not_before = Steady::now() + after.backoff;
+  } else if (after.generation == generation) {
     waiting_.erase(found);
   }
   mutex_.Unlock();
-  if (done) done(status);
+  if (done) {
+    static_cast<void>(CatchExceptions([&]() -> absl::Status {
+      done(!written.ok() ? written.status()
+           : *written    ? absl::OkStatus()
+                         : absl::NotFoundError("nothing to write"));
+      return absl::OkStatus();
+    }));
+  }
   mutex_.Lock();
 }
 

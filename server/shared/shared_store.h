@@ -48,7 +48,7 @@ class SharedStore {
   }
 
   // What PutLater writes: its bytes when its turn comes. kNotFound: there is nothing to write any
-  // more; kUnavailable: not yet.
+  // more.
   using Source = std::function<absl::StatusOr<std::string>()>;
   // Writes an object on another thread, unless it exists, and again until that succeeds; `done` is
   // called after each attempt. A later call for the same name replaces an earlier one.
@@ -66,6 +66,8 @@ class SharedStore {
     Source source;
     std::function<void(const absl::Status&)> done;
     std::chrono::steady_clock::time_point not_before = {};
+    std::chrono::milliseconds backoff{0};  // after failures
+    int generation = 0;                    // of PutLater
     bool running = false;
   };
   // What the result of a request says about the store.
@@ -78,7 +80,8 @@ class SharedStore {
   const std::string* Next(std::chrono::steady_clock::time_point now,
                           std::chrono::steady_clock::time_point& wake) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status Write(const std::string& name, const Source& source);
+  // Whether the object is there now; false: its source has nothing to write any more.
+  absl::StatusOr<bool> Write(const std::string& name, const Source& source);
   void WriteNext(const std::string& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Probe() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 

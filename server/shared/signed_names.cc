@@ -37,6 +37,12 @@ std::string MacOf(const std::string& key, const std::string& tenant, absl::strin
   return {reinterpret_cast<const char*>(mac.data()), kMacBytes};
 }
 
+// The last characters of a name hold its signature, and identify it in little memory.
+std::string EndOf(const std::string& name) {
+  constexpr std::size_t kCharacters = 24;
+  return name.substr(name.size() - std::min(kCharacters, name.size()));
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<SessionRecords>> SignedNames::Open(const std::string& key_file) {
@@ -63,7 +69,7 @@ absl::StatusOr<std::unique_ptr<SessionRecords>> SignedNames::Open(const std::str
 }
 
 std::string SignedNames::NewName(const std::string& tenant, const SessionRecord& record) {
-  // A Session, as it has a field for all but the time, which its nonce begins with.
+  // Its validate_only is `shared`; its request_id begins with the time, and makes names differ.
   v1::CreateSessionRequest content;
   *content.mutable_source() = record.source;
   content.mutable_ttl()->set_seconds(record.ttl_ms / 1000);
@@ -102,7 +108,7 @@ absl::StatusOr<SessionRecord> SignedNames::Find(const std::string& tenant,
   }
   {
     const absl::MutexLock lock(&mutex_);
-    if (deleted_.contains(name)) return unknown;
+    if (deleted_.contains(EndOf(name))) return unknown;
   }
   SessionRecord record;
   record.source = parsed.source();
@@ -119,8 +125,8 @@ absl::StatusOr<std::string> SignedNames::FindRequest(const std::string&, const s
 
 absl::Status SignedNames::Delete(const std::string&, const std::string& name) {
   const absl::MutexLock lock(&mutex_);
-  if (!deleted_.insert(name).second) return absl::OkStatus();
-  deleted_order_.push_back(name);
+  if (!deleted_.insert(EndOf(name)).second) return absl::OkStatus();
+  deleted_order_.push_back(EndOf(name));
   if (deleted_order_.size() > kMostDeleted) {
     deleted_.erase(deleted_order_.front());
     deleted_order_.pop_front();

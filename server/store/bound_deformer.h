@@ -73,6 +73,7 @@ class BoundDeformer {
   CostMean frame_cost;                  // of stateful recipes without replayed steps
   CostMean evaluation_cost;             // with them
   std::atomic<double> bind_seconds{0};  // 0 = loaded from disk, or not finished
+  std::atomic<bool> elsewhere{false};   // another server binds it
 
  private:
   const std::string key_;

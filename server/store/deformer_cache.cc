@@ -29,6 +29,8 @@ constexpr std::chrono::seconds kRoomRetry{30};      // time for sessions to end
 
 // Between two looks at whether another server has finished a bind.
 constexpr std::chrono::milliseconds kClaimPoll{200};
+// How long others wait for bound data to be written once it is bound.
+constexpr std::chrono::seconds kLongestClaim{30};
 
 // The name of bound data in the shared store.
 std::string SharedNameOf(const std::string& key) {
@@ -330,7 +332,9 @@ bool DeformerCache::PostAgain(const std::shared_ptr<BoundDeformer>& bound) {
   if (found == entries_.end() || found->second.bound != bound) return false;
   Entry& entry = found->second;
   const auto arena = entry.lane == &short_ ? Arenas::Binds::kShort : Arenas::Binds::kLong;
-  entry.ticket = entry.lane->PostStep({}, [this, arena, bound](const absl::Status&) {
+  const auto room = entry.room.lock();
+  const std::string client = room == nullptr ? std::string() : room->client;
+  entry.ticket = entry.lane->PostStep(client, [this, arena, bound](const absl::Status&) {
     arenas_.Bind(arena, [&] { Run(bound, std::nullopt); });
   });
   return true;
@@ -341,15 +345,21 @@ absl::StatusOr<Deformer> DeformerCache::LoadOrBind(BoundDeformer& bound,
   if (bound.stop_token().stop_requested()) {
     return NobodyWaits();
   }
-  absl::StatusOr<Deformer> loaded = Load(bound);
+  absl::StatusOr<Deformer> loaded = absl::NotFoundError("no bound data");
+  // While another server binds it, only the claim is asked for.
+  if (!bound.elsewhere) loaded = Load(bound);
   if (!absl::IsNotFound(loaded.status())) return loaded;
   Claim claim;
-  if (sharing_.take_claim) {
+  // A store that is down could not bring the result.
+  if (sharing_.take_claim && sharing_.store->up()) {
     auto taken = sharing_.take_claim(Sha256Hex(bound.key()));
-    if (taken.ok() && *taken == nullptr) return BoundElsewhere();
+    if (taken.ok() && *taken == nullptr) {
+      bound.elsewhere = true;
+      return BoundElsewhere();
+    }
     if (taken.ok()) claim = *std::move(taken);
     // The server that had the claim may have just finished.
-    if (claim != nullptr) loaded = Load(bound);
+    if (claim != nullptr || bound.elsewhere) loaded = Load(bound);
     if (!absl::IsNotFound(loaded.status())) return loaded;
   }
   Task task({.stop = bound.stop_token(),
@@ -380,17 +390,24 @@ void DeformerCache::Share(const std::shared_ptr<BoundDeformer>& bound) {
       claims_.erase(found);
     }
   };
-  if (sharing_.store == nullptr) {
-    end_claim(absl::OkStatus());
-    return;
-  }
+  if (sharing_.store == nullptr) return;
+  const auto written = [this, end_claim, key,
+                        weak = std::weak_ptr(bound)](const absl::Status& status) {
+    end_claim(status);
+    const auto found = weak.lock();
+    const bool deleted = found != nullptr && IsDeleted(*found);
+    if (status.ok() && deleted) static_cast<void>(sharing_.store->Remove(SharedNameOf(key)));
+  };
   const auto bytes = [weak = std::weak_ptr(bound), key, this]() -> absl::StatusOr<std::string> {
     const auto found = weak.lock();
     // Dropped from memory while the store was down: its file may be left.
     if (found == nullptr || IsForgotten(*found)) return files_.Read(key);
     return EncodeBound(key, *found->deformer());
   };
-  sharing_.store->PutLater(SharedNameOf(key), bytes, end_claim);
+  sharing_.store->PutLater(SharedNameOf(key), bytes, written);
+  // Others wait for a store that is slow, but not for one that is down.
+  if (!sharing_.store->up()) end_claim(absl::OkStatus());
+  timers_.After(kLongestClaim, [end_claim] { end_claim(absl::OkStatus()); });
 }
 
 void DeformerCache::Forget(const RigKey& name) {
@@ -415,6 +432,12 @@ void DeformerCache::SetAside(const std::filesystem::path& file) {
   log_->error("{}: damaged; moved aside", file.string());
   metrics_.damaged_bound.Increment();
   server::SetAside(file);
+}
+
+bool DeformerCache::IsDeleted(const BoundDeformer& bound) const {
+  const absl::MutexLock lock(&mutex_);
+  const auto found = entries_.find(bound.key());
+  return found != entries_.end() && found->second.bound.get() == &bound && found->second.forgotten;
 }
 
 bool DeformerCache::IsForgotten(const BoundDeformer& bound) const {
@@ -443,8 +466,8 @@ absl::StatusOr<Deformer> DeformerCache::Load(const BoundDeformer& bound) {
   if (!bytes.ok()) return absl::NotFoundError("no bound data");
   absl::StatusOr<Deformer> loaded = DecodeBound(*bytes, key, bound.rig());
   if (!loaded.ok()) {
-    log_->error("store: {}: {}; removed", name, std::string(loaded.status().message()));
-    static_cast<void>(sharing_.store->Remove(name));
+    log_->error("store: {}: {}; binding again", name, std::string(loaded.status().message()));
+    if (absl::IsDataLoss(loaded.status())) static_cast<void>(sharing_.store->Remove(name));
     return absl::NotFoundError("no bound data");
   }
   metrics_.binds_fetched.Increment();

@@ -134,7 +134,9 @@ class DeformerCache {
   absl::StatusOr<Deformer> Load(const BoundDeformer& bound);
   void Save(const BoundDeformer& bound, const std::string& bytes);
   void Share(const std::shared_ptr<BoundDeformer>& bound);
+  // No longer listed, or its rig was deleted; the latter alone.
   bool IsForgotten(const BoundDeformer& bound) const;
+  bool IsDeleted(const BoundDeformer& bound) const;
 
   const BindConfig config_;
   const Sharing sharing_;

@@ -239,25 +239,9 @@ absl::StatusOr<RigStore::Message> RigStore::GetMessage(const RigKey& key) {
 }
 
 absl::Status RigStore::Reserve(const Caller& caller, Entry& entry) {
-  const std::string client = caller.client();
-  while (true) {
-    absl::StatusOr<Quota::Permit> place = places_.Take(client);
-    absl::StatusOr<Quota::Permit> room = bytes_.Take(client, entry.size);
-    if (place.ok() && room.ok()) {
-      entry.place = *std::move(place);
-      entry.room = *std::move(room);
-      return absl::OkStatus();
-    }
-    // Only where room helps: none is dropped for a client that has reached its share.
-    const absl::Status refused = place.ok() ? room.status() : place.status();
-    place = refused;  // what was taken counts against the question below
-    room = refused;
-    const Quota::Refusal of_place = places_.Try(client), of_room = bytes_.Try(client, entry.size);
-    const auto helps = [](Quota::Refusal refusal) {
-      return refusal == Quota::Refusal::kNone || refusal == Quota::Refusal::kFull;
-    };
-    if (!helps(of_place) || !helps(of_room) || !DropOldest()) return refused;
-  }
+  SINEW_ASSIGN_OR_RETURN(entry.place, places_.Take(caller.client()));
+  SINEW_ASSIGN_OR_RETURN(entry.room, bytes_.Take(caller.client(), entry.size));
+  return absl::OkStatus();
 }
 
 absl::Status RigStore::CheckRoom(const Caller& caller, std::uint64_t bytes) {
@@ -299,8 +283,9 @@ absl::StatusOr<bool> RigStore::Keep(const EntryPointer& entry, const Caller& cal
     const absl::MutexLock lock(&mutex_);
     if (entries_.contains(entry->key.Text())) return false;
   }
-  // Before writing, so that concurrent calls cannot exceed the limits.
-  SINEW_RETURN_IF_ERROR(Reserve(caller, *entry));
+  // Before writing, so that concurrent calls cannot exceed the limits. What is in the shared store
+  // gives way, and counts for no client.
+  if (!entry->in_shared) SINEW_RETURN_IF_ERROR(Reserve(caller, *entry));
   {
     const absl::MutexLock lock(&mutex_);
     if (!entries_.emplace(entry->key.Text(), entry).second) {
@@ -310,6 +295,7 @@ absl::StatusOr<bool> RigStore::Keep(const EntryPointer& entry, const Caller& cal
     }
     if (entry->in_shared) used_.Touch(entry->key.Text(), entry->size);
   }
+  DropOldest();
   if (files_) {
     const absl::Status status = files_->Write(entry->key, bytes, path, parsed->summary);
     if (!status.ok()) {
@@ -352,12 +338,12 @@ absl::StatusOr<RigStore::Piece> RigStore::Read(const RigKey& key, std::uint64_t 
 }
 
 absl::Status RigStore::Delete(const RigKey& key) {
-  const EntryPointer entry = Find(key);
+  bool was_shared = false;
   if (shared_ != nullptr) {
-    SINEW_ASSIGN_OR_RETURN(const bool found, DeleteShared(*shared_, key));
-    if (entry == nullptr) return found ? absl::OkStatus() : UnknownRig(key.hex);
+    SINEW_ASSIGN_OR_RETURN(was_shared, DeleteShared(*shared_, key, Has(key)));
   }
-  if (entry == nullptr) return UnknownRig(key.hex);
+  const EntryPointer entry = Find(key);  // also one that was fetched meanwhile
+  if (entry == nullptr) return was_shared ? absl::OkStatus() : UnknownRig(key.hex);
   const absl::MutexLock loading(&entry->loading);  // its file may still be being written
   if (Find(key) != entry) return UnknownRig(key.hex);
   if (files_) {
@@ -441,6 +427,11 @@ RigStore::Usage RigStore::UsageOf(const std::string& tenant) const {
     usage.bytes += it->second->size;
   }
   return usage;
+}
+
+std::uint64_t RigStore::stored_bytes() const {
+  const absl::MutexLock lock(&mutex_);
+  return bytes_.count() + used_.bytes();
 }
 
 std::size_t RigStore::count() const {

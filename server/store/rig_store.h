@@ -118,14 +118,14 @@ class RigStore {
   };
   Usage UsageOf(const std::string& tenant) const;
   std::size_t count() const;  // of all tenants, like stored_bytes
-  std::uint64_t stored_bytes() const { return bytes_.count(); }
+  std::uint64_t stored_bytes() const;
   std::vector<Quota*> quotas() { return {&places_, &bytes_, &parsing_}; }
 
  private:
   struct Entry {
     RigKey key;
     std::uint64_t size = 0;
-    Quota::Permit place, room;
+    Quota::Permit place, room;  // null: it is in the shared store, and may be dropped
     std::shared_ptr<const std::string> bytes;  // memory only
     bool in_shared = false;                    // guarded by the store's mutex
 
@@ -160,8 +160,11 @@ class RigStore {
   void WriteSharedLater(const RigKey& key, bool found);
   void SetInShared(const RigKey& key);
   void DropHere(Entry& entry);
-  // Drops the rig that was used longest ago of those in the shared store. False: there is none.
-  bool DropOldest();
+  // Drops what is in the shared store, used longest ago first, until the rest is within the limits.
+  void DropOldest();
+  bool HoldsTooMuch() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Drops a rig that is in the shared store, unless it is being read or written. False: it was not.
+  bool TryDrop(Entry& entry);
   // False: another call has stored the rig meanwhile.
   absl::StatusOr<bool> Keep(const EntryPointer& entry, const Caller& caller,
                             const std::string& bytes, const std::filesystem::path& path,

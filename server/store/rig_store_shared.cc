@@ -51,10 +51,12 @@ absl::Status RigStore::FetchOnce(const RigKey& key) {
   entry->key = key;
   entry->size = bytes.size();
   entry->in_shared = true;
-  // The share of the tenant: whoever asked for it first did not store it.
-  Caller owner;
-  owner.tenant = key.tenant;
-  SINEW_RETURN_IF_ERROR(Keep(entry, owner, bytes, {}, parsed).status());
+  SINEW_RETURN_IF_ERROR(Keep(entry, {}, bytes, {}, parsed).status());
+  // Deleted while it was read: then its mark was seen before there was anything to drop.
+  if (const auto deleted = shared_->Has(DeletedName(key)); deleted.ok() && *deleted) {
+    DropHere(*entry);
+    return UnknownRig(key.hex);
+  }
   metrics_.rigs_fetched.Increment();
   log_->info("{}: fetched, {} bytes", RigName(key.hex), bytes.size());
   return absl::OkStatus();
@@ -85,7 +87,12 @@ void RigStore::WriteSharedLater(const RigKey& key, bool found) {
     return VerifiedBytes(*entry);
   };
   shared_->PutLater(SharedRigName(key), read, [this, key](const absl::Status& status) {
-    if (status.ok()) SetInShared(key);
+    if (!status.ok()) return;
+    if (Has(key)) {
+      SetInShared(key);
+    } else {  // deleted while it was being written
+      static_cast<void>(shared_->Remove(SharedRigName(key)));
+    }
   });
 }
 
@@ -96,15 +103,21 @@ void RigStore::SetInShared(const RigKey& key) {
   Entry& entry = *found->second;
   entry.in_shared = true;
   // It gives way to others now, so it counts for no client any more.
-  entry.place = places_.TakeBeyondLimit({}, 1);
-  entry.room = bytes_.TakeBeyondLimit({}, entry.size);
+  entry.place.reset();
+  entry.room.reset();
   used_.Touch(key.Text(), entry.size);
 }
 
-bool RigStore::DropOldest() {
+bool RigStore::HoldsTooMuch() const {
+  return places_.count() + used_.size() > places_.limit() ||
+         bytes_.count() + used_.bytes() > bytes_.limit();
+}
+
+void RigStore::DropOldest() {
   std::vector<EntryPointer> candidates;
   {
     const absl::MutexLock lock(&mutex_);
+    if (!HoldsTooMuch()) return;
     for (const std::string& text : used_.Over(0, true, [](const std::string&) { return false; })) {
       if (const auto found = entries_.find(text); found != entries_.end()) {
         candidates.push_back(found->second);
@@ -112,16 +125,20 @@ bool RigStore::DropOldest() {
     }
   }
   for (const EntryPointer& entry : candidates) {
-    // One that is being read or written is in use.
-    if (!entry->loading.TryLock()) continue;
-    const bool removed = !files_ || files_->Remove(entry->key).ok();
-    if (removed) Drop(*entry);
-    entry->loading.Unlock();
-    if (!removed) continue;
-    metrics_.evicted_rigs.Increment();
-    return true;
+    if (TryDrop(*entry)) metrics_.evicted_rigs.Increment();
+    const absl::MutexLock lock(&mutex_);
+    if (!HoldsTooMuch()) return;
   }
-  return false;
+}
+
+bool RigStore::TryDrop(Entry& entry) {
+  // One that is being read or written is in use.
+  if (!entry.loading.TryLock()) return false;
+  const absl::Cleanup unlock = [&] { entry.loading.Unlock(); };
+  if (Find(entry.key).get() != &entry) return false;  // another one has its file now
+  if (files_ && !files_->Remove(entry.key).ok()) return false;
+  Drop(entry);
+  return true;
 }
 
 void RigStore::DropFetched(const RigKey& key) {
@@ -137,6 +154,7 @@ void RigStore::DropFetched(const RigKey& key) {
 
 void RigStore::DropHere(Entry& entry) {
   const absl::MutexLock loading(&entry.loading);
+  if (Find(entry.key).get() != &entry) return;  // another one has its file now
   if (files_) static_cast<void>(files_->Remove(entry.key));
   Drop(entry);
   log_->info("{}: dropped, another server has deleted it", RigName(entry.key.hex));

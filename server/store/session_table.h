@@ -1,7 +1,7 @@
 // session_table.h - sessions: leases on bound data.
 //
 // A session ends `ttl` after its last use, at its greatest age, when deleted, or with the server;
-// while a call uses it, its lease does not end. Names are random, and a tenant finds its own
+// while a call uses it, its lease does not end. Names cannot be guessed, and a tenant finds its own
 // sessions only: those of others are kNotFound. The time is a parameter, so that leases can be
 // tested without waiting; it is that of the steady clock, so setting the time of day ends no lease.
 // Thread-safe.
@@ -33,13 +33,13 @@ namespace sinew::server {
 // Constant except for the atomics.
 struct Session {
   std::string tenant;
-  std::string name;  // sessions/<32 hex digits>
+  std::string name;  // sessions/<32 hex digits>, or what the records of sessions have instead
   v1::SessionSource source;
   v1::Recipe recipe;  // with every default filled in
   std::string determinism_digest;
   std::string request_id;    // may be empty
   bool shared = false;       // created for a Target with a recipe
-  std::int64_t last_ms = 0;  // when it reaches its greatest age, since 1970; set by Add
+  std::int64_t last_ms = 0;  // when it reaches its greatest age, since 1970
   DeformerCache::Use bound;
   std::atomic<bool> ended{false};
   std::atomic<int> calls{0};  // that use it now
@@ -67,7 +67,7 @@ class SessionTable {
     Duration ttl;
     Time expires;
     Time last;            // the latest value of `expires`
-    bool renewed = true;  // since the last call of Held
+    bool renewed = true;  // since the last call of TakeRenewed
   };
 
   // Adds a session of the caller's tenant, or returns the existing one with the same name or

@@ -57,11 +57,11 @@ absl::StatusOr<std::string> ReadSharedRig(SharedStore& shared, const RigKey& key
   return UnknownRig(key.hex);
 }
 
-absl::StatusOr<bool> DeleteShared(SharedStore& shared, const RigKey& key) {
+absl::StatusOr<bool> DeleteShared(SharedStore& shared, const RigKey& key, bool known) {
   const std::string name = SharedRigName(key);
   const auto delete_all = [&]() -> absl::StatusOr<bool> {
     SINEW_ASSIGN_OR_RETURN(const bool found, shared.Has(name));
-    if (found) {
+    if (found || known) {
       // Before the rig goes: other servers must hear of it.
       SINEW_RETURN_IF_ERROR(
           shared.Put(DeletedName(key), absl::FormatTime(absl::Now(), absl::UTCTimeZone())));

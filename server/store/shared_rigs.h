@@ -27,9 +27,10 @@ std::string SharedBoundFolder(const RigKey& key);
 absl::StatusOr<std::string> ReadSharedRig(SharedStore& shared, const RigKey& key,
                                           std::uint64_t most_bytes, const Log& log);
 
-// Removes a rig with its bound data and leaves the mark that it was deleted. Whether it was there.
-// kUnavailable: the store cannot be reached, and nothing is certain.
-absl::StatusOr<bool> DeleteShared(SharedStore& shared, const RigKey& key);
+// Removes a rig with its bound data and leaves the mark that it was deleted, if it was there or
+// this server has it: `known`. Whether it was there. kUnavailable: the store cannot be reached, and
+// nothing is certain.
+absl::StatusOr<bool> DeleteShared(SharedStore& shared, const RigKey& key, bool known);
 
 inline constexpr char kDeletedFolder[] = "deleted/";
 std::string DeletedName(const RigKey& key);

@@ -41,10 +41,22 @@ bool Recovery::TryAgain(absl::Status& status) {
 }
 
 bool Recovery::Restored(absl::Status& status) {
-  if (!restore_ || !IsLost(status) || restores_ == kMaxRestores) return false;
+  if (!restore_ || !IsLost(status)) return false;
+  // What is made again is lost again, as with several servers that cannot reach what they share.
+  if (restores_ >= kMaxRestores && !WaitsToRestore(status)) return false;
   status = restore_(stop_);
   if (status.ok()) ++restores_;
   return status.ok();
+}
+
+bool Recovery::WaitsToRestore(const absl::Status& status) {
+  const RetryPolicy& policy = connection_.options().retry;
+  const absl::Time now = absl::Now();
+  if (restores_ == kMaxRestores) first_failure_ = now;
+  const absl::Duration delay = NextDelay(policy, restores_ - kMaxRestores + 1, status);
+  const bool persists = repeat_ == Repeat::kPersist && now + delay < deadline_ &&
+                        now + delay < first_failure_ + policy.resume_for;
+  return persists && SleepFor(delay, stop_);
 }
 
 bool Recovery::Renewed(const absl::Status& status) {

@@ -38,6 +38,7 @@ class Recovery {
 
  private:
   bool Restored(absl::Status& status);
+  bool WaitsToRestore(const absl::Status& status);
   bool Renewed(const absl::Status& status);
   bool Waited(const absl::Status& status);
 

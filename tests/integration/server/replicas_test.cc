@@ -176,8 +176,7 @@ TEST_P(ReplicasTest, AServerAloneGoesOn) {
   const std::string rig = a_->stubs.UploadTube();
   const std::string session = a_->stubs.Create(rig, "lbs").name();
   EXPECT_EQ(a_->stubs.Watch(session).state(), v1::Session::STATE_READY);
-  std::filesystem::remove_all(folder_ / "store");
-  WriteAll(folder_ / "store", "not a folder");
+  std::filesystem::rename(folder_ / "store", folder_ / "away");
   if (redis()) redis_->Kill();
   std::string bytes;
   EXPECT_CODE(Deform(*a_, session, &bytes), grpc::StatusCode::OK);
@@ -194,7 +193,7 @@ TEST_P(ReplicasTest, AServerAloneGoesOn) {
   EXPECT_CODE(a_->stubs.DeleteSession(session), grpc::StatusCode::OK);
 
   // When they are back, it catches up.
-  std::filesystem::remove(folder_ / "store");
+  std::filesystem::rename(folder_ / "away", folder_ / "store");
   if (redis()) redis_->Start();
   const std::string later = a_->stubs.Create(other, "dqs").name();
   WaitUntil([&] { return b_->stubs.Get(later).error_code() == grpc::StatusCode::OK; });

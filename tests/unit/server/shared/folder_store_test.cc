@@ -94,6 +94,21 @@ TEST_F(FolderStoreTest, NeverGivesAClaimTwiceWhileThreadsCompete) {
   EXPECT_GT(taken, 0);
 }
 
+TEST_F(FolderStoreTest, AShareThatIsNotMountedIsUnavailableAndNotEmpty) {
+  ASSERT_TRUE(store_->Put("rigs/a", "1").ok());
+  const fs::path folder = folder_.path() / "shared", away = folder_.path() / "away";
+  fs::rename(folder, away);
+  fs::create_directory(folder);
+  EXPECT_EQ(store_->Get("rigs/a", 9).status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(store_->Has("rigs/a").status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(store_->List("rigs/", "", 9).status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(store_->Put("rigs/b", "1").code(), absl::StatusCode::kUnavailable);
+  EXPECT_TRUE(fs::is_empty(folder));
+  fs::remove(folder);
+  fs::rename(away, folder);
+  EXPECT_TRUE(store_->Get("rigs/a", 9).ok());
+}
+
 TEST(ObjectStore, NamesWhatIsWrongWithAUrl) {
   const auto error = [](SharedConfig config) {
     return std::string(ObjectStore::Open(config).status().message());

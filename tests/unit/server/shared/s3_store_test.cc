@@ -1,7 +1,12 @@
 #include "server/shared/s3_store.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
+#include <httplib.h>
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include "tests/support/temporary_folder.h"
 
@@ -82,6 +87,84 @@ TEST(S3Store, IsUnavailableWhereNothingListens) {
   EXPECT_EQ(store->Get("x", 1).status().code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(store->Put("x", "1").code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(store->List("x/", "", 1).status().code(), absl::StatusCode::kUnavailable);
+}
+
+// An S3 server that answers as a test says: what a real one cannot be made to say.
+class S3Replies : public ::testing::Test {
+ protected:
+  S3Replies() {
+    testing::WriteAll(folder_ / "keys",
+                      "[default]\naws_access_key_id=a\naws_secret_access_key=b\n");
+    const auto answer = [this](const httplib::Request& request, httplib::Response& response) {
+      requests_.push_back(request.method + (request.has_header("if-none-match") ? " once" : ""));
+      const auto& [status, code] = replies_[std::min(requests_.size(), replies_.size()) - 1];
+      response.status = status;
+      if (!code.empty()) {
+        response.set_content("<Error><Code>" + code + "</Code></Error>", "application/xml");
+      }
+    };
+    server_.Get(".*", answer);
+    server_.Put(".*", answer);
+    const int port = server_.bind_to_any_port("127.0.0.1");
+    thread_ = std::thread([this] { server_.listen_after_bind(); });
+    store_ = *S3Store::Open({.store = "s3://art",
+                             .store_endpoint = "http://127.0.0.1:" + std::to_string(port),
+                             .store_path_style = true,
+                             .store_credentials = folder_ / "keys"});
+  }
+  ~S3Replies() override {
+    server_.stop();
+    thread_.join();
+  }
+  using Replies = std::vector<std::pair<int, std::string>>;
+  absl::Status Get(Replies replies) {
+    Begin(std::move(replies));
+    return store_->Get("rigs/a", 9).status();
+  }
+  absl::Status Put(Replies replies) {
+    Begin(std::move(replies));
+    return store_->Put("rigs/a", "1");
+  }
+  void Begin(Replies replies) {
+    replies_ = std::move(replies);
+    requests_.clear();
+  }
+
+  const testing::TemporaryFolder folder_;
+  httplib::Server server_;
+  Replies replies_;
+  std::vector<std::string> requests_;
+  std::unique_ptr<ObjectStore> store_;
+  std::thread thread_;
+};
+
+TEST_F(S3Replies, AreTakenForWhatTheyMean) {
+  using Code = absl::StatusCode;
+  EXPECT_EQ(Get({{404, "NoSuchKey"}}).code(), Code::kNotFound);
+  EXPECT_EQ(Get({{404, "NoSuchBucket"}}).code(), Code::kPermissionDenied);
+  EXPECT_EQ(Get({{400, "ExpiredToken"}}).code(), Code::kPermissionDenied);
+  EXPECT_EQ(Get({{403, "AccessDenied"}}).code(), Code::kPermissionDenied);
+  EXPECT_EQ(Get({{400, "InvalidRequest"}}).code(), Code::kInternal);
+  EXPECT_EQ(Put({{404, ""}}).code(), Code::kUnavailable);
+  EXPECT_EQ(Put({{404, "NoSuchBucket"}}).code(), Code::kPermissionDenied);
+  EXPECT_TRUE(Put({{200, ""}}).ok());
+  EXPECT_TRUE(Put({{412, "PreconditionFailed"}}).ok());
+}
+
+TEST_F(S3Replies, AreAskedForAgainIfThatMayHelp) {
+  EXPECT_TRUE(Put({{503, "SlowDown"}, {200, ""}}).ok());
+  EXPECT_TRUE(Put({{409, "ConditionalRequestConflict"}, {412, ""}}).ok());
+  EXPECT_EQ(Put({{409, "ConditionalRequestConflict"}}).code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(requests_.size(), 3u);
+  EXPECT_EQ(Get({{500, "InternalError"}}).code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(requests_.size(), 3u);
+}
+
+TEST_F(S3Replies, OfServersWithoutConditionalWritesAreRemembered) {
+  EXPECT_TRUE(Put({{501, "NotImplemented"}, {200, ""}}).ok());
+  EXPECT_EQ(requests_, (std::vector<std::string>{"PUT once", "PUT"}));
+  EXPECT_TRUE(Put({{200, ""}}).ok());
+  EXPECT_EQ(requests_, std::vector<std::string>{"PUT"});
 }
 
 }  // namespace

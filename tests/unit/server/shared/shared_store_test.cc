@@ -4,52 +4,18 @@
 
 #include <atomic>
 
+#include "tests/support/hooked_store.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/wait_until.h"
 
 namespace sinew::server {
 namespace {
 
-// A store in a folder that can be cut off, as by its network.
-class CutOffStore final : public ObjectStore {
- public:
-  CutOffStore(std::unique_ptr<ObjectStore> store, std::atomic<bool>& cut,
-              std::atomic<int>& requests)
-      : store_(std::move(store)), cut_(cut), requests_(requests) {}
-  absl::StatusOr<std::string> Get(const std::string& name, std::uint64_t most_bytes) override {
-    return Cut() ? Error() : store_->Get(name, most_bytes);
-  }
-  absl::Status Put(const std::string& name, std::string_view bytes) override {
-    return Cut() ? Error() : store_->Put(name, bytes);
-  }
-  absl::StatusOr<bool> Has(const std::string& name) override {
-    return Cut() ? Error() : store_->Has(name);
-  }
-  absl::Status Remove(const std::string& name) override {
-    return Cut() ? Error() : store_->Remove(name);
-  }
-  absl::StatusOr<std::vector<Object>> List(const std::string& prefix, const std::string& after,
-                                           std::size_t count) override {
-    return Cut() ? Error() : store_->List(prefix, after, count);
-  }
-
- private:
-  bool Cut() {
-    ++requests_;
-    return cut_;
-  }
-  static absl::Status Error() { return absl::UnavailableError("cut off"); }
-  const std::unique_ptr<ObjectStore> store_;
-  std::atomic<bool>& cut_;
-  std::atomic<int>& requests_;
-};
-
 class SharedStoreTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    auto folder = ObjectStore::Open({.store = "file://" + folder_.path().string()});
     shared_ = std::make_unique<SharedStore>(
-        std::make_unique<CutOffStore>(*std::move(folder), cut_, requests_), metrics_,
+        std::make_unique<testing::HookedStore>(folder_.path().string(), hooks_), metrics_,
         std::make_shared<spdlog::logger>("test"));
   }
   static SharedStore::Source Bytes(const std::string& bytes) {
@@ -57,20 +23,19 @@ class SharedStoreTest : public ::testing::Test {
   }
 
   const testing::TemporaryFolder folder_;
-  std::atomic<bool> cut_{false};
-  std::atomic<int> requests_{0};
+  testing::StoreHooks hooks_;
   Metrics metrics_{"0", "scalar"};
   std::unique_ptr<SharedStore> shared_;
 };
 
 TEST_F(SharedStoreTest, AsksNothingOfAStoreThatIsDown) {
   ASSERT_TRUE(shared_->Put("a/b", "1").ok());
-  cut_ = true;
+  hooks_.cut = true;
   EXPECT_EQ(shared_->Get("a/b", 9).status().code(), absl::StatusCode::kUnavailable);
   EXPECT_FALSE(shared_->up());
-  const int before = requests_;
+  const int before = hooks_.requests;
   for (int i = 0; i < 1000; ++i) EXPECT_FALSE(shared_->Get("a/b", 9).ok());
-  EXPECT_LE(requests_ - before, 2);  // those of its own thread
+  EXPECT_LE(hooks_.requests - before, 2);  // those of its own thread
 }
 
 TEST_F(SharedStoreTest, NotFoundDoesNotMeanDown) {
@@ -79,15 +44,15 @@ TEST_F(SharedStoreTest, NotFoundDoesNotMeanDown) {
 }
 
 TEST_F(SharedStoreTest, FindsByItselfThatTheStoreIsBack) {
-  cut_ = true;
+  hooks_.cut = true;
   EXPECT_FALSE(shared_->Has("a/b").ok());
-  cut_ = false;
+  hooks_.cut = false;
   testing::WaitUntil([&] { return shared_->up(); });
   EXPECT_TRUE(shared_->Put("a/b", "1").ok());
 }
 
 TEST_F(SharedStoreTest, WritesLaterWhatWaitsForTheStore) {
-  cut_ = true;
+  hooks_.cut = true;
   EXPECT_FALSE(shared_->Has("a/b").ok());
   std::atomic<int> asked{0};
   std::atomic<bool> reported{false};
@@ -102,7 +67,7 @@ TEST_F(SharedStoreTest, WritesLaterWhatWaitsForTheStore) {
   shared_->PutLater(
       "a/last", [] { return std::string("1"); },
       [&](const absl::Status& status) { reported = status.ok(); });
-  cut_ = false;
+  hooks_.cut = false;
   testing::WaitUntil([&] { return shared_->pending() == 0; });
   EXPECT_EQ(*shared_->Get("a/7", 9), "7");
   EXPECT_EQ(asked, 10);
@@ -142,6 +107,35 @@ TEST_F(SharedStoreTest, AsksASourceAgainThatHasNothingYet) {
   });
   testing::WaitUntil([&] { return shared_->pending() == 0; });
   EXPECT_EQ(*shared_->Get("a/b", 9), "1");
+}
+
+TEST_F(SharedStoreTest, AnObjectThatFailsIsWrittenLaterAndHindersNoOther) {
+  std::atomic<int> failures{0};
+  hooks_.before_put = [&](const std::string& name) -> absl::Status {
+    if (name != "a/bad" || ++failures > 3) return absl::OkStatus();
+    return absl::ResourceExhaustedError("full");
+  };
+  shared_->PutLater("a/bad", Bytes("1"));
+  shared_->PutLater("a/good", Bytes("1"));
+  testing::WaitUntil([&] { return shared_->Get("a/good", 9).ok(); });
+  EXPECT_TRUE(shared_->up());
+  testing::WaitUntil([&] { return shared_->pending() == 0; });
+  EXPECT_TRUE(shared_->Get("a/bad", 9).ok());
+  EXPECT_EQ(failures, 4);
+}
+
+TEST_F(SharedStoreTest, AnObjectThatIsReplacedWhileItIsWrittenIsNotForgotten) {
+  std::atomic<int> asked{0};
+  shared_->PutLater("a/b", [&]() -> absl::StatusOr<std::string> {
+    shared_->PutLater("a/b", [&] {
+      ++asked;
+      return std::string("second");
+    });
+    return absl::NotFoundError("deleted");
+  });
+  testing::WaitUntil([&] { return shared_->pending() == 0; });
+  EXPECT_EQ(asked, 1);
+  EXPECT_EQ(*shared_->Get("a/b", 9), "second");
 }
 
 TEST_F(SharedStoreTest, StopWritesWhatWaitsAndNothingOnceItIsDown) {

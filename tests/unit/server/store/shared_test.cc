@@ -6,6 +6,7 @@
 #include "core/base/table_io.h"
 #include "server/store/bound_data.h"
 #include "server/store/shared_rigs.h"
+#include "tests/support/hooked_store.h"
 #include "tests/support/wait_until.h"
 #include "tests/unit/server/store/deformer_cache_fixture.h"
 #include "tests/unit/server/store/store_fixture.h"
@@ -18,7 +19,9 @@ using testing::WaitUntil;
 // A shared store as one server has it.
 struct Shared {
   explicit Shared(const std::filesystem::path& folder)
-      : store(*SharedStore::Open({.store = "file://" + folder.string()}, metrics, QuietLog())) {}
+      : store(std::make_unique<SharedStore>(
+            std::make_unique<testing::HookedStore>(folder.string(), hooks), metrics, QuietLog())) {}
+  testing::StoreHooks hooks;
   Metrics metrics{"0", "scalar"};
   std::unique_ptr<SharedStore> store;
 };
@@ -124,6 +127,67 @@ TEST_F(SharedRigsTest, RigsUsedLongestAgoMakeRoom) {
   EXPECT_EQ(a->count(), 2u);
 }
 
+TEST_F(SharedRigsTest, RoomIsMadeForAClientWithAShareOfTheLimits) {
+  config_.stored_bytes = 4 * sample_.bytes.size();
+  const auto a =
+      *RigStore::Open(config_, 0.5, a_shared_.store.get(), a_shared_.metrics, QuietLog());
+  for (int i = 0; i < 20; ++i) {
+    const Sample sample = MakeSample("client " + std::to_string(i));
+    const absl::Status put = a->Put(kCaller, sample.hex, sample.bytes, {}).status();
+    ASSERT_TRUE(put.ok()) << i << put;
+    ASSERT_TRUE(a->CheckRoom(kOther, sample.bytes.size()).ok());
+  }
+  EXPECT_LE(a->stored_bytes(), config_.stored_bytes);
+  EXPECT_GE(a->count(), 2u);
+  const auto b =
+      *RigStore::Open(config_, 0.5, b_shared_.store.get(), b_shared_.metrics, QuietLog());
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_TRUE(b->Get(MakeSample("client " + std::to_string(i)).key).ok()) << i;
+  }
+  EXPECT_LE(b->stored_bytes(), config_.stored_bytes);
+}
+
+TEST_F(SharedRigsTest, ARigThatIsDeletedWhileItIsFetchedIsNotKept) {
+  const auto a = Open(a_shared_), b = Open(b_shared_);
+  ASSERT_TRUE(a->Put(kCaller, sample_.hex, sample_.bytes, {}).ok());
+  b_shared_.hooks.after_get = [&](const std::string&) {
+    EXPECT_TRUE(a->Delete(sample_.key).ok());
+    b->DropFetched(sample_.key);  // the mark is seen before there is anything to drop
+  };
+  EXPECT_EQ(b->Get(sample_.key).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_FALSE(b->Has(sample_.key));
+}
+
+TEST_F(SharedRigsTest, ARigThatIsDeletedWhileItIsWrittenDoesNotComeBack) {
+  const auto a = Open(a_shared_);
+  a_shared_.hooks.cut = true;
+  ASSERT_TRUE(a->Put(kCaller, sample_.hex, sample_.bytes, {}).ok());
+  std::atomic<bool> deleted{false};
+  a_shared_.hooks.before_put = [&](const std::string& name) -> absl::Status {
+    if (name == SharedRigName(sample_.key) && !deleted.exchange(true)) {
+      EXPECT_TRUE(a->Delete(sample_.key).ok());
+    }
+    return absl::OkStatus();
+  };
+  a_shared_.hooks.cut = false;
+  WaitUntil([&] { return a_shared_.store->pending() == 0; });
+  WaitUntil([&] { return !std::filesystem::exists(ObjectOf(sample_)); });
+  EXPECT_TRUE(deleted);
+  EXPECT_FALSE(a->Has(sample_.key));
+  a_shared_.store->Stop(std::chrono::seconds(0));
+}
+
+TEST_F(SharedRigsTest, AWriteThatFailsIsRepeated) {
+  const auto a = Open(a_shared_);
+  std::atomic<int> failures{0};
+  a_shared_.hooks.before_put = [&](const std::string&) -> absl::Status {
+    return ++failures < 3 ? absl::InternalError("refused") : absl::OkStatus();
+  };
+  ASSERT_TRUE(a->Put(kCaller, sample_.hex, sample_.bytes, {}).ok());
+  WaitUntil([&] { return std::filesystem::exists(ObjectOf(sample_)); });
+  a_shared_.store->Stop(std::chrono::seconds(0));
+}
+
 TEST_F(SharedRigsTest, ListsTheRigsOfAllServers) {
   const auto a = Open(a_shared_), b = Open(b_shared_);
   ASSERT_TRUE(a->Put(kCaller, sample_.hex, sample_.bytes, {}).ok());
@@ -201,6 +265,20 @@ TEST_F(SharedBoundTest, ADamagedObjectIsBoundAgain) {
   WaitUntil([&] { return b_shared_.store->pending() == 0; });
   bytes[bytes.size() / 2] ^= 1;
   EXPECT_EQ(testing::ReadAll(path), bytes);  // written again
+}
+
+TEST_F(SharedBoundTest, AClaimHindersNoOneWhileTheStoreIsDown) {
+  OpenBoth();
+  const auto rig = MakeRig();
+  const Recipe recipe = *ParseRecipe("ddm");
+  const auto claim =
+      *a_shared_.store->TakeClaim(Sha256Hex(BoundKey(kRig, *rig, DeterminismDigest(recipe))));
+  ASSERT_NE(claim, nullptr);
+  const auto waiting = AcquireOther(rig, "ddm");
+  b_shared_.hooks.cut = true;  // while it waits for the claim
+  EXPECT_FALSE(b_shared_.store->Has("rigs/none").ok());
+  EXPECT_EQ(Wait(*waiting).state, BoundDeformer::State::kReady);
+  EXPECT_EQ(b_shared_.metrics.binds_bound.Value(), 1);
 }
 
 TEST_F(SharedBoundTest, AWaitingSessionThatLeavesEndsTheWait) {
