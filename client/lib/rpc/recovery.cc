@@ -41,22 +41,27 @@ bool Recovery::TryAgain(absl::Status& status) {
 }
 
 bool Recovery::Restored(absl::Status& status) {
-  if (!restore_ || !IsLost(status)) return false;
-  // What is made again is lost again, as with several servers that cannot reach what they share.
-  if (restores_ >= kMaxRestores && !WaitsToRestore(status)) return false;
-  status = restore_(stop_);
-  if (status.ok()) ++restores_;
-  return status.ok();
+  if (!restore_) return false;
+  // What is made again may be lost again, also while it is made: a proxy sends calls to servers
+  // that cannot reach what they share.
+  while (IsLost(status)) {
+    if (restores_ >= kMaxRestores && !WaitsToRestore(status)) return false;
+    ++restores_;
+    status = restore_(stop_);
+    if (status.ok()) return true;
+  }
+  return false;
 }
 
 bool Recovery::WaitsToRestore(const absl::Status& status) {
   const RetryPolicy& policy = connection_.options().retry;
   const absl::Time now = absl::Now();
-  if (restores_ == kMaxRestores) first_failure_ = now;
-  const absl::Duration delay = NextDelay(policy, restores_ - kMaxRestores + 1, status);
-  const bool persists = repeat_ == Repeat::kPersist && now + delay < deadline_ &&
-                        now + delay < first_failure_ + policy.resume_for;
-  return persists && SleepFor(delay, stop_);
+  if (restores_ == kMaxRestores) first_wait_ = now;
+  const int waits = restores_ - kMaxRestores + 1;
+  const absl::Duration delay = NextDelay(policy, waits, status);
+  const bool has_time = repeat_ == Repeat::kPersist ? now + delay < first_wait_ + policy.resume_for
+                                                    : waits < policy.max_attempts;
+  return has_time && now + delay < deadline_ && SleepFor(delay, stop_);
 }
 
 bool Recovery::Renewed(const absl::Status& status) {

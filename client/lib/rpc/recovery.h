@@ -50,6 +50,7 @@ class Recovery {
   int failures_ = 0, restores_ = 0;  // since the last progress
   bool renewed_ = false;             // the token, since the last progress
   absl::Time first_failure_ = absl::InfiniteFuture();
+  absl::Time first_wait_ = absl::InfiniteFuture();  // before restoring
 };
 
 }  // namespace sinew::client

@@ -60,6 +60,21 @@ TEST_F(Characters, StreamSurvivesLostSession) {
   }
 }
 
+// Behind a proxy the next call may reach a server that does not know the session that has just been
+// made.
+TEST_F(Characters, SurviveSessionsThatAreLostWhileTheyAreMadeAgain) {
+  for (const int unknown : {1, 3, 5}) {
+    ForgetEverything();
+    {
+      const std::lock_guard lock(server.mutex);
+      server.faults.unknown_sessions = unknown;
+    }
+    const auto view = character.Deform({}, OneNumberPose(2));
+    EXPECT_TRUE(view.ok()) << unknown << ": " << view.status();
+    EXPECT_EQ(server.faults.unknown_sessions, 0);
+  }
+}
+
 TEST_F(Characters, CompareSurvivesLostSession) {
   const std::vector<Character> both = {character,
                                        *Character::Create(client, *EncodeRig(SampleRig()), "dqs")};

@@ -179,7 +179,11 @@ class FakeSessionService : public v1::SessionService::Service {
     v1::WatchSessionResponse reply;
     {
       const std::lock_guard lock(server_.mutex);
-      if (!server_.sessions.contains(request->name())) return {grpc::NOT_FOUND, request->name()};
+      const bool elsewhere = server_.faults.unknown_sessions > 0;
+      if (elsewhere) --server_.faults.unknown_sessions;
+      if (elsewhere || !server_.sessions.contains(request->name())) {
+        return {grpc::NOT_FOUND, request->name()};
+      }
       *reply.mutable_session() = server_.sessions[request->name()];
     }
     writer->Write(reply);

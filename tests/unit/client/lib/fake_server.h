@@ -43,6 +43,7 @@ struct Faults {
   bool break_forgets = false;                     // that break loses rigs and sessions as well
   std::optional<std::size_t> drain_after_frames;  // notice, then the end; once
   bool wrong_checksum = false;
+  int unknown_sessions = 0;       // so many WatchSession calls reach a server that knows no session
   std::size_t largest_reply = 0;  // Deform: needs max_response_bytes of as much, or USE_STREAM
   std::size_t largest_allowed = ~std::size_t{0};  // max_response_bytes above it are a passed limit
   std::size_t most_compare_poses = ~std::size_t{0};  // of one CompareDeformers
