@@ -341,6 +341,10 @@ absl::Status CheckValues(const Config& config) {
 
 absl::Status Config::Validate() const {
   SINEW_RETURN_IF_ERROR(CheckValues(*this));
+  if (!shared.redis.empty() && !shared.session_key_file.empty()) {
+    return absl::InvalidArgumentError(
+        "session-key-file: got it with --redis, which keeps sessions without it");
+  }
   if (shared.store.empty() && (!shared.redis.empty() || !shared.session_key_file.empty())) {
     return absl::InvalidArgumentError(
         absl::StrCat(shared.redis.empty() ? "session-key-file" : "redis",

@@ -56,7 +56,9 @@ class UnaryCall final : public CallReactor<UnaryCall<Request, Response>> {
   absl::Status PostWithRig() ABSL_EXCLUSIVE_LOCKS_REQUIRED(this->mutex_) {
     SINEW_ASSIGN_OR_RETURN(Quota::Permit waits,
                            this->runtime_.waiting_calls.Take(this->call_.caller().client()));
-    const auto run = [self = this->Self(), waits = std::move(waits)](const absl::Status& turn) {
+    const auto run = [self = this->Self(), waits = std::make_shared<Quota::Permit>(
+                                               std::move(waits))](const absl::Status& turn) {
+      waits->reset();
       self->Run(turn);
     };
     this->SetStep(

@@ -81,9 +81,14 @@ bool IsUnready(const RedisReply& reply) {
 }  // namespace
 
 absl::StatusOr<RedisAddress> ParseRedisAddress(const std::string& redis) {
+  // A password would be in the log.
   const absl::Status wrong = absl::InvalidArgumentError(
-      absl::StrCat("redis: got \"", redis,
-                   "\", need redis://host:port/number, rediss://host:port/number or unix:/path"));
+      absl::StrContains(redis, "@")
+          ? "redis: got a user or password in the URL, need them in --redis-user and "
+            "--redis-password-file"
+          : absl::StrCat("redis: got \"", redis,
+                         "\", need redis://host:port/number, rediss://host:port/number or "
+                         "unix:/path"));
   absl::string_view rest = redis;
   RedisAddress address;
   if (absl::ConsumePrefix(&rest, "unix:")) {

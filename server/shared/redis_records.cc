@@ -112,6 +112,8 @@ absl::Status RedisRecords::Delete(const std::string& tenant, const std::string& 
 
 absl::StatusOr<std::vector<bool>> RedisRecords::Renew(const std::vector<Held>& sessions) {
   redis_->Probe();
+  // So that a wrong address is reported before the first session.
+  if (sessions.empty()) SINEW_RETURN_IF_ERROR(redis_->Run(Command{"PING"}).status());
   std::vector<bool> goes_on;
   const std::span<const Held> all(sessions);
   for (std::size_t begin = 0; begin < all.size(); begin += kBlock) {

@@ -51,7 +51,13 @@ void SharedStore::Stop(std::chrono::milliseconds time) {
       mutex_.AssertHeld();
       return waiting_.empty() || down_;
     };
-    if (!stopping_) mutex_.AwaitWithTimeout(absl::Condition(&empty), absl::FromChrono(time));
+    if (!stopping_) {
+      mutex_.AwaitWithTimeout(absl::Condition(&empty), absl::FromChrono(time));
+      if (!waiting_.empty()) {
+        log_->error("store: {} objects were not written; without data-dir they are lost",
+                    waiting_.size());
+      }
+    }
     stopping_ = true;
     changed_.SignalAll();
   }

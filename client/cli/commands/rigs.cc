@@ -44,8 +44,11 @@ absl::Status Rigs(Context& context) {
   SINEW_RETURN_IF_ERROR(connection.ForEachRig(
       [&](const client::RigSummary& rig) {
         json.push_back(RigJson(rig));
-        table.Add({rig.name, CountText(rig.vertices), CountText(rig.faces),
-                   BytesText(rig.size_bytes), MeshNames(rig)});
+        // Of a rig that another server holds, only the size is known here.
+        const bool known = rig.vertices > 0;
+        table.Add({rig.name, known ? CountText(rig.vertices) : "-",
+                   known ? CountText(rig.faces) : "-", BytesText(rig.size_bytes),
+                   known ? MeshNames(rig) : "-"});
         return true;
       },
       context.call()));

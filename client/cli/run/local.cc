@@ -1,5 +1,6 @@
 #include "client/cli/run/local.h"
 
+#include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/strip.h>
 
@@ -10,7 +11,6 @@
 #include "core/base/status.h"
 #include "server/base/config.h"
 #include "server/process/server.h"
-#include "server/shared/object_store.h"
 
 namespace sinew::cli {
 
@@ -21,16 +21,21 @@ absl::StatusOr<LocalService> StartLocalService(const std::string& cache) {
   config.network.streams_per_connection = 65'535;  // all calls are on one connection
   config.log.level = "error";                      // what a caller has to know comes as a status
   if (!cache.empty()) {
-    config.shared.store = "file://" + std::filesystem::absolute(cache).string();
-    if (const absl::Status status = server::ObjectStore::Check(config.shared); !status.ok()) {
+    if (absl::StrContains(cache, "://")) {
       return absl::InvalidArgumentError(
-          absl::StrCat("--local-cache: ", absl::StripPrefix(status.message(), "store: ")));
+          absl::StrCat("--local-cache: got \"", cache, "\", need the path of a folder"));
     }
+    config.shared.store = "file://" + std::filesystem::absolute(cache).string();
   }
-  SINEW_ASSIGN_OR_RETURN(std::shared_ptr<server::Server> server, server::Server::Start(config));
+  absl::StatusOr<std::shared_ptr<server::Server>> started = server::Server::Start(config);
+  if (!started.ok() && absl::StartsWith(started.status().message(), "store: ")) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--local-cache: ", absl::StripPrefix(started.status().message(), "store: ")));
+  }
+  SINEW_ASSIGN_OR_RETURN(const std::shared_ptr<server::Server> server, std::move(started));
   SINEW_ASSIGN_OR_RETURN(auto channel, server->InProcessChannel());
   SINEW_ASSIGN_OR_RETURN(client::Client client, client::FromChannel(std::move(channel), {}));
-  return LocalService{.server = std::move(server), .client = std::move(client)};
+  return LocalService{.server = server, .client = std::move(client)};
 }
 
 }  // namespace sinew::cli

@@ -71,6 +71,10 @@ TEST_F(LocalCache, WrongUsesAreRefused) {
       Sinew({"bind", "model:tube", "--deformer", "lbs", "--local-cache", cache_});
   EXPECT_EQ(alone.exit_code, 64);
   EXPECT_THAT(alone.err, HasSubstr("--local-cache: got it without --local"));
+  const Finished url = Sinew(
+      {"bind", "model:tube", "--deformer", "lbs", "--local", "--local-cache", "file://" + cache_});
+  EXPECT_EQ(url.exit_code, 65);
+  EXPECT_THAT(url.err, HasSubstr("need the path of a folder"));
   WriteAll(cache_, "a file");
   const Finished file = Bake("a.npy");
   EXPECT_EQ(file.exit_code, 65);
