@@ -134,11 +134,11 @@ void RigStore::DropOldest() {
 bool RigStore::TryDrop(Entry& entry) {
   // One that is being read or written is in use.
   if (!entry.loading.TryLock()) return false;
-  const absl::Cleanup unlock = [&] { entry.loading.Unlock(); };
-  if (Find(entry.key).get() != &entry) return false;  // another one has its file now
-  if (files_ && !files_->Remove(entry.key).ok()) return false;
-  Drop(entry);
-  return true;
+  const bool is_listed = Find(entry.key).get() == &entry;  // else another one has its file now
+  const bool removed = is_listed && (!files_ || files_->Remove(entry.key).ok());
+  if (removed) Drop(entry);
+  entry.loading.Unlock();
+  return removed;
 }
 
 void RigStore::DropFetched(const RigKey& key) {

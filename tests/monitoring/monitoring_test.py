@@ -54,7 +54,8 @@ class MonitoringTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             ready = pathlib.Path(folder) / "ready.json"
             server = subprocess.Popen([arguments.sinewd, "--listen", "127.0.0.1:0", "--data-dir", folder + "/data",
-                                       "--audit-log", folder + "/audit", "--ready-file", ready],
+                                       "--audit-log", folder + "/audit", "--ready-file", ready, "--store",
+                                       f"file://{folder}/store", "--redis", f"unix:{folder}/none"],
                                       stdout=subprocess.DEVNULL)
             try:
                 wait_for(ready.exists)
