@@ -253,8 +253,11 @@ TEST_F(SharedBoundTest, ADamagedObjectIsBoundAgain) {
   OpenBoth();
   const auto rig = MakeRig();
   Wait(**Acquire(rig, "ddm"));
-  WaitUntil([&] { return a_shared_.store->pending() == 0; });
-  const auto objects = *a_shared_.store->List(SharedBoundFolder(kRig), "", 9);
+  std::vector<ObjectStore::Object> objects;
+  WaitUntil([&] {  // written after the session has it
+    objects = *a_shared_.store->List(SharedBoundFolder(kRig), "", 9);
+    return !objects.empty();
+  });
   ASSERT_EQ(objects.size(), 1u);
   const std::string path = shared_folder_ / objects[0].name;
   std::string bytes = testing::ReadAll(path);
@@ -262,9 +265,10 @@ TEST_F(SharedBoundTest, ADamagedObjectIsBoundAgain) {
   testing::WriteAll(path, bytes);
   EXPECT_EQ(Wait(*AcquireOther(rig, "ddm")).state, BoundDeformer::State::kReady);
   EXPECT_EQ(b_shared_.metrics.binds_bound.Value(), 1);
-  WaitUntil([&] { return b_shared_.store->pending() == 0; });
   bytes[bytes.size() / 2] ^= 1;
-  EXPECT_EQ(testing::ReadAll(path), bytes);  // written again
+  WaitUntil([&] {
+    return std::filesystem::exists(path) && testing::ReadAll(path) == bytes;  // written again
+  });
 }
 
 TEST_F(SharedBoundTest, AClaimHindersNoOneWhileTheStoreIsDown) {
