@@ -20,8 +20,10 @@ import tempfile
 import unittest
 from typing import Any
 
-SKIP = 77  # what ctest takes as skipped
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/support"))
+import virtual_environment  # noqa: E402  pylint: disable=wrong-import-position
+
 AT_MOST = 200  # components that are validated, at 20 to 50 ms each: all of an image, some of a machine
 VALIDATOR = "cyclonedx-python-lib[json-validation]==11.12.0"
 # Prints findings about the file that it is given.
@@ -41,15 +43,9 @@ options, rest = parser.parse_known_args()
 
 def install() -> None:
     """The validator, from PyPI."""
-    python = options.packages / "bin/python"
-    if not python.exists():
-        subprocess.run(["/usr/bin/python3", "-m", "venv", options.packages], check=True)
-    if subprocess.run([python, "-c", "import cyclonedx, jsonschema"], capture_output=True, check=False).returncode != 0:
-        done = subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", VALIDATOR],
-                              capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            print(f"skipped: PyPI has no {VALIDATOR}: {done.stderr.strip()[-200:]}")
-            sys.exit(SKIP)
+    if not virtual_environment.install(options.packages, [VALIDATOR], system=False):
+        print(f"skipped: {VALIDATOR} is not installed and PyPI cannot be reached")
+        sys.exit(virtual_environment.SKIP)
 
 
 def findings(bill: Any) -> str:
@@ -143,6 +139,6 @@ License: permissive and BSD-3-clause
 if __name__ == "__main__":
     if shutil.which("dpkg-query") is None:
         print("skipped: this is no Debian system")
-        sys.exit(SKIP)
+        sys.exit(virtual_environment.SKIP)
     install()
     unittest.main(argv=[__file__, *rest])

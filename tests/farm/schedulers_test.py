@@ -13,7 +13,9 @@ import tempfile
 import time
 import unittest
 
-_SKIP = 77  # what ctest takes as skipped
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import virtual_environment  # noqa: E402  pylint: disable=wrong-import-position
+
 _PACKAGES = ["openjd-cli==0.8.0", "distributed==2024.12.1", "ray==2.40.0"]
 _FARM = pathlib.Path(__file__).resolve().parents[2] / "deploy/farm"
 
@@ -22,14 +24,6 @@ parser.add_argument("--sinew", type=pathlib.Path, required=True)
 parser.add_argument("--package", type=pathlib.Path, required=True)
 parser.add_argument("--tools", type=pathlib.Path, required=True)
 options, rest = parser.parse_known_args()
-
-
-def _install():
-    """The virtual environment, with Debian's numpy. False: PyPI cannot be reached."""
-    python = options.tools / "bin/python"
-    if not python.exists():
-        subprocess.run(["/usr/bin/python3", "-m", "venv", "--system-site-packages", options.tools], check=True)
-    return subprocess.run([python, "-m", "pip", "-q", "install", *_PACKAGES], check=False).returncode == 0
 
 
 def _descendants(pid):
@@ -109,7 +103,7 @@ class SchedulersTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if not _install():
+    if not virtual_environment.install(options.tools, _PACKAGES):
         print("skipped: PyPI cannot be reached")
-        sys.exit(_SKIP)
+        sys.exit(virtual_environment.SKIP)
     unittest.main(argv=[sys.argv[0], *rest], verbosity=2)

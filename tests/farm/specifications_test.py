@@ -15,7 +15,9 @@ import tempfile
 import unittest
 import xml.etree.ElementTree
 
-_SKIP = 77  # what ctest takes as skipped
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import virtual_environment  # noqa: E402  pylint: disable=wrong-import-position
+
 _PACKAGES = ["kubernetes==37.0.2", "opencue-pyoutline==1.37.0", "opencue-pycue==1.37.0", "packaging==24.2"]
 _FARM = pathlib.Path(__file__).resolve().parents[2] / "deploy/farm"
 
@@ -25,23 +27,12 @@ parser.add_argument("--tools", type=pathlib.Path, required=True)
 options, rest = parser.parse_known_args()
 
 
-def _enter_environment():
-    """Runs this file again with the packages. Returns if PyPI cannot be reached."""
-    python = options.tools / "bin/python"
-    if not python.exists():
-        subprocess.run(["/usr/bin/python3", "-m", "venv", options.tools], check=True)
-    if subprocess.run([python, "-m", "pip", "-q", "install", *_PACKAGES], check=False).returncode == 0:
-        os.execv(python, [str(python), "-B", *sys.argv])
-
-
 try:
     import kubernetes.client
     import outline  # pylint: disable=unused-import
     import yaml
 except ImportError:
-    _enter_environment()
-    print("skipped: the packages are not installed and PyPI cannot be reached")
-    sys.exit(_SKIP)
+    virtual_environment.enter(options.tools, _PACKAGES, system=False)
 
 
 def _check(value, kind, where):

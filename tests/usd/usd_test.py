@@ -4,14 +4,15 @@ usage: usd_test.py --sinew FILE --tools FOLDER     FOLDER: a virtual environment
 """
 
 import argparse
-import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 import unittest
 
-_SKIP = 77  # what ctest takes as skipped
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import virtual_environment  # noqa: E402  pylint: disable=wrong-import-position
+
 _PACKAGES = ["usd-core==26.11"]
 
 parser = argparse.ArgumentParser()
@@ -20,22 +21,11 @@ parser.add_argument("--tools", type=pathlib.Path, required=True)
 options, rest = parser.parse_known_args()
 
 
-def _enter_environment():
-    """Runs this file again with OpenUSD and Debian's numpy. Returns if PyPI cannot be reached."""
-    python = options.tools / "bin/python"
-    if not python.exists():
-        subprocess.run(["/usr/bin/python3", "-m", "venv", "--system-site-packages", options.tools], check=True)
-    if subprocess.run([python, "-m", "pip", "-q", "install", *_PACKAGES], check=False).returncode == 0:
-        os.execv(python, [str(python), "-B", *sys.argv])
-
-
 try:
     import numpy
     from pxr import Sdf, Usd, UsdGeom, UsdValidation
 except ImportError:
-    _enter_environment()
-    print("skipped: usd-core is not installed and PyPI cannot be reached")
-    sys.exit(_SKIP)
+    virtual_environment.enter(options.tools, _PACKAGES)
 
 
 class UsdTest(unittest.TestCase):
