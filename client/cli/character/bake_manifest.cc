@@ -21,6 +21,14 @@ namespace {
 
 constexpr double kEven = 1e-6;  // frames: rounding
 
+// Between the first two numbers. They have six digits, so a third of a frame is made one again: the
+// rounded step would drift away from later numbers.
+double StepOf(const std::vector<double>& numbers) {
+  const double step = numbers[1] - numbers[0];
+  const double part = 1 / std::round(1 / step);
+  return std::abs(step - part) <= kEven ? part : step;
+}
+
 }  // namespace
 
 CacheInfo TimesOf(const client::ClipData& clip) {
@@ -30,7 +38,7 @@ CacheInfo TimesOf(const client::ClipData& clip) {
   info.frame_step = static_cast<double>(clip.step);
   if (const std::vector<double>& numbers = clip.frame_numbers; !numbers.empty()) {
     info.first_frame = numbers.front();
-    if (numbers.size() > 1) info.frame_step = numbers[1] - numbers[0];
+    if (numbers.size() > 1) info.frame_step = StepOf(numbers);
     for (std::uint32_t k = 0; k < info.frames && info.frame_numbers.empty(); ++k) {
       if (std::abs(numbers[k] - info.FrameNumber(k)) > kEven) info.frame_numbers = numbers;
     }

@@ -1,4 +1,5 @@
 // Samples of motion blur, velocities and normals in caches, whole and in parts.
+#include <absl/strings/str_cat.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +8,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/formats/manifest.h"
@@ -83,6 +85,15 @@ TEST_F(MotionBlur, OnlyEvenSamplesFitIntoPc2) {
   EXPECT_THAT(folder_.Names(), ElementsAre());
   ASSERT_EQ(Bake("a.pc2", {"--shutter", "-0.5..0.5", "--frames", "3-6"}).exit_code, 0);
   ASSERT_EQ(Bake("b.pc2", {"--shutter", "0..0.5", "--samples", "2"}).exit_code, 0);
+  // What the error recommends, for numbers of samples whose distance has no end of digits too.
+  for (const auto& [close, samples] : {std::pair("0.666667", "3"), std::pair("0.833333", "6"),
+                                       std::pair("0.857143", "7"), std::pair("0.923077", "13")}) {
+    const Finished third = Bake("c.pc2", {"--shutter", absl::StrCat("0..", close), "--samples",
+                                          samples, "--frames", "0-9"});
+    EXPECT_EQ(third.exit_code, 0) << samples << third.err;
+  }
+  EXPECT_EQ(
+      Bake("c.pc2", {"--shutter", "-0.5..0.5", "--samples", "4", "--frames", "0-9"}).exit_code, 0);
   ASSERT_EQ(Bake("a.mdd", {"--shutter", "-0.25..0.25"}).exit_code, 0);
   const Finished verified =
       Sinew({"verify", folder_ / "a.pc2", folder_ / "b.pc2", folder_ / "a.mdd"});
