@@ -30,8 +30,4 @@ std::uint64_t ContentHash::Digest() const {
   return XXH3_64bits_digest(state_->hash);
 }
 
-std::uint64_t HashContent(std::span<const std::byte> bytes) {
-  return XXH3_64bits(bytes.data(), bytes.size());
-}
-
 }  // namespace sinew

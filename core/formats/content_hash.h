@@ -1,10 +1,8 @@
-// content_hash.h - the XXH3-64 of a file, while its bytes are written or when it is read.
+// content_hash.h - BulkChecksum of a file while its bytes are written.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string_view>
 
 namespace sinew {
@@ -24,8 +22,5 @@ class ContentHash {
   struct State;
   std::unique_ptr<State> state_;
 };
-
-// Of bytes in one piece.
-std::uint64_t HashContent(std::span<const std::byte> bytes);
 
 }  // namespace sinew

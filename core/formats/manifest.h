@@ -49,7 +49,7 @@ struct ManifestUsd {
 struct ManifestFile {
   std::string name;  // relative to the folder of the manifest
   std::uint64_t bytes = 0;
-  std::uint64_t hash = 0;  // HashContent
+  std::uint64_t hash = 0;  // BulkChecksum of all of it
 };
 
 struct Manifest {

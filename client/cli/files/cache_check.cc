@@ -13,8 +13,8 @@
 #include "client/cli/base/exit_code.h"
 #include "client/cli/base/quantity.h"
 #include "client/cli/files/cache_output.h"
+#include "core/base/bulk_checksum.h"
 #include "core/base/status.h"
-#include "core/formats/content_hash.h"
 
 namespace sinew::cli {
 namespace {
@@ -200,7 +200,7 @@ std::string FaultOf(const std::string& path, const ManifestFile& described) {
     return absl::StrCat(described.name, " has ", file->bytes().size(), " bytes, its manifest says ",
                         described.bytes);
   }
-  const std::uint64_t hash = HashContent(file->bytes());
+  const std::uint64_t hash = BulkChecksum({file->bytes()});
   if (hash == described.hash) return "";
   return absl::StrFormat("%s has checksum %016x, its manifest says %016x", described.name, hash,
                          described.hash);

@@ -11,8 +11,8 @@
 #include "client/cli/files/input_file.h"
 #include "client/cli/files/name_pattern.h"
 #include "client/cli/files/output_file.h"
+#include "core/base/bulk_checksum.h"
 #include "core/base/status.h"
-#include "core/formats/content_hash.h"
 #include "core/formats/obj.h"
 
 namespace sinew::cli {
@@ -32,7 +32,7 @@ class ObjSequence : public CacheFile {
         FrameName(files_.path, static_cast<std::int64_t>(info_.FrameNumber(next_++)));
     written_.push_back({.name = std::filesystem::path(path).filename().string(),
                         .bytes = text_.size(),
-                        .hash = HashContent(std::as_bytes(std::span(text_)))});
+                        .hash = BulkChecksum({std::as_bytes(std::span(text_))})});
     bytes_ += text_.size();
     const absl::StatusOr<InputFile> older = InputFile::Open(path, text_.size());
     if (older.ok() && older->text() == text_) return absl::OkStatus();
