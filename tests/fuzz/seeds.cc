@@ -395,6 +395,22 @@ void AddServerFiles(const Corpus& corpus) {
   corpus.Add("jwt", "none", "eyJhbGciOiJub25lIn0.e30.");
 }
 
+void AddShared(const Corpus& corpus) {
+  const auto add = [&](const char* name, char kind, const std::string& text) {
+    corpus.Add("shared", name, std::string(1, kind) + text);
+  };
+  add("name", 0, sinew::testing::Base64Url("1" + std::string(40, '\1')));
+  add("mark", 1, "deleted/" + std::string(64, '0'));
+  add("mark_of_tenant", 1, "deleted/acme." + std::string(64, '0'));
+  add("credentials", 2,
+      "[other]\na = b\n[default]\naws_access_key_id = id\naws_secret_access_key = k/+=\n"
+      "aws_session_token = t\n");
+  add("redis", 3, "rediss://[::1]:7000/3");
+  add("redis_socket", 3, "unix:/run/redis");
+  add("endpoint", 4, "https://host:9000");
+  add("prefix", 4, "art/farm_1/");
+}
+
 void AddMuscleFiles(const Corpus& corpus) {
   corpus.Add("muscle_file", "via", R"({"muscles": [{
   "name": "biceps", // of the upper arm
@@ -433,6 +449,7 @@ int main(int argc, char** argv) {
   AddFormats(corpus);
   AddGltf(corpus);
   AddServerFiles(corpus);
+  AddShared(corpus);
   AddMuscleFiles(corpus);
   return 0;
 }
