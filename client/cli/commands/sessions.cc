@@ -71,6 +71,7 @@ void AddSessions(CommandList& commands) {
   set.SetFooter(R"(Examples:
   sinew sessions
   sinew sessions sessions/0123 --json        # with the recipe, every default filled in
+Behind a balancer the list is that of the server that answers; each finds any session by its name.
 See also: sinew bind, sinew delete, sinew stats.)");
 }
 
