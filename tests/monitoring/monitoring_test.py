@@ -19,7 +19,7 @@ FOLDER = HERE.parents[1] / "deploy" / "monitoring"
 METRIC = re.compile(r"\b(?:sinew|process)_[a-z_]+")
 LABEL = re.compile(r'\b(?:code|reason)="\w+"')
 # Appears only once it has counted; everything else is there from the start.
-LATER = {"sinew_refusals_total"}
+LATER = {"sinew_refusals_total", "sinew_store_requests_total"}
 
 options = argparse.ArgumentParser()
 options.add_argument("--sinewd", required=True)
