@@ -23,6 +23,7 @@
 #include "core/base/closest_names.h"
 #include "core/base/status.h"
 #include "server/base/address.h"
+#include "server/base/config_check.h"
 #include "server/base/config_options.h"
 #include "server/base/files.h"
 #include "server/base/version.h"
@@ -269,46 +270,6 @@ std::string Mistake(const CLI::ParseError& error, const CLI::App& app) {
   return error.what();
 }
 
-absl::Status CheckAccess(const Config& config) {
-  const AccessConfig& access = config.access;
-  const auto needs = [](absl::string_view option, absl::string_view other) {
-    return absl::InvalidArgumentError(absl::StrCat(option, ": needs ", other, " too"));
-  };
-  if (access.tls_cert.empty() != access.tls_key.empty()) {
-    return access.tls_cert.empty() ? needs("tls-key", "tls-cert") : needs("tls-cert", "tls-key");
-  }
-  if (!access.tls_client_ca.empty() && !access.UsesTls()) return needs("tls-client-ca", "tls-cert");
-  // Without it, a token meant for another service of the same issuer would open this one.
-  if (!access.jwks_file.empty() && access.jwt_audience.empty()) {
-    return needs("jwks-file", "jwt-audience");
-  }
-  // Whoever sets one of these believes that calls are authenticated.
-  if (access.jwks_file.empty()) {
-    if (!access.jwt_audience.empty()) return needs("jwt-audience", "jwks-file");
-    if (!access.jwt_issuer.empty()) return needs("jwt-issuer", "jwks-file");
-  }
-  if (!access.tls_tenant_pattern.empty() && access.tls_client_ca.empty()) {
-    return needs("tls-tenant-pattern", "tls-client-ca");
-  }
-  if (!access.trusted_proxies.empty() && !access.Authenticates() && !access.insecure) {
-    return absl::FailedPreconditionError(
-        "trusted-proxy: brings callers from other machines, which needs authentication "
-        "(--token-file, --jwks-file or --tls-client-ca); --insecure serves them without it");
-  }
-  if (access.insecure || (access.UsesTls() && access.Authenticates())) return absl::OkStatus();
-  for (const std::string& address : config.network.listen) {
-    if (IsLocalAddress(address)) continue;
-    return absl::FailedPreconditionError(absl::StrCat(
-        "listen: ", address, " can be reached from other machines, which needs ",
-        access.UsesTls() ? "" : "TLS (--tls-cert, --tls-key)",
-        access.UsesTls() || access.Authenticates() ? "" : " and ",
-        access.Authenticates() ? ""
-                               : "authentication (--token-file, --jwks-file or --tls-client-ca)",
-        "; --insecure listens all the same, for a network where all machines are trusted"));
-  }
-  return absl::OkStatus();
-}
-
 // All but what one option needs of others for access: those may come from another source.
 absl::Status CheckValues(const Config& config) {
   absl::Status status;
@@ -341,15 +302,7 @@ absl::Status CheckValues(const Config& config) {
 
 absl::Status Config::Validate() const {
   SINEW_RETURN_IF_ERROR(CheckValues(*this));
-  if (!shared.redis.empty() && !shared.session_key_file.empty()) {
-    return absl::InvalidArgumentError(
-        "session-key-file: got it with --redis, which keeps sessions without it");
-  }
-  if (shared.store.empty() && (!shared.redis.empty() || !shared.session_key_file.empty())) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(shared.redis.empty() ? "session-key-file" : "redis",
-                     ": got it without --store, where other servers find the rigs of sessions"));
-  }
+  SINEW_RETURN_IF_ERROR(CheckShared(shared, rigs.data_dir));
   return CheckAccess(*this);
 }
 

@@ -93,7 +93,11 @@ int CheckFiles(const Config& config) {
   if (const std::string& folder = config.rigs.data_dir; status.ok() && !folder.empty()) {
     status = CheckDataFolder(folder);
   }
-  if (status.ok() && !config.shared.store.empty()) status = ObjectStore::Check(config.shared);
+  if (status.ok() && !config.shared.store.empty()) {
+    const absl::StatusOr<std::string> note = ObjectStore::Check(config.shared);
+    status = note.status();
+    if (note.ok() && !note->empty()) std::fprintf(stderr, "sinewd: note: %s\n", note->c_str());
+  }
   if (status.ok()) {
     status =
         SessionRecords::Open(config.shared, std::make_shared<spdlog::logger>("check")).status();

@@ -1,6 +1,5 @@
 #include "server/shared/http_client.h"
 
-#include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
 #include <curl/curl.h>
 
@@ -16,11 +15,6 @@ constexpr std::size_t kIdleHandles = 8;
 constexpr std::uint64_t kSmallBytes = 4 << 20;
 constexpr long kSlowest = 1024;                  // bytes a second; less is a stall
 constexpr std::uint64_t kErrorBytes = 64 << 10;  // that are read of the body of an error
-
-void StartCurl() {
-  static std::once_flag once;
-  std::call_once(once, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
-}
 
 // What the callbacks of a transfer see.
 struct Transfer {
@@ -54,23 +48,26 @@ std::size_t TakeSome(char* from, std::size_t size, std::size_t count, void* cont
   return size * count;
 }
 
-std::size_t TakeHeader(char* from, std::size_t size, std::size_t count, void* context) {
-  auto& headers = static_cast<Transfer*>(context)->reply.headers;
-  const std::string_view line(from, size * count);
-  if (line.starts_with("HTTP/")) headers.clear();  // those of "100 Continue"
-  if (const std::size_t colon = line.find(':'); colon != line.npos) {
-    const std::string value(line.substr(colon + 1));
-    headers[absl::AsciiStrToLower(std::string(line.substr(0, colon)))] =
-        std::string(absl::StripAsciiWhitespace(value));
-  }
-  return size * count;
-}
-
 int Continues(void* context, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
   return static_cast<Transfer*>(context)->stopped ? 1 : 0;
 }
 
 }  // namespace
+
+void StartCurl() {
+  static std::once_flag once;
+  std::call_once(once, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
+}
+
+absl::StatusOr<std::string> HostOf(const std::string& url) {
+  const std::unique_ptr<CURLU, decltype(&curl_url_cleanup)> parsed(curl_url(), curl_url_cleanup);
+  char* text = nullptr;
+  CURLUcode code = curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), 0);
+  if (code == CURLUE_OK) code = curl_url_get(parsed.get(), CURLUPART_HOST, &text, 0);
+  if (code != CURLUE_OK) return absl::InvalidArgumentError(curl_url_strerror(code));
+  const std::unique_ptr<char, decltype(&curl_free)> owned(text, curl_free);
+  return std::string(text);
+}
 
 struct HttpClient::Handle {
   Handle() : curl(curl_easy_init()) {}
@@ -120,8 +117,6 @@ absl::StatusOr<HttpClient::Reply> HttpClient::Send(const Request& request) {
   set(CURLOPT_LOW_SPEED_LIMIT, kSlowest);
   set(CURLOPT_LOW_SPEED_TIME, std::max(1L, static_cast<long>(stall)));
   if (!options_.ca_file.empty()) set(CURLOPT_CAINFO, options_.ca_file.c_str());
-  set(CURLOPT_HEADERFUNCTION, TakeHeader);
-  set(CURLOPT_HEADERDATA, &transfer);
   set(CURLOPT_WRITEFUNCTION, TakeSome);
   set(CURLOPT_WRITEDATA, &transfer);
   set(CURLOPT_NOPROGRESS, 0L);
@@ -153,6 +148,10 @@ absl::StatusOr<HttpClient::Reply> HttpClient::Send(const Request& request) {
   }
   const CURLcode code = curl_easy_perform(curl);
   curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &reply.status);
+  curl_header* etag = nullptr;
+  if (curl_easy_header(curl, "ETag", 0, CURLH_HEADER, -1, &etag) == CURLHE_OK) {
+    reply.etag = etag->value;
+  }
   curl_slist_free_all(headers);
   Return(std::move(handle));
   if (transfer.too_large) {
@@ -165,18 +164,9 @@ absl::StatusOr<HttpClient::Reply> HttpClient::Send(const Request& request) {
 }
 
 std::string UrlEncoded(std::string_view text) {
-  static constexpr char kDigits[] = "0123456789ABCDEF";
-  std::string encoded;
-  for (const char c : text) {
-    if (absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.' ||
-        c == '~') {
-      encoded += c;
-    } else {
-      const auto byte = static_cast<unsigned char>(c);
-      encoded += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
-    }
-  }
-  return encoded;
+  const std::unique_ptr<char, decltype(&curl_free)> encoded(
+      curl_easy_escape(nullptr, text.data(), static_cast<int>(text.size())), &curl_free);
+  return encoded == nullptr ? std::string() : encoded.get();
 }
 
 }  // namespace sinew::server

@@ -7,13 +7,15 @@
 
 #include <atomic>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace sinew::server {
+
+// The host of a URL; of one in brackets, with them. kInvalidArgument: not a URL, or not a port.
+absl::StatusOr<std::string> HostOf(const std::string& url);
 
 // Thread-safe. Connections are kept and used again.
 class HttpClient {
@@ -43,7 +45,7 @@ class HttpClient {
   };
   struct Reply {
     long status = 0;
-    std::map<std::string, std::string> headers;  // names in lower case
+    std::string etag;  // with its quotes; empty = none
     std::string body;
   };
   // The reply, whatever its status. kUnavailable: no reply, or it ended early; kResourceExhausted:
@@ -63,6 +65,9 @@ class HttpClient {
   absl::Mutex mutex_;
   std::vector<std::unique_ptr<Handle>> idle_ ABSL_GUARDED_BY(mutex_);
 };
+
+// Before libcurl is used elsewhere. Thread-safe and idempotent.
+void StartCurl();
 
 // A part of a URL, with all but unreserved characters as %XX.
 std::string UrlEncoded(std::string_view text);

@@ -15,6 +15,7 @@
 
 #include "core/base/status.h"
 #include "server/base/files.h"
+#include "server/shared/http_client.h"
 
 namespace sinew::server {
 namespace {
@@ -27,10 +28,17 @@ constexpr std::size_t kIdleConnections = 8;
 constexpr int kMostNesting = 4;
 
 void AppendCommand(const RedisClient::Command& command, std::string& bytes) {
-  absl::StrAppend(&bytes, "*", command.size(), "\r\n");
+  std::vector<const char*> words;
+  std::vector<std::size_t> sizes;
   for (const std::string& word : command) {
-    absl::StrAppend(&bytes, "$", word.size(), "\r\n", word, "\r\n");
+    words.push_back(word.data());
+    sizes.push_back(word.size());
   }
+  char* formatted = nullptr;
+  const int size = redisFormatCommandArgv(&formatted, static_cast<int>(words.size()), words.data(),
+                                          sizes.data());
+  if (size > 0) bytes.append(formatted, static_cast<std::size_t>(size));
+  if (formatted != nullptr) redisFreeCommand(formatted);
 }
 
 RedisReply FromHiredis(const redisReply& reply, int nesting = 0) {
@@ -117,6 +125,7 @@ absl::StatusOr<RedisAddress> ParseRedisAddress(const std::string& redis) {
   const bool has_port =
       rest.find(':', rest.find(']') == rest.npos ? 0 : rest.find(']')) != rest.npos;
   address.url = absl::StrCat(tls ? "https://" : "http://", rest, has_port ? "" : ":6379");
+  if (!HostOf(address.url).ok()) return wrong;
   return address;
 }
 
@@ -220,7 +229,7 @@ absl::StatusOr<std::unique_ptr<RedisClient>> RedisClient::Create(const SharedCon
                                                                  Log log) {
   SINEW_ASSIGN_OR_RETURN(RedisAddress address, ParseRedisAddress(config.redis));
   SINEW_RETURN_IF_ERROR(ReadPassword(config).status());
-  curl_global_init(CURL_GLOBAL_DEFAULT);
+  StartCurl();
   return std::unique_ptr<RedisClient>(new RedisClient(std::move(address), config, std::move(log)));
 }
 

@@ -1,10 +1,12 @@
 #include "server/shared/s3_store.h"
 
 #include <absl/random/random.h>
+#include <absl/strings/ascii.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/strip.h>
 #include <absl/time/clock.h>
+#include <arpa/inet.h>
 
 #include <algorithm>
 #include <pugixml.hpp>
@@ -74,6 +76,11 @@ bool IsTransient(const absl::StatusOr<HttpClient::Reply>& reply) {
          (reply->status >= 500 || reply->status == 429 || reply->status == 409);
 }
 
+bool IsNumeric(const std::string& host) {
+  in_addr v4;
+  return absl::StartsWith(host, "[") || ::inet_pton(AF_INET, host.c_str(), &v4) == 1;
+}
+
 std::int64_t SecondsOf(const char* iso_time) {
   absl::Time time;
   std::string error;
@@ -109,6 +116,17 @@ absl::StatusOr<S3Address> ParseS3Address(const SharedConfig& config) {
       !IsSafe(endpoint.substr(host), "-.:[]")) {
     return absl::InvalidArgumentError(absl::StrCat("store-endpoint: got \"", config.store_endpoint,
                                                    "\", need https://host:port"));
+  }
+  const absl::StatusOr<std::string> host_name = HostOf(endpoint);
+  if (!host_name.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat("store-endpoint: got \"", config.store_endpoint,
+                                                   "\", ", host_name.status().message(),
+                                                   "; need https://host:port"));
+  }
+  if (!config.store_path_style && IsNumeric(*host_name)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("store-endpoint: got the address ", *host_name,
+                     ", which cannot have a bucket before it; need --store-path-style or a name"));
   }
   S3Address address;
   address.prefix = prefix.empty() ? std::string() : absl::StrCat(prefix, "/");
@@ -196,9 +214,8 @@ absl::StatusOr<std::string> S3Store::PutPart(const std::string& url, const std::
             .headers = {},
             .body = part}));
   if (reply.status != 200) return WriteStatusOf("part of an upload", reply);
-  const auto etag = reply.headers.find("etag");
-  if (etag == reply.headers.end()) return absl::InternalError("part of an upload: no ETag");
-  return etag->second;
+  if (reply.etag.empty()) return absl::InternalError("part of an upload: no ETag");
+  return reply.etag;
 }
 
 absl::Status S3Store::PutInParts(const std::string& name, std::string_view bytes) {

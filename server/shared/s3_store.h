@@ -39,6 +39,7 @@ class S3Store final : public ObjectStore {
   absl::Status Remove(const std::string& name) override;
   absl::StatusOr<std::vector<Object>> List(const std::string& prefix, const std::string& after,
                                            std::size_t count) override;
+  std::string Describe() const override { return address_.base + address_.folder; }
   void Stop() override { http_.Stop(); }
 
  private:

@@ -139,6 +139,23 @@ TEST(Config, AccessOptionsNeedEachOther) {
   }
 }
 
+TEST(Config, OptionsWithoutEffectAreRefused) {
+  const std::vector<std::vector<std::string>> table = {
+      {"--store-endpoint", "https://host"},
+      {"--store", "file:///s", "--store-endpoint", "https://host"},
+      {"--store", "file:///s", "--store-ca", "a"},
+      {"--store", "file:///s", "--store-credentials", "c"},
+      {"--store", "file:///s", "--store-path-style"},
+      {"--redis-password-file", "p"},
+      {"--store", "file:///s", "--redis", "redis://host", "--redis-user", "me"},
+      {"--store", "file:///s", "--redis", "redis://host", "--redis-ca", "a"},
+      {"--store", "file:///s", "--data-dir", "/s"}};
+  for (const auto& arguments : table) {
+    Config config;
+    EXPECT_EQ(Parse(arguments, config).exit_code, 64) << arguments.back();
+  }
+}
+
 TEST(Config, AProbeNeedsNoValidServer) {
   Config config;
   const CommandLine line = Parse({"--trusted-proxy", "10.0.0.1", "--probe", "localhost:1"}, config);

@@ -36,11 +36,19 @@ TEST(S3Address, NamesTheOptionThatIsWrong) {
     EXPECT_EQ(error({.store = store}).rfind("store: got \"", 0), 0u) << store;
   }
   for (const char* endpoint :
-       {"host:9000", "ftp://host", "https://", "https://user@host", "https://host/path"}) {
+       {"host:9000", "ftp://host", "https://", "https://user@host", "https://host/path",
+        "https://host:70000", "http://127.0.0.1:9000", "http://[::1]:9000"}) {
     EXPECT_EQ(error({.store = "s3://art", .store_endpoint = endpoint}).rfind("store-endpoint: ", 0),
               0u)
         << endpoint;
   }
+  EXPECT_NE(error({.store = "s3://art", .store_endpoint = "http://127.0.0.1:9000"})
+                .find("need --store-path-style or a name"),
+            std::string::npos);
+  EXPECT_EQ(error({.store = "s3://art",
+                   .store_endpoint = "http://127.0.0.1:9000",
+                   .store_path_style = true}),
+            "");
   EXPECT_EQ(error({.store = "s3://art", .store_region = "a/b"}).rfind("store-region: ", 0), 0u);
 }
 

@@ -1,0 +1,99 @@
+#include "server/base/config_check.h"
+
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/string_view.h>
+#include <absl/strings/strip.h>
+
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+#include "core/base/status.h"
+#include "server/base/address.h"
+
+namespace sinew::server {
+
+absl::Status CheckAccess(const Config& config) {
+  const AccessConfig& access = config.access;
+  const auto needs = [](absl::string_view option, absl::string_view other) {
+    return absl::InvalidArgumentError(absl::StrCat(option, ": needs ", other, " too"));
+  };
+  if (access.tls_cert.empty() != access.tls_key.empty()) {
+    return access.tls_cert.empty() ? needs("tls-key", "tls-cert") : needs("tls-cert", "tls-key");
+  }
+  if (!access.tls_client_ca.empty() && !access.UsesTls()) return needs("tls-client-ca", "tls-cert");
+  // Without it, a token meant for another service of the same issuer would open this one.
+  if (!access.jwks_file.empty() && access.jwt_audience.empty()) {
+    return needs("jwks-file", "jwt-audience");
+  }
+  // Whoever sets one of these believes that calls are authenticated.
+  if (access.jwks_file.empty()) {
+    if (!access.jwt_audience.empty()) return needs("jwt-audience", "jwks-file");
+    if (!access.jwt_issuer.empty()) return needs("jwt-issuer", "jwks-file");
+  }
+  if (!access.tls_tenant_pattern.empty() && access.tls_client_ca.empty()) {
+    return needs("tls-tenant-pattern", "tls-client-ca");
+  }
+  if (!access.trusted_proxies.empty() && !access.Authenticates() && !access.insecure) {
+    return absl::FailedPreconditionError(
+        "trusted-proxy: brings callers from other machines, which needs authentication "
+        "(--token-file, --jwks-file or --tls-client-ca); --insecure serves them without it");
+  }
+  if (access.insecure || (access.UsesTls() && access.Authenticates())) return absl::OkStatus();
+  for (const std::string& address : config.network.listen) {
+    if (IsLocalAddress(address)) continue;
+    return absl::FailedPreconditionError(absl::StrCat(
+        "listen: ", address, " can be reached from other machines, which needs ",
+        access.UsesTls() ? "" : "TLS (--tls-cert, --tls-key)",
+        access.UsesTls() || access.Authenticates() ? "" : " and ",
+        access.Authenticates() ? ""
+                               : "authentication (--token-file, --jwks-file or --tls-client-ca)",
+        "; --insecure listens all the same, for a network where all machines are trusted"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckShared(const SharedConfig& shared, const std::string& data_dir) {
+  if (!shared.redis.empty() && !shared.session_key_file.empty()) {
+    return absl::InvalidArgumentError(
+        "session-key-file: got it with --redis, which keeps sessions without it");
+  }
+  if (shared.store.empty() && (!shared.redis.empty() || !shared.session_key_file.empty())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(shared.redis.empty() ? "session-key-file" : "redis",
+                     ": got it without --store, where other servers find the rigs of sessions"));
+  }
+  const bool bucket = absl::StartsWith(shared.store, "s3://"),
+             tls = absl::StartsWith(shared.redis, "rediss://");
+  constexpr char kBucket[] = "--store s3://bucket";
+  const struct {
+    bool has_effect, is_given;
+    absl::string_view option, without;
+  } options[] = {
+      {bucket, !shared.store_endpoint.empty(), "store-endpoint", kBucket},
+      {bucket, !shared.store_ca.empty(), "store-ca", kBucket},
+      {bucket, !shared.store_credentials.empty(), "store-credentials", kBucket},
+      {bucket, shared.store_path_style, "store-path-style", kBucket},
+      {!shared.redis.empty(), !shared.redis_password_file.empty(), "redis-password-file",
+       "--redis"},
+      {!shared.redis_password_file.empty(), !shared.redis_user.empty(), "redis-user",
+       "--redis-password-file"},
+      {tls, !shared.redis_ca.empty(), "redis-ca", "--redis rediss://host"},
+  };
+  for (const auto& option : options) {
+    if (!option.is_given || option.has_effect) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat(option.option, ": got it without ", option.without));
+  }
+  std::error_code error;
+  const std::filesystem::path folder(std::string(absl::StripPrefix(shared.store, "file://")));
+  if (!bucket && !data_dir.empty() &&
+      folder.lexically_normal() == std::filesystem::absolute(data_dir, error).lexically_normal()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("store: got the folder of --data-dir, ", data_dir, "; need another"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace sinew::server

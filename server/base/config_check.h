@@ -1,0 +1,19 @@
+// config_check.h - what options need of each other. A part of config.h.
+#pragma once
+
+#include <absl/status/status.h>
+
+#include <string>
+
+#include "server/base/config.h"
+
+namespace sinew::server {
+
+// kInvalidArgument: an option for access lacks another; kFailedPrecondition: other machines could
+// use the server without authentication.
+absl::Status CheckAccess(const Config& config);
+
+// kInvalidArgument: an option about what servers share would have no effect, or shares nothing.
+absl::Status CheckShared(const SharedConfig& shared, const std::string& data_dir);
+
+}  // namespace sinew::server
