@@ -62,16 +62,10 @@ void Runtime::RenewRecords() {
   std::vector<SessionRecords::Held> held;
   for (const SessionTable::Lease& lease : sessions.TakeRenewed()) {
     const Session& session = *lease.session;
-    held.push_back(
-        {.tenant = session.tenant,
-         .name = session.name,
-         .used = lease.renewed,
-         .record = {
-             .source = session.source,
-             .request_id = session.request_id,
-             .ttl_ms = std::chrono::duration_cast<std::chrono::milliseconds>(lease.ttl).count(),
-             .last_ms = session.last_ms,
-             .shared = session.shared}});
+    held.push_back({.tenant = session.tenant,
+                    .name = session.name,
+                    .used = lease.renewed,
+                    .record = RecordOf(session, lease.ttl)});
   }
   const auto goes_on = records->Renew(held);
   if (!goes_on.ok()) return;

@@ -57,14 +57,13 @@ class CallWork : public std::enable_shared_from_this<Derived> {
                        : session.status();
       if (!status.ok()) self->End(status);
     };
+    moved_ = false;
     if (target.has_source()) {
       step_ = FindTarget(call_, target, done, MovesStep(), path);
       return;
     }
     PostStep(runtime_.control, [target, path, done](Derived& call) {
-      const Step step = FindTarget(call.call_, target, done, call.MovesStep(), path);
-      const absl::MutexLock lock(&call.mutex_);
-      if (step.lane != nullptr) call.SetStep(step);
+      call.BeginStep(FindTarget(call.call_, target, done, call.MovesStep(), path));
     });
   }
 
@@ -72,8 +71,14 @@ class CallWork : public std::enable_shared_from_this<Derived> {
   StepMoved MovesStep() {
     return [self = Self()](const Step& step) {
       const absl::MutexLock lock(&self->mutex_);
+      self->moved_ = true;
       self->SetStep(step);
     };
+  }
+  // Keeps the step that FindTarget has returned, unless the work has moved on meanwhile.
+  void BeginStep(const Step& step) {
+    const absl::MutexLock lock(&mutex_);
+    if (!std::exchange(moved_, false) && step.lane != nullptr) SetStep(step);
   }
 
   // Drops the step when the call ends, if it waits then.
@@ -134,6 +139,7 @@ class CallWork : public std::enable_shared_from_this<Derived> {
 
  private:
   Step step_ ABSL_GUARDED_BY(mutex_);
+  bool moved_ ABSL_GUARDED_BY(mutex_) = false;  // while FindTarget has not returned its step
   std::atomic<Arenas::Ticket> frame_{0};
   std::weak_ptr<Session> awaited_ ABSL_GUARDED_BY(mutex_);
   std::uint64_t bind_wait_ ABSL_GUARDED_BY(mutex_) = 0;  // id of the wait for its bind

@@ -34,9 +34,7 @@ void DeformCall::OnStarted() {
   const auto found = [call = Self()](absl::StatusOr<std::shared_ptr<Session>> session) {
     call->Found(std::move(session));
   };
-  const Step step = FindTarget(call_, request_.target(), found, MovesStep());
-  const absl::MutexLock lock(&mutex_);
-  SetStep(step);
+  BeginStep(FindTarget(call_, request_.target(), found, MovesStep()));
 }
 
 void DeformCall::Found(absl::StatusOr<std::shared_ptr<Session>> session) {

@@ -39,14 +39,9 @@ absl::StatusOr<std::shared_ptr<Session>> SharedSession(const Call& call,
 void NameSession(const Call& call, std::chrono::nanoseconds ttl, Session& session) {
   Runtime& runtime = call.method().runtime;
   session.last_ms = runtime.sessions.LastMs(runtime.clock.WallNow());
-  SessionRecord record{.source = session.source,
-                       .request_id = session.request_id,
-                       .ttl_ms = std::chrono::duration_cast<std::chrono::milliseconds>(ttl).count(),
-                       .last_ms = session.last_ms,
-                       .shared = session.shared};
   session.name = runtime.records == nullptr
                      ? absl::StrCat("sessions/", RandomHex())
-                     : runtime.records->NewName(call.caller().tenant, record);
+                     : runtime.records->NewName(call.caller().tenant, RecordOf(session, ttl));
 }
 
 absl::StatusOr<ResolvedSource> ResolveSource(const Call& call, const v1::SessionSource& source) {
@@ -117,6 +112,12 @@ Step PostWithRig(const Call& call, const v1::SessionSource& source, Workers::Wor
   }
   const auto fetch = [&call, &runtime, source, client, key, work = std::move(work),
                       moved = std::move(moved)](const absl::Status& turn) {
+    // Other rigs need this thread more than a call that waits for the same rig.
+    if (turn.ok() && runtime.rigs->AwaitFetch(key, [&call, source, work, moved] {
+          moved(PostWithRig(call, source, work, moved));
+        })) {
+      return;
+    }
     const absl::Status status =
         turn.ok() ? CatchExceptions([&] { return runtime.rigs->Fetch(key); }) : turn;
     if (!status.ok()) {

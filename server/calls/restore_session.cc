@@ -80,13 +80,4 @@ absl::Status DeleteEverywhere(const Call& call, const std::string& name) {
   return absl::OkStatus();
 }
 
-SessionRecord RecordOf(const SessionTable::Lease& lease) {
-  const Session& session = *lease.session;
-  return {.source = session.source,
-          .request_id = session.request_id,
-          .ttl_ms = std::chrono::duration_cast<std::chrono::milliseconds>(lease.ttl).count(),
-          .last_ms = session.last_ms,
-          .shared = session.shared};
-}
-
 }  // namespace sinew::server

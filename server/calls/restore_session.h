@@ -33,7 +33,4 @@ absl::Status RestoreIfUnknown(const Call& call, const std::string& name);
 // Ends a session on all servers. kNotFound.
 absl::Status DeleteEverywhere(const Call& call, const std::string& name);
 
-// What others need to continue the session of a lease.
-SessionRecord RecordOf(const SessionTable::Lease& lease);
-
 }  // namespace sinew::server

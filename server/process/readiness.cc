@@ -122,6 +122,15 @@ HttpPort::Probe Readiness::CheckNow() {
   absl::StrAppend(&probe.verbose, "[+]rigs ok: ", stats.rigs(), " stored\n",
                   "[+]binds ok: ", stats.binds_running(), " running, ", stats.binds_queued(),
                   " queued\n", "[+]streams ok: ", stats.streams(), " open\n");
+  // The server is ready without them.
+  if (runtime_.shared != nullptr) {
+    absl::StrAppend(&probe.verbose, runtime_.shared->up() ? "[+]store ok: " : "[-]store down: ",
+                    runtime_.shared->pending(), " objects to write\n");
+  }
+  if (runtime_.records != nullptr) {
+    absl::StrAppend(&probe.verbose, runtime_.records->up() ? "[+]session records ok\n"
+                                                           : "[-]session records down\n");
+  }
   return probe;
 }
 

@@ -75,7 +75,8 @@ absl::Status Create(const v1::CreateSessionRequest& request, v1::CreateSessionRe
     session = added.session;
     // If that fails, the next renewal of leases does it.
     if (runtime.records != nullptr) {
-      static_cast<void>(runtime.records->Keep(tenant, session->name, RecordOf(added)));
+      static_cast<void>(
+          runtime.records->Keep(tenant, session->name, RecordOf(*added.session, added.ttl)));
     }
   }
   SINEW_ASSIGN_OR_RETURN(const auto lease,
@@ -166,8 +167,8 @@ void AddSessionMethods(Runtime& runtime, RpcService& service) {
                                    runtime.sessions.Renew(call.caller().tenant, request.name(), ttl,
                                                           runtime.clock.Now()));
             if (request.has_ttl() && runtime.records != nullptr) {
-              static_cast<void>(
-                  runtime.records->Keep(call.caller().tenant, request.name(), RecordOf(lease)));
+              static_cast<void>(runtime.records->Keep(call.caller().tenant, request.name(),
+                                                      RecordOf(*lease.session, lease.ttl)));
             }
             *response.mutable_session() = ToProto(lease, runtime.clock);
             return absl::OkStatus();

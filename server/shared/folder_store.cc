@@ -1,5 +1,7 @@
 #include "server/shared/folder_store.h"
 
+#include <absl/cleanup/cleanup.h>
+#include <absl/strings/ascii.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 #include <fcntl.h>
@@ -15,6 +17,7 @@
 
 #include "core/base/status.h"
 #include "server/base/files.h"
+#include "server/shared/random_name.h"
 
 namespace sinew::server {
 namespace {
@@ -24,6 +27,22 @@ constexpr std::chrono::hours kAbandoned{24};  // age of a temporary file whose w
 
 // In the root, so that a share that is not mounted does not look like an empty store.
 constexpr char kMarker[] = "sinew-store";
+
+absl::StatusOr<std::string> ReadMarker(const std::filesystem::path& folder) {
+  SINEW_ASSIGN_OR_RETURN(const std::string text, ReadPiece(folder / kMarker, 0, 64));
+  return std::string(absl::StripAsciiWhitespace(text));
+}
+
+// Servers may do it at the same time: a link fails if the name exists.
+absl::Status Mark(const std::filesystem::path& folder) {
+  const std::filesystem::path written = folder / absl::StrCat(kMarker, ".", RandomHex());
+  SINEW_RETURN_IF_ERROR(WriteAtomically(written, RandomHex() + "\n"));
+  const absl::Cleanup remove = [&] { RemoveQuietly(written); };
+  std::error_code error;
+  std::filesystem::create_hard_link(written, folder / kMarker, error);
+  if (!error || error == std::errc::file_exists) return FlushFolder(folder);
+  return MoveDurably(written, folder / kMarker);  // a file system without links
+}
 
 // What a share that is gone reports is not a reason to drop anything.
 absl::Status Unreachable(const absl::Status& status) {
@@ -55,17 +74,31 @@ bool HasName(const Descriptor& file, const std::filesystem::path& path) {
 absl::StatusOr<std::unique_ptr<ObjectStore>> FolderStore::Open(
     const std::filesystem::path& folder) {
   SINEW_RETURN_IF_ERROR(MakeFolder(folder, "store"));
-  if (!std::filesystem::exists(folder / kMarker)) {
-    SINEW_RETURN_IF_ERROR(WriteAtomically(folder / kMarker, "1\n"));
-  }
-  return std::unique_ptr<ObjectStore>(new FolderStore(folder));
+  const bool is_new = !IsStore(folder);
+  if (is_new) SINEW_RETURN_IF_ERROR(Mark(folder));
+  SINEW_ASSIGN_OR_RETURN(std::string identity, ReadMarker(folder));
+  return std::unique_ptr<ObjectStore>(new FolderStore(folder, std::move(identity), is_new));
+}
+
+bool FolderStore::IsStore(const std::filesystem::path& folder) {
+  std::error_code error;
+  return std::filesystem::exists(folder / kMarker, error);
+}
+
+std::string FolderStore::Describe() const {
+  return absl::StrCat(folder_.string(), is_new_ ? ", a new store" : "", ", identity ", identity_);
 }
 
 absl::Status FolderStore::CheckMounted() const {
-  struct stat facts {};
-  if (::stat((folder_ / kMarker).c_str(), &facts) == 0) return absl::OkStatus();
-  return absl::UnavailableError(absl::StrCat(folder_.string(), ": its file ", kMarker,
-                                             " is missing: not mounted, or removed"));
+  const absl::StatusOr<std::string> identity = ReadMarker(folder_);
+  if (!identity.ok()) {
+    return absl::UnavailableError(absl::StrCat(folder_.string(), ": its file ", kMarker,
+                                               " is missing: not mounted, or removed"));
+  }
+  if (*identity == identity_) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat(
+      folder_.string(), ": another store than when this server started, identity ", *identity,
+      " and not ", identity_, ": mounted since, or exchanged; restart the server to use it"));
 }
 
 absl::StatusOr<std::string> FolderStore::Get(const std::string& name, std::uint64_t most_bytes) {

@@ -1,7 +1,9 @@
 // folder_store.h - an ObjectStore in a folder, local or of a network file system.
 //
 // An object is a file that is written under a temporary name, flushed and renamed, so it needs no
-// locks. Claims are locks (flock) on files in `claims`: over NFS they need version 4 or lockd.
+// locks. Claims are locks (flock) on files in `claims`: over NFS they need version 4 or lockd. The
+// file `sinew-store` holds a random number, by which a share that is not mounted, or another one,
+// is noticed.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -17,6 +19,8 @@ namespace sinew::server {
 class FolderStore final : public ObjectStore {
  public:
   // Creates the folder if needed, private to its owner. kFailedPrecondition: it cannot be used.
+  // IsStore: whether it is one already.
+  static bool IsStore(const std::filesystem::path& folder);
   static absl::StatusOr<std::unique_ptr<ObjectStore>> Open(const std::filesystem::path& folder);
 
   absl::StatusOr<std::string> Get(const std::string& name, std::uint64_t most_bytes) override;
@@ -26,11 +30,15 @@ class FolderStore final : public ObjectStore {
   absl::StatusOr<std::vector<Object>> List(const std::string& prefix, const std::string& after,
                                            std::size_t count) override;
   absl::StatusOr<std::unique_ptr<Claim>> TakeClaim(const std::string& name) override;
+  std::string Describe() const override;
 
  private:
+  FolderStore(std::filesystem::path folder, std::string identity, bool is_new)
+      : folder_(std::move(folder)), identity_(std::move(identity)), is_new_(is_new) {}
   absl::Status CheckMounted() const;
-  explicit FolderStore(std::filesystem::path folder) : folder_(std::move(folder)) {}
   const std::filesystem::path folder_;
+  const std::string identity_;  // the content of its marker
+  const bool is_new_;
 };
 
 }  // namespace sinew::server

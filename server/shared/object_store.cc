@@ -6,6 +6,7 @@
 
 #include "core/base/status.h"
 #include "server/base/files.h"
+#include "server/shared/authorities.h"
 #include "server/shared/folder_store.h"
 #include "server/shared/s3_store.h"
 
@@ -32,12 +33,20 @@ absl::StatusOr<std::unique_ptr<ObjectStore>> ObjectStore::Open(const SharedConfi
       absl::StrCat("store: got \"", config.store, "\", need file:///folder or s3://bucket/prefix"));
 }
 
-absl::Status ObjectStore::Check(const SharedConfig& config) {
+absl::StatusOr<std::string> ObjectStore::Check(const SharedConfig& config) {
   SINEW_ASSIGN_OR_RETURN(const std::string folder, FolderOf(config.store));
-  if (folder.empty()) return Open(config).status();  // does not connect
-  const absl::Status status = CheckWritableFolder(folder);
-  if (status.ok()) return status;
-  return absl::FailedPreconditionError(absl::StrCat("store: ", status.message()));
+  if (folder.empty()) {
+    SINEW_RETURN_IF_ERROR(CheckAuthorities("store-ca", config.store_ca));
+    SINEW_RETURN_IF_ERROR(Open(config).status());  // does not connect
+    return std::string();
+  }
+  if (const absl::Status status = CheckWritableFolder(folder); !status.ok()) {
+    return absl::FailedPreconditionError(absl::StrCat("store: ", status.message()));
+  }
+  if (FolderStore::IsStore(folder)) return std::string();
+  return absl::StrCat("store: ", folder,
+                      " is no store yet: the server will make one; if it should be, is its share "
+                      "mounted?");
 }
 
 absl::StatusOr<std::unique_ptr<ObjectStore::Claim>> ObjectStore::TakeClaim(const std::string&) {

@@ -23,8 +23,9 @@ class ObjectStore {
   // Opens what SharedConfig::store names, without connecting to it. kInvalidArgument: the URL or
   // the credentials; kFailedPrecondition: the folder cannot be used.
   static absl::StatusOr<std::unique_ptr<ObjectStore>> Open(const SharedConfig& config);
-  // The same, as far as that can be known without changing anything.
-  static absl::Status Check(const SharedConfig& config);
+  // The same, as far as that can be known without changing anything or connecting. Returns what
+  // its user should know, or nothing.
+  static absl::StatusOr<std::string> Check(const SharedConfig& config);
   virtual ~ObjectStore() = default;
 
   // Errors of all: kUnavailable: the store cannot be reached, or fails for now;
@@ -55,6 +56,9 @@ class ObjectStore {
     virtual ~Claim() = default;
   };
   virtual absl::StatusOr<std::unique_ptr<Claim>> TakeClaim(const std::string& name);
+
+  // For the log: where it is.
+  virtual std::string Describe() const = 0;
 
   // Requests in progress end with kUnavailable, and so do later ones.
   virtual void Stop() {}

@@ -39,8 +39,7 @@ std::vector<Command> Write(const std::string& tenant, const std::string& name,
   const std::string time = absl::StrCat(record.ttl_ms + kGraceMs);
   std::vector<Command> commands = {
       {"HSET", key, "source", record.source.SerializeAsString(), "request", record.request_id,
-       "ttl", absl::StrCat(record.ttl_ms), "last", absl::StrCat(record.last_ms), "shared",
-       record.shared ? "1" : "0"},
+       "ttl", absl::StrCat(record.ttl_ms), "last", absl::StrCat(record.last_ms)},
       {"PEXPIRE", key, time}};
   if (!record.request_id.empty()) {
     commands.push_back({"SET", RequestKey(tenant, record.request_id), name, "PX", time});
@@ -78,15 +77,14 @@ absl::StatusOr<SessionRecord> RedisRecords::Find(const std::string& tenant,
   if (name.size() != kNameBytes) return absl::NotFoundError("session: unknown");
   SINEW_ASSIGN_OR_RETURN(const RedisReply reply,
                          redis_->Run({"HMGET", SessionKey(tenant, name), "source", "request", "ttl",
-                                      "last", "shared", "deleted"}));
+                                      "last", "deleted"}));
   const auto& values = reply.list;
-  if (values.size() != 6 || values[5].kind != RedisReply::Kind::kNothing ||
+  if (values.size() != 5 || values[4].kind != RedisReply::Kind::kNothing ||
       values[0].kind != RedisReply::Kind::kText) {
     return absl::NotFoundError("session: unknown");
   }
   SessionRecord record;
   record.request_id = values[1].text;
-  record.shared = values[4].text == "1";
   if (!record.source.ParseFromString(values[0].text) ||
       !absl::SimpleAtoi(values[2].text, &record.ttl_ms) ||
       !absl::SimpleAtoi(values[3].text, &record.last_ms) || record.ttl_ms <= 0) {

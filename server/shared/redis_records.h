@@ -1,7 +1,7 @@
 // redis_records.h - SessionRecords in Redis.
 //
 // Keys, all with an expiry:
-//   sinew:session:TENANT/NAME     hash: source, request, ttl, last, shared, or deleted
+//   sinew:session:TENANT/NAME     hash: source, request, ttl, last, or deleted
 //   sinew:request:TENANT/ID       name of the session
 //   sinew:claim:NAME              who holds it
 // They last a little longer than the leases, which the servers time themselves, so that a lease

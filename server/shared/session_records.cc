@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/base/status.h"
+#include "server/shared/authorities.h"
 #include "server/shared/redis_client.h"
 #include "server/shared/redis_records.h"
 #include "server/shared/signed_names.h"
@@ -12,10 +13,12 @@ namespace sinew::server {
 absl::StatusOr<std::unique_ptr<SessionRecords>> SessionRecords::Open(const SharedConfig& config,
                                                                      Log log) {
   if (!config.redis.empty()) {
+    SINEW_RETURN_IF_ERROR(CheckAuthorities("redis-ca", config.redis_ca));
     SINEW_ASSIGN_OR_RETURN(auto redis, RedisClient::Create(config, std::move(log)));
     return std::make_unique<RedisRecords>(std::move(redis));
   }
-  if (!config.session_key_file.empty()) return SignedNames::Open(config.session_key_file);
+  if (!config.session_key_file.empty())
+    return SignedNames::Open(config.session_key_file, std::move(log));
   return nullptr;
 }
 

@@ -23,7 +23,6 @@ struct SessionRecord {
   std::string request_id;    // may be empty
   std::int64_t ttl_ms = 0;   // of its lease
   std::int64_t last_ms = 0;  // the time, since 1970, at which it ends however much it is used
-  bool shared = false;       // created for a Target with a recipe
 };
 
 // Calls block for a second or two at most; all are thread-safe. Names of tenants as Caller::tenant.

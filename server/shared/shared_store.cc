@@ -28,6 +28,7 @@ bool MeansDown(const absl::Status& status) {
 absl::StatusOr<std::unique_ptr<SharedStore>> SharedStore::Open(const SharedConfig& config,
                                                                Metrics& metrics, Log log) {
   SINEW_ASSIGN_OR_RETURN(std::unique_ptr<ObjectStore> store, ObjectStore::Open(config));
+  log->info("store: {}", store->Describe());
   return std::make_unique<SharedStore>(std::move(store), metrics, std::move(log));
 }
 

@@ -6,6 +6,7 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_split.h>
 #include <absl/strings/strip.h>
+#include <google/protobuf/util/time_util.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
@@ -20,6 +21,8 @@
 
 namespace sinew::server {
 namespace {
+
+using google::protobuf::util::TimeUtil;
 
 constexpr char kPrefix[] = "sessions/";
 constexpr char kVersion = '1';
@@ -43,9 +46,7 @@ std::string EndOf(const std::string& name) {
   return name.substr(name.size() - std::min(kCharacters, name.size()));
 }
 
-}  // namespace
-
-absl::StatusOr<std::unique_ptr<SessionRecords>> SignedNames::Open(const std::string& key_file) {
+absl::StatusOr<std::vector<std::string>> ReadKeys(const std::string& key_file) {
   const absl::StatusOr<std::string> text = ReadPiece(key_file, 0, 64 << 10);
   if (!text.ok()) {
     return absl::InvalidArgumentError(absl::StrCat("session-key-file: ", text.status().message()));
@@ -65,18 +66,52 @@ absl::StatusOr<std::unique_ptr<SessionRecords>> SignedNames::Open(const std::str
     return absl::InvalidArgumentError(
         absl::StrCat("session-key-file: ", key_file, ": got no key, need one or more, one a line"));
   }
-  return std::make_unique<SignedNames>(std::move(keys));
+  return keys;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<SessionRecords>> SignedNames::Open(const std::string& key_file,
+                                                                  Log log) {
+  SINEW_ASSIGN_OR_RETURN(Keys keys, ReadKeys(key_file));
+  return std::unique_ptr<SessionRecords>(
+      new SignedNames(key_file, std::move(keys), std::move(log)));
+}
+
+void SignedNames::ReadAgain() {
+  absl::StatusOr<Keys> keys = ReadKeys(key_file_);
+  const absl::MutexLock lock(&mutex_);
+  const std::string unusable(keys.ok() ? "" : keys.status().message());
+  if (keys.ok() && *keys != keys_) {
+    keys_ = *std::move(keys);
+    log_->info("read again: {}", key_file_);
+  } else if (!unusable.empty() && unusable != unusable_) {
+    log_->error("cannot use the new contents, the old ones stay: {}", unusable);
+  }
+  unusable_ = unusable;
+}
+
+void SignedNames::LogOtherKey() {
+  constexpr std::chrono::minutes kBetween{1};
+  const auto now = std::chrono::steady_clock::now();
+  const absl::MutexLock lock(&mutex_);
+  ++other_keys_;
+  if (now < next_log_) return;
+  log_->warn(
+      "session-key-file: {} session names are of a key that is not in {}; do all servers have the "
+      "same keys?",
+      std::exchange(other_keys_, 0), key_file_);
+  next_log_ = now + kBetween;
 }
 
 std::string SignedNames::NewName(const std::string& tenant, const SessionRecord& record) {
-  // Its validate_only is `shared`; its request_id begins with the time, and makes names differ.
-  v1::CreateSessionRequest content;
+  v1::Session content;
+  content.set_name(RandomHex());  // makes names differ
   *content.mutable_source() = record.source;
-  content.mutable_ttl()->set_seconds(record.ttl_ms / 1000);
-  content.mutable_ttl()->set_nanos(static_cast<int>(record.ttl_ms % 1000) * 1'000'000);
-  content.set_validate_only(record.shared);
-  content.set_request_id(absl::StrCat(record.last_ms, ".", RandomHex()));
+  *content.mutable_ttl() = TimeUtil::MillisecondsToDuration(record.ttl_ms);
+  *content.mutable_expire_time() = TimeUtil::MillisecondsToTimestamp(record.last_ms);
   const std::string bytes = absl::StrCat(std::string(1, kVersion), content.SerializeAsString());
+  const absl::MutexLock lock(&mutex_);
   return absl::StrCat(kPrefix,
                       absl::WebSafeBase64Escape(bytes + MacOf(keys_.front(), tenant, bytes)));
 }
@@ -98,24 +133,25 @@ absl::StatusOr<SessionRecord> SignedNames::Find(const std::string& tenant,
   }
   const absl::string_view content = absl::string_view(bytes).substr(0, bytes.size() - kMacBytes);
   const char* const mac = bytes.data() + content.size();
-  const bool is_ours = std::ranges::any_of(keys_, [&](const std::string& key) {
-    return CRYPTO_memcmp(MacOf(key, tenant, content).data(), mac, kMacBytes) == 0;
-  });
-  v1::CreateSessionRequest parsed;
-  if (!is_ours ||
-      !parsed.ParseFromArray(content.data() + 1, static_cast<int>(content.size()) - 1)) {
-    return unknown;
-  }
   {
-    const absl::MutexLock lock(&mutex_);
-    if (deleted_.contains(EndOf(name))) return unknown;
+    absl::ReleasableMutexLock lock(&mutex_);
+    const bool is_ours = std::ranges::any_of(keys_, [&](const std::string& key) {
+      return CRYPTO_memcmp(MacOf(key, tenant, content).data(), mac, kMacBytes) == 0;
+    });
+    const auto deleted = deleted_.find(tenant);
+    if (deleted != deleted_.end() && deleted->second.names.contains(EndOf(name))) return unknown;
+    lock.Release();
+    if (!is_ours) LogOtherKey();
+    if (!is_ours) return unknown;
+  }
+  v1::Session parsed;
+  if (!parsed.ParseFromArray(content.data() + 1, static_cast<int>(content.size()) - 1)) {
+    return unknown;
   }
   SessionRecord record;
   record.source = parsed.source();
-  record.ttl_ms = parsed.ttl().seconds() * 1000 + parsed.ttl().nanos() / 1'000'000;
-  record.shared = parsed.validate_only();
-  const std::vector<absl::string_view> time = absl::StrSplit(parsed.request_id(), '.');
-  if (!absl::SimpleAtoi(time.front(), &record.last_ms)) return unknown;
+  record.ttl_ms = TimeUtil::DurationToMilliseconds(parsed.ttl());
+  record.last_ms = TimeUtil::TimestampToMilliseconds(parsed.expire_time());
   return record;
 }
 
@@ -123,18 +159,24 @@ absl::StatusOr<std::string> SignedNames::FindRequest(const std::string&, const s
   return std::string();
 }
 
-absl::Status SignedNames::Delete(const std::string&, const std::string& name) {
+absl::Status SignedNames::Delete(const std::string& tenant, const std::string& name) {
   const absl::MutexLock lock(&mutex_);
-  if (!deleted_.insert(EndOf(name)).second) return absl::OkStatus();
-  deleted_order_.push_back(EndOf(name));
-  if (deleted_order_.size() > kMostDeleted) {
-    deleted_.erase(deleted_order_.front());
-    deleted_order_.pop_front();
-  }
+  Deleted& deleted = deleted_[tenant];
+  if (!deleted.names.insert(EndOf(name)).second) return absl::OkStatus();
+  deleted.order.push_back(EndOf(name));
+  if (++deleted_count_ <= kMostDeleted) return absl::OkStatus();
+  // The tenant with the most forgets one: it cannot make others' sessions come back.
+  const auto most = std::ranges::max_element(
+      deleted_, {}, [](const auto& tenants) { return tenants.second.order.size(); });
+  most->second.names.erase(most->second.order.front());
+  most->second.order.pop_front();
+  if (most->second.order.empty()) deleted_.erase(most);
+  --deleted_count_;
   return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<bool>> SignedNames::Renew(const std::vector<Held>& sessions) {
+  ReadAgain();
   return std::vector<bool>(sessions.size(), true);
 }
 

@@ -9,7 +9,10 @@
 #include <absl/base/thread_annotations.h>
 #include <absl/synchronization/mutex.h>
 
+#include <chrono>
+#include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -22,9 +25,8 @@ namespace sinew::server {
 class SignedNames final : public SessionRecords {
  public:
   // kInvalidArgument: no file, no key in it, or one of less than 32 characters. The first key
-  // signs, all are accepted.
-  static absl::StatusOr<std::unique_ptr<SessionRecords>> Open(const std::string& key_file);
-  explicit SignedNames(std::vector<std::string> keys) : keys_(std::move(keys)) {}
+  // signs, all are accepted. Renew reads the file again.
+  static absl::StatusOr<std::unique_ptr<SessionRecords>> Open(const std::string& key_file, Log log);
 
   std::string NewName(const std::string& tenant, const SessionRecord& record) override;
   absl::Status Keep(const std::string& tenant, const std::string& name,
@@ -38,10 +40,27 @@ class SignedNames final : public SessionRecords {
   bool up() const override { return true; }
 
  private:
-  const std::vector<std::string> keys_;
+  using Keys = std::vector<std::string>;
+  // The ends of deleted names of one tenant, and their order.
+  struct Deleted {
+    std::set<std::string> names;
+    std::deque<std::string> order;
+  };
+  SignedNames(std::string key_file, Keys keys, Log log)
+      : key_file_(std::move(key_file)), log_(std::move(log)), keys_(std::move(keys)) {}
+  void ReadAgain();
+  // At most once a minute: the names may be anything that clients send.
+  void LogOtherKey();
+
+  const std::string key_file_;
+  const Log log_;
   absl::Mutex mutex_;
-  std::set<std::string> deleted_ ABSL_GUARDED_BY(mutex_);
-  std::deque<std::string> deleted_order_ ABSL_GUARDED_BY(mutex_);
+  Keys keys_ ABSL_GUARDED_BY(mutex_);
+  std::string unusable_ ABSL_GUARDED_BY(mutex_);  // why the file is, as logged
+  std::chrono::steady_clock::time_point next_log_ ABSL_GUARDED_BY(mutex_);
+  std::uint64_t other_keys_ ABSL_GUARDED_BY(mutex_) = 0;            // names, since the last line
+  std::map<std::string, Deleted> deleted_ ABSL_GUARDED_BY(mutex_);  // by tenant
+  std::size_t deleted_count_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace sinew::server

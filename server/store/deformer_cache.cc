@@ -13,6 +13,7 @@
 
 #include "core/base/digest.h"
 #include "core/base/status.h"
+#include "core/base/table_io.h"
 #include "core/deform/engine/recipe_text.h"
 #include "server/base/catch_exceptions.h"
 #include "server/base/files.h"
@@ -32,9 +33,10 @@ constexpr std::chrono::milliseconds kClaimPoll{200};
 // How long others wait for bound data to be written once it is bound.
 constexpr std::chrono::seconds kLongestClaim{30};
 
-// The name of bound data in the shared store.
+// The name of bound data in the shared store: another for each format, so that servers of two
+// versions do not replace each other's.
 std::string SharedNameOf(const std::string& key) {
-  return SharedBoundFolder(RigOfBound(key)) + Sha256Hex(key);
+  return absl::StrCat(SharedBoundFolder(RigOfBound(key)), Sha256Hex(key), "-", kTableVersion);
 }
 
 constexpr char kBoundElsewhere[] = "sinew.bound-elsewhere";

@@ -13,10 +13,10 @@
 #include <absl/synchronization/mutex.h>
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,6 +54,8 @@ class RigStore {
   bool MayFetch(const RigKey& key) const { return shared_ != nullptr && !Has(key); }
   // OK if the rig is stored here now. Errors as Get.
   absl::Status Fetch(const RigKey& key);
+  // True: a thread fetches it now, and calls `ended` afterwards, whether or not it succeeds.
+  bool AwaitFetch(const RigKey& key, std::function<void()> ended);
   // The parsed rig. kNotFound; kDataLoss: its bytes are damaged or missing, and the rig was
   // removed; kInternal: temporary read error.
   absl::StatusOr<std::shared_ptr<const StoredRig>> Get(const RigKey& key);
@@ -189,8 +191,9 @@ class RigStore {
   mutable absl::Mutex mutex_;
   std::map<std::string, EntryPointer> entries_ ABSL_GUARDED_BY(mutex_);  // by RigKey::Text
   LruOrder parsed_ ABSL_GUARDED_BY(mutex_);
-  LruOrder used_ ABSL_GUARDED_BY(mutex_);                   // of rigs in the shared store
-  std::set<std::string> fetching_ ABSL_GUARDED_BY(mutex_);  // by RigKey::Text
+  LruOrder used_ ABSL_GUARDED_BY(mutex_);  // of rigs in the shared store
+  // Rigs that are being fetched, by RigKey::Text, with who waits for them.
+  std::map<std::string, std::vector<std::function<void()>>> fetching_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace sinew::server

@@ -34,13 +34,25 @@ absl::Status RigStore::Fetch(const RigKey& key) {
     mutex_.Await(absl::Condition(&done));
     if (entries_.contains(text)) return absl::OkStatus();
     if (shared_ == nullptr) return UnknownRig(key.hex);
-    fetching_.insert(text);
+    fetching_[text];
   }
   const absl::Cleanup end = [&] {
-    const absl::MutexLock lock(&mutex_);
-    fetching_.erase(text);
+    std::vector<std::function<void()>> waiting;
+    {
+      const absl::MutexLock lock(&mutex_);
+      waiting = std::move(fetching_.extract(text).mapped());
+    }
+    for (const std::function<void()>& ended : waiting) ended();
   };
   return FetchOnce(key);
+}
+
+bool RigStore::AwaitFetch(const RigKey& key, std::function<void()> ended) {
+  const absl::MutexLock lock(&mutex_);
+  const auto found = fetching_.find(key.Text());
+  if (found == fetching_.end()) return false;
+  found->second.push_back(std::move(ended));
+  return true;
 }
 
 absl::Status RigStore::FetchOnce(const RigKey& key) {

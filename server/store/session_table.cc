@@ -40,6 +40,13 @@ bool SameSource(const v1::SessionSource& a, const v1::SessionSource& b) {
 
 }  // namespace
 
+SessionRecord RecordOf(const Session& session, std::chrono::nanoseconds ttl) {
+  return {.source = session.source,
+          .request_id = session.request_id,
+          .ttl_ms = std::chrono::duration_cast<std::chrono::milliseconds>(ttl).count(),
+          .last_ms = session.last_ms};
+}
+
 std::shared_ptr<Session> UseSession(const std::shared_ptr<Session>& session) {
   ++session->calls;
   return {session.get(), [session](Session*) {

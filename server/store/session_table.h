@@ -24,6 +24,7 @@
 #include "server/base/caller.h"
 #include "server/base/clock.h"
 #include "server/base/config.h"
+#include "server/shared/session_records.h"
 #include "server/store/deformer_cache.h"
 #include "server/threads/quota.h"
 #include "sinew/v1/session_service.pb.h"
@@ -46,6 +47,9 @@ struct Session {
   // A call that used it has ended, and its lease has not been renewed since.
   std::atomic<bool> used{false};
 };
+
+// What other servers need to continue the session, with a lease of `ttl`.
+SessionRecord RecordOf(const Session& session, std::chrono::nanoseconds ttl);
 
 // The session, as used by an open call until the result and its copies are gone.
 std::shared_ptr<Session> UseSession(const std::shared_ptr<Session>& session);

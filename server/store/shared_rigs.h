@@ -1,7 +1,7 @@
 // shared_rigs.h - rigs and what is derived from them as objects of the shared store.
 //
 //   rigs/HEX                  the rig's bytes, as uploaded
-//   bound/HEX/DIGEST          bound data of that rig
+//   bound/HEX/DIGEST-VERSION  bound data of that rig
 //   tenants/TENANT/...        the same of a tenant
 //   deleted/[TENANT.]HEX      the rig was deleted: other servers drop what they have fetched
 #pragma once

@@ -51,6 +51,7 @@ class HookedStore final : public server::ObjectStore {
   absl::StatusOr<std::unique_ptr<Claim>> TakeClaim(const std::string& name) override {
     return store_->TakeClaim(name);
   }
+  std::string Describe() const override { return store_->Describe(); }
 
  private:
   bool Cut() {

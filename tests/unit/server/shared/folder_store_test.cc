@@ -109,6 +109,48 @@ TEST_F(FolderStoreTest, AShareThatIsNotMountedIsUnavailableAndNotEmpty) {
   EXPECT_TRUE(store_->Get("rigs/a", 9).ok());
 }
 
+TEST_F(FolderStoreTest, AnotherStoreIsNotTakenForTheSame) {
+  ASSERT_TRUE(store_->Put("rigs/a", "1").ok());
+  EXPECT_NE(store_->Describe().find("/shared, a new store, identity "), std::string::npos);
+  const std::string url = "file://" + folder_.path().string() + "/shared";
+  const auto again = *ObjectStore::Open({.store = url});
+  EXPECT_EQ(again->Describe().find("a new store"), std::string::npos);
+  // As when a share is mounted over the folder in which a server that started too early has made
+  // its own store.
+  fs::rename(folder_.path() / "shared", folder_.path() / "away");
+  const auto other = *ObjectStore::Open({.store = url});
+  EXPECT_TRUE(other->Put("rigs/a", "1").ok());
+  const absl::Status put = store_->Put("rigs/b", "1");
+  EXPECT_EQ(put.code(), absl::StatusCode::kUnavailable);
+  EXPECT_NE(put.message().find("another store than when this server started"), std::string::npos);
+}
+
+TEST_F(FolderStoreTest, ServersThatMarkItAtTheSameTimeAgree) {
+  for (int round = 0; round < 20; ++round) {
+    const std::string url = "file://" + folder_.path().string() + "/new" + std::to_string(round);
+    std::vector<std::unique_ptr<ObjectStore>> stores(4);
+    std::vector<std::thread> threads;
+    for (auto& store : stores) {
+      threads.emplace_back([&] { store = *ObjectStore::Open({.store = url}); });
+    }
+    for (std::thread& thread : threads) thread.join();
+    for (const auto& store : stores) EXPECT_TRUE(store->Put("rigs/a", "1").ok());
+  }
+}
+
+TEST(ObjectStore, CheckSaysWhetherAStoreWillBeMade) {
+  const testing::TemporaryFolder folder;
+  const SharedConfig config{.store = "file://" + folder.path().string() + "/new"};
+  EXPECT_NE(ObjectStore::Check(config)->find("is no store yet"), std::string::npos);
+  EXPECT_FALSE(fs::exists(folder.path() / "new"));
+  ASSERT_TRUE(ObjectStore::Open(config).ok());
+  EXPECT_EQ(*ObjectStore::Check(config), "");
+  testing::WriteAll(folder / "ca.pem", "no certificate");
+  EXPECT_EQ(
+      ObjectStore::Check({.store = "s3://art", .store_ca = folder / "ca.pem"}).status().code(),
+      absl::StatusCode::kInvalidArgument);
+}
+
 TEST(ObjectStore, NamesWhatIsWrongWithAUrl) {
   const auto error = [](SharedConfig config) {
     return std::string(ObjectStore::Open(config).status().message());

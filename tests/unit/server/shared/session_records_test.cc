@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <spdlog/sinks/ostream_sink.h>
+
+#include <algorithm>
+#include <sstream>
 
 #include "server/shared/redis_client.h"
 #include "server/shared/signed_names.h"
@@ -21,65 +25,112 @@ const std::string kName = "sessions/" + std::string(32, 'a');
 const std::string kOtherName = "sessions/" + std::string(32, 'b');
 
 SessionRecord MakeRecord() {
-  SessionRecord record{.source = {},
-                       .request_id = "request",
-                       .ttl_ms = 60'500,
-                       .last_ms = 4'000'000'000'000,
-                       .shared = false};
+  SessionRecord record{
+      .source = {}, .request_id = "request", .ttl_ms = 60'500, .last_ms = 4'000'000'000'000};
   record.source.set_rig("rigs/sha256-x");
   record.source.set_recipe_text("ddm(radius=0.03)");
   return record;
 }
 
-TEST(SignedNames, CarryTheRecord) {
-  SignedNames names({std::string(32, 'k')});
-  const std::string name = names.NewName("acme", MakeRecord());
-  EXPECT_NE(name, names.NewName("acme", MakeRecord()));
-  SignedNames other({std::string(32, 'n'), std::string(32, 'k')});  // the key is an older one
-  const SessionRecord found = *other.Find("acme", name);
+class SignedNamesTest : public ::testing::Test {
+ protected:
+  // Names signed with the first of `keys`, each of 32 of the given character.
+  std::unique_ptr<SessionRecords> Open(const std::string& keys, const Log& log = QuietLog()) {
+    const std::string path = folder_ / ("keys." + std::to_string(files_++));
+    WriteKeys(path, keys);
+    return *SignedNames::Open(path, log);
+  }
+  static void WriteKeys(const std::string& path, const std::string& keys) {
+    std::string text;
+    for (const char key : keys) text += std::string(32, key) + "\n";
+    testing::WriteAll(path, text);
+  }
+  const testing::TemporaryFolder folder_;
+  int files_ = 0;
+};
+
+TEST_F(SignedNamesTest, CarryTheRecord) {
+  const auto names = Open("k");
+  const std::string name = names->NewName("acme", MakeRecord());
+  EXPECT_NE(name, names->NewName("acme", MakeRecord()));
+  const SessionRecord found = *Open("nk")->Find("acme", name);  // the key is an older one
   EXPECT_EQ(found.source.SerializeAsString(), MakeRecord().source.SerializeAsString());
   EXPECT_EQ(found.ttl_ms, 60'500);
   EXPECT_EQ(found.last_ms, 4'000'000'000'000);
 }
 
-TEST(SignedNames, RefuseWhatTheyHaveNotSigned) {
-  SignedNames names({std::string(32, 'k')});
-  const std::string name = names.NewName("acme", MakeRecord());
-  EXPECT_TRUE(names.Find("acme", name).ok());
-  EXPECT_FALSE(names.Find("bravo", name).ok());
-  EXPECT_FALSE(SignedNames({std::string(32, 'n')}).Find("acme", name).ok());
+TEST_F(SignedNamesTest, RefuseWhatTheyHaveNotSigned) {
+  const auto names = Open("k");
+  const std::string name = names->NewName("acme", MakeRecord());
+  EXPECT_TRUE(names->Find("acme", name).ok());
+  EXPECT_FALSE(names->Find("bravo", name).ok());
   for (std::size_t i = 0; i < name.size(); ++i) {
     for (const char c : {'A', 'b', '=', '+', '\0'}) {
       if (name[i] == c) continue;
       std::string changed = name;
       changed[i] = c;
-      EXPECT_FALSE(names.Find("acme", changed).ok()) << i << c;
+      EXPECT_FALSE(names->Find("acme", changed).ok()) << i << c;
     }
   }
   for (const std::string& wrong :
        {name + "=", name + "A", name.substr(0, name.size() - 1), std::string("sessions/"),
         std::string(), "sessions/" + std::string(100'000, 'A')}) {
-    EXPECT_FALSE(names.Find("acme", wrong).ok()) << wrong.substr(0, 100);
+    EXPECT_FALSE(names->Find("acme", wrong).ok()) << wrong.substr(0, 100);
   }
 }
 
-TEST(SignedNames, RememberWhatWasDeleted) {
-  SignedNames names({std::string(32, 'k')});
-  const std::string name = names.NewName("acme", MakeRecord());
-  ASSERT_TRUE(names.Delete("acme", name).ok());
-  EXPECT_EQ(names.Find("acme", name).status().code(), absl::StatusCode::kNotFound);
+TEST_F(SignedNamesTest, AnotherKeyIsLoggedOnce) {
+  std::ostringstream text;
+  const auto log = std::make_shared<spdlog::logger>(
+      "test", std::make_shared<spdlog::sinks::ostream_sink_mt>(text));
+  const std::string name = Open("k")->NewName("acme", MakeRecord());
+  const auto others = Open("n", log);
+  EXPECT_FALSE(others->Find("acme", name).ok());
+  EXPECT_FALSE(others->Find("acme", name).ok());
+  const std::string logged = text.str();
+  EXPECT_NE(logged.find("1 session names are of a key that is not in"), std::string::npos);
+  EXPECT_EQ(std::ranges::count(logged, '\n'), 1);
 }
 
-TEST(SignedNames, NeedAKeyOfSomeLength) {
-  const testing::TemporaryFolder folder;
+TEST_F(SignedNamesTest, TheFileIsReadAgain) {
+  const std::string path = folder_ / "keys";
+  WriteKeys(path, "k");
+  const auto names = *SignedNames::Open(path, QuietLog());
+  const std::string name = names->NewName("acme", MakeRecord());
+  testing::WriteAll(path, "short\n");
+  ASSERT_TRUE(names->Renew({}).ok());
+  EXPECT_TRUE(names->Find("acme", name).ok());  // the old keys stay
+  WriteKeys(path, "nk");
+  ASSERT_TRUE(names->Renew({}).ok());
+  EXPECT_TRUE(Open("n")->Find("acme", names->NewName("acme", MakeRecord())).ok());
+  EXPECT_TRUE(names->Find("acme", name).ok());
+  WriteKeys(path, "n");
+  ASSERT_TRUE(names->Renew({}).ok());
+  EXPECT_FALSE(names->Find("acme", name).ok());
+}
+
+TEST_F(SignedNamesTest, RememberWhatWasDeleted) {
+  const auto names = Open("k");
+  const std::string name = names->NewName("acme", MakeRecord());
+  ASSERT_TRUE(names->Delete("acme", name).ok());
+  EXPECT_EQ(names->Find("acme", name).status().code(), absl::StatusCode::kNotFound);
+  // As many by another tenant as are remembered of all.
+  for (int i = 0; i < 100'001; ++i) {
+    ASSERT_TRUE(names->Delete("bravo", "sessions/" + std::to_string(i)).ok());
+  }
+  EXPECT_EQ(names->Find("acme", name).status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(SignedNamesTest, NeedAKeyOfSomeLength) {
   const auto error = [&](const std::string& text) {
-    testing::WriteAll(folder / "key", text);
-    return SignedNames::Open(folder / "key").status();
+    testing::WriteAll(folder_ / "key", text);
+    return SignedNames::Open(folder_ / "key", QuietLog()).status();
   };
   EXPECT_TRUE(error("\n" + std::string(32, 'k') + "\n").ok());
   EXPECT_EQ(error("").code(), absl::StatusCode::kInvalidArgument);
   EXPECT_NE(error("short\n").message().find("got a key of 5 characters"), std::string::npos);
-  EXPECT_EQ(SignedNames::Open(folder / "none").status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(SignedNames::Open(folder_ / "none", QuietLog()).status().code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 TEST(RedisAddress, IsAUrlOrASocket) {
@@ -89,9 +140,9 @@ TEST(RedisAddress, IsAUrlOrASocket) {
   EXPECT_EQ(ParseRedisAddress("rediss://[::1]")->url, "https://[::1]:6379");
   EXPECT_EQ(ParseRedisAddress("rediss://[::1]:7000")->url, "https://[::1]:7000");
   EXPECT_EQ(ParseRedisAddress("unix:/run/redis")->socket, "/run/redis");
-  for (const char* wrong :
-       {"", "host:6379", "http://host", "redis://", "redis://:6379", "redis://host/x",
-        "redis://host/-1", "redis://user@host", "unix:run", "redis://host/70000"}) {
+  for (const char* wrong : {"", "host:6379", "http://host", "redis://", "redis://:6379",
+                            "redis://host/x", "redis://host/-1", "redis://user@host", "unix:run",
+                            "redis://host/70000", "redis://host:70000"}) {
     EXPECT_EQ(ParseRedisAddress(wrong).status().code(), absl::StatusCode::kInvalidArgument)
         << wrong;
   }
