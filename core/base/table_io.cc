@@ -13,14 +13,13 @@ namespace sinew {
 namespace {
 
 constexpr std::uint64_t kMagic = 0x31425457454e4953;  // "SINEWTB1" in memory
-constexpr std::uint32_t kVersion = 2;
 constexpr std::uint32_t kByteOrder = 0x01020304;
 constexpr std::size_t kAlign = 64;
 constexpr std::size_t kNameBytes = 96;
 
 struct Header {
   std::uint64_t magic = kMagic;
-  std::uint32_t version = kVersion, byte_order = kByteOrder;
+  std::uint32_t version = kTableVersion, byte_order = kByteOrder;
   std::uint64_t tables = 0, file_bytes = 0;
   std::uint64_t checksum = 0;  // of the whole file with this field 0
   std::uint64_t reserved[3] = {0, 0, 0};
@@ -84,8 +83,8 @@ absl::StatusOr<TableReader> TableReader::Open(std::string_view bytes) {
   std::memcpy(&header, bytes.data(), sizeof header);
   if (header.magic != kMagic) return Damaged("not a table file");
   if (header.byte_order != kByteOrder) return Damaged("written in another byte order");
-  if (header.version != kVersion) {
-    return Damaged(absl::StrCat("format version ", header.version, ", need ", kVersion));
+  if (header.version != kTableVersion) {
+    return Damaged(absl::StrCat("format version ", header.version, ", need ", kTableVersion));
   }
   if (header.file_bytes != bytes.size()) {
     return Damaged(absl::StrCat("has ", bytes.size(), " bytes, need ", header.file_bytes));

@@ -22,6 +22,8 @@
 
 namespace sinew {
 
+inline constexpr std::uint32_t kTableVersion = 2;  // of the format: others are not read
+
 class TableWriter {
  public:
   // Adds an array of trivially copyable values. Names are unique within a file.
