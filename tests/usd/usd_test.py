@@ -77,8 +77,8 @@ class UsdTest(unittest.TestCase):
                                                       mesh.GetFaceVertexCountsAttr().Get(), 9140)[0])
         self.assertEqual(mesh.GetNormalsInterpolation(), "vertex")
         self.assertEqual(mesh.GetPointsAttr().GetTimeSamples(), list(range(48)))
-        for name, attribute in (("hand.npy", "points"), ("hand.normals.npy", "normals"),
-                                ("hand.velocities.npy", "velocities")):
+        for name, attribute in (("hand.npy", "points"), ("hand.npy.normals.npy", "normals"),
+                                ("hand.npy.velocities.npy", "velocities")):
             self.expect_points(mesh.GetPrim(), self.array(name), range(48), attribute)
         points = self.array("hand.npy")
         for time in (0, 20, 47):
@@ -112,7 +112,7 @@ class UsdTest(unittest.TestCase):
         prim = stage.GetPrimAtPath("/model_hand/hand")
         points = self.array("hand.npy")
         self.expect_points(prim, points, range(48))
-        self.expect_points(prim, self.array("hand.normals.npy"), range(48), "normals")
+        self.expect_points(prim, self.array("hand.npy.normals.npy"), range(48), "normals")
         used = {layer.GetDisplayName() for layer in stage.GetUsedLayers()}
         self.assertLessEqual({"0-9.usda", "10-19.usda", "40-47.usda"}, used)
         # Between the last sample of a clip and the first of the next one.
@@ -127,7 +127,7 @@ class UsdTest(unittest.TestCase):
         self.assertEqual(sorted(path.name for path in (self.folder / "hand.clips").iterdir()),
                          ["0-23.usda", "24-47.usda", "manifest.usda", "topology.usda"])
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()),
-                         ["hand.clips", "hand.normals.npy", "hand.npy", "hand.npy.json", "hand.usda", "hand.usda.json"])
+                         ["hand.clips", "hand.npy.normals.npy", "hand.npy", "hand.npy.json", "hand.usda", "hand.usda.json"])
 
     def test_overs_move_the_meshes_of_another_layer(self):
         root = ("--usd-root", "/Hero/geo")

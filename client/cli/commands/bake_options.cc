@@ -63,9 +63,9 @@ void AddBakeOptions(OptionSet& set, BakeOptions& options) {
                 "Of --shutter: samples of a frame at even distances, both ends included; 1 is in "
                 "the middle (default: 3)");
   set.AddFlag("--normals", options.output.normals,
-              "Also normals of unit length, in NAME.normals.npy, the .usda, .obj or .glb");
+              "Also normals of unit length, in OUT.normals.npy, the .usda, .obj or .glb");
   set.AddFlag("--velocities", options.output.velocities,
-              "Also velocities in units per second, in NAME.velocities.npy or the .usda");
+              "Also velocities in units per second, in OUT.velocities.npy or the .usda");
   set.AddNumber("--velocity-step", options.velocity_step, 0.01, 10,
                 "Of --velocities: frames before and after a sample that it is taken from "
                 "(default: 1)");

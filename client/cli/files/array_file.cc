@@ -2,7 +2,6 @@
 
 #include <absl/strings/str_cat.h>
 
-#include <filesystem>
 #include <utility>
 
 #include "client/cli/files/output_file.h"
@@ -62,9 +61,7 @@ class ArrayFile : public CacheFile {
 }  // namespace
 
 std::string AttributePath(const std::string& cache, const std::string& attribute) {
-  return std::filesystem::path(cache)
-      .replace_extension(absl::StrCat(".", attribute, ".npy"))
-      .string();
+  return absl::StrCat(cache, ".", attribute, ".npy");
 }
 
 absl::StatusOr<std::unique_ptr<CacheFile>> CreateArrayFile(const CacheFiles& files,

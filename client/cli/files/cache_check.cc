@@ -192,8 +192,7 @@ absl::StatusOr<OpenCache> OpenCache::Open(const std::string& path, const Manifes
   return cache;
 }
 
-// What is wrong with a file, or empty.
-std::string FaultOf(const std::string& path, const ManifestFile& described) {
+std::string FileFault(const std::string& path, const ManifestFile& described) {
   const absl::StatusOr<InputFile> file = InputFile::Open(path, kMaxCacheBytes);
   if (!file.ok()) return std::string(file.status().message());
   if (file->bytes().size() != described.bytes) {
@@ -210,7 +209,7 @@ absl::StatusOr<CacheDamage> OpenCache::FindDamagedFile(const CacheProgress& prog
   CacheDamage damage;
   for (std::size_t k = 0; k < manifest_.files.size(); ++k) {
     const ManifestFile& described = manifest_.files[k];
-    const std::string fault = FaultOf(BesideManifest(path_, described.name), described);
+    const std::string fault = FileFault(BesideManifest(path_, described.name), described);
     if (!fault.empty()) {
       if (is_sequence_) {
         damage.samples.push_back(static_cast<std::uint32_t>(k));

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "client/cli/files/cache_check.h"
 #include "client/cli/files/glb_file.h"
 #include "client/cli/files/input_file.h"
 #include "client/cli/files/obj_sequence.h"
@@ -16,8 +17,6 @@
 namespace sinew::cli {
 namespace {
 
-constexpr std::uint64_t kMaxOlderManifestBytes = std::uint64_t{1} << 30;
-
 absl::StatusOr<std::unique_ptr<CacheFile>> CreateData(const CacheFiles& files,
                                                       const CacheInfo& info) {
   if (files.format == CacheFormat::kUsda) return CreateUsdFile(files, info);
@@ -26,16 +25,14 @@ absl::StatusOr<std::unique_ptr<CacheFile>> CreateData(const CacheFiles& files,
   return CreateArrayFile(files, info);
 }
 
-// Removes files that an older manifest lists and that are no longer in the cache.
-void RemoveOlderFiles(const std::string& manifest, const std::vector<ManifestFile>& older,
-                      const std::vector<ManifestFile>& files) {
-  std::set<std::string> names;
-  for (const ManifestFile& file : files) names.insert(file.name);
-  std::error_code error;
-  for (const ManifestFile& file : older) {
-    if (names.contains(file.name)) continue;
-    std::filesystem::remove(std::filesystem::path(manifest).parent_path() / file.name, error);
-  }
+// Whether the array of an older cache is what its manifest says.
+bool IsIntact(const std::string& path, const Manifest& older, const ManifestAttribute& attribute) {
+  const absl::StatusOr<InputFile> file = InputFile::Open(path, kMaxCacheBytes);
+  if (!file.ok()) return false;
+  const absl::StatusOr<CacheDamage> damage =
+      FindDamage(file->bytes(), ManifestOfAttribute(older, attribute),
+                 [](double) { return absl::OkStatus(); });
+  return damage.ok() && !damage->any();
 }
 
 }  // namespace
@@ -62,6 +59,9 @@ absl::StatusOr<CacheOutput> CacheOutput::Create(const CacheFiles& files, const C
   SINEW_ASSIGN_OR_RETURN(OutputFile manifest,
                          OutputFile::Create(ManifestPath(files.path), files.overwrite));
   CacheOutput output(files, info, std::move(data), std::move(manifest));
+  if (absl::StatusOr<Manifest> older = ReadManifest(files.path); older.ok()) {
+    output.older_ = *std::move(older);  // now, since a sequence removes it with the first frame
+  }
   if (files.has_rest) {
     SINEW_ASSIGN_OR_RETURN(OutputFile rest,
                            OutputFile::Create(RestPath(files.path), files.overwrite));
@@ -126,22 +126,38 @@ absl::StatusOr<Manifest> CacheOutput::Close(Manifest manifest, std::string_view 
 absl::Status CacheOutput::CommitData() {
   // Never beside data that it does not describe. Another process may have written the same cache:
   // then it stays, as others may look for it at any time.
-  std::vector<ManifestFile> older_files;
   {
     const absl::StatusOr<InputFile> older =
-        InputFile::Open(manifest_.path(), kMaxOlderManifestBytes);
+        InputFile::Open(manifest_.path(), kMaxCacheBytes);
     if (!older.ok() || older->text() != json_) {
-      if (const auto parsed = older.ok() ? ParseManifest(older->text()) : older.status();
-          parsed.ok()) {
-        older_files = parsed->files;
-      }
       std::error_code error;
       std::filesystem::remove(manifest_.path(), error);
     }
   }
   SINEW_RETURN_IF_ERROR(data_->Commit());
-  RemoveOlderFiles(manifest_.path(), older_files, written_files_);
+  RemoveOlderFiles();
   return rest_ ? rest_->Commit() : absl::OkStatus();
+}
+
+void CacheOutput::RemoveOlderFiles() const {
+  if (!older_) return;
+  std::set<std::string> written;
+  for (const ManifestFile& file : written_files_) written.insert(file.name);
+  std::error_code error;
+  for (const ManifestFile& file : older_->files) {
+    const std::string path =
+        (std::filesystem::path(files_.path).parent_path() / file.name).string();
+    if (written.contains(file.name) || !FileFault(path, file).empty()) continue;
+    std::filesystem::remove(path, error);
+  }
+  if (!older_->files.empty()) return;  // its arrays are in its files
+  for (const ManifestAttribute& attribute : older_->attributes) {
+    const bool is_kept =
+        !IsSceneFormat(files_.format) &&
+        std::ranges::find(files_.attributes, attribute.name) != files_.attributes.end();
+    const std::string path = AttributePath(files_.path, attribute.name);
+    if (!is_kept && IsIntact(path, *older_, attribute)) std::filesystem::remove(path, error);
+  }
 }
 
 absl::Status CacheOutput::CommitManifest() {

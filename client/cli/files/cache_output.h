@@ -44,13 +44,16 @@ class CacheOutput {
   std::uint64_t bytes() const { return data_->bytes(); }  // of the cache
 
   // Give the files their names: the manifest last, as it vouches for the others. That of an older
-  // cache goes first.
+  // cache goes first, and files and arrays that only the older cache had, if they are what its
+  // manifest says: never those of somebody else.
   absl::Status CommitData();
   absl::Status CommitManifest();
 
  private:
   CacheOutput(CacheFiles files, CacheInfo info, std::unique_ptr<CacheFile> data,
               OutputFile manifest);
+
+  void RemoveOlderFiles() const;
 
   CacheFiles files_;
   CacheInfo info_;
@@ -61,6 +64,7 @@ class CacheOutput {
   std::vector<ManifestAttribute> attributes_;
   std::string json_;  // the manifest
   std::vector<ManifestFile> written_files_;
+  std::optional<Manifest> older_;  // of the cache that is replaced
 };
 
 }  // namespace sinew::cli

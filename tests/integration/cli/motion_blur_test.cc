@@ -44,8 +44,8 @@ class MotionBlur : public Parts {
       EXPECT_TRUE(ReadAll(folder_ / (a + end)) == ReadAll(folder_ / (b + end)))
           << a << end << " and " << b << end << " differ";
     };
-    for (const std::string end : {".npy", ".velocities.npy", ".npy.json"}) same(end);
-    if (normals) same(".normals.npy");
+    for (const std::string end : {".npy", ".npy.velocities.npy", ".npy.json"}) same(end);
+    if (normals) same(".npy.normals.npy");
   }
 };
 
@@ -110,7 +110,7 @@ TEST_F(MotionBlur, VelocitiesAreCentralDifferencesOfFrames) {
       expected[i] =
           static_cast<float>((double{to[i]} - double{from[i]}) * (24.0 / (after - before)));
     }
-    EXPECT_TRUE(Frame("v.velocities.npy", sample) == expected) << sample;
+    EXPECT_TRUE(Frame("v.npy.velocities.npy", sample) == expected) << sample;
   };
   expect(0, 0, 1);
   expect(1, 9, 11);
@@ -119,7 +119,7 @@ TEST_F(MotionBlur, VelocitiesAreCentralDifferencesOfFrames) {
       Bake("fine.npy", {"--velocities", "--velocity-step", "0.25", "--frames", "10"}).exit_code, 0);
   ASSERT_EQ(Bake("ends.npy", {"--times", "9.75,10.25"}).exit_code, 0);
   const std::vector<float> from = Frame("ends.npy", 0), to = Frame("ends.npy", 1);
-  const std::vector<float> fine = Frame("fine.velocities.npy", 0);
+  const std::vector<float> fine = Frame("fine.npy.velocities.npy", 0);
   for (std::size_t i = 0; i < fine.size(); ++i) {
     ASSERT_EQ(fine[i], static_cast<float>((double{to[i]} - double{from[i]}) * 48)) << i;
   }
@@ -130,13 +130,13 @@ TEST_F(MotionBlur, NormalsHaveUnitLengthAndTurnWithThePoints) {
   ASSERT_EQ(
       Bake("z.npy", {"--normals", "--velocities", "--frames", "20", "--axes", "blender"}).exit_code,
       0);
-  for (const std::string array : {".npy", ".normals.npy", ".velocities.npy"}) {
+  for (const std::string array : {".npy", ".npy.normals.npy", ".npy.velocities.npy"}) {
     const std::vector<float> y = Frame("y" + array, 0), z = Frame("z" + array, 0);
     for (std::size_t i = 0; i < y.size(); i += 3) {
       ASSERT_EQ(z[i], y[i]);
       ASSERT_EQ(z[i + 1], -y[i + 2]);
       ASSERT_EQ(z[i + 2], y[i + 1]);
-      if (array != ".normals.npy") continue;
+      if (array != ".npy.normals.npy") continue;
       ASSERT_NEAR(std::hypot(y[i], y[i + 1], y[i + 2]), 1, 1e-6);
     }
   }
@@ -191,7 +191,7 @@ TEST_F(MotionBlur, RecipesWithStateGiveTheBitsOfAnUninterruptedBake) {
   // Frames 9 to 11 come out the same, and with a preroll they do not claim to.
   ASSERT_EQ(bake("end.npy", With(blur, {"--frames", "9-11"})).exit_code, 0);
   EXPECT_TRUE(Frame("end.npy", 4) == Frame("whole.npy", 31));
-  EXPECT_TRUE(Frame("end.velocities.npy", 4) == Frame("whole.velocities.npy", 31));
+  EXPECT_TRUE(Frame("end.npy.velocities.npy", 4) == Frame("whole.npy.velocities.npy", 31));
   ASSERT_EQ(bake("short.npy", With(blur, {"--frames", "9-11", "--preroll", "2"})).exit_code, 0);
   EXPECT_EQ(ManifestOf("short.npy").preroll, "2");
   const Finished wide = bake("wide.npy", {"--shutter", "-1..0.5", "--frames", "0-3"});
@@ -206,7 +206,7 @@ TEST_F(MotionBlur, RecipesWithStateGiveTheBitsOfAnUninterruptedBake) {
 TEST_F(MotionBlur, DamagedArraysAreNamedAndRepaired) {
   ASSERT_EQ(Bake("a.npy", With(kAll, {"--frames", "0-5"})).exit_code, 0);
   ASSERT_EQ(Bake("b.npy", With(kAll, {"--frames", "0-5"})).exit_code, 0);
-  for (const std::string array : {".npy", ".normals.npy", ".velocities.npy"}) {
+  for (const std::string array : {".npy", ".npy.normals.npy", ".npy.velocities.npy"}) {
     std::string bytes = ReadAll(folder_ / ("a" + array));
     bytes[bytes.size() / 2 + 100] ^= 1;
     WriteAll(folder_ / ("a" + array), bytes);
@@ -218,10 +218,10 @@ TEST_F(MotionBlur, DamagedArraysAreNamedAndRepaired) {
     ASSERT_EQ(repair.exit_code, 0) << repair.err;
     ExpectSame("a", "b");
   }
-  std::filesystem::remove(folder_ / "a.normals.npy");
+  std::filesystem::remove(folder_ / "a.npy.normals.npy");
   const Finished missing = Sinew({"verify", folder_ / "a.npy"});
   EXPECT_EQ(missing.exit_code, 65);
-  EXPECT_THAT(missing.out, HasSubstr("a.normals.npy"));
+  EXPECT_THAT(missing.out, HasSubstr("a.npy.normals.npy"));
 }
 
 TEST_F(MotionBlur, PosesOfAFileHaveVelocitiesButNoShutter) {
@@ -229,7 +229,7 @@ TEST_F(MotionBlur, PosesOfAFileHaveVelocitiesButNoShutter) {
   ASSERT_EQ(Sinew({"export", "model:hand", "--poses", poses, "--frames", "0-9"}).exit_code, 0);
   ASSERT_EQ(Bake("v.npy", {"--poses", poses, "--velocities"}).exit_code, 0);
   ASSERT_EQ(Bake("c.npy", {"--velocities"}).exit_code, 0);
-  EXPECT_TRUE(Frame("v.velocities.npy", 4) == Frame("c.velocities.npy", 4));
+  EXPECT_TRUE(Frame("v.npy.velocities.npy", 4) == Frame("c.npy.velocities.npy", 4));
   const Finished step = Bake("x.npy", {"--poses", poses, "--velocities", "--velocity-step", "0.5"});
   EXPECT_EQ(step.exit_code, 65);
   EXPECT_THAT(step.err, HasSubstr("need a whole number for --poses"));
