@@ -11,8 +11,8 @@
 
 namespace sinew::cli {
 
-// "walk.mdd", "normals" -> "walk.mdd.normals.npy": an array beside the points. The name of the cache
-// is whole, so that caches of several formats have arrays of their own.
+// "walk.mdd", "normals" -> "walk.mdd.normals.npy": an array beside the points. The name of the
+// cache is whole, so that caches of several formats have arrays of their own.
 std::string AttributePath(const std::string& cache, const std::string& attribute);
 
 // Creates the temporary files and writes the headers. kInvalidArgument: counts or numbers that the

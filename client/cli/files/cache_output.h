@@ -45,7 +45,7 @@ class CacheOutput {
 
   // Give the files their names: the manifest last, as it vouches for the others. That of an older
   // cache goes first, and files and arrays that only the older cache had, if they are what its
-  // manifest says: never those of somebody else.
+  // manifest says: never those of another program.
   absl::Status CommitData();
   absl::Status CommitManifest();
 
