@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "server/base/log_config.h"
 #include "server/base/shared_config.h"
 
 namespace sinew::server {
@@ -53,12 +54,6 @@ struct AccessConfig {
   }
   bool UsesTls() const { return !tls_cert.empty(); }
   bool Reflects() const { return reflection == "auto" ? !Authenticates() : reflection == "on"; }
-};
-
-struct LogConfig {
-  std::string format = "text";
-  std::string level = "info";
-  std::string audit;  // file of the audit log; empty = none
 };
 
 struct ComputeConfig {

@@ -78,17 +78,21 @@ absl::StatusOr<FolderLock> LockFolder(const fs::path& folder) {
                    errno == EWOULDBLOCK ? "another server uses it" : strerror(errno)));
 }
 
-absl::Status MakeFolder(const fs::path& path, std::string_view option) {
-  constexpr mode_t kPrivateFolder = 0700;
+absl::Status MakeFolder(const fs::path& path, std::string_view option, mode_t mode) {
   const fs::path folder = path.has_filename() ? path : path.parent_path();  // "data/" is "data"
   const fs::path parent = folder.has_parent_path() ? folder.parent_path() : fs::path(".");
   std::error_code ignored;
-  if (!fs::exists(parent, ignored)) SINEW_RETURN_IF_ERROR(MakeFolder(parent, option));
-  const bool made = ::mkdir(folder.c_str(), kPrivateFolder) == 0;
-  if ((!made && errno != EEXIST) || ::access(folder.c_str(), R_OK | W_OK | X_OK) != 0) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(AbslView(option), ": cannot use ", folder.string(), ": ", strerror(errno)));
+  if (!fs::exists(parent, ignored)) {
+    SINEW_RETURN_IF_ERROR(MakeFolder(parent, option, mode));
   }
+  const bool made = ::mkdir(folder.c_str(), mode) == 0;
+  const auto cannot = [&](const char* why) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(AbslView(option), ": cannot use ", folder.string(), ": ", why));
+  };
+  if (!made && errno != EEXIST) return cannot(strerror(errno));
+  if (!fs::is_directory(folder, ignored)) return cannot("it is not a folder");
+  if (::access(folder.c_str(), R_OK | W_OK | X_OK) != 0) return cannot(strerror(errno));
   return made ? FlushFolder(parent) : absl::OkStatus();
 }
 

@@ -46,9 +46,11 @@ struct FolderLock {
 // server uses it.
 absl::StatusOr<FolderLock> LockFolder(const std::filesystem::path& folder);
 
-// Creates the folder, private to its owner, and its parents. kFailedPrecondition, which names
-// `option`: cannot be created or written to.
-absl::Status MakeFolder(const std::filesystem::path& path, std::string_view option = "data-dir");
+// Creates the folder, private to its owner unless a mode is given, and its parents.
+// kFailedPrecondition, which names `option`: cannot be created or written to.
+constexpr mode_t kPrivateFolder = 0700;
+absl::Status MakeFolder(const std::filesystem::path& path, std::string_view option = "data-dir",
+                        mode_t mode = kPrivateFolder);
 
 // Whether files could be made in the folder or, if it does not exist, whether MakeFolder could make
 // it. Changes nothing. kFailedPrecondition: they could not.

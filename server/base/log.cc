@@ -18,6 +18,7 @@
 #include <chrono>
 #include <climits>
 #include <cstring>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -30,6 +31,7 @@ namespace sinew::server {
 namespace {
 
 using Steady = std::chrono::steady_clock;
+using Take = std::function<void(const std::string&)>;
 
 constexpr std::size_t kLines = 2048;      // that wait for the reader
 constexpr std::size_t kLineBytes = 4096;  // of a message
@@ -79,11 +81,12 @@ class TextFormatter : public spdlog::formatter {
 // Writes to a file or pipe and never waits in the kernel: a thread that does cannot be ended.
 class DescriptorSink final : public spdlog::sinks::sink {
  public:
-  DescriptorSink(int file, std::unique_ptr<spdlog::formatter> formatter)
-      : file_(file), formatter_(std::move(formatter)) {}
+  DescriptorSink(int file, std::unique_ptr<spdlog::formatter> formatter, Take take)
+      : file_(file), formatter_(std::move(formatter)), take_(std::move(take)) {}
 
   // Called by the thread of the log only.
   void log(const spdlog::details::log_msg& message) override {
+    if (take_) return take_(MessageOf(message));
     spdlog::memory_buf_t line;
     formatter_->format(message, line);
     if (!Write({line.data(), line.size()})) ++dropped_;
@@ -122,6 +125,7 @@ class DescriptorSink final : public spdlog::sinks::sink {
 
   const int file_;
   const std::unique_ptr<spdlog::formatter> formatter_;
+  const Take take_;  // the messages, if set
   std::atomic<Steady::rep> deadline_{std::numeric_limits<Steady::rep>::max()};
   std::atomic<std::uint64_t> dropped_{0};
 };
@@ -137,8 +141,8 @@ absl::Status CannotOpen(const std::string& path) {
 }  // namespace
 
 struct LogOutput::State {
-  State(int fd, std::unique_ptr<spdlog::formatter> formatter)
-      : sink(std::make_shared<DescriptorSink>(fd, std::move(formatter))),
+  State(int fd, std::unique_ptr<spdlog::formatter> formatter, Take take = {})
+      : sink(std::make_shared<DescriptorSink>(fd, std::move(formatter), std::move(take))),
         pool(std::make_shared<spdlog::details::thread_pool>(kLines, 1)),
         log(std::make_shared<spdlog::async_logger>(
             "sinewd", sink, pool, spdlog::async_overflow_policy::overrun_oldest)) {}
@@ -160,7 +164,7 @@ LogOutput::~LogOutput() {
 std::unique_ptr<LogOutput> LogOutput::ToStderr(const LogConfig& config) {
   std::unique_ptr<spdlog::formatter> formatter = std::make_unique<TextFormatter>();
   if (config.format == "json") formatter = std::make_unique<JsonFormatter>();
-  auto state = std::make_unique<State>(STDERR_FILENO, std::move(formatter));
+  auto state = std::make_unique<State>(STDERR_FILENO, std::move(formatter), config.take);
   state->log->set_level(spdlog::level::from_str(config.level));
   return std::unique_ptr<LogOutput>(new LogOutput(std::move(state)));
 }

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "server/base/config.h"
+#include "server/base/log_config.h"
 
 namespace sinew::server {
 
@@ -18,8 +18,9 @@ using Log = std::shared_ptr<spdlog::logger>;
 // pipe that nothing reads must stop neither the server nor its shutdown. Thread-safe.
 class LogOutput {
  public:
-  // The server's log on stderr, as text or JSON lines of time (RFC 3339, UTC), level and message.
-  // Control characters are written as \xNN: text from a client cannot look like another line.
+  // The server's log on stderr, as text or JSON lines of time (RFC 3339, UTC), level and message,
+  // or the messages alone to LogConfig::take. Control characters are written as \xNN: text from a
+  // client cannot look like another line.
   static std::unique_ptr<LogOutput> ToStderr(const LogConfig& config);
   // Lines as they are, appended to a file that only its owner may read; "-" = stdout.
   // kInvalidArgument: cannot be opened.

@@ -15,7 +15,9 @@ struct SharedConfig {
   std::string store_credentials = {};  // file; empty = the environment
   std::string store_ca = {};           // authorities of the endpoint; empty = the system's
   double store_seconds = 60;           // a request may take
-  std::string redis = {};              // redis://host:port/number, rediss:// or unix:/path
+  // Not an option: a folder has the permissions that the umask leaves, so that users can share it.
+  bool store_follows_umask = false;
+  std::string redis = {};  // redis://host:port/number, rediss:// or unix:/path
   std::string redis_user = {}, redis_password_file = {}, redis_ca = {};
   std::string session_key_file = {};  // signs session names
 };

@@ -34,14 +34,19 @@ absl::StatusOr<std::string> ReadMarker(const std::filesystem::path& folder) {
 }
 
 // Servers may do it at the same time: a link fails if the name exists.
-absl::Status Mark(const std::filesystem::path& folder) {
+absl::Status Mark(const std::filesystem::path& folder, mode_t mode) {
   const std::filesystem::path written = folder / absl::StrCat(kMarker, ".", RandomHex());
-  SINEW_RETURN_IF_ERROR(WriteAtomically(written, RandomHex() + "\n"));
+  SINEW_RETURN_IF_ERROR(WriteAtomically(written, RandomHex() + "\n", mode));
   const absl::Cleanup remove = [&] { RemoveQuietly(written); };
   std::error_code error;
   std::filesystem::create_hard_link(written, folder / kMarker, error);
   if (!error || error == std::errc::file_exists) return FlushFolder(folder);
   return MoveDurably(written, folder / kMarker);  // a file system without links
+}
+
+// Of a folder of files with this mode.
+mode_t FolderMode(mode_t mode) {
+  return mode | (mode & 0444) >> 2;
 }
 
 // What a share that is gone reports is not a reason to drop anything.
@@ -71,13 +76,17 @@ bool HasName(const Descriptor& file, const std::filesystem::path& path) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<ObjectStore>> FolderStore::Open(
-    const std::filesystem::path& folder) {
-  SINEW_RETURN_IF_ERROR(MakeFolder(folder, "store"));
+absl::StatusOr<std::unique_ptr<ObjectStore>> FolderStore::Open(const std::filesystem::path& folder,
+                                                               mode_t mode) {
+  SINEW_RETURN_IF_ERROR(MakeFolder(folder, "store", FolderMode(mode)));
   const bool is_new = !IsStore(folder);
-  if (is_new) SINEW_RETURN_IF_ERROR(Mark(folder));
+  if (is_new) {
+    if (const absl::Status marked = Mark(folder, mode); !marked.ok()) {
+      return absl::FailedPreconditionError(absl::StrCat("store: ", marked.message()));
+    }
+  }
   SINEW_ASSIGN_OR_RETURN(std::string identity, ReadMarker(folder));
-  return std::unique_ptr<ObjectStore>(new FolderStore(folder, std::move(identity), is_new));
+  return std::unique_ptr<ObjectStore>(new FolderStore(folder, mode, std::move(identity), is_new));
 }
 
 bool FolderStore::IsStore(const std::filesystem::path& folder) {
@@ -120,8 +129,8 @@ absl::StatusOr<std::string> FolderStore::Get(const std::string& name, std::uint6
 absl::Status FolderStore::Put(const std::string& name, std::string_view bytes) {
   const std::filesystem::path path = folder_ / name;
   SINEW_RETURN_IF_ERROR(CheckMounted());
-  SINEW_RETURN_IF_ERROR(Unreachable(MakeFolder(path.parent_path(), "store")));
-  return WriteAtomically(path, bytes);  // a full disk does not hinder reading
+  SINEW_RETURN_IF_ERROR(Unreachable(MakeFolder(path.parent_path(), "store", FolderMode(mode_))));
+  return WriteAtomically(path, bytes, mode_);  // a full disk does not hinder reading
 }
 
 absl::StatusOr<bool> FolderStore::Has(const std::string& name) {
@@ -170,9 +179,9 @@ absl::StatusOr<std::unique_ptr<ObjectStore::Claim>> FolderStore::TakeClaim(
     const std::string& name) {
   const std::filesystem::path path = folder_ / "claims" / name;
   SINEW_RETURN_IF_ERROR(CheckMounted());
-  SINEW_RETURN_IF_ERROR(Unreachable(MakeFolder(path.parent_path(), "store")));
+  SINEW_RETURN_IF_ERROR(Unreachable(MakeFolder(path.parent_path(), "store", FolderMode(mode_))));
   while (true) {
-    Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kPrivate));
+    Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, mode_));
     const bool locked = file.ok() && ::flock(file.fd(), LOCK_EX | LOCK_NB) == 0;
     if (locked && !HasName(file, path)) continue;  // the claim before has just ended
     if (locked) return std::make_unique<LockedFile>(std::move(file), path);

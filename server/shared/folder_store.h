@@ -7,21 +7,27 @@
 #pragma once
 
 #include <absl/status/statusor.h>
+#include <sys/types.h>
 
 #include <filesystem>
 #include <memory>
 #include <string>
 
+#include "server/base/files.h"
 #include "server/shared/object_store.h"
 
 namespace sinew::server {
 
 class FolderStore final : public ObjectStore {
  public:
-  // Creates the folder if needed, private to its owner. kFailedPrecondition: it cannot be used.
-  // IsStore: whether it is one already.
+  static constexpr mode_t kAllowed = 0666;  // to everyone whom the umask allows it
+
+  // Whether the folder is a store already.
   static bool IsStore(const std::filesystem::path& folder);
-  static absl::StatusOr<std::unique_ptr<ObjectStore>> Open(const std::filesystem::path& folder);
+  // Creates the folder if needed. `mode` is that of files, less the umask; who may read those of a
+  // folder may also search it. kFailedPrecondition: it cannot be used.
+  static absl::StatusOr<std::unique_ptr<ObjectStore>> Open(const std::filesystem::path& folder,
+                                                           mode_t mode = kPrivate);
 
   absl::StatusOr<std::string> Get(const std::string& name, std::uint64_t most_bytes) override;
   absl::Status Put(const std::string& name, std::string_view bytes) override;
@@ -33,10 +39,11 @@ class FolderStore final : public ObjectStore {
   std::string Describe() const override;
 
  private:
-  FolderStore(std::filesystem::path folder, std::string identity, bool is_new)
-      : folder_(std::move(folder)), identity_(std::move(identity)), is_new_(is_new) {}
+  FolderStore(std::filesystem::path folder, mode_t mode, std::string identity, bool is_new)
+      : folder_(std::move(folder)), mode_(mode), identity_(std::move(identity)), is_new_(is_new) {}
   absl::Status CheckMounted() const;
   const std::filesystem::path folder_;
+  const mode_t mode_;
   const std::string identity_;  // the content of its marker
   const bool is_new_;
 };

@@ -27,7 +27,9 @@ absl::StatusOr<std::string> FolderOf(const std::string& store) {
 
 absl::StatusOr<std::unique_ptr<ObjectStore>> ObjectStore::Open(const SharedConfig& config) {
   SINEW_ASSIGN_OR_RETURN(const std::string folder, FolderOf(config.store));
-  if (!folder.empty()) return FolderStore::Open(folder);
+  if (!folder.empty()) {
+    return FolderStore::Open(folder, config.store_follows_umask ? FolderStore::kAllowed : kPrivate);
+  }
   if (absl::StartsWith(config.store, "s3://")) return S3Store::Open(config);
   return absl::InvalidArgumentError(
       absl::StrCat("store: got \"", config.store, "\", need file:///folder or s3://bucket/prefix"));

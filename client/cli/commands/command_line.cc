@@ -53,7 +53,8 @@ void AddGlobals(OptionSet set, Globals& globals, std::optional<std::string>& ser
   set.AddText(
          "--local-cache", globals.local_cache,
          "With --local: keep rigs and bound data in this folder, so that of all processes that "
-         "use it only one binds (default: $SINEW_LOCAL_CACHE)")
+         "use it only one binds (default: $SINEW_LOCAL_CACHE). Files have the permissions of your "
+         "umask: share it only with users that you trust")
       .Placeholder("DIR");
   AddFile(set, "--tls-ca", globals.tls_ca, "SINEW_TLS_CA",
           "Use TLS: authorities of the server's certificate in PEM, or `system`");

@@ -82,7 +82,10 @@ void PrintInterrupted(const Globals& globals) {
 absl::StatusOr<client::Client> Context::Connect() {
   if (client_) return *client_;
   if (globals_.local) {
-    SINEW_ASSIGN_OR_RETURN(local_, StartLocalService(globals_.local_cache));
+    SINEW_ASSIGN_OR_RETURN(local_, StartLocalService(globals_.local_cache,
+                                                     [globals = globals_](const std::string& text) {
+                                                       PrintMessage(globals, "warning", text);
+                                                     }));
     client_ = local_->client;
     return *client_;
   }

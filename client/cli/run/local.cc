@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "client/cli/base/exit_code.h"
 #include "client/lib/rpc/channel.h"
 #include "core/base/status.h"
 #include "server/base/config.h"
@@ -14,23 +15,35 @@
 
 namespace sinew::cli {
 
-absl::StatusOr<LocalService> StartLocalService(const std::string& cache) {
+namespace {
+
+// What the server calls its store is the folder of --local-cache.
+std::string InCache(absl::string_view message) {
+  return absl::ConsumePrefix(&message, "store: ") ? absl::StrCat("--local-cache: ", message)
+                                                  : std::string(message);
+}
+
+}  // namespace
+
+absl::StatusOr<LocalService> StartLocalService(
+    const std::string& cache, const std::function<void(const std::string&)>& warn) {
   server::Config config;
   config.network.listen.clear();
   config.network.http = "off";
   config.network.streams_per_connection = 65'535;  // all calls are on one connection
   config.log.level = "error";                      // what a caller has to know comes as a status
+  if (warn) config.log.take = [warn](const std::string& message) { warn(InCache(message)); };
   if (!cache.empty()) {
     if (absl::StrContains(cache, "://")) {
-      return absl::InvalidArgumentError(
+      return UsageError(
           absl::StrCat("--local-cache: got \"", cache, "\", need the path of a folder"));
     }
+    config.shared.store_follows_umask = true;
     config.shared.store = "file://" + std::filesystem::absolute(cache).string();
   }
   absl::StatusOr<std::shared_ptr<server::Server>> started = server::Server::Start(config);
   if (!started.ok() && absl::StartsWith(started.status().message(), "store: ")) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--local-cache: ", absl::StripPrefix(started.status().message(), "store: ")));
+    return OutputError(InCache(started.status().message()));
   }
   SINEW_ASSIGN_OR_RETURN(const std::shared_ptr<server::Server> server, std::move(started));
   SINEW_ASSIGN_OR_RETURN(auto channel, server->InProcessChannel());

@@ -3,6 +3,7 @@
 
 #include <absl/status/statusor.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -18,8 +19,11 @@ struct LocalService {
 };
 
 // cache: a folder where rigs and bound data are kept for later services, also of other processes at
-// the same time; empty = none. kInvalidArgument: the folder cannot be used; else errors of
-// Server::Start.
-absl::StatusOr<LocalService> StartLocalService(const std::string& cache = {});
+// the same time; empty = none. It has the permissions that the umask leaves.
+// warn: takes what the service would log, such as damaged files in the cache, from a thread of its
+// own; unset = stderr.
+// UsageError: a URL as the folder. OutputError: it cannot be used; else errors of Server::Start.
+absl::StatusOr<LocalService> StartLocalService(
+    const std::string& cache = {}, const std::function<void(const std::string&)>& warn = {});
 
 }  // namespace sinew::cli

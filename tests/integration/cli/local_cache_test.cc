@@ -1,8 +1,11 @@
 // --local-cache: what one process has bound, others load.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -66,6 +69,45 @@ TEST_F(LocalCache, ADamagedOrMissingFileIsBoundAgain) {
   EXPECT_EQ(ReadAll(folder_ / "c.npy"), ReadAll(folder_ / "a.npy"));
 }
 
+TEST_F(LocalCache, FilesHaveThePermissionsThatTheUmaskLeaves) {
+  const mode_t old = ::umask(002);
+  const Finished bake = Bake("a.npy");
+  ::umask(old);
+  ASSERT_EQ(bake.exit_code, 0) << bake.err;
+  const auto mode_of = [](const fs::path& path) { return fs::status(path).permissions(); };
+  EXPECT_EQ(mode_of(cache_), fs::perms(0775));
+  EXPECT_EQ(mode_of(fs::path(cache_) / "bound"), fs::perms(0775));
+  ASSERT_EQ(Bound().size(), 1u);
+  EXPECT_EQ(mode_of(Bound().front()), fs::perms(0664));
+}
+
+TEST_F(LocalCache, WhatTheServiceReportsIsAWarning) {
+  ASSERT_EQ(Bake("a.npy").exit_code, 0);
+  ASSERT_EQ(Bound().size(), 1u);
+  std::string bytes = ReadAll(Bound().front().string());
+  bytes[bytes.size() / 2] ^= 1;
+  const std::string damaged = bytes;
+  for (const bool is_json : {true, false}) {
+    WriteAll(Bound().front().string(), damaged);
+    std::vector<std::string> arguments = {
+        "bake",    "model:tube",    "--deformer", "ddm",   "--clip",          "0",
+        "--local", "--local-cache", cache_,       "--out", folder_ / "b.npy", "--progress"};
+    arguments.emplace_back(is_json ? "json" : "auto");
+    arguments.emplace_back(is_json ? "--json" : "--quiet");
+    const Finished bake = Sinew(arguments);
+    EXPECT_EQ(bake.exit_code, 0) << bake.err;
+    EXPECT_THAT(bake.err, HasSubstr("--local-cache: bound/"));
+    std::istringstream lines(bake.err);
+    for (std::string line; std::getline(lines, line);) {
+      if (is_json) {
+        EXPECT_TRUE(nlohmann::json::accept(line)) << line;
+      } else {
+        EXPECT_THAT(line, HasSubstr("sinew: warning: "));
+      }
+    }
+  }
+}
+
 TEST_F(LocalCache, WrongUsesAreRefused) {
   const Finished alone =
       Sinew({"bind", "model:tube", "--deformer", "lbs", "--local-cache", cache_});
@@ -73,12 +115,12 @@ TEST_F(LocalCache, WrongUsesAreRefused) {
   EXPECT_THAT(alone.err, HasSubstr("--local-cache: got it without --local"));
   const Finished url = Sinew(
       {"bind", "model:tube", "--deformer", "lbs", "--local", "--local-cache", "file://" + cache_});
-  EXPECT_EQ(url.exit_code, 65);
+  EXPECT_EQ(url.exit_code, 64);
   EXPECT_THAT(url.err, HasSubstr("need the path of a folder"));
   WriteAll(cache_, "a file");
   const Finished file = Bake("a.npy");
-  EXPECT_EQ(file.exit_code, 65);
-  EXPECT_THAT(file.err, HasSubstr("--local-cache: "));
+  EXPECT_EQ(file.exit_code, 73);
+  EXPECT_THAT(file.err, HasSubstr("--local-cache: cannot use " + cache_ + ": it is not a folder"));
   EXPECT_FALSE(fs::exists(folder_ / "a.npy"));
 }
 

@@ -62,6 +62,15 @@ TEST(Log, LevelChangesWhileLogging) {
   EXPECT_NE(log.find(" debug two\n"), std::string::npos);
 }
 
+TEST(Log, AProgramThatHoldsTheServerTakesItsMessages) {
+  std::string taken;
+  LogConfig config;
+  config.take = [&](const std::string& message) { taken += message + "|"; };
+  const std::string log = Stderr(config, [](spdlog::logger& to) { to.error("one\ntwo"); });
+  EXPECT_EQ(log, "");
+  EXPECT_EQ(taken, "one\\x0atwo|");
+}
+
 TEST(Log, PipeThatNothingReadsLosesLinesOnly) {
   int ends[2];
   ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);

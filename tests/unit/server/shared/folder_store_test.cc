@@ -1,6 +1,7 @@
 #include "server/shared/folder_store.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <thread>
@@ -149,6 +150,21 @@ TEST(ObjectStore, CheckSaysWhetherAStoreWillBeMade) {
   EXPECT_EQ(
       ObjectStore::Check({.store = "s3://art", .store_ca = folder / "ca.pem"}).status().code(),
       absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(FolderStoreTest, FilesArePrivateUnlessTheUmaskDecides) {
+  const auto modes = [&](bool follows) {
+    const fs::path folder = folder_.path() / (follows ? "allowed" : "private");
+    const mode_t old = ::umask(027);
+    auto store =
+        ObjectStore::Open({.store = "file://" + folder.string(), .store_follows_umask = follows});
+    EXPECT_TRUE(store.ok() && (*store)->Put("x/a", "1").ok());
+    ::umask(old);
+    return std::pair(fs::status(folder / "x").permissions(),
+                     fs::status(folder / "x" / "a").permissions());
+  };
+  EXPECT_EQ(modes(false), std::pair(fs::perms(0700), fs::perms(0600)));
+  EXPECT_EQ(modes(true), std::pair(fs::perms(0750), fs::perms(0640)));
 }
 
 TEST(ObjectStore, NamesWhatIsWrongWithAUrl) {
