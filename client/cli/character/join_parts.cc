@@ -98,7 +98,6 @@ absl::StatusOr<JoinOutcome> JoinAndRemoveParts(const JoinRequest& request,
                                                const CacheProgress& progress) {
   const FoundParts found = FindParts(request.cache);
   JoinOutcome outcome;
-  outcome.parts = found.parts.size();
   CacheInfo frames;
   if (request.frames) {
     frames = *request.frames;
@@ -126,10 +125,13 @@ absl::StatusOr<JoinOutcome> JoinAndRemoveParts(const JoinRequest& request,
     return found.unreadable.empty() ? joined.status() : found.unreadable.front().second;
   }
   outcome.cache = *std::move(joined);
+  // Frames of a sequence may be those that it has already.
+  outcome.used = outcome.cache.parts.size() - outcome.cache.parts.count(request.cache);
   if (request.names_frames()) {
     outcome.removed = RemoveJoined(found.parts, outcome.cache.manifest);
     RemovePartsFolder(request.cache);
   }
+  outcome.kept = found.parts.size() - outcome.removed;
   return outcome;
 }
 

@@ -31,8 +31,9 @@ struct JoinRequest {
 
 struct JoinOutcome {
   JoinedCache cache;
-  std::size_t parts = 0;    // that there were
-  std::size_t removed = 0;  // of these: their frames are all in the cache
+  std::size_t used = 0;     // parts that frames of the cache are from
+  std::size_t removed = 0;  // parts whose frames are all in the cache
+  std::size_t kept = 0;     // the others
   bool was_joined = false;  // an earlier call has written the cache
 };
 

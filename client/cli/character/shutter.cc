@@ -3,7 +3,9 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <numeric>
 #include <regex>
 
 #include "client/cli/base/exit_code.h"
@@ -60,6 +62,23 @@ std::vector<double> SampleNumbers(std::span<const std::int64_t> frames, const Sh
   std::ranges::sort(numbers);
   numbers.erase(std::ranges::unique(numbers).begin(), numbers.end());
   return numbers;
+}
+
+std::vector<std::int64_t> FramesOf(std::span<const double> numbers, const Shutter& shutter) {
+  const auto has = [&](double number) {
+    const auto at = std::ranges::lower_bound(numbers, number - kSameSample);
+    return at != numbers.end() && *at < number + kSameSample;
+  };
+  std::vector<std::int64_t> frames;
+  for (const double number : numbers) {  // each frame has one that is its first
+    const auto frame = static_cast<std::int64_t>(
+        std::llround(number - (shutter.samples == 1 ? std::midpoint(shutter.open, shutter.close)
+                                                    : shutter.open)));
+    if (!frames.empty() && frames.back() == frame) continue;
+    if (std::ranges::all_of(SampleNumbers(std::array{frame}, shutter), has))
+      frames.push_back(frame);
+  }
+  return frames;
 }
 
 std::int64_t FirstFrameOf(double sample, const Shutter& shutter) {

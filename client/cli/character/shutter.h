@@ -31,6 +31,10 @@ std::vector<double> SampleNumbers(std::span<const std::int64_t> frames, const Sh
 // The nearest such multiple.
 double OnSampleGrid(double number);
 
+// The frames whose samples are all in `numbers`: those that SampleNumbers was called with, and
+// others of which every sample is one of theirs.
+std::vector<std::int64_t> FramesOf(std::span<const double> numbers, const Shutter& shutter);
+
 // A frame whose samples begin no later than `sample`, and one whose samples end no earlier: the
 // same one, unless two frames share the sample. For shutters that are InOrder.
 std::int64_t FirstFrameOf(double sample, const Shutter& shutter);

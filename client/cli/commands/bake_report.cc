@@ -9,6 +9,8 @@
 
 #include "client/cli/base/quantity.h"
 #include "client/cli/character/bake_manifest.h"
+#include "client/cli/character/shutter.h"
+#include "client/cli/files/cache_check.h"
 #include "client/cli/files/cache_parts.h"
 
 namespace sinew::cli {
@@ -72,15 +74,25 @@ std::string FilesText(const PassInput& in, const PartsRequest& parts) {
              : absl::StrCat(" in ", targets.size(), " caches, each with a manifest");
 }
 
-// One line for each cache, to paste into a shell once all parts are there.
-void NoteJoins(const Context& context, const PassInput& in) {
+// A line to paste into a shell once all parts are there.
+void NoteJoin(const Context& context, const PassInput& in) {
+  std::string caches;
   for (const CacheTarget& target : in.pass.targets) {
-    const std::string path = absl::StrReplaceAll(target.path, {{"'", "'\\''"}});
-    context.Note(absl::StrCat("join with: sinew join '", path, "' --frames FIRST-LAST"));
+    absl::StrAppend(&caches, " '", absl::StrReplaceAll(target.path, {{"'", "'\\''"}}), "'");
   }
+  context.Note(
+      absl::StrCat("join with: sinew join", caches, " --frames ", FramesText(FramesOfPass(in)),
+                   in.motion.frames.ranges.empty() ? "" : "  # and those of the other parts"));
 }
 
 }  // namespace
+
+CacheInfo FramesOfPass(const PassInput& in) {
+  if (!in.motion.shutter) return TimesOf(in.clip);
+  std::vector<double> numbers;
+  for (std::size_t k = 0; k < in.clip.frames; ++k) numbers.push_back(in.clip.FrameNumber(k));
+  return TimesOf(FramesOf(numbers, *in.motion.shutter));
+}
 
 void Report(const Context& context, const PassInput& in, const PartsRequest& parts,
             const Baked& baked, nlohmann::ordered_json& caches) {
@@ -101,7 +113,7 @@ void Report(const Context& context, const PassInput& in, const PartsRequest& par
   }
   const std::string kept =
       baked.kept == 0 ? "" : absl::StrCat(" (", baked.kept, " from an earlier run)");
-  if (parts.only) NoteJoins(context, in);
+  if (parts.only) NoteJoin(context, in);
   context.Note(absl::StrCat(CountedText(in.clip.frames, "frame"), kept, " of ",
                             CountText(in.character.rig.vertices()), " vertices, clip '",
                             in.clip.name, "', in ", DurationText(baked.elapsed), "; ",

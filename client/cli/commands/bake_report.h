@@ -34,6 +34,9 @@ void ReportPlan(const Context& context, const PassInput& in, const PartsRequest&
                 const Chunks& chunks, const client::Session& session, const Baked& baked,
                 nlohmann::ordered_json& caches);
 
+// The whole frames that a pass bakes: with a shutter, those that the samples belong to.
+CacheInfo FramesOfPass(const PassInput& in);
+
 // What is left of a pass that failed.
 std::string KeptText(const PassInput& in, const PartsRequest& parts, const Baked& baked);
 

@@ -1,5 +1,6 @@
 // sinew join: makes a cache of the parts that `sinew bake --part` has written.
 #include <absl/strings/str_cat.h>
+#include <absl/strings/strip.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -12,13 +13,15 @@
 #include "client/cli/character/frame_set.h"
 #include "client/cli/character/join_parts.h"
 #include "client/cli/commands/commands.h"
+#include "client/cli/files/cache_parts.h"
 #include "core/base/status.h"
 
 namespace sinew::cli {
 namespace {
 
 struct Options {
-  std::string cache, format;
+  std::vector<std::string> caches;
+  std::string format;
   std::optional<std::string> frames;
   bool no_clobber = false;
 };
@@ -36,8 +39,16 @@ absl::StatusOr<std::vector<std::int64_t>> NamedFrames(const std::string& text) {
   return ResolveFrames(set, end + 1, "the cache", 1);
 }
 
-absl::Status Join(Context& context, const Options& options) {
-  const std::string& out = options.cache;
+// The cache of a folder of parts, so that a pattern such as hero.*.pc2.parts names them.
+std::string CacheOf(absl::string_view path) {
+  while (path.size() > 1 && absl::ConsumeSuffix(&path, "/")) {
+  }
+  absl::ConsumeSuffix(&path, kPartsSuffix);
+  return std::string(path);
+}
+
+absl::StatusOr<nlohmann::ordered_json> Join(const Context& context, const Options& options,
+                                            const std::string& out) {
   JoinRequest request = {.cache = out, .overwrite = !options.no_clobber};
   const absl::StatusOr<CacheFormat> format = ParseCacheFormat(
       options.format.empty() ? std::filesystem::path(out).extension().string() : options.format);
@@ -57,25 +68,34 @@ absl::Status Join(Context& context, const Options& options) {
                          }));
   line->Close();
   const Manifest& manifest = outcome.cache.manifest;
-  const nlohmann::ordered_json json = {{"out", out},
-                                       {"manifest", ManifestPath(out)},
-                                       {"format", manifest.format},
-                                       {"was_joined", outcome.was_joined},
-                                       {"parts", outcome.parts},
-                                       {"parts_removed", outcome.removed},
-                                       {"frames", manifest.frames},
-                                       {"vertices", manifest.vertices},
-                                       {"bytes", outcome.cache.bytes}};
-  context.PrintResult(json, out + "\n");
-  const std::size_t left = outcome.parts - outcome.removed;
+  nlohmann::ordered_json json = {{"out", out},
+                                 {"manifest", ManifestPath(out)},
+                                 {"format", manifest.format},
+                                 {"was_joined", outcome.was_joined},
+                                 {"parts", outcome.used},
+                                 {"parts_removed", outcome.removed},
+                                 {"parts_kept", outcome.kept},
+                                 {"frames", manifest.frames},
+                                 {"vertices", manifest.vertices},
+                                 {"bytes", outcome.cache.bytes}};
+  if (!context.json()) context.Print(out + "\n");
   context.Note(absl::StrCat(
       CountedText(manifest.frames, "frame"), " of ", CountText(manifest.vertices), " vertices",
       outcome.was_joined ? ", joined by an earlier run"
-                         : absl::StrCat(" from ", CountedText(outcome.parts, "part")),
+                         : absl::StrCat(" from ", CountedText(outcome.used, "part")),
       "; ", BytesText(outcome.cache.bytes), "; manifest ", ManifestPath(out),
-      left == 0
-          ? ""
-          : absl::StrCat("; ", CountedText(left, "part"), left == 1 ? " is kept" : " are kept")));
+      outcome.kept == 0 ? ""
+                        : absl::StrCat("; ", CountedText(outcome.kept, "part"),
+                                       outcome.kept == 1 ? " is kept" : " are kept")));
+  return json;
+}
+
+absl::Status JoinAll(const Context& context, const Options& options) {
+  nlohmann::ordered_json caches = nlohmann::ordered_json::array();
+  for (const std::string& path : options.caches) {
+    SINEW_ASSIGN_OR_RETURN(caches.emplace_back(), Join(context, options, CacheOf(path)));
+  }
+  if (context.json()) context.PrintJson(caches.size() == 1 ? caches[0] : caches);
   return absl::OkStatus();
 }
 
@@ -84,8 +104,10 @@ absl::Status Join(Context& context, const Options& options) {
 void AddJoin(CommandList& commands) {
   auto options = std::make_shared<Options>();
   OptionSet set = commands.Add("join", "Make a cache of the parts that `sinew bake --part` wrote",
-                               [options](Context& context) { return Join(context, *options); });
-  set.AddText("CACHE", options->cache, "The cache to write; its parts are in CACHE.parts")
+                               [options](Context& context) { return JoinAll(context, *options); });
+  set.AddList("CACHE", options->caches,
+              "The caches to write, such as one for each mesh; the parts are in CACHE.parts, which "
+              "may be named as well")
       .Required();
   set.AddText(
       "--frames", options->frames,
@@ -100,6 +122,8 @@ if a frame is missing or damaged, with its number; nothing is written then, and 
 was killed. The cache is the same, byte for byte, as one that was baked at once.
 Examples:
   sinew join hero.pc2 --frames 0-999
+  sinew join hero.body.pc2 hero.head.pc2 --frames 0-999
+  sinew join hero.*.pc2.parts --frames 0-999     # of every mesh of a bake with --split
   sinew join hero.pc2 --json              # the frames that are there; the parts are kept
 See also: sinew bake, sinew verify.)");
 }

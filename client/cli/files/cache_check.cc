@@ -2,11 +2,13 @@
 
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
+#include <absl/strings/str_replace.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -298,20 +300,28 @@ Manifest WithoutSamples(const Manifest& manifest, std::span<const std::uint32_t>
 
 std::string FramesText(const CacheInfo& info, std::span<const std::uint32_t> samples) {
   constexpr double kSameDistance = 1e-6;
-  const double step = info.frame_numbers.empty() ? info.frame_step : 1;
-  const auto follows = [&](std::uint32_t before, std::uint32_t sample) {
-    return sample == before + 1 &&
-           std::abs(info.FrameNumber(sample) - info.FrameNumber(before) - step) < kSameDistance;
+  const auto distance = [&](std::size_t k) {
+    return info.FrameNumber(samples[k + 1]) - info.FrameNumber(samples[k]);
   };
   std::string text;
   for (std::size_t k = 0; k < samples.size();) {
-    std::size_t end = k + 1;
-    while (end < samples.size() && follows(samples[end - 1], samples[end])) ++end;
+    std::size_t last = k;
+    const double step = k + 1 < samples.size() ? distance(k) : 1;
+    while (last + 1 < samples.size() && std::abs(distance(last) - step) < kSameDistance) ++last;
+    const bool is_one = std::abs(step - 1) < kSameDistance;
+    if (last == k + 1 && !is_one) last = k;  // two are no range yet
     absl::StrAppend(&text, text.empty() ? "" : ", ", ExactText(info.FrameNumber(samples[k])));
-    if (end > k + 1) absl::StrAppend(&text, "-", ExactText(info.FrameNumber(samples[end - 1])));
-    k = end;
+    if (last > k) absl::StrAppend(&text, "-", ExactText(info.FrameNumber(samples[last])));
+    if (last > k && !is_one) absl::StrAppend(&text, "x", ExactText(step));
+    k = last + 1;
   }
   return text;
+}
+
+std::string FramesText(const CacheInfo& info) {
+  std::vector<std::uint32_t> all(info.frames);
+  std::iota(all.begin(), all.end(), 0U);
+  return absl::StrReplaceAll(FramesText(info, all), {{" ", ""}});
 }
 
 }  // namespace sinew::cli

@@ -164,7 +164,7 @@ absl::StatusOr<std::vector<Place>> PlacesOf(const std::string& cache, const Cach
 }  // namespace
 
 std::string PartsFolder(const std::string& cache) {
-  return cache + ".parts";
+  return cache + kPartsSuffix;
 }
 
 std::string PartPath(const std::string& cache, std::span<const double> frame_numbers) {
@@ -286,8 +286,10 @@ absl::StatusOr<JoinedCache> JoinParts(const std::string& cache, CacheFormat form
     files.attributes.push_back(attribute.name);
   }
   SINEW_ASSIGN_OR_RETURN(CacheOutput output, CacheOutput::Create(files, info));
+  JoinedCache joined;
   for (std::size_t k = 0; k < places.size(); ++k) {  // frames of a part follow each other
     const CachePart& part = parts[places[k].part];
+    joined.parts.insert(part.path);
     if (source.part != &part) {
       SINEW_ASSIGN_OR_RETURN(source, OpenPart(part));
     }
@@ -301,7 +303,6 @@ absl::StatusOr<JoinedCache> JoinParts(const std::string& cache, CacheFormat form
     SINEW_RETURN_IF_ERROR(
         progress(static_cast<double>(k + 1) / static_cast<double>(places.size())));
   }
-  JoinedCache joined;
   SINEW_ASSIGN_OR_RETURN(joined.manifest, output.Close(std::move(manifest), rest));
   SINEW_RETURN_IF_ERROR(output.CommitData());
   SINEW_RETURN_IF_ERROR(output.CommitManifest());

@@ -24,6 +24,8 @@ namespace sinew::cli {
 // Parts hold any frames of any cache format.
 inline constexpr CacheFormat kPartFormat = CacheFormat::kNpy;
 
+inline constexpr char kPartsSuffix[] = ".parts";
+
 // "walk.pc2" -> "walk.pc2.parts".
 std::string PartsFolder(const std::string& cache);
 
@@ -63,6 +65,7 @@ std::optional<Difference> OriginDifference(const Manifest& a, const Manifest& b)
 struct JoinedCache {
   Manifest manifest;
   std::uint64_t bytes = 0;
+  std::set<std::string> parts = {};  // paths of those that its frames are from
 };
 
 // Whether a part or cache has one of these frames, FrameKeys.

@@ -132,10 +132,10 @@ TEST_F(Parts, RepairMakesTheCacheThatWasBaked) {
     const std::size_t frame = 9140 * 12, header = bytes.size() - 10 * frame;
     std::string damaged = bytes;
     for (const std::size_t k : {1, 2, 7}) damaged[header + k * frame + 5] ^= 4;
-    repair(damaged, "frames 3-5, 15");
+    repair(damaged, "frames 3, 5, 15");
     EXPECT_EQ(Sinew({"verify", path}).exit_code, 0);
-    repair(bytes.substr(0, header + 8 * frame - 1), "frames 15-19");
-    repair("", "frames 1-19");
+    repair(bytes.substr(0, header + 8 * frame - 1), "frames 15-19x2");
+    repair("", "frames 1-19x2");
     damaged = bytes;
     damaged[1] ^= 1;
     repair(damaged, "header or length");

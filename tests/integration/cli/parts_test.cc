@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/formats/manifest.h"
@@ -46,12 +47,15 @@ TEST_F(Parts, CachesOfMeshesAndTimesBetweenFramesHaveParts) {
 
 // Each task of a farm has its own frames, in the syntax of its scheduler.
 TEST_F(Parts, TasksOfAFarmAreJoined) {
-  for (const std::string frames : {"20-29", "0-8x2,1,3", "5-19:2", "10-18x2", "30-"}) {
+  for (const auto& [frames, named] :
+       {std::pair("20-29", "20-29"), std::pair("0-8x2,1,3", "0-4,6,8"),
+        std::pair("5-19:2", "5-19x2"), std::pair("10-18x2", "10-18x2"),
+        std::pair("30-", "30-47")}) {
     const Finished task = Bake("a.pc2", {"--frames", frames, "--part"});
     ASSERT_EQ(task.exit_code, 0) << frames << ": " << task.err;
     EXPECT_EQ(task.out, folder_ / "a.pc2.parts\n");
-    EXPECT_THAT(task.err,
-                HasSubstr("join with: sinew join '" + folder_ / "a.pc2" + "' --frames FIRST-LAST"));
+    EXPECT_THAT(task.err, HasSubstr("join with: sinew join '" + folder_ / "a.pc2" + "' --frames " +
+                                    named + "  # and those of the other parts"));
   }
   const Finished join = Sinew({"join", folder_ / "a.pc2", "--frames", "0-47"});
   ASSERT_EQ(join.exit_code, 0) << join.err;
@@ -79,13 +83,30 @@ TEST_F(Parts, JoinNamesMissingFramesAndKeepsParts) {
   // A part with frames that are not in the cache is kept.
   const Finished some = Sinew({"join", folder_ / "a.pc2", "--frames", "2-9"});
   EXPECT_EQ(some.exit_code, 0) << some.err;
-  EXPECT_THAT(some.err, HasSubstr("8 frames of 9,140 vertices from 2 parts"));
+  EXPECT_THAT(some.err, HasSubstr("8 frames of 9,140 vertices from 1 part;"));
   EXPECT_THAT(some.err, HasSubstr("; 2 parts are kept"));
   EXPECT_EQ(PartNames("a.pc2").size(), 2u);
   const Finished ten = Sinew({"join", folder_ / "a.pc2", "--frames", "0-9", "--json"});
   EXPECT_EQ(Json::parse(ten.out)["frames"], 10);
   EXPECT_EQ(Json::parse(ten.out)["parts_removed"], 1);
   EXPECT_THAT(PartNames("a.pc2"), ElementsAre("20-29.npy"));
+}
+
+TEST_F(Parts, OneJoinMakesTheCachesOfAllMeshes) {
+  for (const std::string frames : {"0-3", "4-7x3,5"}) {
+    ASSERT_EQ(Bake("{deformer}.{mesh}.npy",
+                   {"--split", "--deformer", "lbs", "--frames", frames, "--part"})
+                  .exit_code,
+              0);
+  }
+  const Finished joined = Sinew({"join", folder_ / "ddm.hand.npy.parts/", folder_ / "lbs.hand.npy",
+                                 "--frames", "0-5,7", "--json"});
+  ASSERT_EQ(joined.exit_code, 0) << joined.err;
+  EXPECT_EQ(Json::parse(joined.out)[1]["out"], folder_ / "lbs.hand.npy");
+  EXPECT_EQ(Json::parse(joined.out)[0]["parts"], 2);
+  EXPECT_EQ(Json::parse(joined.out)[0]["parts_kept"], 0);
+  EXPECT_THAT(folder_.Names(), ElementsAre("ddm.hand.npy", "ddm.hand.npy.json", "lbs.hand.npy",
+                                           "lbs.hand.npy.json"));
 }
 
 TEST_F(Parts, JoinRefusesPartsOfDifferentBakes) {
