@@ -51,9 +51,11 @@ nlohmann::ordered_json JsonOf(const PassInput& in, const PartsRequest& parts,
                               const CacheTarget& target, const Baked& baked) {
   nlohmann::ordered_json json = TargetJson(in, parts, target);
   const double seconds = std::max(absl::ToDoubleSeconds(baked.elapsed), 1e-9);
-  std::error_code error;
-  const std::uintmax_t bytes = std::filesystem::file_size(target.path, error);
-  if (!parts.only && !error) json["bytes"] = bytes;
+  if (const absl::StatusOr<Manifest> manifest = ReadManifest(target.path);
+      !parts.only && manifest.ok()) {
+    const absl::StatusOr<OpenCache> cache = OpenCache::Open(target.path, *manifest);
+    if (cache.ok()) json["bytes"] = cache->bytes();
+  }
   json["current"] = baked.current;
   json["frames_kept"] = baked.current ? in.clip.frames : baked.kept;
   json["frames_baked"] = baked.received;
@@ -129,8 +131,9 @@ void ReportPlan(const Context& context, const PassInput& in, const PartsRequest&
   const absl::Duration time =
       estimate.bind_time + estimate.frame_time * static_cast<double>(frames);
   for (const CacheTarget& target : in.pass.targets) {
-    const std::uint64_t bytes =
-        VerticesOf(target, in.character.rig) * in.clip.frames * 3 * sizeof(float);
+    CacheTarget written = target;
+    if (parts.only) written.format = kPartFormat;
+    const std::uint64_t bytes = CacheWriter::Estimate(written, TimesOf(in.clip), in.character.rig);
     if (context.json()) {
       nlohmann::ordered_json json = TargetJson(in, parts, target);
       json["current"] = baked.current;

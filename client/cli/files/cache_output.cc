@@ -83,6 +83,26 @@ absl::Status CacheOutput::Check(const CacheFiles& files, const CacheInfo& info) 
   }
 }
 
+std::uint64_t CacheOutput::Estimate(const CacheFiles& files, const CacheInfo& info,
+                                    const FrameArrays& frame) {
+  switch (files.format) {
+    case CacheFormat::kObj:
+      return EstimateObjSequence(files, info, frame);
+    case CacheFormat::kGlb:
+      return EstimateGlbFile(files, info);
+    case CacheFormat::kUsda:
+      return EstimateUsdFile(files, info, frame);
+    default:
+      break;
+  }
+  const auto array = [&](CacheFormat format) {
+    const absl::StatusOr<std::string> header = EncodeCacheHeader(format, info);
+    return (header.ok() ? header->size() : 0) +
+           std::uint64_t{info.frames} * info.vertices * 3 * sizeof(float);
+  };
+  return array(files.format) + files.attributes.size() * array(CacheFormat::kNpy);
+}
+
 absl::Status CacheOutput::Append(const FrameArrays& frame) {
   for (ManifestAttribute& attribute : attributes_) {
     const std::span<const float> values = frame.Attribute(attribute.name);
@@ -127,8 +147,7 @@ absl::Status CacheOutput::CommitData() {
   // Never beside data that it does not describe. Another process may have written the same cache:
   // then it stays, as others may look for it at any time.
   {
-    const absl::StatusOr<InputFile> older =
-        InputFile::Open(manifest_.path(), kMaxCacheBytes);
+    const absl::StatusOr<InputFile> older = InputFile::Open(manifest_.path(), kMaxCacheBytes);
     if (!older.ok() || older->text() != json_) {
       std::error_code error;
       std::filesystem::remove(manifest_.path(), error);

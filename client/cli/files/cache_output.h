@@ -34,6 +34,11 @@ class CacheOutput {
   // What Create would report of formats, counts and names, without creating anything.
   static absl::Status Check(const CacheFiles& files, const CacheInfo& info);
 
+  // The size of the cache without its manifest and rest mesh: exact for arrays, else as if every
+  // frame were about as `frame`, which has the arrays of CacheFiles::attributes.
+  static std::uint64_t Estimate(const CacheFiles& files, const CacheInfo& info,
+                                const FrameArrays& frame);
+
   // The next frame, with the arrays of CacheFiles::attributes.
   absl::Status Append(const FrameArrays& frame);
 

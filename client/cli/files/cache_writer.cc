@@ -99,18 +99,10 @@ CacheScene SceneOf(const CacheTarget& target, const client::RigData& rig) {
   return scene;
 }
 
-}  // namespace
-
-absl::StatusOr<CacheWriter> CacheWriter::Create(const CacheTarget& chosen, const CacheInfo& times,
-                                                const client::RigData& rig) {
-  CacheTarget target = chosen;
-  CacheInfo info = times;
-  target.meshes = MeshesOf(chosen, rig);
-  if (target.up != UpAxis::kUnspecified && rig.up_axis == UpAxis::kUnspecified) {
-    return InvalidArgument("axes: the character does not say which of its axes points up");
-  }
+// The files of a cache; fills in info.vertices.
+CacheFiles FilesOf(const CacheTarget& target, const client::RigData& rig, CacheInfo& info) {
   std::uint64_t vertices = 0;
-  for (const std::size_t mesh : target.meshes) vertices += rig.meshes[mesh].vertices();
+  for (const std::size_t mesh : MeshesOf(target, rig)) vertices += rig.meshes[mesh].vertices();
   info.vertices = static_cast<std::uint32_t>(std::min<std::uint64_t>(vertices, kMaxCacheCount));
   CacheFiles files = {.path = target.path,
                       .format = target.format,
@@ -121,8 +113,43 @@ absl::StatusOr<CacheWriter> CacheWriter::Create(const CacheTarget& chosen, const
   if (IsSceneFormat(target.format)) {
     files.scene = std::make_shared<const CacheScene>(SceneOf(target, rig));
   }
+  return files;
+}
+
+}  // namespace
+
+absl::StatusOr<CacheWriter> CacheWriter::Create(const CacheTarget& chosen, const CacheInfo& times,
+                                                const client::RigData& rig) {
+  CacheTarget target = chosen;
+  CacheInfo info = times;
+  target.meshes = MeshesOf(chosen, rig);
+  if (target.up != UpAxis::kUnspecified && rig.up_axis == UpAxis::kUnspecified) {
+    return InvalidArgument("axes: the character does not say which of its axes points up");
+  }
+  const CacheFiles files = FilesOf(target, rig, info);
   SINEW_ASSIGN_OR_RETURN(CacheOutput output, CacheOutput::Create(files, info));
   return CacheWriter(std::move(target), rig, std::move(output));
+}
+
+std::uint64_t CacheWriter::Estimate(const CacheTarget& target, const CacheInfo& times,
+                                    const client::RigData& rig) {
+  CacheInfo info = times;
+  const CacheFiles files = FilesOf(target, rig, info);
+  std::vector<float> points, directions;
+  if (files.scene && target.rest_mesh) {
+    CacheTarget whole = target;
+    whole.meshes = MeshesOf(target, rig);
+    FrameSelection selection;
+    const auto rest = selection.Select(whole, rig, {.points = target.rest_mesh->positions}).points;
+    // Numbers with as many digits as those of a deformed mesh have, which is not as round.
+    constexpr float kNotRound = 0.98765433F;
+    for (const float value : rest) points.push_back(value * kNotRound);
+    for (std::size_t k = 0; k < points.size(); ++k) {
+      directions.push_back(std::sin(static_cast<float>(k)));
+    }
+  }
+  return CacheOutput::Estimate(files, info,
+                               {.points = points, .normals = directions, .velocities = directions});
 }
 
 std::span<const float> ValuesOf(const CacheTarget& target, const client::RigData& rig,

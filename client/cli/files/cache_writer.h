@@ -73,6 +73,10 @@ class CacheWriter {
   static absl::StatusOr<CacheWriter> Create(const CacheTarget& target, const CacheInfo& info,
                                             const client::RigData& rig);
 
+  // The size of such a cache without its manifest and rest mesh, for CacheOutput::Estimate.
+  static std::uint64_t Estimate(const CacheTarget& target, const CacheInfo& info,
+                                const client::RigData& rig);
+
   // The next frame of the whole rig, [rig.vertices() * 3] in model space.
   absl::Status Append(const FrameArrays& frame);
   absl::Status Append(std::span<const float> positions) {

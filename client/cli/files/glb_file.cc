@@ -183,6 +183,20 @@ class GlbFile : public CacheFile {
 
 }  // namespace
 
+std::uint64_t EstimateGlbFile(const CacheFiles& files, const CacheInfo& info) {
+  const std::uint64_t frames = info.frames, arrays = files.attributes.empty() ? 1 : 2;
+  std::uint64_t accessors = arrays, faces = 0;
+  if (files.scene) {
+    accessors *= files.scene->meshes.size();
+    for (const SceneMesh& mesh : files.scene->meshes) {
+      faces += TrianglesOf(mesh).size() * sizeof(std::uint32_t);
+      faces += VertexUvs(mesh).size() * sizeof(float);
+    }
+  }
+  return faces + frames * (info.vertices * kVectorBytes * arrays + frames * sizeof(float) +
+                           kJsonBytesOfAccessor * accessors);
+}
+
 absl::Status CheckGlbFile(const CacheFiles& files, const CacheInfo& info) {
   SINEW_RETURN_IF_ERROR(CheckCacheInfo(info));
   if (std::ranges::find(files.attributes, kVelocities) != files.attributes.end()) {
@@ -193,10 +207,7 @@ absl::Status CheckGlbFile(const CacheFiles& files, const CacheInfo& info) {
                            " morph targets, need at most ", kMaxGlbFrames,
                            " frames; .usda holds any number");
   }
-  const std::uint64_t arrays = files.attributes.empty() ? 1 : 2;
-  const std::uint64_t bytes =
-      std::uint64_t{info.frames} * (std::uint64_t{info.vertices} * kVectorBytes * arrays +
-                                    info.frames * sizeof(float) + kJsonBytesOfAccessor * arrays);
+  const std::uint64_t bytes = EstimateGlbFile(files, info);
   if (bytes > kMaxGlbBytes) {
     return InvalidArgument("glb: ", info.frames, " frames of ", info.vertices,
                            " vertices would be ", BytesText(bytes), ", need less than ",

@@ -8,6 +8,7 @@
 
 #include <absl/status/statusor.h>
 
+#include <cstdint>
 #include <memory>
 
 #include "client/cli/files/cache_file.h"
@@ -23,5 +24,8 @@ absl::StatusOr<std::unique_ptr<CacheFile>> CreateGlbFile(const CacheFiles& files
 
 // Its errors, without writing anything.
 absl::Status CheckGlbFile(const CacheFiles& files, const CacheInfo& info);
+
+// The size of the file, about; without files.scene, of a mesh without faces.
+std::uint64_t EstimateGlbFile(const CacheFiles& files, const CacheInfo& info);
 
 }  // namespace sinew::cli

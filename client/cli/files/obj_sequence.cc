@@ -18,6 +18,25 @@
 namespace sinew::cli {
 namespace {
 
+// The whole file of a frame.
+absl::StatusOr<std::string> ObjText(const CacheScene& scene, const FrameArrays& frame) {
+  std::vector<ObjPart> parts;
+  for (const SceneMesh& mesh : scene.meshes) {
+    const auto part_of = [&](std::span<const float> values) {
+      return values.empty() ? values : values.subspan(mesh.first_vertex * 3, mesh.vertices * 3);
+    };
+    parts.push_back({.name = mesh.name,
+                     .positions = part_of(frame.points),
+                     .face_sizes = mesh.face_sizes,
+                     .face_vertices = mesh.face_vertices,
+                     .corner_uvs = mesh.corner_uvs,
+                     .normals = part_of(frame.normals)});
+  }
+  const std::string up = scene.up_axis.empty() ? "" : absl::StrCat(", ", scene.up_axis, " is up");
+  return EncodeObj(scene.meshes[0].name, parts,
+                   absl::StrCat("1 unit = ", scene.meters_per_unit, " m", up));
+}
+
 class ObjSequence : public CacheFile {
  public:
   ObjSequence(const CacheFiles& files, const CacheInfo& info) : files_(files), info_(info) {}
@@ -53,23 +72,7 @@ class ObjSequence : public CacheFile {
  private:
   // Everything but the lines of points and normals.
   absl::Status MakeTemplate(const FrameArrays& frame) {
-    const CacheScene& scene = *files_.scene;
-    std::vector<ObjPart> parts;
-    for (const SceneMesh& mesh : scene.meshes) {
-      const auto part_of = [&](std::span<const float> values) {
-        return values.empty() ? values : values.subspan(mesh.first_vertex * 3, mesh.vertices * 3);
-      };
-      parts.push_back({.name = mesh.name,
-                       .positions = part_of(frame.points),
-                       .face_sizes = mesh.face_sizes,
-                       .face_vertices = mesh.face_vertices,
-                       .corner_uvs = mesh.corner_uvs,
-                       .normals = part_of(frame.normals)});
-    }
-    const std::string up = scene.up_axis.empty() ? "" : absl::StrCat(", ", scene.up_axis, " is up");
-    SINEW_ASSIGN_OR_RETURN(const std::string text,
-                           EncodeObj(scene.meshes[0].name, parts,
-                                     absl::StrCat("1 unit = ", scene.meters_per_unit, " m", up)));
+    SINEW_ASSIGN_OR_RETURN(const std::string text, ObjText(*files_.scene, frame));
     const std::size_t begin = text.find("\nv ") + 1;
     const std::size_t end = std::min(text.find("\nvt ", begin), text.find("\ng ", begin)) + 1;
     head_ = text.substr(0, begin);
@@ -105,6 +108,14 @@ absl::Status CheckObjSequence(const CacheFiles& files, const CacheInfo& info) {
         FrameName(files.path, static_cast<std::int64_t>(number)), files.overwrite));
   }
   return absl::OkStatus();
+}
+
+std::uint64_t EstimateObjSequence(const CacheFiles& files, const CacheInfo& info,
+                                  const FrameArrays& frame) {
+  FrameArrays written = frame;
+  if (files.attributes.empty()) written.normals = {};
+  const absl::StatusOr<std::string> text = ObjText(*files.scene, written);
+  return text.ok() ? info.frames * std::uint64_t{text->size()} : 0;
 }
 
 absl::StatusOr<std::unique_ptr<CacheFile>> CreateObjSequence(const CacheFiles& files,

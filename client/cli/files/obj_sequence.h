@@ -3,6 +3,7 @@
 
 #include <absl/status/statusor.h>
 
+#include <cstdint>
 #include <memory>
 
 #include "client/cli/files/cache_file.h"
@@ -19,5 +20,9 @@ absl::StatusOr<std::unique_ptr<CacheFile>> CreateObjSequence(const CacheFiles& f
 
 // Its errors, without writing anything.
 absl::Status CheckObjSequence(const CacheFiles& files, const CacheInfo& info);
+
+// The size of all files, if every frame is about as `frame`. files.scene must be set.
+std::uint64_t EstimateObjSequence(const CacheFiles& files, const CacheInfo& info,
+                                  const FrameArrays& frame);
 
 }  // namespace sinew::cli

@@ -233,6 +233,13 @@ absl::Status CheckUsdFile(const CacheFiles& files, const CacheInfo& info) {
                          " value clips, need at most ", kMaxClips, " clips");
 }
 
+std::uint64_t EstimateUsdFile(const CacheFiles& files, const CacheInfo& info,
+                              const FrameArrays& frame) {
+  const UsdScene scene = UsdSceneOf(*files.scene, files.attributes, files.usd.root);
+  const std::uint64_t faces = files.usd.layout == kUsdOver ? 0 : UsdFaceBytes(scene);
+  return faces + info.frames * UsdSampleBytes(scene, info.FrameNumber(info.frames - 1), frame);
+}
+
 absl::StatusOr<std::unique_ptr<CacheFile>> CreateUsdFile(const CacheFiles& files,
                                                          const CacheInfo& info) {
   SINEW_RETURN_IF_ERROR(CheckUsdFile(files, info));

@@ -3,6 +3,7 @@
 
 #include <absl/status/statusor.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -26,5 +27,9 @@ absl::StatusOr<std::unique_ptr<CacheFile>> CreateUsdFile(const CacheFiles& files
 
 // Its errors, without writing anything.
 absl::Status CheckUsdFile(const CacheFiles& files, const CacheInfo& info);
+
+// The size of all layers, if every frame is about as `frame`. files.scene must be set.
+std::uint64_t EstimateUsdFile(const CacheFiles& files, const CacheInfo& info,
+                              const FrameArrays& frame);
 
 }  // namespace sinew::cli

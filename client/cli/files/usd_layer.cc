@@ -76,6 +76,27 @@ std::pair<std::string, std::string> RootLines(const UsdScene& scene, const std::
   return {before, after};
 }
 
+std::span<const float> ArrayOf(const SceneMesh& mesh, const std::string& name,
+                               const FrameArrays& frame) {
+  const bool of_points = name == kExtent || name == kPoints;
+  return (of_points ? frame.points : frame.Attribute(name))
+      .subspan(mesh.first_vertex * 3, mesh.vertices * 3);
+}
+
+// A line of the time samples of an attribute.
+void AppendSample(const UsdScene& scene, const std::string& name, double time,
+                  std::span<const float> values, std::string& text) {
+  text += Indent(scene.root.size() + 2);
+  AppendUsdNumber(time, text);
+  text += ": ";
+  if (name == kExtent) {
+    AppendUsdExtent(values, text);
+  } else {
+    AppendUsdTuples(values, 3, text);
+  }
+  text += ",\n";
+}
+
 }  // namespace
 
 std::string UsdScene::RootPath() const {
@@ -102,27 +123,17 @@ absl::StatusOr<UsdSamples> UsdSamples::Create(const std::string& path, const Usd
 }
 
 absl::Status UsdSamples::Append(double time, const FrameArrays& frame) {
-  const std::string indent = Indent(scene_->root.size() + 2);
   for (std::size_t m = 0; m < scene_->prims.size(); ++m) {
     const SceneMesh& mesh = scene_->meshes.meshes[m];
     for (std::size_t a = 0; a < names_.size(); ++a) {
       const std::string& name = names_[a];
-      const bool of_points = name == kExtent || name == kPoints;
-      const std::span<const float> values = (of_points ? frame.points : frame.Attribute(name))
-                                                .subspan(mesh.first_vertex * 3, mesh.vertices * 3);
+      const std::span<const float> values = ArrayOf(mesh, name, frame);
       if (!std::ranges::all_of(values, [](float value) { return std::isfinite(value); })) {
         return InvalidArgument("usda: ", name, " at time ", time,
                                " have a number that is not finite");
       }
-      text_ = indent;
-      AppendUsdNumber(time, text_);
-      text_ += ": ";
-      if (name == kExtent) {
-        AppendUsdExtent(values, text_);
-      } else {
-        AppendUsdTuples(values, 3, text_);
-      }
-      text_ += ",\n";
+      text_.clear();
+      AppendSample(*scene_, name, time, values, text_);
       SINEW_RETURN_IF_ERROR(spools_[m * names_.size() + a].Write(text_));
     }
   }
@@ -165,6 +176,24 @@ absl::Status WriteUsdLayer(const UsdScene& scene, const UsdLayerInfo& info, UsdC
     SINEW_RETURN_IF_ERROR(out.Write(Indent(depth) + "}\n"));
   }
   return out.Write(after);
+}
+
+std::uint64_t UsdFaceBytes(const UsdScene& scene) {
+  std::uint64_t bytes = 0;
+  for (const SceneMesh& mesh : scene.meshes.meshes) {
+    bytes += TopologyText(mesh, scene.root.size() + 1).size();
+  }
+  return bytes;
+}
+
+std::uint64_t UsdSampleBytes(const UsdScene& scene, double time, const FrameArrays& frame) {
+  std::string text;
+  for (const SceneMesh& mesh : scene.meshes.meshes) {
+    for (const std::string& name : SampledNames(scene.attributes)) {
+      AppendSample(scene, name, time, ArrayOf(mesh, name, frame), text);
+    }
+  }
+  return text.size();
 }
 
 std::string UsdRootPrims(const UsdScene& scene, const std::string& specifier,

@@ -4,6 +4,7 @@
 
 #include <absl/status/statusor.h>
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -62,6 +63,10 @@ enum class UsdContent : std::uint8_t {
 // Writes a whole layer. `samples`: of kMesh and kOver.
 absl::Status WriteUsdLayer(const UsdScene& scene, const UsdLayerInfo& info, UsdContent content,
                            UsdSamples* samples, SummedFile& out);
+
+// Bytes of the faces of all meshes, and of the time samples of a frame with finite numbers.
+std::uint64_t UsdFaceBytes(const UsdScene& scene);
+std::uint64_t UsdSampleBytes(const UsdScene& scene, double time, const FrameArrays& frame);
 
 // The prims down to the root, around `body`, with `metadata` of the innermost one.
 std::string UsdRootPrims(const UsdScene& scene, const std::string& specifier,

@@ -96,6 +96,24 @@ TEST_F(Parts, DryRunWritesNothing) {
   EXPECT_GT(read["estimate"]["seconds"], 0);
   EXPECT_GT(read["estimate"]["bound_bytes"], 0);
   EXPECT_TRUE(folder_.Names().empty());
+  // The sizes are those of the caches, of text within a quarter.
+  for (const Strings& bake : std::vector<Strings>{{"b.npy", "--velocities", "--normals"},
+                                                  {"b.mdd"},
+                                                  {"b.glb", "--normals"},
+                                                  {"b.usda", "--velocities", "--normals"},
+                                                  {"b.##.obj", "--normals"},
+                                                  {"b.##.obj"}}) {
+    Strings options(bake.begin() + 1, bake.end());
+    options.insert(options.end(), {"--frames", "0-11", "--json"});
+    const Finished written = Bake(bake[0], options);
+    options.emplace_back("--dry-run");
+    const Finished planned = Bake(bake[0], options);
+    ASSERT_EQ(planned.exit_code, 0) << planned.err;
+    const double bytes = Json::parse(written.out)["bytes"],
+                 estimate = Json::parse(planned.out)["bytes"];
+    const bool is_exact = bake[0] == "b.npy" || bake[0] == "b.mdd";
+    EXPECT_NEAR(estimate, bytes, is_exact ? 0 : bytes / 4) << bake[0];
+  }
   ASSERT_EQ(Bake("a.pc2", {"--chunk", "10", "--part"}, "lbs").exit_code, 0);
   EXPECT_EQ(Bake("a.pc2", {"--chunk", "10", "--resume", "--dry-run"}).exit_code, 0);
   EXPECT_EQ(PartNames("a.pc2").size(), 5u) << "although they are of another recipe";
