@@ -158,6 +158,9 @@ class LocalServer(unittest.TestCase):
         with self.assertRaises(sinew.Error) as caught:
             self.character.bake(self.poses, "/proc/hand.npy")
         self.assertEqual(caught.exception.exit_code, 73)
+        with self.assertRaisesRegex(sinew.NotFound, "the folder /no/such does not exist") as caught:
+            self.character.bake(self.poses, "/no/such/hand.npy")
+        self.assertEqual(caught.exception.exit_code, 73)
         client = sinew.local()
         client.close()
         with self.assertRaisesRegex(ValueError, "closed"):

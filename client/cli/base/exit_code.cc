@@ -69,8 +69,8 @@ absl::Status UsageError(const std::string& message) {
   return InPart(absl::InvalidArgumentError(message), "usage");
 }
 
-absl::Status OutputError(const std::string& message) {
-  return InPart(absl::PermissionDeniedError(message), "output");
+absl::Status OutputError(const std::string& message, absl::StatusCode code) {
+  return InPart(absl::Status(code, message), "output");
 }
 
 absl::Status Reworded(const absl::Status& status, const std::string& message) {

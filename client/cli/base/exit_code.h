@@ -22,8 +22,9 @@ inline constexpr int kExitNotPermitted = 77;
 // The command line itself is wrong: exit 64.
 absl::Status UsageError(const std::string& message);
 
-// Something could not be written: exit 73.
-absl::Status OutputError(const std::string& message);
+// Something could not be written: exit 73, whatever the code.
+absl::Status OutputError(const std::string& message,
+                         absl::StatusCode code = absl::StatusCode::kPermissionDenied);
 
 // `message` with the code and details of `status`.
 absl::Status Reworded(const absl::Status& status, const std::string& message);

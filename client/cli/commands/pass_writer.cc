@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <utility>
 
-#include "client/cli/base/exit_code.h"
 #include "client/cli/character/bake_manifest.h"
 #include "client/cli/files/cache_parts.h"
+#include "client/cli/files/output_file.h"
 #include "core/base/status.h"
 
 namespace sinew::cli {
@@ -29,8 +29,7 @@ client::ClipData TimesOfChunk(const client::ClipData& clip, const std::vector<st
 absl::Status CreateFolder(const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directory(folder, error);
-  if (!error) return absl::OkStatus();
-  return OutputError(absl::StrCat("out: cannot create ", folder, ": ", error.message()));
+  return error ? CannotWrite(folder, error.value()) : absl::OkStatus();
 }
 
 }  // namespace

@@ -44,10 +44,6 @@ void Unregister(const std::string& name) {
   AllTemporaries().names.erase(name);
 }
 
-absl::Status CannotWrite(const std::string& path, int error) {
-  return OutputError(absl::StrCat("out: cannot write ", path, ": ", std::strerror(error)));
-}
-
 fs::path FolderOf(const std::string& path) {
   const fs::path folder = fs::path(path).parent_path();
   return folder.empty() ? fs::path(".") : folder;
@@ -215,6 +211,17 @@ absl::Status OutputFile::Commit() {
     ::close(folder);
   }
   return absl::OkStatus();
+}
+
+absl::Status CannotWrite(const std::string& path, int error) {
+  const fs::path folder = FolderOf(path);
+  std::error_code ignored;
+  const std::string text = absl::StrCat("out: cannot write ", path, ": ");
+  if (error == ENOENT && !fs::exists(folder, ignored)) {
+    return OutputError(absl::StrCat(text, "the folder ", folder.string(), " does not exist"),
+                       absl::StatusCode::kNotFound);
+  }
+  return OutputError(absl::StrCat(text, std::strerror(error)));
 }
 
 void RemoveDeadFiles(const std::string& folder) {

@@ -11,7 +11,11 @@
 
 namespace sinew::cli {
 
-// Move only. Errors are OutputError (exit 73) and name the file.
+// OutputError (exit 73): `path` cannot be created or written because of `error`, an errno.
+// kNotFound: its folder does not exist.
+absl::Status CannotWrite(const std::string& path, int error);
+
+// Move only. Errors are those of CannotWrite and name the file.
 class OutputFile {
  public:
   // Creates the temporary file, and removes those that killed processes have left for the same path

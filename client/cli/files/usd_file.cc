@@ -8,7 +8,6 @@
 #include <optional>
 #include <utility>
 
-#include "client/cli/base/exit_code.h"
 #include "client/cli/base/quantity.h"
 #include "client/cli/files/usd_layer.h"
 #include "core/base/status.h"
@@ -80,9 +79,7 @@ class UsdClipsFile : public CacheFile {
     const std::string folder = ClipsFolder(files.path);
     std::error_code error;
     const bool is_new = std::filesystem::create_directory(folder, error);
-    if (error) {
-      return OutputError(absl::StrCat("out: cannot create ", folder, ": ", error.message()));
-    }
+    if (error) return CannotWrite(folder, error.value());
     SINEW_ASSIGN_OR_RETURN(SummedFile root,
                            SummedFile::Create(files.path, FileName(files.path), files.overwrite));
     std::unique_ptr<UsdClipsFile> file(

@@ -32,7 +32,7 @@ class InvalidArgument(Error, ValueError):
 
 
 class NotFound(Error, LookupError):
-    """NOT_FOUND: no such file, rig or session."""
+    """NOT_FOUND: no such file, folder, rig or session."""
 
 
 class LimitExceeded(Error):
@@ -44,7 +44,7 @@ class Unavailable(Error):
 
 
 class NotPermitted(Error):
-    """UNAUTHENTICATED or PERMISSION_DENIED."""
+    """UNAUTHENTICATED or PERMISSION_DENIED, by a server or where a file is written."""
 
 
 class Damaged(Error):
