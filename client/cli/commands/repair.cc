@@ -69,11 +69,11 @@ absl::StatusOr<MotionRequest> MotionOf(const Options& options, const CharacterFi
 // The points that the cache has of the character.
 absl::StatusOr<CacheTarget> TargetOf(const Options& options, const CharacterFile& character,
                                      const Manifest& manifest) {
-  if (manifest.space == "custom" || (!manifest.preroll.empty() && manifest.preroll != "all")) {
+  if (manifest.space == "custom") {
     return absl::FailedPreconditionError(
-        absl::StrCat(options.cache, ": was baked with ",
-                     manifest.space == "custom" ? "spaces of its own" : "--preroll",
-                     ", which its manifest does not describe; need to bake it again"));
+        absl::StrCat(options.cache,
+                     ": was baked with spaces of its own, which its manifest does "
+                     "not describe; need to bake it again"));
   }
   BakeOutput output = {.out = options.cache, .format = manifest.format, .space = manifest.space};
   if (manifest.meshes.size() < character.rig.meshes.size()) {
@@ -132,6 +132,12 @@ class Repair {
 
 absl::Status BakeAgain(Context& context, const Options& options, OpenCache& cache,
                        const Manifest& manifest, const CacheDamage& damage) {
+  if (!manifest.preroll.empty() && manifest.preroll != "all") {
+    return absl::FailedPreconditionError(absl::StrCat(
+        options.cache, ": was baked with --preroll ", manifest.preroll,
+        ": its frames also depend on where parts began, which the manifest does not say; bake it "
+        "again"));
+  }
   SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadCharacter(options.file, options.read));
   SINEW_ASSIGN_OR_RETURN(const CacheTarget target, TargetOf(options, character, manifest));
   if (manifest.clip.empty() || manifest.pose_hashes.empty()) {
@@ -195,7 +201,14 @@ absl::Status RepairCache(Context& context, const Options& options) {
         options.cache, ": a .", manifest.format, " is not repaired, bake it again",
         *format == CacheFormat::kObj ? "; --resume keeps the frames that are right" : ""));
   }
-  SINEW_ASSIGN_OR_RETURN(OpenCache cache, OpenCache::Open(options.cache, manifest));
+  absl::StatusOr<OpenCache> opened = OpenCache::Open(options.cache, manifest);
+  if (!opened.ok()) {
+    return Reworded(opened.status(),
+                    absl::StrCat(opened.status().message(), "; ", ManifestPath(options.cache),
+                                 " is there: only damaged frames are repaired, not missing files; "
+                                 "bake it again"));
+  }
+  OpenCache& cache = *opened;
   CacheDamage damage;
   {
     const auto line = context.MakeProgress("Verify", Progress::Part::kFirst);

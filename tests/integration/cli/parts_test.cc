@@ -193,6 +193,12 @@ TEST_F(Parts, PartsOfRecipesWithStateEqualWhole) {
   }
   EXPECT_EQ(ParseManifest(ReadAll(folder_ / "whole.npy.json"))->preroll, "all");
   bake("short.npy", {"--frames", "6-11", "--preroll", "2"});
+  const std::string prerolled = ReadAll(folder_ / "short.npy");
+  WriteAll(folder_ / "short.npy", prerolled.substr(1));
+  const Finished repair =
+      Sinew({"repair", folder_ / "short.npy", "model:cylinder", "--server", daemon_->address()});
+  EXPECT_EQ(repair.exit_code, 65);
+  EXPECT_THAT(repair.err, HasSubstr("was baked with --preroll 2: its frames also depend on where"));
   EXPECT_EQ(ParseManifest(ReadAll(folder_ / "short.npy.json"))->preroll, "2");
   // A part that was begun two frames before is none of a whole bake.
   bake("mixed.npy", {"--frames", "0-5", "--part"});
