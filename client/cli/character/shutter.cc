@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kSamplesPerFrame = 1e6;  // the grid of sample numbers
 constexpr double kSameSample = 1e-6;
-constexpr double kWidest = 1;  // frames to either side
+constexpr double kLeastDistance = 1e-5;  // of samples
 
 }  // namespace
 
@@ -26,24 +26,27 @@ double OnSampleGrid(double number) {
 
 absl::StatusOr<Shutter> ParseShutter(const std::string& text, std::int64_t samples) {
   static const std::regex form(
-      R"((-?[0-9]{1,3}(?:\.[0-9]{1,9})?)\.\.(-?[0-9]{1,3}(?:\.[0-9]{1,9})?))");
+      R"((-?[0-9]{1,20}(?:\.[0-9]{1,20})?)\.\.(-?[0-9]{1,20}(?:\.[0-9]{1,20})?))");
   std::smatch parts;
   const auto wrong = [&](const std::string& why) {
     return UsageError(absl::StrCat("--shutter: got \"", text, "\", ", why));
   };
   if (!std::regex_match(text, parts, form)) {
-    return wrong("need OPEN..CLOSE in frames relative to each frame, such as -0.25..0.25");
+    return wrong(
+        "need OPEN..CLOSE in frames from -1 to 1 relative to each frame, such as -0.25..0.25");
   }
   const Shutter shutter = {
       .open = std::stod(parts[1]), .close = std::stod(parts[2]), .samples = samples};
-  if (std::abs(shutter.open) > kWidest || std::abs(shutter.close) > kWidest) {
-    return wrong("need frames from -1 to 1");
+  if (std::abs(shutter.open) > kWidestShutter || std::abs(shutter.close) > kWidestShutter) {
+    return wrong("need OPEN and CLOSE from -1 to 1 frames");
   }
   if (shutter.open > shutter.close) return wrong("need an OPEN that is not after CLOSE");
   const double between =
       (shutter.close - shutter.open) / static_cast<double>(std::max<std::int64_t>(samples - 1, 1));
-  if (samples > 1 && between < 10 * kSameSample) {
-    return wrong(absl::StrCat("need an OPEN before CLOSE for ", samples, " samples"));
+  if (samples > 1 && between < kLeastDistance) {
+    return wrong(absl::StrCat("need an OPEN before CLOSE for ", samples, " samples, by ",
+                              NumberText(kLeastDistance * static_cast<double>(samples - 1)),
+                              " frames or more"));
   }
   return shutter;
 }

@@ -10,6 +10,9 @@
 
 namespace sinew::cli {
 
+inline constexpr double kWidestShutter = 1;  // frames to either side
+inline constexpr std::int64_t kMostSamples = 64;
+
 // Samples of a frame, at even distances from `open` to `close`, both included; a single sample is
 // in the middle.
 struct Shutter {

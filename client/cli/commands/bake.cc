@@ -16,6 +16,7 @@
 #include "client/cli/character/join_parts.h"
 #include "client/cli/character/motion_options.h"
 #include "client/cli/character/recipe_argument.h"
+#include "client/cli/character/shutter.h"
 #include "client/cli/commands/bake_options.h"
 #include "client/cli/commands/bake_plan.h"
 #include "client/cli/commands/bake_report.h"
@@ -130,6 +131,27 @@ absl::Status Join(const Context& context, const PassInput& in, Baked& baked) {
   return absl::OkStatus();
 }
 
+// The error of frames or samples that a .pc2 cannot hold.
+absl::Status UnevenPc2(const PassInput& in, const Options& options) {
+  constexpr char kOthers[] = "; or bake .mdd or .npy, which hold any";
+  const CacheInfo frames = FramesOfPass(in);
+  const bool is_row = frames.frame_numbers.empty() && frames.frame_step == 1;
+  if (in.motion.shutter && is_row) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--shutter: .pc2 holds samples at even distances; ",
+                     EvenSamplesText(*in.motion.shutter), kOthers));
+  }
+  const auto first = static_cast<std::int64_t>(std::floor(frames.FrameNumber(0)));
+  const auto last = static_cast<std::int64_t>(std::ceil(frames.FrameNumber(frames.frames - 1)));
+  const std::string range = absl::StrCat(first, "-", last);
+  return absl::InvalidArgumentError(
+      absl::StrCat(options.times.empty() ? "--frames" : "--times", ": got ", FramesText(frames),
+                   in.motion.shutter ? "; with --shutter, .pc2 holds frames without gaps"
+                                     : "; .pc2 holds frames at even distances",
+                   ", such as --frames ", range,
+                   in.motion.shutter ? "" : absl::StrCat(" or ", range, "x2"), kOthers));
+}
+
 // Whether the caches can be written at the end, which is hours away.
 absl::Status CheckTargets(const PassInput& in, const Options& options) {
   for (const CacheTarget& target : in.pass.targets) {
@@ -146,11 +168,8 @@ absl::Status CheckTargets(const PassInput& in, const Options& options) {
                                                       .overwrite = target.overwrite,
                                                       .usd = target.usd},
                                                      info);
-      if (!status.ok() && in.motion.shutter && target.format == CacheFormat::kPc2 &&
-          !info.frame_numbers.empty()) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("--shutter: .pc2 holds samples at even distances; ",
-                         EvenSamplesText(*in.motion.shutter), "; .mdd, .npy and .usda hold any"));
+      if (!status.ok() && target.format == CacheFormat::kPc2 && !info.frame_numbers.empty()) {
+        return UnevenPc2(in, options);
       }
       SINEW_RETURN_IF_ERROR(status);
     }

@@ -10,6 +10,7 @@ namespace sinew::cli {
 namespace {
 
 constexpr std::int64_t kShutterSamples = 3;
+constexpr double kLeastStep = 0.01, kMostStep = 10;  // frames, of velocities
 
 }  // namespace
 
@@ -56,19 +57,23 @@ void AddBakeOptions(OptionSet& set, BakeOptions& options) {
   set.AddText("--times", options.times,
               "Frames with fractions, such as 10,10.25 or 10-12x0.25, instead of --frames")
       .Excludes(frames);
-  set.AddText("--shutter", options.shutter,
-              "Motion blur: samples of every frame from OPEN..CLOSE relative to it, such as "
-              "-0.25..0.25");
-  set.AddNumber("--samples", options.samples, 1, 64,
-                "Of --shutter: samples of a frame at even distances, both ends included; 1 is in "
-                "the middle (default: 3)");
+  set.AddText(
+      "--shutter", options.shutter,
+      absl::StrCat("Motion blur: samples of every frame from OPEN..CLOSE relative to it, ",
+                   "such as -0.25..0.25; both from ", -kWidestShutter, " to ", kWidestShutter));
+  set.AddNumber("--samples", options.samples, 1, kMostSamples,
+                absl::StrCat("Of --shutter: 1 to ", kMostSamples,
+                             " samples of a frame at even distances, both ends included; 1 is in "
+                             "the middle (default: ",
+                             kShutterSamples, ")"));
   set.AddFlag("--normals", options.output.normals,
               "Also normals of unit length, in OUT.normals.npy, the .usda, .obj or .glb");
   set.AddFlag("--velocities", options.output.velocities,
               "Also velocities in units per second, in OUT.velocities.npy or the .usda");
-  set.AddNumber("--velocity-step", options.velocity_step, 0.01, 10,
-                "Of --velocities: frames before and after a sample that it is taken from "
-                "(default: 1)");
+  set.AddNumber("--velocity-step", options.velocity_step, kLeastStep, kMostStep,
+                absl::StrCat("Of --velocities: frames before and after a sample that it is taken "
+                             "from, ",
+                             kLeastStep, " to ", kMostStep, " (default: 1)"));
   BakeOutput& output = options.output;
   set.AddText("--out", output.out,
               "The cache; its manifest is PATH.json. {mesh}, {clip} and {deformer} become names, "

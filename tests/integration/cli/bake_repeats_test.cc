@@ -205,7 +205,7 @@ TEST_F(Parts, WrongOptionsAreRefused) {
   }
   const Finished uneven = Bake("a.pc2", {"--frames", "0,1,5", "--chunk", "2"});
   EXPECT_EQ(uneven.exit_code, 65);
-  EXPECT_THAT(uneven.err, HasSubstr("a .pc2 holds frames at even distances"));
+  EXPECT_THAT(uneven.err, HasSubstr(".pc2 holds frames at even distances"));
   EXPECT_TRUE(folder_.Names().empty());
   EXPECT_EQ(Bake("a.npy", {"--frames", "0,1,5", "--chunk", "2"}).exit_code, 0);
   ExpectWhole("a.npy", "ddm", {"--frames", "0,1,5"});

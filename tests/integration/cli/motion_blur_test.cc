@@ -224,6 +224,37 @@ TEST_F(MotionBlur, DamagedArraysAreNamedAndRepaired) {
   EXPECT_THAT(missing.out, HasSubstr("a.npy.normals.npy"));
 }
 
+TEST_F(MotionBlur, ArraysBelongToOneCacheAndGoWithIt) {
+  ASSERT_EQ(Bake("a.npy", {"--velocities", "--normals", "--frames", "0-3"}).exit_code, 0);
+  ASSERT_EQ(Bake("a.mdd", {"--velocities", "--frames", "0-5"}).exit_code, 0);
+  const Finished verified = Sinew({"verify", folder_ / "a.npy", folder_ / "a.mdd"});
+  EXPECT_EQ(verified.exit_code, 0) << verified.out;
+  WriteAll(folder_ / "a.npy.normals.npy", "of another program");
+  ASSERT_EQ(Bake("a.npy", {"--frames", "0-3"}).exit_code, 0);
+  EXPECT_THAT(folder_.Names(), ElementsAre("a.mdd", "a.mdd.json", "a.mdd.velocities.npy", "a.npy",
+                                           "a.npy.json", "a.npy.normals.npy"));
+  ASSERT_EQ(Bake("a.mdd", {"--frames", "0-5", "--chunk", "2"}).exit_code, 0);
+  EXPECT_THAT(folder_.Names(),
+              ElementsAre("a.mdd", "a.mdd.json", "a.npy", "a.npy.json", "a.npy.normals.npy"));
+}
+
+TEST_F(MotionBlur, UnevenFramesOfPc2HaveWaysOut) {
+  const auto refused = [&](const Strings& options, const std::string& message) {
+    const Finished bake = Bake("x.pc2", options);
+    EXPECT_EQ(bake.exit_code, 65) << message;
+    EXPECT_THAT(bake.err, HasSubstr(message));
+  };
+  refused(
+      {"--frames", "0,1,5"},
+      "--frames: got 0-1,5; .pc2 holds frames at even distances, such as --frames 0-5 or 0-5x2; "
+      "or bake .mdd or .npy, which hold any");
+  refused({"--times", "1,2.5,3"}, "--times: got 1,2.5,3; .pc2 holds frames at even distances, ");
+  refused({"--frames", "0-8x2", "--shutter", "-0.5..0.5"},
+          "--frames: got 0-8x2; with --shutter, .pc2 holds frames without gaps, such as "
+          "--frames 0-8; or bake .mdd");
+  EXPECT_EQ(Bake("x.pc2", {"--frames", "0-8", "--shutter", "-0.5..0.5"}).exit_code, 0);
+}
+
 TEST_F(MotionBlur, PosesOfAFileHaveVelocitiesButNoShutter) {
   const std::string poses = folder_ / "poses.npy";
   ASSERT_EQ(Sinew({"export", "model:hand", "--poses", poses, "--frames", "0-9"}).exit_code, 0);
@@ -246,8 +277,11 @@ TEST_F(MotionBlur, WrongOptionsAreExplained) {
            {{"--shutter", "0..nan"}, "--shutter: got \"0..nan\", need OPEN..CLOSE"},
            {{"--shutter", "0.5..0"}, "need an OPEN that is not after CLOSE"},
            {{"--shutter", "0..0"}, "need an OPEN before CLOSE for 3 samples"},
-           {{"--shutter", "-2..0"}, "need frames from -1 to 1"},
-           {{"--shutter", "0..0.5", "--samples", "0"}, "--samples"},
+           {{"--shutter", "-2..0"}, "need OPEN and CLOSE from -1 to 1 frames"},
+           {{"--shutter", "0..1000"}, "need OPEN and CLOSE from -1 to 1 frames"},
+           {{"--shutter", "0..0.00001"}, "for 3 samples, by 2e-05 frames or more"},
+           {{"--shutter", "0..0.5", "--samples", "0"}, "need a whole number from 1 to 64"},
+           {{"--velocities", "--velocity-step", "11"}, "need a number from 0.01 to 10"},
            {{"--shutter", "0..0.5", "--times", "1.5"}, "--times"},
            {{"--samples", "3"}, "--samples: are those of --shutter"},
            {{"--velocity-step", "1"}, "--velocity-step: is that of --velocities"},
