@@ -41,7 +41,7 @@ int Main(int argc, char** argv) {
   const absl::Status written = CheckOutput();
   if (status.ok()) status = written;
   if (interrupt.requested() && !status.ok()) {
-    PrintInterrupted(line.globals);
+    PrintInterrupted(line.globals, interrupt.exit_code());
     interrupt.Raise();
   }
   if (!status.ok()) PrintFailure(line.globals, status, line.name);

@@ -360,9 +360,8 @@ CommandLine ParseCommandLine(int argc, const char* const* argv, Config& config) 
       "is\nPrometheus text. Health over gRPC: grpc.health.v1, or `sinewd --probe ADDRESS`.\n\n"
       "Signals: SIGTERM and SIGINT drain, a second one ends at once. SIGHUP reads the file again;\n"
       "the log has what took effect and what needs a restart.\n\n"
-      "Exit codes: 0 drained, 1 calls were cut off, 64 usage error, 69 an address cannot be "
-      "bound,\n"
-      "78 invalid configuration or data-dir");
+      "Exit codes: 0 drained, 1 calls were cut off or a probe failed, 64 usage error, 69 an "
+      "address\ncannot be bound, 78 invalid configuration, or a file or folder that it names");
   const auto not_empty = [](const std::string& value) {
     return value.empty() ? std::string(Empty("value").message()) : std::string();
   };

@@ -119,6 +119,11 @@ absl::StatusOr<CacheTarget> CommonTarget(const BakeOutput& output) {
   if (output.normals) common.attributes.emplace_back(kNormals);
   if (output.velocities) common.attributes.emplace_back(kVelocities);
   SINEW_ASSIGN_OR_RETURN(common.format, FormatOf(output));
+  if (output.velocities &&
+      (common.format == CacheFormat::kObj || common.format == CacheFormat::kGlb)) {
+    return UsageError(absl::StrCat("--velocities: .", CacheFormatName(common.format),
+                                   " cannot hold them, need .pc2, .mdd, .npy or .usda"));
+  }
   SINEW_ASSIGN_OR_RETURN(common.up, UpOf(output.axes));
   return common;
 }

@@ -30,7 +30,8 @@ struct BakePass {
   std::vector<CacheTarget> targets;
 };
 
-// What all caches have in common. UsageError: an unknown format or axes.
+// What all caches have in common. UsageError: an unknown format or axes, or arrays that the format
+// cannot hold.
 absl::StatusOr<CacheTarget> CommonTarget(const BakeOutput& output);
 
 // Fills in what formats of meshes need: the rest mesh, and for .usda the layout, with

@@ -200,7 +200,7 @@ std::uint64_t EstimateGlbFile(const CacheFiles& files, const CacheInfo& info) {
 absl::Status CheckGlbFile(const CacheFiles& files, const CacheInfo& info) {
   SINEW_RETURN_IF_ERROR(CheckCacheInfo(info));
   if (std::ranges::find(files.attributes, kVelocities) != files.attributes.end()) {
-    return InvalidArgument("--velocities: .glb cannot hold them, need .npy or .usda");
+    return InvalidArgument("glb: cannot hold velocities, need .pc2, .mdd, .npy or .usda");
   }
   if (info.frames > kMaxGlbFrames) {
     return InvalidArgument("glb: ", info.frames, " frames would be ", info.frames - 1,

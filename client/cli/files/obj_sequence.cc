@@ -95,7 +95,7 @@ class ObjSequence : public CacheFile {
 absl::Status CheckObjSequence(const CacheFiles& files, const CacheInfo& info) {
   SINEW_RETURN_IF_ERROR(CheckCacheInfo(info));
   if (std::ranges::find(files.attributes, kVelocities) != files.attributes.end()) {
-    return InvalidArgument("--velocities: .obj cannot hold them, need .npy or .usda");
+    return InvalidArgument("obj: cannot hold velocities, need .pc2, .mdd, .npy or .usda");
   }
   for (std::uint32_t k = 0; k < info.frames; ++k) {
     const double number = info.FrameNumber(k);

@@ -70,9 +70,9 @@ void PrintFailure(const Globals& globals, const absl::Status& status, const std:
   std::fputs(FailureText(globals, status, command).c_str(), stderr);
 }
 
-void PrintInterrupted(const Globals& globals) {
+void PrintInterrupted(const Globals& globals, int exit_code) {
   if (globals.progress == kJson) {
-    PrintEvent({{"event", "error"}, {"text", "interrupted"}});
+    PrintEvent({{"event", "error"}, {"exit_code", exit_code}, {"text", "interrupted"}});
     return;
   }
   std::fputs("sinew: interrupted\n", stderr);

@@ -96,7 +96,7 @@ class Context {
 };
 
 // The same for a command that Ctrl-C or another signal has ended.
-void PrintInterrupted(const Globals& globals);
+void PrintInterrupted(const Globals& globals, int exit_code);
 
 // Flushes stdout. OutputError: something printed to it was lost, other than to a reader that has
 // closed it, as `head` does.

@@ -21,6 +21,8 @@ class Interrupt {
 
   std::stop_token token() const { return source_.get_token(); }
   bool requested() const { return source_.stop_requested(); }
+  // That a shell shows for the signal: 130 for Ctrl-C.
+  int exit_code() const { return 128 + caught_; }
 
   // Ends the process the way the signal would have, so that the caller's shell sees what happened.
   [[noreturn]] void Raise() const;

@@ -94,7 +94,7 @@ TEST_F(Glb, LimitsAreStatedBeforeAnythingIsBaked) {
   EXPECT_EQ(frames.exit_code, 65);
   EXPECT_THAT(frames.err, HasSubstr("morph targets, need at most 1000 frames; .usda holds any"));
   const Finished velocities = Bake("a.glb", {"--velocities"});
-  EXPECT_EQ(velocities.exit_code, 65);
+  EXPECT_EQ(velocities.exit_code, 64);
   EXPECT_THAT(velocities.err, HasSubstr("--velocities: .glb cannot hold them"));
   EXPECT_THAT(folder_.Names(), IsEmpty());
 }

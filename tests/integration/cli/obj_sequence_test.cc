@@ -140,7 +140,7 @@ TEST_F(ObjSequences, WrongOptionsAreExplained) {
   };
   for (const Case& wrong : std::vector<Case>{
            {"a.obj", {}, 64, "need #### or %04d in the name of an .obj"},
-           {"a.####.obj", {"--velocities"}, 65, "--velocities: .obj cannot hold them"},
+           {"a.####.obj", {"--velocities"}, 64, "--velocities: .obj cannot hold them"},
            {"a.####.obj", {"--times", "1.5"}, 65, "frame 1.5, need whole frames"},
            {"a.####.obj", {"--usd", "over"}, 64, "--usd: is for .usda"},
        }) {
