@@ -384,8 +384,10 @@ void AddBake(CommandList& commands) {
 --mesh is given. Where the importer cannot keep that order, NAME.rest.obj is the rest mesh to apply the cache to. Files of
 a clip and deformer appear complete or not at all. --clip all bakes every clip.
 If the connection drops, waits up to 30 s for the server and says so.
-Stateful recipes, such as implicit(tracking=true), compute every frame from 0, whatever --frames selects, and again after
-a lost connection: any range and step has the bits of the whole clip. --preroll limits that.
+Stateful recipes, such as dqs | implicit(tracking=true), compute every frame from 0, whatever --frames selects, and again
+after a lost connection: any range and step has the bits of the whole clip. --preroll limits that.
+A new cache takes the place of an older one of the same OUT: files that only the older one had, such as those of other
+frames of an .obj sequence, are removed if they are as it wrote them.
 Velocities are central differences, (p(t + step) - p(t - step)) over the time between; one-sided at the ends of the clip.
 In parts (--chunk, --resume or --part) an interrupted bake loses at most one of them; with --resume the same command
 continues. The joined cache is the same, byte for byte, as one that was baked at once.

@@ -228,7 +228,7 @@ void AddCompare(CommandList& commands) {
   jerk       third difference in time, in bounding-box diagonals / s^3
 "-" means: not defined here, or more crossings than are counted. Stretching by shapes counts as stretching.
 --json has every frame. If the connection drops, waits up to 30 s for the server and says so.
-Stateful recipes, such as implicit(tracking=true), start from rest at the first frame measured:
+Stateful recipes, such as dqs | implicit(tracking=true), start from rest at the first frame measured:
 --frames 24 jumps straight to frame 24, --frames 0-24 moves there as the clip does; --picture draws the frame of a bake.
 Examples:
   sinew compare hero.glb --deformers lbs dqs ddm --frames 0-x2

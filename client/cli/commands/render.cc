@@ -203,7 +203,7 @@ void AddRender(CommandList& commands) {
   AddPictureOptions(set, options->picture);
   set.SetFooter(absl::StrCat(
       R"(All panels share pose and camera; each states its largest distance from the first.
-Stateful recipes, such as implicit(tracking=true), compute every frame from 0, as bake does.
+Stateful recipes, such as dqs | implicit(tracking=true), compute every frame from 0, as bake does.
 If the connection drops, waits up to 30 s for the server and says so.
 Status of vertices in --vertex-status, with its colour and its member in --json:
 )",
