@@ -19,8 +19,9 @@ namespace {
 
 // What the server calls its store is the folder of --local-cache.
 std::string InCache(absl::string_view message) {
-  return absl::ConsumePrefix(&message, "store: ") ? absl::StrCat("--local-cache: ", message)
-                                                  : std::string(message);
+  bool is_of_store = false;
+  while (absl::ConsumePrefix(&message, "store: ")) is_of_store = true;
+  return absl::StrCat(is_of_store ? "--local-cache: " : "", message);
 }
 
 }  // namespace
