@@ -85,7 +85,7 @@ TEST_F(BakeOptions, TimesThatCannotBeBakedSayWhy) {
     int exit_code;
     const char* says;
   } rows[] = {
-      {"a.pc2", {"--times", "1,1.5,3"}, 65, "need .mdd or .npy"},
+      {"a.pc2", {"--times", "1,1.5,3"}, 65, "or bake .mdd or .npy"},
       {"a.mdd", {"--times", "1,100.5"}, 65, "--times: got 100.5; allowed are frames 0 to"},
       {"a.mdd", {"--times", "2,1"}, 64, "need rising frames"},
       {"a.mdd", {"--times", "1", "--frames", "1"}, 64, "--frames"},
