@@ -144,12 +144,12 @@ absl::Status UnevenPc2(const PassInput& in, const Options& options) {
   const auto first = static_cast<std::int64_t>(std::floor(frames.FrameNumber(0)));
   const auto last = static_cast<std::int64_t>(std::ceil(frames.FrameNumber(frames.frames - 1)));
   const std::string range = absl::StrCat(first, "-", last);
-  return absl::InvalidArgumentError(
-      absl::StrCat(options.times.empty() ? "--frames" : "--times", ": got ", FramesText(frames),
-                   in.motion.shutter ? "; with --shutter, .pc2 holds frames without gaps"
-                                     : "; .pc2 holds frames at even distances",
-                   ", such as --frames ", range,
-                   in.motion.shutter ? "" : absl::StrCat(" or ", range, "x2"), kOthers));
+  return absl::InvalidArgumentError(absl::StrCat(
+      options.times.empty() ? "--frames" : "--times", ": got ", FramesText(frames),
+      in.motion.shutter ? "; with --shutter, .pc2 holds frames without gaps"
+                        : "; .pc2 holds frames at even distances",
+      ", such as --frames ", range,
+      in.motion.shutter || last - first < 4 ? "" : absl::StrCat(" or ", range, "x2"), kOthers));
 }
 
 // Whether the caches can be written at the end, which is hours away.
@@ -386,8 +386,8 @@ a clip and deformer appear complete or not at all. --clip all bakes every clip.
 If the connection drops, waits up to 30 s for the server and says so.
 Stateful recipes, such as dqs | implicit(tracking=true), compute every frame from 0, whatever --frames selects, and again
 after a lost connection: any range and step has the bits of the whole clip. --preroll limits that.
-A new cache takes the place of an older one of the same OUT: files that only the older one had, such as those of other
-frames of an .obj sequence, are removed if they are as it wrote them.
+A new cache takes the place of an older one of the same OUT: arrays and layers that only the older one had are removed if
+they are as it wrote them. Other frames of an .obj sequence stay.
 Velocities are central differences, (p(t + step) - p(t - step)) over the time between; one-sided at the ends of the clip.
 In parts (--chunk, --resume or --part) an interrupted bake loses at most one of them; with --resume the same command
 continues. The joined cache is the same, byte for byte, as one that was baked at once.

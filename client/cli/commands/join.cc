@@ -92,11 +92,21 @@ absl::StatusOr<nlohmann::ordered_json> Join(const Context& context, const Option
 
 absl::Status JoinAll(const Context& context, const Options& options) {
   nlohmann::ordered_json caches = nlohmann::ordered_json::array();
+  absl::Status status;
   for (const std::string& path : options.caches) {
-    SINEW_ASSIGN_OR_RETURN(caches.emplace_back(), Join(context, options, CacheOf(path)));
+    absl::StatusOr<nlohmann::ordered_json> joined = Join(context, options, CacheOf(path));
+    status = joined.status();
+    if (!status.ok()) break;
+    caches.push_back(*std::move(joined));
   }
-  if (context.json()) context.PrintJson(caches.size() == 1 ? caches[0] : caches);
-  return absl::OkStatus();
+  if (!context.json()) return status;
+  // Also those before one that cannot be joined: their parts are gone.
+  if (options.caches.size() > 1) {
+    context.PrintJson(caches);
+  } else if (status.ok()) {
+    context.PrintJson(caches[0]);
+  }
+  return status;
 }
 
 }  // namespace

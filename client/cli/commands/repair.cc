@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -203,6 +204,8 @@ absl::Status RepairCache(Context& context, const Options& options) {
   }
   absl::StatusOr<OpenCache> opened = OpenCache::Open(options.cache, manifest);
   if (!opened.ok()) {
+    std::error_code error;
+    if (std::filesystem::exists(options.cache, error) || error) return opened.status();
     return Reworded(opened.status(),
                     absl::StrCat(opened.status().message(), "; ", ManifestPath(options.cache),
                                  " is there: only damaged frames are repaired, not missing files; "

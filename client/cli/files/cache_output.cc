@@ -60,7 +60,7 @@ absl::StatusOr<CacheOutput> CacheOutput::Create(const CacheFiles& files, const C
                          OutputFile::Create(ManifestPath(files.path), files.overwrite));
   CacheOutput output(files, info, std::move(data), std::move(manifest));
   if (absl::StatusOr<Manifest> older = ReadManifest(files.path); older.ok()) {
-    output.older_ = *std::move(older);  // now, since a sequence removes it with the first frame
+    output.older_ = *std::move(older);
   }
   if (files.has_rest) {
     SINEW_ASSIGN_OR_RETURN(OutputFile rest,
@@ -159,7 +159,8 @@ absl::Status CacheOutput::CommitData() {
 }
 
 void CacheOutput::RemoveOlderFiles() const {
-  if (!older_) return;
+  // Other frames of a sequence stay: sequences are baked in ranges, also by several processes.
+  if (!older_ || files_.format == CacheFormat::kObj) return;
   std::set<std::string> written;
   for (const ManifestFile& file : written_files_) written.insert(file.name);
   std::error_code error;
