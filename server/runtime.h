@@ -109,6 +109,7 @@ class Runtime {
   Workers upkeep;       // leases and claims, deleted rigs
   Workers estimates;    // and planning of binds
   Workers weighing;     // ComputeWeights
+  std::atomic<std::uint64_t> steps{0};  // numbers given to the steps of calls
 
   // Until it is removed, the call is ticked and notified of a drain.
   void AddCall(const std::shared_ptr<LiveCall>& call);

@@ -57,13 +57,13 @@ class CallWork : public std::enable_shared_from_this<Derived> {
                        : session.status();
       if (!status.ok()) self->End(status);
     };
-    moved_ = false;
     if (target.has_source()) {
-      step_ = FindTarget(call_, target, done, MovesStep(), path);
+      SetStep(FindTarget(call_, target, done, MovesStep(), path));
       return;
     }
     PostStep(runtime_.control, [target, path, done](Derived& call) {
-      call.BeginStep(FindTarget(call.call_, target, done, call.MovesStep(), path));
+      const StepMoved moved = call.MovesStep();
+      moved(FindTarget(call.call_, target, done, moved, path));
     });
   }
 
@@ -71,18 +71,14 @@ class CallWork : public std::enable_shared_from_this<Derived> {
   StepMoved MovesStep() {
     return [self = Self()](const Step& step) {
       const absl::MutexLock lock(&self->mutex_);
-      self->moved_ = true;
       self->SetStep(step);
     };
   }
-  // Keeps the step that FindTarget has returned, unless the work has moved on meanwhile.
-  void BeginStep(const Step& step) {
-    const absl::MutexLock lock(&mutex_);
-    if (!std::exchange(moved_, false) && step.lane != nullptr) SetStep(step);
-  }
 
-  // Drops the step when the call ends, if it waits then.
+  // Drops the step when the call ends, if it waits then. One that a later step has followed already
+  // is over.
   void SetStep(const Step& step) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (step.number < step_.number) return;
     step_ = step;
     if (ended_) step_.Remove();
   }
@@ -90,9 +86,9 @@ class CallWork : public std::enable_shared_from_this<Derived> {
   // Calls work(*this) on a worker of the lane, without the mutex, unless the call ends before.
   template <class Work>
   void PostStep(Workers& lane, Work work) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    step_ = {&lane,
-             lane.PostStep(call_.caller().client(), [self = Self(), work = std::move(work)](
-                                                        const absl::Status&) { work(*self); })};
+    SetStep(server::PostStep(
+        runtime_, lane, call_.caller().client(),
+        [self = Self(), work = std::move(work)](const absl::Status&) { work(*self); }));
   }
 
   // Calls post(*this) once the bind of `session` is over: on the bind thread, or here if it is over
@@ -139,7 +135,6 @@ class CallWork : public std::enable_shared_from_this<Derived> {
 
  private:
   Step step_ ABSL_GUARDED_BY(mutex_);
-  bool moved_ ABSL_GUARDED_BY(mutex_) = false;  // while FindTarget has not returned its step
   std::atomic<Arenas::Ticket> frame_{0};
   std::weak_ptr<Session> awaited_ ABSL_GUARDED_BY(mutex_);
   std::uint64_t bind_wait_ ABSL_GUARDED_BY(mutex_) = 0;  // id of the wait for its bind

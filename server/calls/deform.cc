@@ -34,7 +34,8 @@ void DeformCall::OnStarted() {
   const auto found = [call = Self()](absl::StatusOr<std::shared_ptr<Session>> session) {
     call->Found(std::move(session));
   };
-  BeginStep(FindTarget(call_, request_.target(), found, MovesStep()));
+  const StepMoved moved = MovesStep();
+  moved(FindTarget(call_, request_.target(), found, moved));
 }
 
 void DeformCall::Found(absl::StatusOr<std::shared_ptr<Session>> session) {

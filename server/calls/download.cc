@@ -19,7 +19,16 @@ absl::Status DownloadCall::Check() {
 
 absl::Status DownloadCall::OnStart() {
   SINEW_RETURN_IF_ERROR(call_.Hold(2 * kPieceBytes));  // as read, and as sent
-  PostNext();
+  const auto lane = [&runtime = runtime_]() -> Workers& { return runtime.storage; };
+  const auto begin = [self = Self()](const absl::Status& fetched) {
+    if (fetched.ok()) {
+      self->SendNext();
+      return;
+    }
+    const absl::MutexLock lock(&self->mutex_);
+    if (!self->ended_) self->End(fetched);
+  };
+  SetStep(PostWhenFetched(call_, rig_, lane, begin, MovesStep()));
   return absl::OkStatus();
 }
 

@@ -100,34 +100,50 @@ absl::StatusOr<std::shared_ptr<Session>> MakeSession(const Call& call,
   return session;
 }
 
-Step PostWithRig(const Call& call, const v1::SessionSource& source, Workers::Work work,
-                 StepMoved moved) {
+Step PostStep(Runtime& runtime, Workers& lane, const std::string& client, Workers::Work work) {
+  const std::uint64_t number = ++runtime.steps;
+  const Workers::Ticket ticket = lane.PostStep(client, std::move(work));
+  return {number, [&lane, ticket] { lane.Remove(ticket); }};
+}
+
+Step PostWhenFetched(const Call& call, const RigKey& rig, std::function<Workers&()> lane,
+                     Workers::Work work, StepMoved moved) {
   Runtime& runtime = call.method().runtime;
   const std::string client = call.caller().client();
-  const auto hex = ParseRigName("", source.rig());
-  const RigKey key{call.caller().tenant, hex.value_or("")};
-  if (!hex.ok() || !runtime.rigs->MayFetch(key)) {
-    Workers& lane = LaneOf(call, source);
-    return {&lane, lane.PostStep(client, std::move(work))};
-  }
-  const auto fetch = [&call, &runtime, source, client, key, work = std::move(work),
-                      moved = std::move(moved)](const absl::Status& turn) {
-    // Other rigs need this thread more than a call that waits for the same rig.
-    if (turn.ok() && runtime.rigs->AwaitFetch(key, [&call, source, work, moved] {
-          moved(PostWithRig(call, source, work, moved));
-        })) {
-      return;
+  if (!runtime.rigs->MayFetch(rig)) return PostStep(runtime, lane(), client, std::move(work));
+  const auto go_on = [&runtime, client, lane = std::move(lane), work = std::move(work),
+                      moved](const absl::Status& fetched) {
+    if (fetched.ok()) {
+      moved(PostStep(runtime, lane(), client, work));
+    } else {
+      work(fetched);
     }
-    const absl::Status status =
-        turn.ok() ? CatchExceptions([&] { return runtime.rigs->Fetch(key); }) : turn;
-    if (!status.ok()) {
-      work(status);
-      return;
-    }
-    Workers& lane = LaneOf(call, source);
-    moved({&lane, lane.PostStep(client, work)});
   };
-  return {&runtime.fetches, runtime.fetches.PostStep(client, fetch)};
+  const auto fetch = [&runtime, rig, go_on, moved = std::move(moved)](const absl::Status& turn) {
+    if (!turn.ok()) {
+      go_on(turn);
+      return;
+    }
+    // Other rigs need this thread more than a call that waits for the same rig.
+    const std::uint64_t number = ++runtime.steps;
+    if (const std::uint64_t wait = runtime.rigs->AwaitFetch(rig, go_on); wait != 0) {
+      moved({number, [&runtime, rig, wait] { runtime.rigs->ForgetFetch(rig, wait); }});
+    } else {
+      go_on(CatchExceptions([&] { return runtime.rigs->Fetch(rig); }));
+    }
+  };
+  return PostStep(runtime, runtime.fetches, client, fetch);
+}
+
+Step PostWithRig(const Call& call, const v1::SessionSource& source, Workers::Work work,
+                 StepMoved moved) {
+  const auto hex = ParseRigName("", source.rig());
+  const auto lane = [&call, source]() -> Workers& { return LaneOf(call, source); };
+  if (!hex.ok()) {
+    return PostStep(call.method().runtime, lane(), call.caller().client(), std::move(work));
+  }
+  return PostWhenFetched(call, {call.caller().tenant, *hex}, lane, std::move(work),
+                         std::move(moved));
 }
 
 namespace {
@@ -153,10 +169,28 @@ Step RestoreTarget(const Call& call, const std::string& name, SessionDone done, 
     };
     moved(PostWithRig(call, record->source, make, moved));
   };
-  return {&runtime.fetches, runtime.fetches.PostStep(call.caller().client(), find)};
+  return PostStep(runtime, runtime.fetches, call.caller().client(), find);
 }
 
 }  // namespace
+
+Step PostWithSession(const Call& call, const std::string& name, Workers& lane, Workers::Work work,
+                     StepMoved moved) {
+  Runtime& runtime = call.method().runtime;
+  const auto post = [&call, &runtime, &lane, work] {
+    return PostStep(runtime, lane, call.caller().client(), work);
+  };
+  if (!MayRestore(call, name)) return post();
+  const auto done = [post, moved, work](const absl::StatusOr<std::shared_ptr<Session>>& session) {
+    // The work itself says that a session is unknown.
+    if (session.ok() || absl::IsNotFound(session.status())) {
+      moved(post());
+    } else {
+      work(session.status());
+    }
+  };
+  return RestoreTarget(call, name, done, moved);
+}
 
 Step FindTarget(const Call& call, const v1::Target& target, SessionDone done, StepMoved moved,
                 const std::string& path) {

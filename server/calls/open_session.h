@@ -4,6 +4,7 @@
 #include <absl/status/statusor.h>
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <stop_token>
@@ -42,22 +43,32 @@ absl::StatusOr<std::shared_ptr<Session>> MakeSession(const Call& call,
                                                      const v1::SessionSource& source,
                                                      const ResolvedSource& resolved);
 
-// Work that may wait on a lane.
+// Work of a call that waits: on a lane, or for a rig that is being fetched.
 struct Step {
   // Drops it if it still waits.
   void Remove() const {
-    if (lane != nullptr) lane->Remove(ticket);
+    if (remove) remove();
   }
-  Workers* lane = nullptr;
-  Workers::Ticket ticket = 0;
+  // Given before the work can run, so that what it posts has a larger one.
+  std::uint64_t number = 0;
+  std::function<void()> remove;
 };
+Step PostStep(Runtime& runtime, Workers& lane, const std::string& client, Workers::Work work);
 
-// Calls work(OK) on the lane where a session of the source can be made, once its rig is stored
-// here: one that other servers have stored is fetched first, on another lane; `moved` is then
-// called when the work moves on. Or work(why it cannot be made). Both must keep the call alive.
+// Calls work(OK) on lane() once the rig is stored here: one that other servers have stored is
+// fetched first, on another lane; `moved` is called, with the next step, when the work moves on. Or
+// work(why it cannot be fetched). All three must keep the call alive.
 using StepMoved = std::function<void(const Step&)>;
+Step PostWhenFetched(const Call& call, const RigKey& rig, std::function<Workers&()> lane,
+                     Workers::Work work, StepMoved moved);
+
+// The same on the lane where a session of the source can be made.
 Step PostWithRig(const Call& call, const v1::SessionSource& source, Workers::Work work,
                  StepMoved moved);
+
+// Calls work(OK) on `lane` once this server knows the session, if any does; or work(why not).
+Step PostWithSession(const Call& call, const std::string& name, Workers& lane, Workers::Work work,
+                     StepMoved moved);
 
 // The session of a Target, renewed by use; a recipe gets or creates a shared one. `done` is called
 // once: here for the name of a session that this server knows, else later on a worker; it must keep

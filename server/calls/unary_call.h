@@ -23,8 +23,11 @@ class UnaryCall final : public CallReactor<UnaryCall<Request, Response>> {
     // Runs without the mutex; a cancelled call requests stop of call.stop_token() and is answered
     // at once.
     std::function<absl::Status(Call& call, const Request&, Response&)> body;
-    // Instead of choose_lane: the source whose session the body makes.
-    std::function<v1::SessionSource(const Request&)> source = {};
+    // Instead of choose_lane: posts the work that runs the body, as PostWithRig.
+    std::function<Step(const Call& call, const Request&, Workers::Work work, StepMoved moved)>
+        post = {};
+    // Whether the body can run at once instead.
+    std::function<bool(const Call& call, const Request&)> ready = {};
   };
 
   // functions: outlive the call.
@@ -38,22 +41,25 @@ class UnaryCall final : public CallReactor<UnaryCall<Request, Response>> {
 
   absl::Status OnStart() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(this->mutex_) {
     SINEW_RETURN_IF_ERROR(ParseRequest(this->call_, this->read_, request_));
-    if (functions_.source) return PostWithRig();
+    posts_ = functions_.post && !(functions_.ready && functions_.ready(this->call_, request_));
+    if (posts_) return Post();
+    if (functions_.post) return absl::OkStatus();
     lane_ = functions_.choose_lane(this->call_, request_);
     if (lane_ == nullptr) return absl::OkStatus();
+    const std::uint64_t number = ++this->runtime_.steps;
     SINEW_ASSIGN_OR_RETURN(
         const Workers::Ticket ticket,
         lane_->Post(this->call_.caller().client(),
                     [self = this->Self()](const absl::Status& turn) { self->Run(turn); }));
-    this->SetStep({lane_, ticket});
+    this->SetStep({number, [lane = lane_, ticket] { lane->Remove(ticket); }});
     return absl::OkStatus();
   }
 
   void OnStarted() override {
-    if (lane_ == nullptr && !functions_.source) Run(absl::OkStatus());
+    if (lane_ == nullptr && !posts_) Run(absl::OkStatus());
   }
 
-  absl::Status PostWithRig() ABSL_EXCLUSIVE_LOCKS_REQUIRED(this->mutex_) {
+  absl::Status Post() ABSL_EXCLUSIVE_LOCKS_REQUIRED(this->mutex_) {
     SINEW_ASSIGN_OR_RETURN(Quota::Permit waits,
                            this->runtime_.waiting_calls.Take(this->call_.caller().client()));
     const auto run = [self = this->Self(), waits = std::make_shared<Quota::Permit>(
@@ -61,8 +67,7 @@ class UnaryCall final : public CallReactor<UnaryCall<Request, Response>> {
       waits->reset();
       self->Run(turn);
     };
-    this->SetStep(
-        server::PostWithRig(this->call_, functions_.source(request_), run, this->MovesStep()));
+    this->SetStep(functions_.post(this->call_, request_, run, this->MovesStep()));
     return absl::OkStatus();
   }
 
@@ -84,8 +89,9 @@ class UnaryCall final : public CallReactor<UnaryCall<Request, Response>> {
   }
 
   const Functions& functions_;
-  Request request_;  // constant after OnStart, like lane_
+  Request request_;  // constant after OnStart, like lane_ and posts_
   Workers* lane_ = nullptr;
+  bool posts_ = false;
 };
 
 // For RpcService::Add.
@@ -113,14 +119,15 @@ RpcService::Begin Unary(decltype(UnaryCall<Request, Response>::Functions::body) 
   return Unary<Request, Response>(static_cast<Workers*>(nullptr), std::move(body));
 }
 
-// The same where a session of source(request) can be made, once its rig is stored here.
+// The same where, and when, post(...) calls the work that it is given; at once if ready(...).
 template <class Request, class Response>
-RpcService::Begin UnaryWithRig(decltype(UnaryCall<Request, Response>::Functions::source) source,
-                               decltype(UnaryCall<Request, Response>::Functions::body) body) {
+RpcService::Begin PostedUnary(decltype(UnaryCall<Request, Response>::Functions::post) post,
+                              decltype(UnaryCall<Request, Response>::Functions::body) body,
+                              decltype(UnaryCall<Request, Response>::Functions::ready) ready = {}) {
   using ThisCall = UnaryCall<Request, Response>;
   using Functions = typename ThisCall::Functions;
-  return [functions =
-              std::make_shared<const Functions>(Functions{{}, std::move(body), std::move(source)})](
+  return [functions = std::make_shared<const Functions>(
+              Functions{{}, std::move(body), std::move(post), std::move(ready)})](
              const RpcMethod& method, grpc::CallbackServerContext* context) {
     return ThisCall::Start(method, context, functions.get());
   };

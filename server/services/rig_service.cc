@@ -21,18 +21,22 @@ void AddRigMethods(Runtime& runtime, RpcService& service) {
               UploadCall::Start<>);
 
   // Parsing takes long; what is parsed or does not exist is answered without waiting for it.
-  const auto get_lane = [&runtime](const Call& call, const v1::GetRigRequest& request) {
-    const auto hex = ParseRigName("", request.name());
-    if (!hex.ok()) return &runtime.control;
-    const RigKey key{call.caller().tenant, *hex};
-    if (runtime.rigs->MayFetch(key)) return &runtime.fetches;
-    const bool parse = runtime.rigs->Has(key) && runtime.rigs->Peek(key) == nullptr;
-    return parse ? &runtime.storage : &runtime.control;
+  const auto post_get = [&runtime](const Call& call, const v1::GetRigRequest& request,
+                                   Workers::Work work, StepMoved moved) {
+    const RigKey key{call.caller().tenant, ParseRigName("", request.name()).value_or("")};
+    const auto lane = [&runtime, key]() -> Workers& {
+      const bool parse = runtime.rigs->Has(key) && runtime.rigs->Peek(key) == nullptr;
+      return parse ? runtime.storage : runtime.control;
+    };
+    if (key.hex.empty()) {
+      return PostStep(runtime, lane(), call.caller().client(), std::move(work));
+    }
+    return PostWhenFetched(call, key, lane, std::move(work), std::move(moved));
   };
   service.Add(
       {.runtime = runtime, .name = "RigService/GetRig", .scope = Scope::kRigsRead},
-      Unary<v1::GetRigRequest, v1::GetRigResponse>(
-          get_lane,
+      PostedUnary<v1::GetRigRequest, v1::GetRigResponse>(
+          post_get,
           [&runtime](const Call& call, const v1::GetRigRequest& request,
                      v1::GetRigResponse& response) -> absl::Status {
             SINEW_ASSIGN_OR_RETURN(const std::string hex, ParseRigName("name", request.name()));

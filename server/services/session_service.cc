@@ -88,15 +88,18 @@ absl::Status Create(const v1::CreateSessionRequest& request, v1::CreateSessionRe
 }  // namespace
 
 void AddSessionMethods(Runtime& runtime, RpcService& service) {
-  // What another server began is continued here, which may take long.
-  const auto restore_lane = [&runtime](const Call& call, const auto& request) {
-    return MayRestore(call, request.name()) ? &runtime.fetches : nullptr;
+  // What another server began is continued here, which may take long. A changed lease is recorded.
+  const auto is_here = [](const Call& call, const v1::GetSessionRequest& request) {
+    return !MayRestore(call, request.name());
   };
-  // A changed lease is recorded.
-  const auto renew_lane = [&runtime](const Call& call, const auto& request) {
-    const bool records =
-        MayRestore(call, request.name()) || (request.has_ttl() && runtime.records != nullptr);
-    return records ? &runtime.fetches : nullptr;
+  const auto renews_here = [&runtime](const Call& call, const v1::RenewSessionRequest& request) {
+    const bool records = request.has_ttl() && runtime.records != nullptr;
+    return !records && !MayRestore(call, request.name());
+  };
+  const auto restore = [&runtime](const Call& call, const auto& request, Workers::Work work,
+                                  StepMoved moved) {
+    Workers& lane = runtime.records == nullptr ? runtime.control : runtime.fetches;
+    return PostWithSession(call, request.name(), lane, std::move(work), std::move(moved));
   };
   service.Add(
       {.runtime = runtime,
@@ -104,8 +107,11 @@ void AddSessionMethods(Runtime& runtime, RpcService& service) {
        .scope = Scope::kSessionsUse,
        .work = true,
        .audited = true},
-      UnaryWithRig<v1::CreateSessionRequest, v1::CreateSessionResponse>(
-          [](const v1::CreateSessionRequest& request) { return request.source(); },
+      PostedUnary<v1::CreateSessionRequest, v1::CreateSessionResponse>(
+          [](const Call& call, const v1::CreateSessionRequest& request, Workers::Work work,
+             StepMoved moved) {
+            return PostWithRig(call, request.source(), std::move(work), std::move(moved));
+          },
           [](Call& call, const v1::CreateSessionRequest& request,
              v1::CreateSessionResponse& response) -> absl::Status {
             if (request.validate_only()) call.SetUnaudited();
@@ -122,17 +128,17 @@ void AddSessionMethods(Runtime& runtime, RpcService& service) {
 
   service.Add(
       {.runtime = runtime, .name = "SessionService/GetSession", .scope = Scope::kSessionsUse},
-      Unary<v1::GetSessionRequest, v1::GetSessionResponse>(
-          restore_lane,
+      PostedUnary<v1::GetSessionRequest, v1::GetSessionResponse>(
+          restore,
           [&runtime](const Call& call, const v1::GetSessionRequest& request,
                      v1::GetSessionResponse& response) -> absl::Status {
-            SINEW_RETURN_IF_ERROR(RestoreIfUnknown(call, request.name()));
             SINEW_ASSIGN_OR_RETURN(
                 const auto lease,
                 runtime.sessions.Get(call.caller().tenant, request.name(), runtime.clock.Now()));
             *response.mutable_session() = ToProto(lease, runtime.clock);
             return absl::OkStatus();
-          }));
+          },
+          is_here));
 
   service.Add(
       {.runtime = runtime, .name = "SessionService/ListSessions", .scope = Scope::kSessionsUse},
@@ -153,8 +159,8 @@ void AddSessionMethods(Runtime& runtime, RpcService& service) {
 
   service.Add(
       {.runtime = runtime, .name = "SessionService/RenewSession", .scope = Scope::kSessionsUse},
-      Unary<v1::RenewSessionRequest, v1::RenewSessionResponse>(
-          renew_lane,
+      PostedUnary<v1::RenewSessionRequest, v1::RenewSessionResponse>(
+          restore,
           [&runtime](const Call& call, const v1::RenewSessionRequest& request,
                      v1::RenewSessionResponse& response) -> absl::Status {
             std::chrono::nanoseconds ttl(0);
@@ -162,7 +168,6 @@ void AddSessionMethods(Runtime& runtime, RpcService& service) {
               SINEW_ASSIGN_OR_RETURN(
                   ttl, ReadTtl(request.ttl(), runtime.config.sessions.max_ttl_seconds));
             }
-            SINEW_RETURN_IF_ERROR(RestoreIfUnknown(call, request.name()));
             SINEW_ASSIGN_OR_RETURN(const auto lease,
                                    runtime.sessions.Renew(call.caller().tenant, request.name(), ttl,
                                                           runtime.clock.Now()));
@@ -172,7 +177,8 @@ void AddSessionMethods(Runtime& runtime, RpcService& service) {
             }
             *response.mutable_session() = ToProto(lease, runtime.clock);
             return absl::OkStatus();
-          }));
+          },
+          renews_here));
 
   service.Add({.runtime = runtime,
                .name = "SessionService/DeleteSession",

@@ -54,8 +54,11 @@ class RigStore {
   bool MayFetch(const RigKey& key) const { return shared_ != nullptr && !Has(key); }
   // OK if the rig is stored here now. Errors as Get.
   absl::Status Fetch(const RigKey& key);
-  // True: a thread fetches it now, and calls `ended` afterwards, whether or not it succeeds.
-  bool AwaitFetch(const RigKey& key, std::function<void()> ended);
+  // If a thread fetches it now: calls `ended` afterwards, with the result, unless ForgetFetch is
+  // called before. 0: no thread does.
+  using FetchEnded = std::function<void(const absl::Status&)>;
+  std::uint64_t AwaitFetch(const RigKey& key, FetchEnded ended);
+  void ForgetFetch(const RigKey& key, std::uint64_t wait);
   // The parsed rig. kNotFound; kDataLoss: its bytes are damaged or missing, and the rig was
   // removed; kInternal: temporary read error.
   absl::StatusOr<std::shared_ptr<const StoredRig>> Get(const RigKey& key);
@@ -193,7 +196,8 @@ class RigStore {
   LruOrder parsed_ ABSL_GUARDED_BY(mutex_);
   LruOrder used_ ABSL_GUARDED_BY(mutex_);  // of rigs in the shared store
   // Rigs that are being fetched, by RigKey::Text, with who waits for them.
-  std::map<std::string, std::vector<std::function<void()>>> fetching_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, std::map<std::uint64_t, FetchEnded>> fetching_ ABSL_GUARDED_BY(mutex_);
+  std::uint64_t last_wait_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace sinew::server

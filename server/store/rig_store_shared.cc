@@ -1,11 +1,11 @@
 // The part of RigStore that fetches from, and writes to, the store that several servers share.
-#include <absl/cleanup/cleanup.h>
 #include <absl/strings/strip.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "core/base/status.h"
+#include "server/base/catch_exceptions.h"
 #include "server/base/status.h"
 #include "server/store/rig_store.h"
 #include "server/store/shared_rigs.h"
@@ -36,23 +36,33 @@ absl::Status RigStore::Fetch(const RigKey& key) {
     if (shared_ == nullptr) return UnknownRig(key.hex);
     fetching_[text];
   }
-  const absl::Cleanup end = [&] {
-    std::vector<std::function<void()>> waiting;
-    {
-      const absl::MutexLock lock(&mutex_);
-      waiting = std::move(fetching_.extract(text).mapped());
-    }
-    for (const std::function<void()>& ended : waiting) ended();
-  };
-  return FetchOnce(key);
+  const absl::Status status = CatchExceptions([&] { return FetchOnce(key); });
+  std::map<std::uint64_t, FetchEnded> waiting;
+  {
+    const absl::MutexLock lock(&mutex_);
+    waiting = std::move(fetching_.extract(text).mapped());
+  }
+  for (const auto& [wait, ended] : waiting) ended(status);
+  return status;
 }
 
-bool RigStore::AwaitFetch(const RigKey& key, std::function<void()> ended) {
+std::uint64_t RigStore::AwaitFetch(const RigKey& key, FetchEnded ended) {
   const absl::MutexLock lock(&mutex_);
   const auto found = fetching_.find(key.Text());
-  if (found == fetching_.end()) return false;
-  found->second.push_back(std::move(ended));
-  return true;
+  if (found == fetching_.end()) return 0;
+  found->second.emplace(++last_wait_, std::move(ended));
+  return last_wait_;
+}
+
+void RigStore::ForgetFetch(const RigKey& key, std::uint64_t wait) {
+  FetchEnded dropped;  // destroyed without the mutex: it may be the last reference to a call
+  const absl::MutexLock lock(&mutex_);
+  const auto found = fetching_.find(key.Text());
+  if (found == fetching_.end()) return;
+  if (const auto ended = found->second.find(wait); ended != found->second.end()) {
+    dropped = std::move(ended->second);
+    found->second.erase(ended);
+  }
 }
 
 absl::Status RigStore::FetchOnce(const RigKey& key) {

@@ -1,7 +1,14 @@
 // Two servers that share a store of rigs and bound data, and sessions: in Redis, or by their names.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "tests/integration/server/server_fixture.h"
 #include "tests/support/redis_process.h"
@@ -102,6 +109,56 @@ TEST_P(ReplicasTest, TheRigIsFetchedForASourceToo) {
   v1::DeformResponse response;
   EXPECT_CODE(b_->stubs.Deform(request, response), grpc::StatusCode::OK);
   EXPECT_EQ(b_->stubs.Create(rig, "dqs").source().rig(), rig);
+}
+
+TEST_P(ReplicasTest, CallsForARigThatIsReadSlowlyHinderNoOthers) {
+  const std::string rig = a_->stubs.UploadTube(), hex(64, 'a'), slow = "rigs/sha256-" + hex;
+  // A pipe: reading it waits for a writer.
+  const std::string pipe = folder_ / ("store/rigs/" + hex);
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::vector<std::thread> calls;
+  for (int i = 0; i < 8; ++i) {  // more of each than there are threads
+    calls.emplace_back([&] {
+      grpc::ClientContext context;
+      v1::GetRigRequest request;
+      request.set_name(slow);
+      v1::GetRigResponse response;
+      EXPECT_CODE(b_->stubs.rigs->GetRig(&context, request, &response),
+                  grpc::StatusCode::NOT_FOUND);
+    });
+    calls.emplace_back([&] {
+      v1::DeformRequest request;
+      request.mutable_target()->mutable_source()->set_rig(slow);
+      request.mutable_target()->mutable_source()->set_recipe_text("lbs");
+      *request.mutable_pose() = TubePose(1, 0.4f);
+      v1::DeformResponse response;
+      EXPECT_CODE(b_->stubs.Deform(request, response), grpc::StatusCode::NOT_FOUND);
+    });
+    calls.emplace_back([&] {
+      grpc::ClientContext context;
+      v1::DownloadRigRequest request;
+      request.set_name(slow);
+      v1::DownloadRigResponse piece;
+      const auto reader = b_->stubs.rigs->DownloadRig(&context, request);
+      EXPECT_FALSE(reader->Read(&piece));
+      EXPECT_CODE(reader->Finish(), grpc::StatusCode::NOT_FOUND);
+    });
+    calls.emplace_back([&] {  // leaves
+      grpc::ClientContext context;
+      context.set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(100));
+      v1::GetRigRequest request;
+      request.set_name(slow);
+      v1::GetRigResponse response;
+      EXPECT_CODE(b_->stubs.rigs->GetRig(&context, request, &response),
+                  grpc::StatusCode::DEADLINE_EXCEEDED);
+    });
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // they wait now
+  EXPECT_EQ(b_->stubs.Watch(b_->stubs.Create(rig, "lbs").name()).state(), v1::Session::STATE_READY);
+  const int writer = ::open(pipe.c_str(), O_WRONLY);
+  EXPECT_GE(writer, 0);
+  ::close(writer);  // an empty rig: it is damaged
+  for (std::thread& call : calls) call.join();
 }
 
 TEST_P(ReplicasTest, AnUploadOfAKnownRigSendsNothing) {

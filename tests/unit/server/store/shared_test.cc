@@ -158,6 +158,36 @@ TEST_F(SharedRigsTest, ARigThatIsDeletedWhileItIsFetchedIsNotKept) {
   EXPECT_FALSE(b->Has(sample_.key));
 }
 
+TEST_F(SharedRigsTest, WaitersForAFetchGetItsResultUnlessTheyLeave) {
+  const auto a = Open(a_shared_), b = Open(b_shared_);
+  ASSERT_TRUE(a->Put(kCaller, sample_.hex, sample_.bytes, {}).ok());
+  const auto wait = [&](std::vector<absl::Status>& results) {
+    return b->AwaitFetch(sample_.key,
+                         [&results](const absl::Status& status) { results.push_back(status); });
+  };
+  std::vector<absl::Status> stays, leaves, fails;
+  EXPECT_EQ(wait(stays), 0u);  // nothing is being fetched
+  b_shared_.hooks.after_get = [&](const std::string&) {
+    EXPECT_NE(wait(stays), 0u);
+    const std::uint64_t left = wait(leaves);
+    EXPECT_NE(left, 0u);
+    b->ForgetFetch(sample_.key, left);
+  };
+  EXPECT_TRUE(b->Fetch(sample_.key).ok());
+  ASSERT_EQ(stays.size(), 1u);
+  EXPECT_TRUE(stays[0].ok());
+  EXPECT_TRUE(leaves.empty());
+  EXPECT_EQ(wait(stays), 0u);
+  // One failure is that of all.
+  ASSERT_TRUE(b->Delete(sample_.key).ok());
+  const int before = b_shared_.hooks.requests;
+  b_shared_.hooks.after_get = [&](const std::string&) { EXPECT_NE(wait(fails), 0u); };
+  EXPECT_EQ(b->Fetch(sample_.key).code(), absl::StatusCode::kNotFound);
+  ASSERT_EQ(fails.size(), 1u);
+  EXPECT_EQ(fails[0].code(), absl::StatusCode::kNotFound);
+  EXPECT_LE(b_shared_.hooks.requests - before, 2);
+}
+
 TEST_F(SharedRigsTest, ARigThatIsDeletedWhileItIsWrittenDoesNotComeBack) {
   const auto a = Open(a_shared_);
   a_shared_.hooks.cut = true;
