@@ -54,6 +54,18 @@ absl::Status CheckAccess(const Config& config) {
   return absl::OkStatus();
 }
 
+namespace {
+
+// As far as the path exists, without links; never ending with a separator.
+std::filesystem::path Resolved(const std::string& folder) {
+  std::error_code error;
+  const std::filesystem::path path =
+      std::filesystem::weakly_canonical(std::filesystem::absolute(folder, error), error);
+  return path.has_filename() ? path : path.parent_path();
+}
+
+}  // namespace
+
 absl::Status CheckShared(const SharedConfig& shared, const std::string& data_dir) {
   if (!shared.redis.empty() && !shared.session_key_file.empty()) {
     return absl::InvalidArgumentError(
@@ -86,10 +98,8 @@ absl::Status CheckShared(const SharedConfig& shared, const std::string& data_dir
     return absl::InvalidArgumentError(
         absl::StrCat(option.option, ": got it without ", option.without));
   }
-  std::error_code error;
-  const std::filesystem::path folder(std::string(absl::StripPrefix(shared.store, "file://")));
-  if (!bucket && !data_dir.empty() &&
-      folder.lexically_normal() == std::filesystem::absolute(data_dir, error).lexically_normal()) {
+  const std::string folder(absl::StripPrefix(shared.store, "file://"));
+  if (!bucket && !data_dir.empty() && Resolved(folder) == Resolved(data_dir)) {
     return absl::InvalidArgumentError(
         absl::StrCat("store: got the folder of --data-dir, ", data_dir, "; need another"));
   }

@@ -1,12 +1,14 @@
 #include "server/shared/folder_store.h"
 
-#include <absl/cleanup/cleanup.h>
 #include <absl/strings/ascii.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
+#include <absl/time/clock.h>
+#include <absl/time/time.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -27,21 +29,37 @@ constexpr std::chrono::hours kAbandoned{24};  // age of a temporary file whose w
 
 // In the root, so that a share that is not mounted does not look like an empty store.
 constexpr char kMarker[] = "sinew-store";
+constexpr int kMarkerWaits = 100;  // for the server that writes it
+constexpr absl::Duration kMarkerWait = absl::Milliseconds(10);
 
+// Empty while another server writes it. kNotFound: the folder is no store.
 absl::StatusOr<std::string> ReadMarker(const std::filesystem::path& folder) {
   SINEW_ASSIGN_OR_RETURN(const std::string text, ReadPiece(folder / kMarker, 0, 64));
   return std::string(absl::StripAsciiWhitespace(text));
 }
 
-// Servers may do it at the same time: a link fails if the name exists.
-absl::Status Mark(const std::filesystem::path& folder, mode_t mode) {
-  const std::filesystem::path written = folder / absl::StrCat(kMarker, ".", RandomHex());
-  SINEW_RETURN_IF_ERROR(WriteAtomically(written, RandomHex() + "\n", mode));
-  const absl::Cleanup remove = [&] { RemoveQuietly(written); };
-  std::error_code error;
-  std::filesystem::create_hard_link(written, folder / kMarker, error);
-  if (!error || error == std::errc::file_exists) return FlushFolder(folder);
-  return MoveDurably(written, folder / kMarker);  // a file system without links
+// Makes the marker and returns its content. Servers may do it at the same time: it is never
+// replaced, and the others get nothing.
+absl::StatusOr<std::string> Mark(const std::filesystem::path& folder, mode_t mode) {
+  const std::filesystem::path path = folder / kMarker;
+  const auto error = [&path] {
+    return absl::InternalError(absl::StrCat(path.string(), ": ", std::strerror(errno)));
+  };
+  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+  if (!file.ok()) return errno == EEXIST ? absl::StatusOr<std::string>("") : error();
+  const std::string identity = RandomHex(), text = identity + "\n";
+  if (::write(file.fd(), text.data(), text.size()) != std::ssize(text) || ::fsync(file.fd()) != 0) {
+    const absl::Status failed = error();
+    RemoveQuietly(path);
+    return failed;
+  }
+  SINEW_RETURN_IF_ERROR(FlushFolder(folder));
+  return identity;
+}
+
+absl::Status EmptyMarker(const std::filesystem::path& folder) {
+  return absl::InternalError(absl::StrCat((folder / kMarker).string(),
+                                          ": it is empty; remove it if no server writes it now"));
 }
 
 // Of a folder of files with this mode.
@@ -79,19 +97,26 @@ bool HasName(const Descriptor& file, const std::filesystem::path& path) {
 absl::StatusOr<std::unique_ptr<ObjectStore>> FolderStore::Open(const std::filesystem::path& folder,
                                                                mode_t mode) {
   SINEW_RETURN_IF_ERROR(MakeFolder(folder, "store", FolderMode(mode)));
-  const bool is_new = !IsStore(folder);
-  if (is_new) {
-    if (const absl::Status marked = Mark(folder, mode); !marked.ok()) {
-      return absl::FailedPreconditionError(absl::StrCat("store: ", marked.message()));
-    }
+  absl::StatusOr<std::string> identity = ReadMarker(folder);
+  const bool is_new = absl::IsNotFound(identity.status());
+  if (is_new) identity = Mark(folder, mode);
+  for (int i = 0; i < kMarkerWaits && identity.ok() && identity->empty(); ++i) {
+    absl::SleepFor(kMarkerWait);
+    identity = ReadMarker(folder);
   }
-  SINEW_ASSIGN_OR_RETURN(std::string identity, ReadMarker(folder));
-  return std::unique_ptr<ObjectStore>(new FolderStore(folder, mode, std::move(identity), is_new));
+  if (identity.ok() && identity->empty()) identity = EmptyMarker(folder);
+  if (!identity.ok()) {
+    return absl::FailedPreconditionError(absl::StrCat("store: ", identity.status().message()));
+  }
+  return std::unique_ptr<ObjectStore>(new FolderStore(folder, mode, *std::move(identity), is_new));
 }
 
-bool FolderStore::IsStore(const std::filesystem::path& folder) {
-  std::error_code error;
-  return std::filesystem::exists(folder / kMarker, error);
+absl::StatusOr<bool> FolderStore::IsStore(const std::filesystem::path& folder) {
+  const absl::StatusOr<std::string> identity = ReadMarker(folder);
+  if (absl::IsNotFound(identity.status())) return false;
+  SINEW_RETURN_IF_ERROR(identity.status());
+  if (identity->empty()) return EmptyMarker(folder);
+  return true;
 }
 
 std::string FolderStore::Describe() const {
@@ -100,10 +125,11 @@ std::string FolderStore::Describe() const {
 
 absl::Status FolderStore::CheckMounted() const {
   const absl::StatusOr<std::string> identity = ReadMarker(folder_);
-  if (!identity.ok()) {
+  if (absl::IsNotFound(identity.status())) {
     return absl::UnavailableError(absl::StrCat(folder_.string(), ": its file ", kMarker,
                                                " is missing: not mounted, or removed"));
   }
+  if (!identity.ok()) return absl::UnavailableError(identity.status().message());
   if (*identity == identity_) return absl::OkStatus();
   return absl::UnavailableError(absl::StrCat(
       folder_.string(), ": another store than when this server started, identity ", *identity,

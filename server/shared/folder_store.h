@@ -22,8 +22,8 @@ class FolderStore final : public ObjectStore {
  public:
   static constexpr mode_t kAllowed = 0666;  // to everyone whom the umask allows it
 
-  // Whether the folder is a store already.
-  static bool IsStore(const std::filesystem::path& folder);
+  // Whether the folder is a store already. kInternal: that cannot be read.
+  static absl::StatusOr<bool> IsStore(const std::filesystem::path& folder);
   // Creates the folder if needed. `mode` is that of files, less the umask; who may read those of a
   // folder may also search it. kFailedPrecondition: it cannot be used.
   static absl::StatusOr<std::unique_ptr<ObjectStore>> Open(const std::filesystem::path& folder,

@@ -6,7 +6,6 @@
 
 #include "core/base/status.h"
 #include "server/base/files.h"
-#include "server/shared/authorities.h"
 #include "server/shared/folder_store.h"
 #include "server/shared/s3_store.h"
 
@@ -38,14 +37,17 @@ absl::StatusOr<std::unique_ptr<ObjectStore>> ObjectStore::Open(const SharedConfi
 absl::StatusOr<std::string> ObjectStore::Check(const SharedConfig& config) {
   SINEW_ASSIGN_OR_RETURN(const std::string folder, FolderOf(config.store));
   if (folder.empty()) {
-    SINEW_RETURN_IF_ERROR(CheckAuthorities("store-ca", config.store_ca));
     SINEW_RETURN_IF_ERROR(Open(config).status());  // does not connect
     return std::string();
   }
   if (const absl::Status status = CheckWritableFolder(folder); !status.ok()) {
     return absl::FailedPreconditionError(absl::StrCat("store: ", status.message()));
   }
-  if (FolderStore::IsStore(folder)) return std::string();
+  const absl::StatusOr<bool> is_store = FolderStore::IsStore(folder);
+  if (!is_store.ok()) {
+    return absl::FailedPreconditionError(absl::StrCat("store: ", is_store.status().message()));
+  }
+  if (*is_store) return std::string();
   return absl::StrCat("store: ", folder,
                       " is no store yet: the server will make one; if it should be, is its share "
                       "mounted?");

@@ -14,6 +14,7 @@
 
 #include "core/base/digest.h"
 #include "core/base/status.h"
+#include "server/shared/authorities.h"
 
 namespace sinew::server {
 namespace {
@@ -144,6 +145,7 @@ absl::StatusOr<S3Address> ParseS3Address(const SharedConfig& config) {
 
 absl::StatusOr<std::unique_ptr<ObjectStore>> S3Store::Open(const SharedConfig& config) {
   SINEW_ASSIGN_OR_RETURN(S3Address address, ParseS3Address(config));
+  SINEW_RETURN_IF_ERROR(CheckAuthorities("store-ca", config.store_ca));
   std::unique_ptr<S3Store> store(new S3Store(config, std::move(address)));
   SINEW_RETURN_IF_ERROR(store->credentials_.Keys().status());
   return store;

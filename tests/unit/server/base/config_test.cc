@@ -149,7 +149,9 @@ TEST(Config, OptionsWithoutEffectAreRefused) {
       {"--redis-password-file", "p"},
       {"--store", "file:///s", "--redis", "redis://host", "--redis-user", "me"},
       {"--store", "file:///s", "--redis", "redis://host", "--redis-ca", "a"},
-      {"--store", "file:///s", "--data-dir", "/s"}};
+      {"--store", "file:///s", "--data-dir", "/s"},
+      {"--store", "file:///s/", "--data-dir", "/s"},
+      {"--store", "file:///s", "--data-dir", "/x/../s/."}};
   for (const auto& arguments : table) {
     Config config;
     EXPECT_EQ(Parse(arguments, config).exit_code, 64) << arguments.back();

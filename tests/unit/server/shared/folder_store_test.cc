@@ -126,6 +126,17 @@ TEST_F(FolderStoreTest, AnotherStoreIsNotTakenForTheSame) {
   EXPECT_NE(put.message().find("another store than when this server started"), std::string::npos);
 }
 
+TEST_F(FolderStoreTest, AMarkerWithoutAnIdentityIsRefused) {
+  const fs::path folder = folder_.path() / "empty";
+  fs::create_directory(folder);
+  testing::WriteAll(folder / "sinew-store", "\n");
+  const SharedConfig config{.store = "file://" + folder.string()};
+  const absl::Status opened = ObjectStore::Open(config).status();
+  EXPECT_EQ(opened.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(opened.message().find("store: "), 0u) << opened;
+  EXPECT_EQ(ObjectStore::Check(config).status(), opened);
+}
+
 TEST_F(FolderStoreTest, ServersThatMarkItAtTheSameTimeAgree) {
   for (int round = 0; round < 20; ++round) {
     const std::string url = "file://" + folder_.path().string() + "/new" + std::to_string(round);
