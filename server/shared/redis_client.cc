@@ -79,8 +79,9 @@ absl::StatusOr<std::string> ReadPassword(const SharedConfig& config) {
 
 // Redis answers, but not for now, or not this server.
 bool IsUnready(const RedisReply& reply) {
-  static constexpr const char* kErrors[] = {"LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN",
-                                            "NOAUTH",  "NOPERM",   "OOM",        "MISCONF"};
+  static constexpr const char* kErrors[] = {"LOADING",     "READONLY", "MASTERDOWN",
+                                            "CLUSTERDOWN", "NOAUTH",   "NOPERM",
+                                            "OOM",         "MISCONF",  "DENIED"};
   return reply.kind == RedisReply::Kind::kError &&
          std::ranges::any_of(
              kErrors, [&](const char* error) { return absl::StartsWith(reply.text, error); });

@@ -55,8 +55,9 @@ void SharedStore::Stop(std::chrono::milliseconds time) {
     if (!stopping_) {
       mutex_.AwaitWithTimeout(absl::Condition(&empty), absl::FromChrono(time));
       if (!waiting_.empty()) {
-        log_->error("store: {} objects were not written; without data-dir they are lost",
-                    waiting_.size());
+        log_->error(
+            "store: {} objects were not written; those without a copy in a data-dir are lost",
+            waiting_.size());
       }
     }
     stopping_ = true;

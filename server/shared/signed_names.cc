@@ -82,7 +82,10 @@ void SignedNames::ReadAgain() {
   absl::StatusOr<Keys> keys = ReadKeys(key_file_);
   const absl::MutexLock lock(&mutex_);
   const std::string unusable(keys.ok() ? "" : keys.status().message());
+  // Read twice with the same result: a file that is being written is read in part.
+  const Keys before = std::exchange(last_read_, keys.ok() ? *keys : Keys());
   if (keys.ok() && *keys != keys_) {
+    if (*keys != before) return;
     keys_ = *std::move(keys);
     log_->info("read again: {}", key_file_);
   } else if (!unusable.empty() && unusable != unusable_) {
@@ -98,9 +101,9 @@ void SignedNames::LogOtherKey() {
   ++other_keys_;
   if (now < next_log_) return;
   log_->warn(
-      "session-key-file: {} session names are of a key that is not in {}; do all servers have the "
-      "same keys?",
-      std::exchange(other_keys_, 0), key_file_);
+      "session-key-file: session names with a key that is not in {}, {} since the last such line; "
+      "do all servers have the same keys?",
+      key_file_, std::exchange(other_keys_, 0));
   next_log_ = now + kBetween;
 }
 

@@ -56,6 +56,7 @@ class SignedNames final : public SessionRecords {
   const Log log_;
   absl::Mutex mutex_;
   Keys keys_ ABSL_GUARDED_BY(mutex_);
+  Keys last_read_ ABSL_GUARDED_BY(mutex_);        // of the file; empty if it was unusable
   std::string unusable_ ABSL_GUARDED_BY(mutex_);  // why the file is, as logged
   std::chrono::steady_clock::time_point next_log_ ABSL_GUARDED_BY(mutex_);
   std::uint64_t other_keys_ ABSL_GUARDED_BY(mutex_) = 0;            // names, since the last line

@@ -88,7 +88,7 @@ TEST_F(SignedNamesTest, AnotherKeyIsLoggedOnce) {
   EXPECT_FALSE(others->Find("acme", name).ok());
   EXPECT_FALSE(others->Find("acme", name).ok());
   const std::string logged = text.str();
-  EXPECT_NE(logged.find("1 session names are of a key that is not in"), std::string::npos);
+  EXPECT_NE(logged.find("session names with a key that is not in"), std::string::npos);
   EXPECT_EQ(std::ranges::count(logged, '\n'), 1);
 }
 
@@ -101,11 +101,13 @@ TEST_F(SignedNamesTest, TheFileIsReadAgain) {
   ASSERT_TRUE(names->Renew({}).ok());
   EXPECT_TRUE(names->Find("acme", name).ok());  // the old keys stay
   WriteKeys(path, "nk");
+  ASSERT_TRUE(names->Renew({}).ok());  // it may be half of the file
+  EXPECT_FALSE(Open("n")->Find("acme", names->NewName("acme", MakeRecord())).ok());
   ASSERT_TRUE(names->Renew({}).ok());
   EXPECT_TRUE(Open("n")->Find("acme", names->NewName("acme", MakeRecord())).ok());
   EXPECT_TRUE(names->Find("acme", name).ok());
   WriteKeys(path, "n");
-  ASSERT_TRUE(names->Renew({}).ok());
+  ASSERT_TRUE(names->Renew({}).ok() && names->Renew({}).ok());
   EXPECT_FALSE(names->Find("acme", name).ok());
 }
 
