@@ -53,6 +53,10 @@ step "start"
 ip netns add "$space"
 ip -n "$space" link set lo up
 compose up -d >"$work/compose-up.log" 2>&1 || fail "does not start, see $work/compose-up.log"
+# Otherwise the bridge has the address of one of its ports, and is not reached for a minute when that container has ended.
+read -r bridge address < <(ip -n "$space" -o link show type bridge |
+  sed -E 's/^[0-9]+: ([^:]+):.* link\/ether (\S+).*/\1 \2/')
+ip -n "$space" link set "$bridge" address "$address"
 sinew() { inside podman exec "${name}_sinewd-3_1" sinew "$@"; }
 bake() { sinew --quiet "$@" bake model:hand --deformer ddm --frames 0-5 --out /data/hand.npy >/dev/null; }
 bits() { podman exec "${name}_sinewd-3_1" sha256sum /data/hand.npy | cut -d ' ' -f 1; }
@@ -67,6 +71,7 @@ bake --server balancer:50051 || fail "cannot bake"
 [[ $(bits) == "$expected" ]] || fail "other bits than a local bake"
 user=$(podman exec "${name}_sinewd-1_1" id -u)
 [[ $user == 10001 ]] || fail "runs as uid $user, need 10001"
+podman exec "${name}_redis_1" redis-cli --scan | grep -q sinew:session || fail "no session is in Redis"
 stored=$(podman exec "${name}_sinewd-1_1" find /store -type f | wc -l)
 [[ $stored -gt 0 ]] || fail "nothing is in the store"
 
