@@ -126,8 +126,8 @@ Step PostWhenFetched(const Call& call, const RigKey& rig, std::function<Workers&
     }
     // Other rigs need this thread more than a call that waits for the same rig.
     const std::uint64_t number = ++runtime.steps;
-    if (const std::uint64_t wait = runtime.rigs->AwaitFetch(rig, go_on); wait != 0) {
-      moved({number, [&runtime, rig, wait] { runtime.rigs->ForgetFetch(rig, wait); }});
+    if (const std::uint64_t wait = runtime.rigs->fetches().Await(rig.Text(), go_on); wait != 0) {
+      moved({number, [&runtime, rig, wait] { runtime.rigs->fetches().Forget(rig.Text(), wait); }});
     } else {
       go_on(CatchExceptions([&] { return runtime.rigs->Fetch(rig); }));
     }

@@ -13,7 +13,6 @@
 #include <absl/synchronization/mutex.h>
 
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -31,6 +30,7 @@
 #include "server/store/lru.h"
 #include "server/store/rig_files.h"
 #include "server/store/rig_key.h"
+#include "server/store/single_flight.h"
 #include "server/threads/quota.h"
 #include "sinew/v1/rig_service.pb.h"
 
@@ -54,11 +54,8 @@ class RigStore {
   bool MayFetch(const RigKey& key) const { return shared_ != nullptr && !Has(key); }
   // OK if the rig is stored here now. Errors as Get.
   absl::Status Fetch(const RigKey& key);
-  // If a thread fetches it now: calls `ended` afterwards, with the result, unless ForgetFetch is
-  // called before. 0: no thread does.
-  using FetchEnded = std::function<void(const absl::Status&)>;
-  std::uint64_t AwaitFetch(const RigKey& key, FetchEnded ended);
-  void ForgetFetch(const RigKey& key, std::uint64_t wait);
+  // By RigKey::Text, for calls that wait without a thread.
+  SingleFlight& fetches() { return fetches_; }
   // The parsed rig. kNotFound; kDataLoss: its bytes are damaged or missing, and the rig was
   // removed; kInternal: temporary read error.
   absl::StatusOr<std::shared_ptr<const StoredRig>> Get(const RigKey& key);
@@ -195,9 +192,7 @@ class RigStore {
   std::map<std::string, EntryPointer> entries_ ABSL_GUARDED_BY(mutex_);  // by RigKey::Text
   LruOrder parsed_ ABSL_GUARDED_BY(mutex_);
   LruOrder used_ ABSL_GUARDED_BY(mutex_);  // of rigs in the shared store
-  // Rigs that are being fetched, by RigKey::Text, with who waits for them.
-  std::map<std::string, std::map<std::uint64_t, FetchEnded>> fetching_ ABSL_GUARDED_BY(mutex_);
-  std::uint64_t last_wait_ ABSL_GUARDED_BY(mutex_) = 0;
+  SingleFlight fetches_;
 };
 
 }  // namespace sinew::server

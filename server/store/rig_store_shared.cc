@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/base/status.h"
-#include "server/base/catch_exceptions.h"
 #include "server/base/status.h"
 #include "server/store/rig_store.h"
 #include "server/store/shared_rigs.h"
@@ -23,46 +22,11 @@ absl::StatusOr<RigStore::EntryPointer> RigStore::FindOrFetch(const RigKey& key) 
 }
 
 absl::Status RigStore::Fetch(const RigKey& key) {
-  const std::string text = key.Text();
-  {
-    // One thread fetches a rig; the others wait for it.
-    const absl::MutexLock lock(&mutex_);
-    const auto done = [&] {
-      mutex_.AssertHeld();
-      return !fetching_.contains(text);
-    };
-    mutex_.Await(absl::Condition(&done));
-    if (entries_.contains(text)) return absl::OkStatus();
+  return fetches_.Run(key.Text(), [&]() -> absl::Status {
+    if (Has(key)) return absl::OkStatus();
     if (shared_ == nullptr) return UnknownRig(key.hex);
-    fetching_[text];
-  }
-  const absl::Status status = CatchExceptions([&] { return FetchOnce(key); });
-  std::map<std::uint64_t, FetchEnded> waiting;
-  {
-    const absl::MutexLock lock(&mutex_);
-    waiting = std::move(fetching_.extract(text).mapped());
-  }
-  for (const auto& [wait, ended] : waiting) ended(status);
-  return status;
-}
-
-std::uint64_t RigStore::AwaitFetch(const RigKey& key, FetchEnded ended) {
-  const absl::MutexLock lock(&mutex_);
-  const auto found = fetching_.find(key.Text());
-  if (found == fetching_.end()) return 0;
-  found->second.emplace(++last_wait_, std::move(ended));
-  return last_wait_;
-}
-
-void RigStore::ForgetFetch(const RigKey& key, std::uint64_t wait) {
-  FetchEnded dropped;  // destroyed without the mutex: it may be the last reference to a call
-  const absl::MutexLock lock(&mutex_);
-  const auto found = fetching_.find(key.Text());
-  if (found == fetching_.end()) return;
-  if (const auto ended = found->second.find(wait); ended != found->second.end()) {
-    dropped = std::move(ended->second);
-    found->second.erase(ended);
-  }
+    return FetchOnce(key);
+  });
 }
 
 absl::Status RigStore::FetchOnce(const RigKey& key) {

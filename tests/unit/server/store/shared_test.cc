@@ -162,8 +162,8 @@ TEST_F(SharedRigsTest, WaitersForAFetchGetItsResultUnlessTheyLeave) {
   const auto a = Open(a_shared_), b = Open(b_shared_);
   ASSERT_TRUE(a->Put(kCaller, sample_.hex, sample_.bytes, {}).ok());
   const auto wait = [&](std::vector<absl::Status>& results) {
-    return b->AwaitFetch(sample_.key,
-                         [&results](const absl::Status& status) { results.push_back(status); });
+    return b->fetches().Await(
+        sample_.key.Text(), [&results](const absl::Status& status) { results.push_back(status); });
   };
   std::vector<absl::Status> stays, leaves, fails;
   EXPECT_EQ(wait(stays), 0u);  // nothing is being fetched
@@ -171,7 +171,7 @@ TEST_F(SharedRigsTest, WaitersForAFetchGetItsResultUnlessTheyLeave) {
     EXPECT_NE(wait(stays), 0u);
     const std::uint64_t left = wait(leaves);
     EXPECT_NE(left, 0u);
-    b->ForgetFetch(sample_.key, left);
+    b->fetches().Forget(sample_.key.Text(), left);
   };
   EXPECT_TRUE(b->Fetch(sample_.key).ok());
   ASSERT_EQ(stays.size(), 1u);
