@@ -3,6 +3,9 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +16,7 @@
 #include <vector>
 
 #include "tests/support/temporary_folder.h"
+#include "tests/support/wait_until.h"
 
 namespace sinew::testing {
 
@@ -44,12 +48,12 @@ class RedisProcess {
     if (pid_ == 0) {
       const int nowhere = ::open("/dev/null", O_RDWR);
       ::dup2(nowhere, STDOUT_FILENO);
+      ::dup2(nowhere, STDERR_FILENO);
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // also if the test crashes
       ::execv(kProgram, arguments.data());
       ::_exit(127);
     }
-    for (int i = 0; i < 2000 && !std::filesystem::exists(socket()); ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
+    WaitUntil([this] { return Answers(); }, [] { std::this_thread::sleep_for(kPoll); });
   }
   void Kill() {
     if (pid_ <= 0) return;
@@ -60,6 +64,19 @@ class RedisProcess {
   void Signal(int signal) const { ::kill(pid_, signal); }
 
  private:
+  // Its socket has a name a moment before it can be connected to.
+  bool Answers() const {
+    const int file = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    socket().copy(address.sun_path, sizeof(address.sun_path) - 1);
+    const bool answers =
+        ::connect(file, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
+    ::close(file);
+    return answers;
+  }
+
+  static constexpr std::chrono::milliseconds kPoll{5};
   static constexpr char kProgram[] = "/usr/bin/redis-server";
   const TemporaryFolder folder_;
   const std::vector<std::string> more_;
