@@ -127,7 +127,7 @@ class UsdTest(unittest.TestCase):
         self.assertEqual(sorted(path.name for path in (self.folder / "hand.clips").iterdir()),
                          ["0-23.usda", "24-47.usda", "manifest.usda", "topology.usda"])
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()),
-                         ["hand.clips", "hand.npy.normals.npy", "hand.npy", "hand.npy.json", "hand.usda", "hand.usda.json"])
+                         ["hand.clips", "hand.npy", "hand.npy.json", "hand.npy.normals.npy", "hand.usda", "hand.usda.json"])
 
     def test_overs_move_the_meshes_of_another_layer(self):
         root = ("--usd-root", "/Hero/geo")

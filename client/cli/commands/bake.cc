@@ -386,8 +386,8 @@ a clip and deformer appear complete or not at all. --clip all bakes every clip.
 If the connection drops, waits up to 30 s for the server and says so.
 Stateful recipes, such as dqs | implicit(tracking=true), compute every frame from 0, whatever --frames selects, and again
 after a lost connection: any range and step has the bits of the whole clip. --preroll limits that.
-A new cache takes the place of an older one of the same OUT: arrays and layers that only the older one had are removed if
-they are as it wrote them. Other frames of an .obj sequence stay.
+A new cache takes the place of an older one of the same OUT: layers that only the older one had are removed, and arrays
+if they are as it wrote them. Other frames of an .obj sequence stay.
 Velocities are central differences, (p(t + step) - p(t - step)) over the time between; one-sided at the ends of the clip.
 In parts (--chunk, --resume or --part) an interrupted bake loses at most one of them; with --resume the same command
 continues. The joined cache is the same, byte for byte, as one that was baked at once.

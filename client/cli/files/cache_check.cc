@@ -194,6 +194,9 @@ absl::StatusOr<OpenCache> OpenCache::Open(const std::string& path, const Manifes
   return cache;
 }
 
+namespace {
+
+// What is wrong with a file that a manifest lists, or empty.
 std::string FileFault(const std::string& path, const ManifestFile& described) {
   const absl::StatusOr<InputFile> file = InputFile::Open(path, kMaxCacheBytes);
   if (!file.ok()) return std::string(file.status().message());
@@ -206,6 +209,8 @@ std::string FileFault(const std::string& path, const ManifestFile& described) {
   return absl::StrFormat("%s has checksum %016x, its manifest says %016x", described.name, hash,
                          described.hash);
 }
+
+}  // namespace
 
 absl::StatusOr<CacheDamage> OpenCache::FindDamagedFile(const CacheProgress& progress) const {
   CacheDamage damage;

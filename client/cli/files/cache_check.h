@@ -46,9 +46,6 @@ struct CacheDamage {
   bool any() const { return header || !samples.empty(); }
 };
 
-// What is wrong with a file that a manifest lists, or empty.
-std::string FileFault(const std::string& path, const ManifestFile& described);
-
 // The manifest that the array `attribute` of a cache would have by itself.
 Manifest ManifestOfAttribute(const Manifest& manifest, const ManifestAttribute& attribute);
 

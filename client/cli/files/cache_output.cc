@@ -167,8 +167,7 @@ void CacheOutput::RemoveOlderFiles() const {
   for (const ManifestFile& file : older_->files) {
     const std::string path =
         (std::filesystem::path(files_.path).parent_path() / file.name).string();
-    if (written.contains(file.name) || !FileFault(path, file).empty()) continue;
-    std::filesystem::remove(path, error);
+    if (!written.contains(file.name)) std::filesystem::remove(path, error);
   }
   if (!older_->files.empty()) return;  // its arrays are in its files
   for (const ManifestAttribute& attribute : older_->attributes) {
