@@ -117,7 +117,9 @@ class Calls(unittest.TestCase):
         self.assertNotIn("Fatal", done.stderr)
 
     def test_forked_child_ends_while_its_parent_calls(self):
+        # The call ends with the process; its thread must not hold stderr then.
         code = BEGINNING + textwrap.dedent("""\
+            threading.excepthook = lambda _: None
             threading.Thread(target=lambda: character.clip(poses, progress=lambda _: started.set()), daemon=True).start()
             started.wait()
             child = os.fork()
