@@ -1,4 +1,6 @@
-// bulk_checksum.h - the checksum of the vertex data of a frame: XXH3-64 over its arrays in order.
+// bulk_checksum.h - the checksum of much data, such as the arrays of a frame or a whole file:
+// XXH3-64 with seed 0 of its bytes in order (xxHash 0.8), the same on every machine. It finds
+// damage; it does not protect against a sender who means harm.
 //
 // Header-only, because the client library uses it and links no library of core.
 #pragma once
@@ -20,7 +22,8 @@
 
 namespace sinew {
 
-// `pieces` is a range of std::span<const std::byte>; only their concatenation matters.
+// `pieces` is a range of std::span<const std::byte>; only their concatenation matters. Throws
+// std::bad_alloc, with two or more pieces that are not empty.
 template <std::ranges::forward_range Pieces>
 std::uint64_t BulkChecksum(const Pieces& pieces) {
   const auto filled = [](std::span<const std::byte> piece) { return !piece.empty(); };

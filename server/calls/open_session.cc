@@ -129,7 +129,7 @@ Step PostWhenFetched(const Call& call, const RigKey& rig, std::function<Workers&
     if (const std::uint64_t wait = runtime.rigs->fetches().Await(rig.Text(), go_on); wait != 0) {
       moved({number, [&runtime, rig, wait] { runtime.rigs->fetches().Forget(rig.Text(), wait); }});
     } else {
-      go_on(CatchExceptions([&] { return runtime.rigs->Fetch(rig); }));
+      go_on(runtime.rigs->Fetch(rig));
     }
   };
   return PostStep(runtime, runtime.fetches, client, fetch);

@@ -25,10 +25,9 @@ def install(folder: pathlib.Path, packages: list[str], *, system: bool = True) -
 
 def enter(folder: pathlib.Path, packages: list[str], *, system: bool = True) -> None:
     """Runs the script again in the environment. Exits with SKIP if PyPI cannot be reached."""
-    if os.environ.setdefault("SINEW_IN_ENVIRONMENT", str(os.getpid())) != str(os.getpid()):
+    if pathlib.Path(sys.prefix).resolve() == folder.resolve():
         raise ImportError(f"{folder}: the packages are installed, and cannot be imported")
     if install(folder, packages, system=system):
-        os.environ["SINEW_IN_ENVIRONMENT"] = "entered"
         os.execv(folder / "bin/python", [str(folder / "bin/python"), "-B", *sys.argv])
     print(f"skipped: {', '.join(packages)} cannot be installed: PyPI cannot be reached")
     sys.exit(SKIP)

@@ -154,7 +154,14 @@ TEST_P(ReplicasTest, CallsForARigThatIsReadSlowlyHinderNoOthers) {
     });
   }
   std::this_thread::sleep_for(std::chrono::milliseconds(200));  // they wait now
-  EXPECT_EQ(b_->stubs.Watch(b_->stubs.Create(rig, "lbs").name()).state(), v1::Session::STATE_READY);
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(30));
+  v1::CreateSessionRequest request;
+  request.mutable_source()->set_rig(rig);
+  request.mutable_source()->set_recipe_text("lbs");
+  v1::CreateSessionResponse response;
+  EXPECT_CODE(b_->stubs.sessions->CreateSession(&context, request, &response),
+              grpc::StatusCode::OK);
   const int writer = ::open(pipe.c_str(), O_WRONLY);
   EXPECT_GE(writer, 0);
   ::close(writer);  // an empty rig: it is damaged
