@@ -8,8 +8,16 @@
 # or that finds no server, is queued again and bakes only its own part; parts of an earlier job that are still right are
 # kept.
 set -euo pipefail
-[[ $# -ge 4 && $2 =~ ^[1-9][0-9]*$ && $1 =~ ^([0-9]+)-([0-9]+)$ ]] || {
+[[ $# -ge 4 ]] || {
   sed -n '2,9s/^# \{0,1\}//p' "$0" >&2
+  exit 64
+}
+[[ $2 =~ ^[1-9][0-9]*$ ]] || {
+  echo "submit-slurm: CHUNK: got '$2', need a number of frames for each task, at least 1" >&2
+  exit 64
+}
+[[ $1 =~ ^([0-9]+)-([0-9]+)$ ]] || {
+  echo "submit-slurm: got '$1', need a range of frames FIRST-LAST, such as 0-999" >&2
   exit 64
 }
 first=$((10#${BASH_REMATCH[1]})) last=$((10#${BASH_REMATCH[2]})) chunk=$2 out=$3
@@ -24,6 +32,11 @@ shift 3
 }
 folder=$(dirname "$(realpath "$0")")
 tasks=$(((last - first) / chunk + 1))
+most=$(scontrol show config 2>/dev/null | sed -n 's/^MaxArraySize *= *//p')
+[[ -z $most || $tasks -lt $most ]] || {
+  echo "submit-slurm: got $tasks tasks, this cluster allows $((most - 1)); take a larger CHUNK than $chunk" >&2
+  exit 64
+}
 array=$(sbatch --parsable --requeue --open-mode=append --array="0-$((tasks - 1))" --job-name="bake-$(basename "$out")" \
   "$folder/slurm-task.sh" "$first" "$last" "$chunk" "$out" "$@")
 echo "$array"

@@ -92,6 +92,17 @@ std::size_t RemoveJoined(const std::vector<CachePart>& parts, const Manifest& ca
   return removed;
 }
 
+// Adds what to do if the missing frames are in the cache, but cannot be read from it.
+absl::Status WithWayOut(const absl::Status& status, const JoinRequest& request,
+                        const CacheInfo& frames) {
+  const absl::StatusOr<Manifest> manifest = ReadManifest(request.cache);
+  if (!manifest.ok() || !HasAnyOf(*manifest, FrameKeys(frames))) return status;
+  return absl::Status(status.code(),
+                      absl::StrCat(status.message(), "; ", request.cache,
+                                   " has some of these frames, but they cannot be taken from it: "
+                                   "remove it and its manifest, and bake all parts again"));
+}
+
 }  // namespace
 
 absl::StatusOr<JoinOutcome> JoinAndRemoveParts(const JoinRequest& request,
@@ -106,19 +117,19 @@ absl::StatusOr<JoinOutcome> JoinAndRemoveParts(const JoinRequest& request,
   } else if (!found.parts.empty()) {
     SINEW_ASSIGN_OR_RETURN(frames, FramesOf(found.parts));
   }
-  std::vector<CachePart> sources = found.parts;
-  if (request.format == CacheFormat::kObj) {
-    if (auto kept = IntactSequence(request.cache, found.parts)) sources.push_back(*std::move(kept));
-  }
-  if (!sources.empty()) frames.fps = sources[0].manifest.fps;
-  absl::StatusOr<JoinedCache> joined =
-      JoinParts(request.cache, request.format, frames, sources, request.overwrite, progress);
-  outcome.was_joined = joined.ok() && found.parts.empty();
-  if (!joined.ok() && request.names_frames() &&
-      (absl::IsNotFound(joined.status()) || absl::IsFailedPrecondition(joined.status()))) {
-    const absl::StatusOr<JoinedCache> written = WrittenCache(request, frames, found, progress);
-    outcome.was_joined = written.ok();
-    if (written.ok()) joined = written;
+  absl::StatusOr<JoinedCache> joined = absl::NotFoundError("");
+  if (request.names_frames()) joined = WrittenCache(request, frames, found, progress);
+  outcome.was_joined = joined.ok();
+  if (!joined.ok()) {
+    std::vector<CachePart> sources = found.parts;
+    if (request.names_frames()) {
+      if (auto kept = IntactFrames(request.cache, found.parts)) sources.push_back(*std::move(kept));
+    }
+    if (!sources.empty()) frames.fps = sources[0].manifest.fps;
+    joined = JoinParts(request.cache, request.format, frames, sources, request.overwrite, progress);
+    if (absl::IsFailedPrecondition(joined.status()) || absl::IsNotFound(joined.status())) {
+      joined = WithWayOut(joined.status(), request, frames);
+    }
   }
   if (!joined.ok()) {
     // A part that cannot be read may be the one that is missing.

@@ -203,7 +203,14 @@ absl::Status RunPass(Context& context, const PassInput& in, const Options& optio
   SINEW_ASSIGN_OR_RETURN(const BakePlan::Missing work, FindWork(context, in, options, plan, baked));
   if (baked.current) {
     // An earlier run may have ended before it did.
-    if (joins) RemoveParts(in.pass.targets, in.clip);
+    if (joins) {
+      RemoveParts(in.pass.targets, in.clip);
+    } else if (options.parts.only) {
+      const std::size_t removed = RemovePartsOfOtherBakes(in.pass.targets, in.clip);
+      if (removed > 0) {
+        context.Note(absl::StrCat(CountedText(removed, "part"), " of another bake removed"));
+      }
+    }
     return absl::OkStatus();
   }
   std::size_t wanted = 0;

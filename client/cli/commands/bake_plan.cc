@@ -113,7 +113,7 @@ absl::StatusOr<std::string> BakePlan::FaultOf(const CachePart& part, const Cache
 // The frames of a sequence that are there and right.
 absl::StatusOr<std::set<std::int64_t>> BakePlan::KeptFrames(const CacheTarget& target) {
   std::set<std::int64_t> frames;
-  const std::optional<CachePart> kept = IntactSequence(target.path, {});
+  const std::optional<CachePart> kept = IntactFrames(target.path, {});
   if (!kept || OriginDifference(Expected(target, kept->manifest), kept->manifest)) return frames;
   SINEW_ASSIGN_OR_RETURN(const Compared poses, ComparePoses(kept->manifest));
   if (poses.different == 0) frames = FrameKeys(InfoOf(kept->manifest));
@@ -127,6 +127,7 @@ absl::StatusOr<BakePlan::Missing> BakePlan::FindMissing(const CacheProgress& pro
   for (const CacheTarget& target : in_.pass.targets) {
     const FoundParts found = FindParts(target.path);
     for (const auto& [path, why] : found.unreadable) {
+      if (path == PartsFolder(target.path)) continue;  // writing the first part says what is wrong
       missing.useless.emplace_back(path, std::string(why.message()));
     }
     std::set<std::int64_t> held;
@@ -160,18 +161,37 @@ absl::StatusOr<BakePlan::Missing> BakePlan::FindMissing(const CacheProgress& pro
   return missing;
 }
 
-std::size_t RemoveParts(const std::vector<CacheTarget>& targets, const client::ClipData& clip) {
+namespace {
+
+// Parts with frames of the clip for which wanted(part, target) is true.
+template <class Wanted>
+std::size_t RemovePartsIf(const std::vector<CacheTarget>& targets, const client::ClipData& clip,
+                          Wanted wanted) {
   const std::set<std::int64_t> frames = FrameKeys(TimesOf(clip));
   std::size_t removed = 0;
   for (const CacheTarget& target : targets) {
     for (const CachePart& part : FindParts(target.path).parts) {
-      if (!HasAnyOf(part.manifest, frames)) continue;
+      if (!HasAnyOf(part.manifest, frames) || !wanted(part, target)) continue;
       RemovePart(part.path);
       ++removed;
     }
     RemovePartsFolder(target.path);
   }
   return removed;
+}
+
+}  // namespace
+
+std::size_t RemoveParts(const std::vector<CacheTarget>& targets, const client::ClipData& clip) {
+  return RemovePartsIf(targets, clip, [](const CachePart&, const CacheTarget&) { return true; });
+}
+
+std::size_t RemovePartsOfOtherBakes(const std::vector<CacheTarget>& targets,
+                                    const client::ClipData& clip) {
+  return RemovePartsIf(targets, clip, [](const CachePart& part, const CacheTarget& target) {
+    const absl::StatusOr<Manifest> cache = ReadManifest(target.path);
+    return cache.ok() && OriginDifference(part.manifest, *cache).has_value();
+  });
 }
 
 }  // namespace sinew::cli

@@ -87,4 +87,9 @@ class BakePlan {
 // then. Returns how many there were.
 std::size_t RemoveParts(const std::vector<CacheTarget>& targets, const client::ClipData& clip);
 
+// The same, but only those of other bakes than the caches: where the caches are current, these
+// parts are out of date.
+std::size_t RemovePartsOfOtherBakes(const std::vector<CacheTarget>& targets,
+                                    const client::ClipData& clip);
+
 }  // namespace sinew::cli

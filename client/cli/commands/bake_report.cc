@@ -76,15 +76,17 @@ std::string FilesText(const PassInput& in, const PartsRequest& parts) {
              : absl::StrCat(" in ", targets.size(), " caches, each with a manifest");
 }
 
-// A line to paste into a shell once all parts are there.
+// How to join the parts; a task does not know the frames of the others.
 void NoteJoin(const Context& context, const PassInput& in) {
   std::string caches;
   for (const CacheTarget& target : in.pass.targets) {
     absl::StrAppend(&caches, " '", absl::StrReplaceAll(target.path, {{"'", "'\\''"}}), "'");
   }
-  context.Note(
-      absl::StrCat("join with: sinew join", caches, " --frames ", FramesText(FramesOfPass(in)),
-                   in.motion.frames.ranges.empty() ? "" : "  # and those of the other parts"));
+  context.Note(in.motion.frames.ranges.empty()
+                   ? absl::StrCat("join with: sinew join", caches, " --frames ",
+                                  FramesText(FramesOfPass(in)))
+                   : absl::StrCat("when all parts are there, join with: sinew join", caches,
+                                  " --frames FIRST-LAST"));
 }
 
 }  // namespace

@@ -79,8 +79,13 @@ bool IsSequence(const CachePart& part) {
   return part.manifest.format == CacheFormatName(CacheFormat::kObj);
 }
 
+bool HasSingleFrames(const Manifest& manifest) {
+  return manifest.format != CacheFormatName(CacheFormat::kGlb) &&
+         manifest.format != CacheFormatName(CacheFormat::kUsda);
+}
+
 absl::StatusOr<Source> OpenPart(const CachePart& part) {
-  if (IsSequence(part)) {
+  if (!IsPartName(part.path) || IsSequence(part)) {  // the cache itself
     SINEW_ASSIGN_OR_RETURN(OpenCache cache, OpenCache::Open(part.path, part.manifest));
     return Source{std::move(cache), &part};
   }
@@ -219,10 +224,9 @@ FoundParts FindParts(const std::string& cache) {
   return found;
 }
 
-std::optional<CachePart> IntactSequence(const std::string& cache,
-                                        std::span<const CachePart> parts) {
+std::optional<CachePart> IntactFrames(const std::string& cache, std::span<const CachePart> parts) {
   const absl::StatusOr<Manifest> manifest = ReadManifest(cache);
-  if (!manifest.ok() || manifest->format != CacheFormatName(CacheFormat::kObj)) return std::nullopt;
+  if (!manifest.ok() || !HasSingleFrames(*manifest)) return std::nullopt;
   std::set<std::int64_t> held;
   for (const CachePart& part : parts) {
     if (OriginDifference(part.manifest, *manifest)) return std::nullopt;
@@ -233,6 +237,10 @@ std::optional<CachePart> IntactSequence(const std::string& cache,
   const absl::StatusOr<CacheDamage> damage =
       open->FindDamage([](double) { return absl::OkStatus(); });
   if (!damage.ok()) return std::nullopt;
+  if (manifest->format != CacheFormatName(CacheFormat::kObj)) {
+    if (damage->any()) return std::nullopt;  // one file: repair it first
+    return CachePart{cache, *manifest};
+  }
   std::set<std::uint32_t> out(damage->samples.begin(), damage->samples.end());
   for (std::uint32_t k = 0; k < manifest->frames; ++k) {
     if (held.contains(FrameKey(manifest->FrameNumber(k)))) out.insert(k);

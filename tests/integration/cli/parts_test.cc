@@ -47,20 +47,68 @@ TEST_F(Parts, CachesOfMeshesAndTimesBetweenFramesHaveParts) {
 
 // Each task of a farm has its own frames, in the syntax of its scheduler.
 TEST_F(Parts, TasksOfAFarmAreJoined) {
-  for (const auto& [frames, named] :
-       {std::pair("20-29", "20-29"), std::pair("0-8x2,1,3", "0-4,6,8"),
-        std::pair("5-19:2", "5-19x2"), std::pair("10-18x2", "10-18x2"),
-        std::pair("30-", "30-47")}) {
+  for (const std::string frames : {"20-29", "0-8x2,1,3", "5-19:2", "10-18x2", "30-"}) {
     const Finished task = Bake("a.pc2", {"--frames", frames, "--part"});
     ASSERT_EQ(task.exit_code, 0) << frames << ": " << task.err;
     EXPECT_EQ(task.out, folder_ / "a.pc2.parts\n");
-    EXPECT_THAT(task.err, HasSubstr("join with: sinew join '" + folder_ / "a.pc2" + "' --frames " +
-                                    named + "  # and those of the other parts"));
+    EXPECT_THAT(task.err, HasSubstr("when all parts are there, join with: sinew join '" +
+                                    folder_ / "a.pc2" + "' --frames FIRST-LAST"));
   }
   const Finished join = Sinew({"join", folder_ / "a.pc2", "--frames", "0-47"});
   ASSERT_EQ(join.exit_code, 0) << join.err;
   ExpectWhole("a.pc2");
   EXPECT_THAT(folder_.Names(), ElementsAre("a.pc2", "a.pc2.json"));
+}
+
+// Tasks whose frames are in the cache bake nothing, so the join has to take them from it.
+TEST_F(Parts, JoinTakesFramesThatTheCacheHas) {
+  const auto bake = [&](const std::string& out, const Strings& tasks) {
+    for (const std::string& frames : tasks) {
+      const Finished task = Bake(out, {"--frames", frames, "--part", "--resume"});
+      ASSERT_EQ(task.exit_code, 0) << frames << ": " << task.err;
+    }
+  };
+  const auto join = [&](const std::string& out, const std::string& frames) {
+    return Sinew({"join", folder_ / out, "--frames", frames});
+  };
+  for (const std::string out : {"a.pc2", "a.mdd", "a.npy"}) {
+    bake(out, {"0-9"});
+    ASSERT_EQ(join(out, "0-9").exit_code, 0);
+    bake(out, {"0-9", "10-19"});
+    EXPECT_EQ(PartNames(out), Strings{"10-19.npy"});
+    const Finished more = join(out, "0-19");
+    ASSERT_EQ(more.exit_code, 0) << more.err;
+    ExpectWhole(out, "ddm", {"--frames", "0-19"});
+    bake(out, {"5-14"});
+    const Finished fewer = join(out, "5-14");
+    ASSERT_EQ(fewer.exit_code, 0) << fewer.err;
+    ExpectWhole(out, "ddm", {"--frames", "5-14"});
+  }
+  // Single frames of a .usda cannot be read.
+  bake("a.usda", {"0-9"});
+  ASSERT_EQ(join("a.usda", "0-9").exit_code, 0);
+  bake("a.usda", {"0-9", "10-19"});
+  const Finished stuck = join("a.usda", "0-19");
+  EXPECT_EQ(stuck.exit_code, 65);
+  EXPECT_THAT(stuck.err, AllOf(HasSubstr("10 of 20 frames are missing: 0-9"),
+                               HasSubstr("remove it and its manifest, and bake all parts again")));
+}
+
+// A job of another recipe was stopped before it was joined.
+TEST_F(Parts, PartsOfAnotherBakeAreRemovedWhereTheCacheIsCurrent) {
+  ASSERT_EQ(Bake("a.pc2", {"--frames", "0-9"}, "dqs").exit_code, 0);
+  for (const std::string deformer : {"ddm", "dqs"}) {
+    for (const std::string frames : {"0-4", "5-9"}) {
+      const Finished task = Bake("a.pc2", {"--frames", frames, "--part", "--resume"}, deformer);
+      ASSERT_EQ(task.exit_code, 0) << task.err;
+      const bool removes = deformer == "dqs";
+      EXPECT_EQ(task.err.find("1 part of another bake removed") != std::string::npos, removes);
+    }
+  }
+  EXPECT_EQ(PartNames("a.pc2"), Strings());
+  const Finished join = Sinew({"join", folder_ / "a.pc2", "--frames", "0-9"});
+  ASSERT_EQ(join.exit_code, 0) << join.err;
+  ExpectWhole("a.pc2", "dqs", {"--frames", "0-9"});
 }
 
 TEST_F(Parts, JoinNamesMissingFramesAndKeepsParts) {
