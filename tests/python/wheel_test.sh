@@ -14,7 +14,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"  # nothing of the tree is in the path
 # No library but those of the wheel itself and those that every Linux has, as the manylinux policy lists them.
 module=$(echo "$work"/venv/lib/python3*/site-packages/sinew/_sinew.*.so)
-ldd "$module" | grep -vE "$work|linux-vdso|ld-linux|/lib(c|m|dl|pthread|rt|gcc_s|stdc\+\+|z)\.so" >others || true
+ldd "$module" | grep -vE "$work|linux-vdso|ld-linux|/lib(c|m|dl|pthread|resolv|rt|gcc_s|stdc\+\+|z)\.so" >others || true
 [[ ! -s others ]] || {
   echo "wheel_test: the module needs libraries of the system:" >&2
   cat others >&2
