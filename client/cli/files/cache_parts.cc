@@ -84,6 +84,12 @@ bool HasSingleFrames(const Manifest& manifest) {
          manifest.format != CacheFormatName(CacheFormat::kUsda);
 }
 
+// "0-49.npy", not hidden.
+bool IsPartName(const fs::path& path) {
+  return path.filename().string().front() != '.' &&
+         path.extension() == absl::StrCat(".", CacheFormatName(kPartFormat));
+}
+
 absl::StatusOr<Source> OpenPart(const CachePart& part) {
   if (!IsPartName(part.path) || IsSequence(part)) {  // the cache itself
     SINEW_ASSIGN_OR_RETURN(OpenCache cache, OpenCache::Open(part.path, part.manifest));
@@ -111,12 +117,6 @@ absl::StatusOr<std::string> RestOf(const CachePart& part) {
   if (!fs::exists(path, error)) return std::string();
   SINEW_ASSIGN_OR_RETURN(const InputFile file, InputFile::Open(path, kMaxCacheBytes));
   return std::string(file.text());
-}
-
-// "0-49.npy", not hidden.
-bool IsPartName(const fs::path& path) {
-  return path.filename().string().front() != '.' &&
-         path.extension() == absl::StrCat(".", CacheFormatName(kPartFormat));
 }
 
 struct Place {

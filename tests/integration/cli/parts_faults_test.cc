@@ -50,7 +50,8 @@ TEST_F(Parts, JoinMayBeRepeated) {
   EXPECT_EQ(third.exit_code, 0) << third.err;
   EXPECT_THAT(folder_.Names(), ElementsAre("a.pc2", "a.pc2.json"));
   ExpectWhole("a.pc2");
-  EXPECT_EQ(Sinew({"join", folder_ / "a.pc2", "--frames", "0-46"}).exit_code, 65);
+  EXPECT_EQ(Sinew({"join", folder_ / "a.pc2", "--frames", "0-48"}).exit_code, 65);
+  ExpectWhole("a.pc2");
   // The tasks may be repeated as well: their frames are in the cache.
   const Finished task = Bake("a.pc2", {"--frames", "16-31", "--part", "--resume", "--json"});
   EXPECT_EQ(Json::parse(task.out)["frames_baked"], 0);
