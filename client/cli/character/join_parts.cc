@@ -92,22 +92,70 @@ std::size_t RemoveJoined(const std::vector<CachePart>& parts, const Manifest& ca
   return removed;
 }
 
-// Adds what to do if the missing frames are in the cache, but cannot be read from it.
-absl::Status WithWayOut(const absl::Status& status, const JoinRequest& request,
-                        const CacheInfo& frames) {
-  const absl::StatusOr<Manifest> manifest = ReadManifest(request.cache);
-  if (!manifest.ok() || !HasAnyOf(*manifest, FrameKeys(frames))) return status;
-  return absl::Status(status.code(),
-                      absl::StrCat(status.message(), "; ", request.cache,
-                                   " has some of these frames, but they cannot be taken from it: "
-                                   "remove it and its manifest, and bake all parts again"));
+// What to do with the frames of the cache itself that no part has.
+struct OwnFrames {
+  std::vector<double> numbers;  // rising
+  bool readable = false;        // single frames of its format can be read
+  CachePart cache;
+};
+
+// Those among the wanted ones; none if the cache is of another bake than the parts with wanted
+// frames.
+OwnFrames FindOwnFrames(const JoinRequest& request, const std::set<std::int64_t>& wanted,
+                        const std::vector<CachePart>& parts) {
+  OwnFrames own;
+  absl::StatusOr<Manifest> manifest = ReadManifest(request.cache);
+  if (!manifest.ok()) return own;
+  const absl::StatusOr<CacheFormat> format = ParseCacheFormat(manifest->format);
+  if (!format.ok()) return own;
+  std::set<std::int64_t> held;
+  for (const CachePart& part : parts) {
+    if (!HasAnyOf(part.manifest, wanted)) continue;
+    if (OriginDifference(part.manifest, *manifest)) return own;
+    held.merge(FrameKeys(InfoOf(part.manifest)));
+  }
+  for (std::uint32_t k = 0; k < manifest->frames; ++k) {
+    const double number = manifest->FrameNumber(k);
+    if (!wanted.contains(FrameKey(number)) || held.contains(FrameKey(number))) continue;
+    own.numbers.push_back(number);
+  }
+  own.readable = !IsSceneFormat(*format);
+  own.cache = {request.cache, *std::move(manifest), /*is_cache=*/true};
+  return own;
+}
+
+// Joins again, with frames that the cache has already: tasks whose frames are in it have baked
+// nothing. They are written as a part first, so that a join that is killed while it replaces the
+// cache can be repeated. `status` is that of the parts alone.
+absl::StatusOr<JoinedCache> JoinWithOwnFrames(const absl::Status& status,
+                                              const JoinRequest& request, const CacheInfo& frames,
+                                              FoundParts& found, const CacheProgress& progress) {
+  OwnFrames own = FindOwnFrames(request, FrameKeys(frames), found.parts);
+  if (own.numbers.empty()) return status;
+  if (!own.readable) {
+    return absl::Status(
+        status.code(),
+        absl::StrCat(status.message(), "; ", request.cache, " has ", own.numbers.size(),
+                     " of these, but no frames can be taken from a .", own.cache.manifest.format,
+                     ": remove it, and bake all parts again"));
+  }
+  client::ClipData clip;
+  clip.frames = own.numbers.size();
+  clip.fps = own.cache.manifest.fps;
+  clip.frame_numbers = own.numbers;
+  SINEW_RETURN_IF_ERROR(CreatePartsFolder(request.cache));
+  SINEW_RETURN_IF_ERROR(JoinParts(PartPath(request.cache, own.numbers), kPartFormat, TimesOf(clip),
+                                  std::span(&own.cache, 1), /*overwrite=*/true, progress)
+                            .status());
+  found = FindParts(request.cache);
+  return JoinParts(request.cache, request.format, frames, found.parts, request.overwrite, progress);
 }
 
 }  // namespace
 
 absl::StatusOr<JoinOutcome> JoinAndRemoveParts(const JoinRequest& request,
                                                const CacheProgress& progress) {
-  const FoundParts found = FindParts(request.cache);
+  FoundParts found = FindParts(request.cache);
   JoinOutcome outcome;
   CacheInfo frames;
   if (request.frames) {
@@ -117,19 +165,25 @@ absl::StatusOr<JoinOutcome> JoinAndRemoveParts(const JoinRequest& request,
   } else if (!found.parts.empty()) {
     SINEW_ASSIGN_OR_RETURN(frames, FramesOf(found.parts));
   }
-  absl::StatusOr<JoinedCache> joined = absl::NotFoundError("");
-  if (request.names_frames()) joined = WrittenCache(request, frames, found, progress);
-  outcome.was_joined = joined.ok();
-  if (!joined.ok()) {
-    std::vector<CachePart> sources = found.parts;
-    if (request.names_frames()) {
-      if (auto kept = IntactFrames(request.cache, found.parts)) sources.push_back(*std::move(kept));
-    }
-    if (!sources.empty()) frames.fps = sources[0].manifest.fps;
-    joined = JoinParts(request.cache, request.format, frames, sources, request.overwrite, progress);
-    if (absl::IsFailedPrecondition(joined.status()) || absl::IsNotFound(joined.status())) {
-      joined = WithWayOut(joined.status(), request, frames);
-    }
+  std::vector<CachePart> sources = found.parts;
+  if (request.format == CacheFormat::kObj) {
+    if (auto kept = IntactSequence(request.cache, found.parts)) sources.push_back(*std::move(kept));
+  }
+  const std::set<std::int64_t> wanted = FrameKeys(frames);
+  for (const CachePart& source : sources) {
+    if (!HasAnyOf(source.manifest, wanted)) continue;
+    frames.fps = source.manifest.fps;
+    break;
+  }
+  absl::StatusOr<JoinedCache> joined =
+      JoinParts(request.cache, request.format, frames, sources, request.overwrite, progress);
+  outcome.was_joined = joined.ok() && found.parts.empty();
+  if (!joined.ok() && request.names_frames() &&
+      (absl::IsNotFound(joined.status()) || absl::IsFailedPrecondition(joined.status()))) {
+    const absl::StatusOr<JoinedCache> written = WrittenCache(request, frames, found, progress);
+    outcome.was_joined = written.ok();
+    joined = written.ok() ? written
+                          : JoinWithOwnFrames(joined.status(), request, frames, found, progress);
   }
   if (!joined.ok()) {
     // A part that cannot be read may be the one that is missing.

@@ -205,7 +205,7 @@ absl::Status RunPass(Context& context, const PassInput& in, const Options& optio
     // An earlier run may have ended before it did.
     if (joins) {
       RemoveParts(in.pass.targets, in.clip);
-    } else if (options.parts.only) {
+    } else if (options.parts.only && options.parts.resume) {
       const std::size_t removed = RemovePartsOfOtherBakes(in.pass.targets, in.clip);
       if (removed > 0) {
         context.Note(absl::StrCat(CountedText(removed, "part"), " of another bake removed"));

@@ -113,7 +113,7 @@ absl::StatusOr<std::string> BakePlan::FaultOf(const CachePart& part, const Cache
 // The frames of a sequence that are there and right.
 absl::StatusOr<std::set<std::int64_t>> BakePlan::KeptFrames(const CacheTarget& target) {
   std::set<std::int64_t> frames;
-  const std::optional<CachePart> kept = IntactFrames(target.path, {});
+  const std::optional<CachePart> kept = IntactSequence(target.path, {});
   if (!kept || OriginDifference(Expected(target, kept->manifest), kept->manifest)) return frames;
   SINEW_ASSIGN_OR_RETURN(const Compared poses, ComparePoses(kept->manifest));
   if (poses.different == 0) frames = FrameKeys(InfoOf(kept->manifest));
@@ -161,17 +161,12 @@ absl::StatusOr<BakePlan::Missing> BakePlan::FindMissing(const CacheProgress& pro
   return missing;
 }
 
-namespace {
-
-// Parts with frames of the clip for which wanted(part, target) is true.
-template <class Wanted>
-std::size_t RemovePartsIf(const std::vector<CacheTarget>& targets, const client::ClipData& clip,
-                          Wanted wanted) {
+std::size_t RemoveParts(const std::vector<CacheTarget>& targets, const client::ClipData& clip) {
   const std::set<std::int64_t> frames = FrameKeys(TimesOf(clip));
   std::size_t removed = 0;
   for (const CacheTarget& target : targets) {
     for (const CachePart& part : FindParts(target.path).parts) {
-      if (!HasAnyOf(part.manifest, frames) || !wanted(part, target)) continue;
+      if (!HasAnyOf(part.manifest, frames)) continue;
       RemovePart(part.path);
       ++removed;
     }
@@ -180,18 +175,20 @@ std::size_t RemovePartsIf(const std::vector<CacheTarget>& targets, const client:
   return removed;
 }
 
-}  // namespace
-
-std::size_t RemoveParts(const std::vector<CacheTarget>& targets, const client::ClipData& clip) {
-  return RemovePartsIf(targets, clip, [](const CachePart&, const CacheTarget&) { return true; });
-}
-
 std::size_t RemovePartsOfOtherBakes(const std::vector<CacheTarget>& targets,
                                     const client::ClipData& clip) {
-  return RemovePartsIf(targets, clip, [](const CachePart& part, const CacheTarget& target) {
+  const std::set<std::int64_t> frames = FrameKeys(TimesOf(clip));
+  std::size_t removed = 0;
+  for (const CacheTarget& target : targets) {
     const absl::StatusOr<Manifest> cache = ReadManifest(target.path);
-    return cache.ok() && OriginDifference(part.manifest, *cache).has_value();
-  });
+    if (!cache.ok()) continue;
+    for (const CachePart& part : FindParts(target.path).parts) {
+      if (!HasAnyOf(part.manifest, frames) || !OriginDifference(part.manifest, *cache)) continue;
+      RemovePart(part.path);
+      ++removed;
+    }
+  }
+  return removed;
 }
 
 }  // namespace sinew::cli

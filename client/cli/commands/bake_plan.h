@@ -87,8 +87,8 @@ class BakePlan {
 // then. Returns how many there were.
 std::size_t RemoveParts(const std::vector<CacheTarget>& targets, const client::ClipData& clip);
 
-// The same, but only those of other bakes than the caches: where the caches are current, these
-// parts are out of date.
+// Removes parts with frames of the clip that are of other bakes than the caches: where the caches
+// are current, these are out of date. Folders stay, because other tasks may be writing to them.
 std::size_t RemovePartsOfOtherBakes(const std::vector<CacheTarget>& targets,
                                     const client::ClipData& clip);
 

@@ -2,7 +2,6 @@
 
 #include <absl/strings/str_cat.h>
 
-#include <filesystem>
 #include <utility>
 
 #include "client/cli/character/bake_manifest.h"
@@ -26,12 +25,6 @@ client::ClipData TimesOfChunk(const client::ClipData& clip, const std::vector<st
   return part;
 }
 
-absl::Status CreateFolder(const std::string& folder) {
-  std::error_code error;
-  std::filesystem::create_directory(folder, error);
-  return error ? CannotWrite(folder, error.value()) : absl::OkStatus();
-}
-
 }  // namespace
 
 std::vector<std::string> PassWriter::paths() const {
@@ -52,7 +45,7 @@ absl::Status PassWriter::Begin() {
   for (std::size_t t = 0; t < targets_.size(); ++t) {
     CacheTarget target = targets_[t];
     if (parts_) {
-      SINEW_RETURN_IF_ERROR(CreateFolder(PartsFolder(target.path)));
+      SINEW_RETURN_IF_ERROR(CreatePartsFolder(target.path));
       target.path = paths[t];
       target.format = kPartFormat;
       target.overwrite = true;  // whoever wrote it wrote the same

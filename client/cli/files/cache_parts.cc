@@ -79,19 +79,8 @@ bool IsSequence(const CachePart& part) {
   return part.manifest.format == CacheFormatName(CacheFormat::kObj);
 }
 
-bool HasSingleFrames(const Manifest& manifest) {
-  return manifest.format != CacheFormatName(CacheFormat::kGlb) &&
-         manifest.format != CacheFormatName(CacheFormat::kUsda);
-}
-
-// "0-49.npy", not hidden.
-bool IsPartName(const fs::path& path) {
-  return path.filename().string().front() != '.' &&
-         path.extension() == absl::StrCat(".", CacheFormatName(kPartFormat));
-}
-
 absl::StatusOr<Source> OpenPart(const CachePart& part) {
-  if (!IsPartName(part.path) || IsSequence(part)) {  // the cache itself
+  if (part.is_cache) {
     SINEW_ASSIGN_OR_RETURN(OpenCache cache, OpenCache::Open(part.path, part.manifest));
     return Source{std::move(cache), &part};
   }
@@ -117,6 +106,12 @@ absl::StatusOr<std::string> RestOf(const CachePart& part) {
   if (!fs::exists(path, error)) return std::string();
   SINEW_ASSIGN_OR_RETURN(const InputFile file, InputFile::Open(path, kMaxCacheBytes));
   return std::string(file.text());
+}
+
+// "0-49.npy", not hidden.
+bool IsPartName(const fs::path& path) {
+  return path.filename().string().front() != '.' &&
+         path.extension() == absl::StrCat(".", CacheFormatName(kPartFormat));
 }
 
 struct Place {
@@ -172,6 +167,12 @@ std::string PartsFolder(const std::string& cache) {
   return cache + kPartsSuffix;
 }
 
+absl::Status CreatePartsFolder(const std::string& cache) {
+  std::error_code error;
+  fs::create_directory(PartsFolder(cache), error);
+  return error ? CannotWrite(PartsFolder(cache), error.value()) : absl::OkStatus();
+}
+
 std::string PartPath(const std::string& cache, std::span<const double> frame_numbers) {
   constexpr std::size_t kDigits = 8;  // enough to tell the sets of frames of one cache apart
   const double first = frame_numbers.front(), last = frame_numbers.back();
@@ -209,7 +210,7 @@ FoundParts FindParts(const std::string& cache) {
       found.unreadable.emplace_back(
           path, absl::DataLossError(absl::StrCat(ManifestPath(path), ": is of an empty cache")));
     } else {
-      found.parts.push_back({path, *std::move(manifest)});
+      found.parts.push_back({path, *std::move(manifest), /*is_cache=*/false});
     }
   }
   if (error && error != std::errc::no_such_file_or_directory) {
@@ -224,9 +225,10 @@ FoundParts FindParts(const std::string& cache) {
   return found;
 }
 
-std::optional<CachePart> IntactFrames(const std::string& cache, std::span<const CachePart> parts) {
+std::optional<CachePart> IntactSequence(const std::string& cache,
+                                        std::span<const CachePart> parts) {
   const absl::StatusOr<Manifest> manifest = ReadManifest(cache);
-  if (!manifest.ok() || !HasSingleFrames(*manifest)) return std::nullopt;
+  if (!manifest.ok() || manifest->format != CacheFormatName(CacheFormat::kObj)) return std::nullopt;
   std::set<std::int64_t> held;
   for (const CachePart& part : parts) {
     if (OriginDifference(part.manifest, *manifest)) return std::nullopt;
@@ -237,15 +239,12 @@ std::optional<CachePart> IntactFrames(const std::string& cache, std::span<const 
   const absl::StatusOr<CacheDamage> damage =
       open->FindDamage([](double) { return absl::OkStatus(); });
   if (!damage.ok()) return std::nullopt;
-  if (manifest->format != CacheFormatName(CacheFormat::kObj)) {
-    if (damage->any()) return std::nullopt;  // one file: repair it first
-    return CachePart{cache, *manifest};
-  }
   std::set<std::uint32_t> out(damage->samples.begin(), damage->samples.end());
   for (std::uint32_t k = 0; k < manifest->frames; ++k) {
     if (held.contains(FrameKey(manifest->FrameNumber(k)))) out.insert(k);
   }
-  CachePart kept = {cache, WithoutSamples(*manifest, std::vector(out.begin(), out.end()))};
+  CachePart kept = {cache, WithoutSamples(*manifest, std::vector(out.begin(), out.end())),
+                    /*is_cache=*/true};
   if (kept.manifest.frames == 0) return std::nullopt;
   return kept;
 }

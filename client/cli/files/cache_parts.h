@@ -29,13 +29,17 @@ inline constexpr char kPartsSuffix[] = ".parts";
 // "walk.pc2" -> "walk.pc2.parts".
 std::string PartsFolder(const std::string& cache);
 
+// Creates it unless it is there.
+absl::Status CreatePartsFolder(const std::string& cache);
+
 // The part with these frames, rising: "walk.pc2.parts/0-49.npy".
 std::string PartPath(const std::string& cache, std::span<const double> frame_numbers);
 
-// A part, or the cache itself of which some frames are kept.
+// A part, or the cache itself, of which some frames are used.
 struct CachePart {
   std::string path;
   Manifest manifest;
+  bool is_cache = false;
 };
 
 struct FoundParts {
@@ -48,10 +52,9 @@ struct FoundParts {
 // unreadable.
 FoundParts FindParts(const std::string& cache);
 
-// The frames that a cache has already: of a sequence of files those that are intact and not in
-// `parts`, else all. Unset: there is none, it is damaged or of another bake, or its format does not
-// allow to read single frames (.glb, .usda).
-std::optional<CachePart> IntactFrames(const std::string& cache, std::span<const CachePart> parts);
+// The frames of a sequence of files that are intact, without those that `parts` have. Unset: there
+// is none, or it is of another bake.
+std::optional<CachePart> IntactSequence(const std::string& cache, std::span<const CachePart> parts);
 
 // What tells the origin of two caches apart.
 struct Difference {

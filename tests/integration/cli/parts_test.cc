@@ -84,6 +84,15 @@ TEST_F(Parts, JoinTakesFramesThatTheCacheHas) {
     ASSERT_EQ(fewer.exit_code, 0) << fewer.err;
     ExpectWhole(out, "ddm", {"--frames", "5-14"});
   }
+  // A part that was baked again is used, and one of another bake elsewhere does not matter.
+  bake("b.pc2", {"0-9"});
+  ASSERT_EQ(join("b.pc2", "0-9").exit_code, 0);
+  ASSERT_EQ(Bake("b.pc2", {"--frames", "30-39", "--part"}, "dqs").exit_code, 0);
+  ASSERT_EQ(Bake("b.pc2", {"--frames", "5-14", "--part"}).exit_code, 0);
+  const Finished mixed = join("b.pc2", "0-14");
+  ASSERT_EQ(mixed.exit_code, 0) << mixed.err;
+  ExpectWhole("b.pc2", "ddm", {"--frames", "0-14"});
+  EXPECT_EQ(PartNames("b.pc2"), Strings{"30-39.npy"});
   // Single frames of a .usda cannot be read.
   bake("a.usda", {"0-9"});
   ASSERT_EQ(join("a.usda", "0-9").exit_code, 0);
@@ -91,7 +100,7 @@ TEST_F(Parts, JoinTakesFramesThatTheCacheHas) {
   const Finished stuck = join("a.usda", "0-19");
   EXPECT_EQ(stuck.exit_code, 65);
   EXPECT_THAT(stuck.err, AllOf(HasSubstr("10 of 20 frames are missing: 0-9"),
-                               HasSubstr("remove it and its manifest, and bake all parts again")));
+                               HasSubstr("remove it, and bake all parts again")));
 }
 
 // A job of another recipe was stopped before it was joined.
