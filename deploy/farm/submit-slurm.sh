@@ -32,7 +32,8 @@ shift 3
 }
 folder=$(dirname "$(realpath "$0")")
 tasks=$(((last - first) / chunk + 1))
-most=$(scontrol show config 2>/dev/null | sed -n 's/^MaxArraySize *= *//p') || true
+# Without an answer sbatch itself says no.
+most=$(scontrol show config 2>/dev/null | sed -n 's/^MaxArraySize *= *//p') || most=
 [[ -z $most || $tasks -le $most ]] || {
   echo "submit-slurm: got $tasks tasks, this cluster allows $most; take a larger CHUNK than $chunk" >&2
   exit 64

@@ -92,60 +92,43 @@ std::size_t RemoveJoined(const std::vector<CachePart>& parts, const Manifest& ca
   return removed;
 }
 
-// What to do with the frames of the cache itself that no part has.
-struct OwnFrames {
-  std::vector<double> numbers;  // rising
-  bool readable = false;        // single frames of its format can be read
-  CachePart cache;
-};
-
-// Those among the wanted ones; none if the cache is of another bake than the parts with wanted
-// frames.
-OwnFrames FindOwnFrames(const JoinRequest& request, const std::set<std::int64_t>& wanted,
-                        const std::vector<CachePart>& parts) {
-  OwnFrames own;
-  absl::StatusOr<Manifest> manifest = ReadManifest(request.cache);
-  if (!manifest.ok()) return own;
-  const absl::StatusOr<CacheFormat> format = ParseCacheFormat(manifest->format);
-  if (!format.ok()) return own;
-  std::set<std::int64_t> held;
-  for (const CachePart& part : parts) {
-    if (!HasAnyOf(part.manifest, wanted)) continue;
-    if (OriginDifference(part.manifest, *manifest)) return own;
-    held.merge(FrameKeys(InfoOf(part.manifest)));
-  }
-  for (std::uint32_t k = 0; k < manifest->frames; ++k) {
-    const double number = manifest->FrameNumber(k);
-    if (!wanted.contains(FrameKey(number)) || held.contains(FrameKey(number))) continue;
-    own.numbers.push_back(number);
-  }
-  own.readable = !IsSceneFormat(*format);
-  own.cache = {request.cache, *std::move(manifest), /*is_cache=*/true};
-  return own;
-}
-
 // Joins again, with frames that the cache has already: tasks whose frames are in it have baked
 // nothing. They are written as a part first, so that a join that is killed while it replaces the
-// cache can be repeated. `status` is that of the parts alone.
+// cache can be repeated. `status` is that of the parts alone, and stays if frames are missing
+// still.
 absl::StatusOr<JoinedCache> JoinWithOwnFrames(const absl::Status& status,
                                               const JoinRequest& request, const CacheInfo& frames,
                                               FoundParts& found, const CacheProgress& progress) {
-  OwnFrames own = FindOwnFrames(request, FrameKeys(frames), found.parts);
-  if (own.numbers.empty()) return status;
-  if (!own.readable) {
-    return absl::Status(
-        status.code(),
-        absl::StrCat(status.message(), "; ", request.cache, " has ", own.numbers.size(),
-                     " of these, but no frames can be taken from a .", own.cache.manifest.format,
-                     ": remove it, and bake all parts again"));
+  const absl::StatusOr<Manifest> manifest = ReadManifest(request.cache);
+  if (!manifest.ok()) return status;
+  const std::set<std::int64_t> wanted = FrameKeys(frames);
+  std::set<std::int64_t> missing = wanted;
+  for (const CachePart& part : found.parts) {
+    if (!HasAnyOf(part.manifest, wanted)) continue;
+    if (OriginDifference(part.manifest, *manifest)) return status;
+    for (const std::int64_t frame : FrameKeys(InfoOf(part.manifest))) missing.erase(frame);
   }
-  client::ClipData clip;
-  clip.frames = own.numbers.size();
-  clip.fps = own.cache.manifest.fps;
-  clip.frame_numbers = own.numbers;
+  client::ClipData own;
+  own.fps = manifest->fps;
+  for (std::uint32_t k = 0; k < manifest->frames; ++k) {
+    const double number = manifest->FrameNumber(k);
+    if (missing.erase(FrameKey(number)) > 0) own.frame_numbers.push_back(number);
+  }
+  own.frames = own.frame_numbers.size();
+  if (own.frames == 0 || !missing.empty()) return status;
+  const absl::StatusOr<CacheFormat> format = ParseCacheFormat(manifest->format);
+  // The intact frames of a sequence are among the sources of every join.
+  if (!format.ok() || *format == CacheFormat::kObj) return status;
+  if (IsSceneFormat(*format)) {
+    return absl::Status(status.code(),
+                        absl::StrCat(status.message(), "; ", request.cache,
+                                     " has them, but no frames can be taken from a .",
+                                     manifest->format, ": remove it, and bake all parts again"));
+  }
   SINEW_RETURN_IF_ERROR(CreatePartsFolder(request.cache));
-  SINEW_RETURN_IF_ERROR(JoinParts(PartPath(request.cache, own.numbers), kPartFormat, TimesOf(clip),
-                                  std::span(&own.cache, 1), /*overwrite=*/true, progress)
+  const CachePart cache = {request.cache, *manifest, /*is_cache=*/true};
+  SINEW_RETURN_IF_ERROR(JoinParts(PartPath(request.cache, own.frame_numbers), kPartFormat,
+                                  TimesOf(own), std::span(&cache, 1), /*overwrite=*/true, progress)
                             .status());
   found = FindParts(request.cache);
   return JoinParts(request.cache, request.format, frames, found.parts, request.overwrite, progress);

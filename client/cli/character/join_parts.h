@@ -38,8 +38,9 @@ struct JoinOutcome {
 };
 
 // Writes the cache and then removes the parts. If it ended between the two, the next call removes
-// them. Errors of JoinParts. kNotFound: there are no parts. kFailedPrecondition: without `frames`,
-// a gap, or samples of a shutter.
+// them. Named frames that no part has are taken from the cache, if it is of the same bake. Errors
+// of JoinParts. kNotFound: there are no parts. kFailedPrecondition: without `frames`, a gap, or
+// samples of a shutter.
 absl::StatusOr<JoinOutcome> JoinAndRemoveParts(const JoinRequest& request,
                                                const CacheProgress& progress);
 

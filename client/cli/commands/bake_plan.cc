@@ -161,15 +161,28 @@ absl::StatusOr<BakePlan::Missing> BakePlan::FindMissing(const CacheProgress& pro
   return missing;
 }
 
-std::size_t RemoveParts(const std::vector<CacheTarget>& targets, const client::ClipData& clip) {
+namespace {
+
+// Parts with frames of the clip for which is_wanted(part) is true.
+template <class IsWanted>
+std::size_t RemovePartsIf(const std::string& cache, const client::ClipData& clip,
+                          IsWanted is_wanted) {
   const std::set<std::int64_t> frames = FrameKeys(TimesOf(clip));
   std::size_t removed = 0;
+  for (const CachePart& part : FindParts(cache).parts) {
+    if (!HasAnyOf(part.manifest, frames) || !is_wanted(part)) continue;
+    RemovePart(part.path);
+    ++removed;
+  }
+  return removed;
+}
+
+}  // namespace
+
+std::size_t RemoveParts(const std::vector<CacheTarget>& targets, const client::ClipData& clip) {
+  std::size_t removed = 0;
   for (const CacheTarget& target : targets) {
-    for (const CachePart& part : FindParts(target.path).parts) {
-      if (!HasAnyOf(part.manifest, frames)) continue;
-      RemovePart(part.path);
-      ++removed;
-    }
+    removed += RemovePartsIf(target.path, clip, [](const CachePart&) { return true; });
     RemovePartsFolder(target.path);
   }
   return removed;
@@ -177,16 +190,12 @@ std::size_t RemoveParts(const std::vector<CacheTarget>& targets, const client::C
 
 std::size_t RemovePartsOfOtherBakes(const std::vector<CacheTarget>& targets,
                                     const client::ClipData& clip) {
-  const std::set<std::int64_t> frames = FrameKeys(TimesOf(clip));
   std::size_t removed = 0;
   for (const CacheTarget& target : targets) {
     const absl::StatusOr<Manifest> cache = ReadManifest(target.path);
-    if (!cache.ok()) continue;
-    for (const CachePart& part : FindParts(target.path).parts) {
-      if (!HasAnyOf(part.manifest, frames) || !OriginDifference(part.manifest, *cache)) continue;
-      RemovePart(part.path);
-      ++removed;
-    }
+    removed += RemovePartsIf(target.path, clip, [&](const CachePart& part) {
+      return cache.ok() && OriginDifference(part.manifest, *cache).has_value();
+    });
   }
   return removed;
 }

@@ -128,8 +128,9 @@ void AddJoin(CommandList& commands) {
   set.AddFlag("--no-clobber", options->no_clobber, "Fail if a file of that name exists");
   set.SetFooter(
       R"(Needs no server. Checks every frame, and that all parts are of the same character, poses, recipe and results. Exit code 65
-if a frame is missing or damaged, with its number; nothing is written then, and no part is lost. May be repeated after it
-was killed. The cache is the same, byte for byte, as one that was baked at once.
+if a frame is missing or damaged, with its number; the cache stays as it is then, and no part is lost. May be repeated
+after it was killed. With --frames, those that no part has are taken from CACHE itself if it is there (not from .usda and
+.glb), so a bake may be extended or cut. The cache is the same, byte for byte, as one that was baked at once.
 Examples:
   sinew join hero.pc2 --frames 0-999
   sinew join hero.body.pc2 hero.head.pc2 --frames 0-999

@@ -93,6 +93,13 @@ TEST_F(Parts, JoinTakesFramesThatTheCacheHas) {
   ASSERT_EQ(mixed.exit_code, 0) << mixed.err;
   ExpectWhole("b.pc2", "ddm", {"--frames", "0-14"});
   EXPECT_EQ(PartNames("b.pc2"), Strings{"30-39.npy"});
+  // Nothing is taken from it while frames are missing still.
+  ASSERT_EQ(Bake("b.pc2", {"--frames", "15-19", "--part"}).exit_code, 0);
+  const Finished gap = join("b.pc2", "0-24");
+  EXPECT_EQ(gap.exit_code, 65);
+  EXPECT_THAT(gap.err, HasSubstr("20 of 25 frames are missing: 0-14, 20-24"));
+  EXPECT_EQ(PartNames("b.pc2"), (Strings{"15-19.npy", "30-39.npy"}));
+  ExpectWhole("b.pc2", "ddm", {"--frames", "0-14"});
   // Single frames of a .usda cannot be read.
   bake("a.usda", {"0-9"});
   ASSERT_EQ(join("a.usda", "0-9").exit_code, 0);
