@@ -142,7 +142,7 @@ Character ReadFile(const std::string& file) {
                        ValueOrDie(cli::ReadMotion(character, {})));
 }
 
-// What the projection does: evaluations of the composed field a vertex, over the clip.
+// What the projection does: evaluations of the field a vertex, over the clip.
 void PrintWork(const Character& character, const Implicit& bound) {
   const Task task;
   std::size_t evaluations = 0;
@@ -157,7 +157,8 @@ void PrintWork(const Character& character, const Implicit& bound) {
     AlignedVector<PointBlock> out(in.blocks.size());
     AlignedVector<float> scratch(ProjectionScratch(bound.skin.points()));
     ProjectionCounts counts;
-    Project(bound.skin, field, {.unit = static_cast<float>(bound.field.unit())},
+    const PosedLimbField bind_pose(bound.field);
+    Project({bound.level, bound.skin, bind_pose, field},
             {.layout = *in.layout,
              .posed = posed,
              .task = task,
@@ -169,7 +170,7 @@ void PrintWork(const Character& character, const Implicit& bound) {
             &counts);
     evaluations += counts.evaluations;
   }
-  std::printf("  composed evaluations a vertex and frame: %.2f\n",
+  std::printf("  evaluations a vertex and frame: %.2f\n",
               static_cast<double>(evaluations) /
                   static_cast<double>(character.poses.size() * character.rig->vertices()));
 }

@@ -146,23 +146,21 @@ absl::StatusOr<BoundStage> Bind(const Rig& rig, const ImplicitParams& params) {
   Task task;
   SINEW_ASSIGN_OR_RETURN(Implicit bound,
                          Implicit::Bind({rig, *layout, RigSurface(rig, *layout)}, params, task));
-  const auto field = std::make_shared<const LimbField>(std::move(bound.field));
-  const reference::ProjectionRules rules = {.unit = field->unit(),
-                                            .contact = params.contact,
-                                            .iterations = static_cast<int>(params.iterations),
-                                            .smoothing = static_cast<int>(params.smoothing)};
-  return BoundStage{
-      [&rig, field, rules](ReferenceFrame& f) {
-        const auto in_pose = [&field](std::span<const Affine> joints) -> reference::Field {
-          return [&field, joints](const Vec3d& x) {
-            const auto sample = reference::LimbFieldAt(*field, joints, x, Contact::kCrease);
-            return reference::FieldValue{sample.value, sample.gradient};
-          };
-        };
-        const std::vector<Affine> rest = testing::RestPose(rig);
-        f.posed = reference::Project(rig, in_pose(rest), in_pose(f.joints), f.posed, rules).points;
-      },
-      "implicit_reference.h"};
+  const auto limb = std::make_shared<const Implicit>(std::move(bound));
+  std::vector<reference::Held> held;
+  for (const std::uint32_t lane : layout->lane) {
+    const std::uint32_t p = limb->skin.lane_point[lane];
+    held.push_back({.hold = limb->skin.IsSkin(p) ? double{limb->level.hold[p]} : -1,
+                    .outward = double{limb->level.outward[p]},
+                    .room = double{limb->level.room[p]}});
+  }
+  return BoundStage{[&rig, limb, held, contact = params.contact](ReferenceFrame& f) {
+                      const reference::LimbDistances limbs =
+                          reference::DistancesOf(limb->field, testing::RestPose(rig), f.joints);
+                      f.posed = reference::Project(rig, limbs, limb->field.parts_of_bindings(),
+                                                   f.posed, held, contact);
+                    },
+                    "implicit_reference.h"};
 }
 
 absl::StatusOr<BoundStage> Bind(const Rig& rig, const RelaxParams& params) {

@@ -63,7 +63,7 @@ FOLDERS = (
      "core/base core/muscle core/parallel core/rig core/simd core/surface",
      "", "eigen"),
     ("core/deform/method", "core/base core/parallel core/rig core/surface", "", ""),
-    ("core/metrics", "core/base core/parallel core/rig core/solve core/surface", "", "eigen"),
+    ("core/metrics", "core/base core/parallel core/rig core/surface", "", "eigen"),
     ("core/weights", "core/base core/mesh core/parallel core/rig core/surface", "", "eigen embree"),
     ("core/deform/bulge_free", "core/base core/deform/method core/rig core/simd core/surface", "", ""),
     ("core/deform/cor", "core/base core/deform/kernels core/deform/method core/parallel core/rig core/simd", "", ""),
@@ -73,7 +73,7 @@ FOLDERS = (
     ("core/deform/delta_mush", "core/base core/deform/method core/simd core/surface", "", ""),
     ("core/deform/dqs", "core/base core/deform/kernels core/deform/method core/rig core/simd core/solve", "", ""),
     ("core/deform/implicit/surface",
-     "core/base core/deform/implicit/field core/deform/method core/rig core/simd core/surface",
+     "core/base core/deform/method core/rig core/simd core/surface",
      "", "nanoflann"),
     ("core/deform/lbs", "core/base core/deform/kernels core/deform/method core/rig", "", ""),
     ("core/deform/muscle", "core/base core/deform/method core/muscle core/surface", "", ""),
@@ -81,11 +81,11 @@ FOLDERS = (
     ("core/deform/shapes", "core/base core/deform/method core/simd", "", ""),
     ("core/deform/spherical_blend", "core/base core/deform/method core/parallel core/rig core/simd", "", "eigen"),
     ("core/deform/implicit/project",
-     "core/deform/implicit/field core/deform/implicit/surface core/deform/method core/simd",
+     "core/base core/deform/implicit/field core/deform/implicit/surface core/deform/method core/rig "
+     "core/solve core/surface",
      "", ""),
     ("core/deform/implicit/track",
-     "core/base core/deform/implicit/field core/deform/implicit/surface core/deform/method "
-     "core/parallel core/rig core/simd core/solve",
+     "core/base core/deform/implicit/field core/deform/implicit/project core/deform/method",
      "", ""),
     ("core/deform/implicit",
      "core/base core/deform/implicit/field core/deform/implicit/project core/deform/implicit/surface "

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <concepts>
+#include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace sinew::reference {
@@ -12,9 +14,8 @@ namespace {
 // Members of a bound field by name.
 struct Tables {
   std::vector<std::uint32_t> joint, offset;
-  std::vector<std::int32_t> parent;
   std::vector<AffineD> to_joint;
-  std::vector<double> radius;
+  std::vector<double> radius, size;
   std::vector<float> box, centres, polynomials;
 };
 
@@ -28,9 +29,9 @@ struct Collect {
       }
     };
     take("field_joint", to.joint);
-    take("field_parent", to.parent);
     take("field_to_joint", to.to_joint);
     take("field_radius", to.radius);
+    take("field_size", to.size);
     take("field_box", to.box);
     take("field_centre_offset", to.offset);
     take("field_centres", to.centres);
@@ -38,16 +39,22 @@ struct Collect {
   }
 };
 
-FieldSample PartAt(const Tables& t, std::size_t p, std::span<const Affine> joints, const Vec3d& x) {
-  const AffineD frame = Compose(ToDouble(joints[t.joint[p]]), t.to_joint[p]);
+AffineD FrameOf(const Tables& t, std::size_t p, std::span<const Affine> joints) {
+  return Compose(ToDouble(joints[t.joint[p]]), t.to_joint[p]);
+}
+
+// f / r, 1 outside the support, and its gradient.
+FieldValue RawPartAt(const Tables& t, std::size_t p, std::span<const Affine> joints,
+                     const Vec3d& x) {
+  const AffineD frame = FrameOf(t, p, joints);
   const Mat3d linear = Linear(frame);
-  if (Determinant(linear) == 0) return {};
+  if (Determinant(linear) == 0) return {1, {}};
   const Mat3d inverse = Linear(Inverse(frame));
   const Vec3d u = (1 / t.radius[p]) * Multiply(inverse, x - Translation(frame));
   const float* box = t.box.data() + 6 * p;
   if (u.x < double{box[0]} || u.y < double{box[1]} || u.z < double{box[2]} ||
       u.x > double{box[3]} || u.y > double{box[4]} || u.z > double{box[5]}) {
-    return {};
+    return {1, {}};
   }
   const double r{t.polynomials[16 * p + 14]};
   double f = 0;
@@ -62,55 +69,37 @@ FieldSample PartAt(const Tables& t, std::size_t p, std::span<const Affine> joint
     f += alpha * l * l * l + 3 * l * Dot(beta, d);
     g = g + 3 * ((alpha * l) * d + (Dot(beta, d) / l) * d + l * beta);
   }
-  const double clamped = std::clamp(f, -1.0, 1.0);
-  const double slope = -15.0 / 16 / t.radius[p] * std::pow(1 - clamped * clamped, 2);
-  return {CompactField(f), slope * Multiply(Transpose(inverse), g)};
-}
-
-double Cosine(const Vec3d& a, const Vec3d& b, double unit) {
-  const double size = std::sqrt(Dot(a, a) * Dot(b, b));
-  return std::sqrt(std::min(Dot(a, a), Dot(b, b))) * unit < 1e-9 ? 1 : Dot(a, b) / size;
+  if (f >= 1) return {1, {}};
+  return {f, (1 / t.radius[p]) * Multiply(Transpose(inverse), g)};
 }
 
 }  // namespace
 
-double CompactField(double x) {
-  x = std::clamp(x, -1.0, 1.0);
-  return -3.0 / 16 * std::pow(x, 5) + 5.0 / 8 * std::pow(x, 3) - 15.0 / 16 * x + 0.5;
-}
-
-FieldSample LimbFieldAt(const LimbField& field, std::span<const Affine> joints, const Vec3d& x,
-                        Contact contact) {
-  Tables t;
-  LimbField::Fields(field, Collect{t});
-  std::vector<FieldSample> parts;
-  for (std::size_t p = 0; p < field.parts(); ++p) parts.push_back(PartAt(t, p, joints, x));
-  FieldSample out;
-  std::size_t first = 0;
-  for (std::size_t p = 0; p < parts.size(); ++p) {
-    if (parts[p].value > parts[first].value) first = p;
-    if (parts[p].value > out.value) out = parts[p];
+LimbDistances DistancesOf(const LimbField& field, std::vector<Affine> bind,
+                          std::span<const Affine> joints) {
+  const auto t = std::make_shared<Tables>();
+  LimbField::Fields(field, Collect{*t});
+  LimbDistances limbs;
+  double scale = 0;
+  for (std::size_t p = 0; p < field.parts(); ++p) {
+    const AffineD from = FrameOf(*t, p, bind), to = FrameOf(*t, p, joints);
+    limbs.motions.push_back(Compose(to, Inverse(from)));
+    limbs.reach.push_back(t->radius[p] / field.unit());
+    limbs.size.push_back(t->size[p] / field.unit());
+    scale += std::cbrt(std::abs(Determinant(Linear(to)))) / static_cast<double>(field.parts());
   }
-  if (contact == Contact::kCrease || parts.empty()) return out;
-  const auto step = [](double from, double to, double c) {
-    const double u = std::clamp((c - from) / (to - from), 0.0, 1.0);
-    return u * u * (3 - 2 * u);
+  limbs.bind_unit = field.unit();
+  limbs.unit = field.unit() * scale;
+  const auto in_pose = [t](std::vector<Affine> pose, double unit, double to_units) {
+    return [t, pose = std::move(pose), unit, to_units](std::size_t p, const Vec3d& x) {
+      const FieldValue raw = RawPartAt(*t, p, pose, x);
+      const double length = t->radius[p] / to_units;
+      return FieldValue{length * raw.value, (length * unit) * raw.gradient};
+    };
   };
-  double most = 0;
-  Vec3d taken;
-  for (std::size_t p = 0; p < parts.size(); ++p) {
-    if (p == first || parts[p].value <= 0.5 || parts[first].value <= 0.5) continue;
-    const double c = Cosine(parts[first].gradient, parts[p].gradient, field.unit());
-    const bool hangs = t.parent[p] == static_cast<std::int32_t>(first);
-    const bool carries = t.parent[first] == static_cast<std::int32_t>(p);
-    const double share = 1 - (hangs || carries ? step(0.1, 0.3, c) : step(0.7, 0.95, c));
-    if (share * (parts[p].value - 0.5) <= most) continue;
-    most = share * (parts[p].value - 0.5);
-    taken = share * parts[p].gradient;
-  }
-  out.value -= most;
-  out.gradient = out.gradient - taken;
-  return out;
+  limbs.bind = in_pose(std::move(bind), limbs.bind_unit, field.unit());
+  limbs.posed = in_pose({joints.begin(), joints.end()}, limbs.unit, field.unit());
+  return limbs;
 }
 
 }  // namespace sinew::reference

@@ -1,22 +1,16 @@
-// field_reference.h - compact fields and their composition in double, directly from the formulas.
+// field_reference.h - the distances of a bound field in double, directly from the formulas.
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "core/deform/implicit/field/limb_field.h"
+#include "tests/reference/implicit_reference.h"
 
 namespace sinew::reference {
 
-// t_r(f) of x = f / r.
-double CompactField(double x);
-
-struct FieldSample {
-  double value = 0;
-  Vec3d gradient;
-};
-
-// The composed field at x, from the bound data alone; joints [J] as in PosedRig.
-FieldSample LimbFieldAt(const LimbField& field, std::span<const Affine> joints, const Vec3d& x,
-                        Contact contact);
+// The distances of its parts, without muscles, from the bind pose to a pose; `field` outlives it.
+LimbDistances DistancesOf(const LimbField& field, std::vector<Affine> bind,
+                          std::span<const Affine> joints);
 
 }  // namespace sinew::reference

@@ -2,221 +2,244 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
+
+#include "tests/reference/dqs_reference.h"
 
 namespace sinew::reference {
 namespace {
 
-constexpr double kEps = 1e-4, kNoise = 1e-3, kCosine = 0.5736, kNoGradient = 1e-5;
+constexpr double kTrust = 0.1, kPushed = 0.5, kLean = 0.6, kSoft = 0.1, kLeastSoft = 0.01;
 
 double Length(const Vec3d& v) {
   return std::sqrt(Dot(v, v));
 }
-
-// Half the cotangents opposite each edge of triangles, as rows that sum to 1; weak edges are raised
-// to 1e-3 of the mean positive weight.
-std::vector<WeightRow> CotangentRows(const MushMesh& mesh) {
-  std::vector<std::map<std::size_t, double>> weights(mesh.points());
-  for (const auto& face : mesh.faces) {
-    for (std::size_t c = 0; c < 3; ++c) {
-      const std::size_t a = face[c], b = face[(c + 1) % 3], o = face[(c + 2) % 3];
-      const Vec3d u = mesh.rest[a] - mesh.rest[o], v = mesh.rest[b] - mesh.rest[o];
-      const double cotangent = Dot(u, v) / Length(Cross(u, v));
-      weights[a][b] += 0.5 * cotangent;
-      weights[b][a] += 0.5 * cotangent;
-    }
-  }
-  double sum = 0, positive = 0;
-  for (const auto& row : weights) {
-    for (const auto& [q, w] : row) {
-      if (w <= 0) continue;
-      sum += w;
-      ++positive;
-    }
-  }
-  std::vector<WeightRow> rows(mesh.points());
-  for (std::size_t p = 0; p < rows.size(); ++p) {
-    double total = 0;
-    for (auto& [q, w] : weights[p]) total += w = std::max(w, 1e-3 * sum / positive);
-    for (const auto& [q, w] : weights[p]) rows[p].emplace_back(q, w / total);
-  }
-  return rows;
+Vec3d Unit(const Vec3d& v) {
+  return Length(v) > 0 ? (1 / Length(v)) * v : Vec3d{};
+}
+double Step(double x) {
+  x = std::clamp(x, 0.0, 1.0);
+  return x * x * (3 - 2 * x);
 }
 
-class Schedule {
+struct Level {
+  std::size_t owner = 0;
+  bool owned = false;
+  double value = 0;  // this and all other lengths: relative to the size of the owner
+  double size = 1;
+  Vec3d inward;
+};
+
+class Projector {
  public:
-  Schedule(const Rig& rig, const Field& rest, const Field& field, const ProjectionRules& rules)
-      : mesh_(rig, true), field_(field), rules_(rules) {
-    cotangent_ = CotangentRows(mesh_);
-    mean_value_ = MeanValueRows(mesh_);
-    for (const Vec3d& u : mesh_.rest) {
-      const double level = rest(u).value;
-      level_.push_back(level);
-      out_.push_back(level < 1e-5 || level > 1 - 1e-5);
-    }
+  Projector(const Rig& rig, const LimbDistances& limbs,
+            std::span<const std::int32_t> part_of_binding, bool contact)
+      : rig_(rig), limbs_(limbs), part_of_binding_(part_of_binding), contact_(contact) {
+    for (const AffineD& motion : limbs.motions) turn_.push_back(RotationBySvd(Linear(motion)));
   }
 
-  ProjectionResult Run(std::span<const Vec3d> posed) {
-    at_ = mesh_.OfPoints(posed);
-    state_.assign(at_.size(), VertexStatus::kExcluded);
-    std::vector<std::size_t> all;
-    for (std::size_t p = 0; p < at_.size(); ++p) {
-      if (!out_[p]) all.push_back(p);
-    }
-    ProjectionResult result;
-    Fit(all, rules_.iterations, rules_.relax);
-    for (const VertexStatus s : state_) ++result.first[static_cast<std::size_t>(s)];
-    const auto first = state_;
-    const bool contacts = std::ranges::any_of(state_, &Schedule::IsContact);
-    if (rules_.contact && rules_.smoothing > 0 && contacts) {
-      const std::vector<double> flag = Diffused(6);
-      for (int k = 0; k < rules_.smoothing; ++k) Smooth(flag);
-      Fit(all, rules_.fit_iterations, false);
-      const std::vector<double> last = Diffused(3);
-      Smooth(last);
-      for (std::size_t p = 0; p < at_.size(); ++p) {
-        if (state_[p] == VertexStatus::kNotDisplaced) state_[p] = first[p];
+  Vec3d Run(const MushMesh& mesh, std::size_t v, const Vec3d& start, const Held& held) const {
+    const std::size_t p = mesh.point[v];
+    const Level level = LevelOf(mesh.rest[p], v);
+    if (!level.owned) return start;
+    const std::vector<double> trust = TrustOfParts(start, level);
+    const double unit = limbs_.unit * level.size;
+    const Vec3d d = Direction(mesh, p, v, level, trust);
+    double t = 0, below = 0, above = 0, below_value = 0, above_value = 0, first = 0;
+    bool has_below = false, has_above = false;
+    for (int round = 0; round < 40; ++round) {
+      const auto [value, slope] = At(start + (t * unit) * d, t, d, mesh.rest[p], v, level, trust);
+      if (round == 0) first = value;
+      if (round == 0 && std::abs(value) < 1e-4 && Alone(start, level)) return start;
+      if (std::abs(value) < 1e-5) break;
+      if (value < 0) {
+        has_below = true;
+        below = t;
+        below_value = value;
+      } else {
+        has_above = true;
+        above = t;
+        above_value = value;
       }
+      double next = t - std::clamp(value / std::max(slope, 0.2), -0.5, 0.5);
+      const bool between = next > std::min(below, above) && next < std::max(below, above);
+      if (has_below && has_above && !between && std::abs(next - t) > 1e-7) {
+        next = below + (above - below) * below_value / (below_value - above_value);
+      }
+      t = next;
     }
-    result.points = mesh_.OfVertices(at_);
-    for (const std::size_t p : mesh_.point) result.vertex_status.push_back(state_[p]);
-    result.evaluations = evaluations_;
-    return result;
+    double contact = 0;
+    for (std::size_t b = 0; b < parts(); ++b) {
+      if (b == level.owner) continue;
+      contact = std::max(contact, trust[b] * std::min(1.0, limbs_.size[b] / level.size));
+    }
+    const double longest =
+        t < 0 ? 1.5 * std::abs(first)
+              : std::min({1.0, 1.5 * held.room, (1.5 + 3 * contact) * std::abs(first)});
+    const double k = longest * (t < 0 ? 1.0 / 3 : 0.5);
+    const double e = std::max(0.0, 1 - std::abs(std::abs(t) - longest) / k);
+    const double length = std::min(std::abs(t), longest) - k / 4 * e * e;
+    const double way = held.hold * (t < 0 ? -held.outward * length : length);
+    return start + (way * unit) * d;
   }
 
  private:
-  struct Known {
-    double d;
-    Vec3d gradient;
-  };
-  Known At(std::size_t p, const Vec3d& x) {
-    ++evaluations_;
-    const FieldValue f = field_(x);
-    return {level_[p] - f.value, f.gradient};
-  }
-  static bool IsContact(VertexStatus s) {
-    return s == VertexStatus::kGradientDivergence || s == VertexStatus::kPotentialPit;
+  std::size_t parts() const { return limbs_.motions.size(); }
+
+  double WeightOf(std::size_t v, std::size_t part) const {
+    double sum = 0;
+    for (std::size_t k = 0; k < rig_.influences().bindings(v).size(); ++k) {
+      const auto of = part_of_binding_[rig_.influences().bindings(v)[k]];
+      if (of == static_cast<std::int32_t>(part)) sum += double{rig_.influences().weights(v)[k]};
+    }
+    return sum;
   }
 
-  // One step of p with known field `now`; true: it stopped.
-  bool Step(std::size_t p, Known& now) {
-    const double length = Length(now.gradient);
-    const Vec3d u = (1 / length) * now.gradient;
-    const double s =
-        std::clamp(rules_.sigma * now.d / length, -0.25 * rules_.unit, 0.25 * rules_.unit);
-    const Vec3d start = at_[p], end = start + s * u;
-    const Known next = At(p, end);
-    const auto stop = [&](VertexStatus state) {
-      state_[p] = state;
-      return true;
-    };
-    const auto diverges = [&](const Vec3d& g) { return Dot(u, g) < kCosine * Length(g); };
-    if (now.d * next.d <= 0) {
-      at_[p] = end;
-      double low = 0, high = s, d = next.d;
-      Known there = next;
-      for (int k = 0; k < 20 && std::abs(d) >= kEps; ++k) {
-        const double middle = 0.5 * (low + high);
-        at_[p] = start + middle * u;
-        there = At(p, at_[p]);
-        d = there.d;
-        (now.d * d > 0 ? low : high) = middle;
-      }
-      return Arrive(p, there);
-    }
-    if (Length(next.gradient) < kNoGradient / rules_.unit) return stop(VertexStatus::kZeroGradient);
-    if (rules_.contact && diverges(next.gradient)) {
-      double low = 0, high = s;
-      for (int k = 0; k < 14; ++k) {
-        const double middle = 0.5 * (low + high);
-        (diverges(At(p, start + middle * u).gradient) ? high : low) = middle;
-      }
-      at_[p] = start + low * u;
-      return stop(VertexStatus::kGradientDivergence);
-    }
-    if (std::abs(next.d) > std::abs(now.d)) return stop(VertexStatus::kPotentialPit);
-    at_[p] = end;
-    now = next;
-    return std::abs(now.d) < kEps ? Arrive(p, now) : false;
+  static FieldValue Relative(FieldValue f, double size) { return {f.value / size, f.gradient}; }
+  FieldValue AtBind(std::size_t part, const Vec3d& x, double size) const {
+    return Relative(limbs_.bind(part, x), size);
+  }
+  FieldValue Posed(std::size_t part, const Vec3d& x, double size) const {
+    return Relative(limbs_.posed(part, x), size);
   }
 
-  // Adds the remaining distance at once if it is short.
-  bool Arrive(std::size_t p, const Known& known) {
-    const double longest = 0.25 * rules_.unit;
-    const double square = Dot(known.gradient, known.gradient);
-    if (std::abs(known.d) / std::sqrt(square) <= 0.05 * longest) {
-      at_[p] = at_[p] + (known.d / square) * known.gradient;
+  // Trust of a part at a point of the bind pose.
+  double TrustAt(std::size_t part, const Vec3d& q, double size) const {
+    double others = std::numeric_limits<double>::infinity();
+    for (std::size_t b = 0; b < parts(); ++b) {
+      if (b != part) others = std::min(others, AtBind(b, q, size).value);
     }
-    state_[p] = VertexStatus::kFitted;
+    return Step((others - AtBind(part, q, size).value) / kTrust);
+  }
+
+  std::vector<double> TrustOfParts(const Vec3d& start, const Level& level) const {
+    std::vector<double> trust;
+    for (std::size_t b = 0; b < parts(); ++b) {
+      trust.push_back(TrustAt(b, Apply(Inverse(limbs_.motions[b]), start), level.size));
+    }
+    return trust;
+  }
+
+  Level LevelOf(const Vec3d& rest, std::size_t v) const {
+    Level level;
+    double best = -std::numeric_limits<double>::infinity();
+    for (std::size_t b = 0; b < parts(); ++b) {
+      const double f = limbs_.bind(b, rest).value;
+      const double score = WeightOf(v, b) - 6 * f / limbs_.size[b];
+      if (!(f < limbs_.reach[b]) || !(score > best)) continue;
+      best = score;
+      level.owner = b;
+      level.owned = true;
+    }
+    if (!level.owned) return level;
+    level.size = limbs_.size[level.owner];
+    const FieldValue own = AtBind(level.owner, rest, level.size);
+    level.inward = -1 * Unit(own.gradient);
+    level.value = own.value;
+    for (std::size_t b = 0; b < parts(); ++b) {
+      if (b == level.owner) continue;
+      const double shown =
+          AtBind(b, rest, level.size).value + (1 - TrustAt(b, rest, level.size)) * kPushed;
+      level.value = std::min(level.value, shown);
+    }
+    return level;
+  }
+
+  double LeadAtRest(const Vec3d& rest, const Level& level, std::size_t part) const {
+    return AtBind(part, rest, level.size).value - AtBind(level.owner, rest, level.size).value;
+  }
+
+  Vec3d Direction(const MushMesh& mesh, std::size_t p, std::size_t v, const Level& level,
+                  const std::vector<double>& trust) const {
+    Vec3d sum;
+    for (std::size_t b = 0; b < parts(); ++b) {
+      sum = sum + WeightOf(v, b) * Multiply(turn_[b], level.inward);
+    }
+    Vec3d d = Unit(sum);
+    for (std::size_t b = 0; b < parts(); ++b) {
+      if (b == level.owner) continue;
+      const FieldValue f = limbs_.bind(b, mesh.rest[p]);
+      const double near = 1 - Step(LeadAtRest(mesh.rest[p], level, b) / kLean);
+      if (!(near > 0) || !(f.value < limbs_.reach[b])) continue;
+      const auto lead = [&](std::size_t q) {
+        const std::size_t of = mesh.first[q];
+        return WeightOf(of, b) - WeightOf(of, level.owner);
+      };
+      Vec3d rise;
+      for (const std::size_t q : mesh.ring[p]) {
+        const Vec3d edge = mesh.rest[q] - mesh.rest[p];
+        rise = rise + ((lead(q) - lead(p)) / Dot(edge, edge)) * edge;
+      }
+      rise = (2 * limbs_.bind_unit * level.size / static_cast<double>(mesh.ring[p].size())) * rise;
+      const Vec3d apart = limbs_.bind(level.owner, mesh.rest[p]).gradient - f.gradient;
+      const Vec3d e = Unit(rise + 0.3 * apart);
+      const Vec3d turned = Unit(Multiply(turn_[level.owner], e) + Multiply(turn_[b], e));
+      d = d - (near * trust[b]) * turned;
+    }
+    return Unit(d);
+  }
+
+  // No other part can change T at x.
+  bool Alone(const Vec3d& x, const Level& level) const {
+    const double own = Posed(level.owner, x, level.size).value;
+    for (std::size_t b = 0; b < parts(); ++b) {
+      if (b == level.owner) continue;
+      if (Posed(b, x, level.size).value - own < std::max(0.0, level.value - own) + 1.25 * kSoft) {
+        return false;
+      }
+    }
     return true;
   }
 
-  void Fit(std::vector<std::size_t> moving, int iterations, bool relax) {
-    std::vector<Known> known(at_.size());
-    for (int k = 0; k < iterations; ++k) {
-      std::vector<std::size_t> left;
-      for (const std::size_t p : moving) {
-        if (k == 0 || relax) known[p] = At(p, at_[p]);
-        state_[p] = k == 0 ? VertexStatus::kNotDisplaced : VertexStatus::kFitted;
-        if (Length(known[p].gradient) < kNoGradient / rules_.unit) {
-          state_[p] = VertexStatus::kZeroGradient;
-        } else if (std::abs(known[p].d) < (k == 0 ? kNoise : kEps)) {
-          if (k > 0) Arrive(p, known[p]);
-        } else if (!Step(p, known[p])) {
-          left.push_back(p);
-        }
-      }
-      moving = left;
-      if (!relax || k + 1 == iterations) continue;
-      Points next = at_;
-      for (const std::size_t p : moving) {
-        if (mean_value_[p].empty()) continue;
-        Vec3d shift;
-        for (const auto& [q, w] : mean_value_[p]) shift = shift + w * (at_[q] - at_[p]);
-        const Vec3d n = (1 / Length(known[p].gradient)) * known[p].gradient;
-        const double mu = std::max(0.0, 1 - std::pow(std::abs(known[p].d) - 1, 4));
-        next[p] = at_[p] + mu * (shift - Dot(shift, n) * n);
-      }
-      at_ = next;
-    }
-    for (const std::size_t p : moving) state_[p] = VertexStatus::kIterationLimit;
+  struct Value {
+    double value, slope;
+  };
+
+  // Skin that two limbs share touches itself only where they turn it apart.
+  double Fold(std::size_t v, std::size_t part, const Level& level) const {
+    if (!(WeightOf(v, part) > 0)) return 1;
+    const double cosine =
+        Dot(Multiply(turn_[level.owner], level.inward), Multiply(turn_[part], level.inward));
+    return Step((0.98 - cosine) / (0.98 - 0.85));
   }
 
-  std::vector<double> Diffused(int times) const {
-    std::vector<double> flag;
-    for (const VertexStatus s : state_) flag.push_back(IsContact(s) ? 1 : 0);
-    for (int k = 0; k < times; ++k) {
-      std::vector<double> next(flag.size(), 0.0);
-      for (std::size_t p = 0; p < flag.size(); ++p) {
-        for (const std::size_t q : mesh_.ring[p]) {
-          next[p] += flag[q] / static_cast<double>(mesh_.ring[p].size());
-        }
-      }
-      flag = next;
+  Value At(const Vec3d& x, double t, const Vec3d& d, const Vec3d& rest, std::size_t v,
+           const Level& level, const std::vector<double>& trust) const {
+    const FieldValue own = Posed(level.owner, x, level.size);
+    FieldValue least = own;
+    for (std::size_t b = 0; b < parts(); ++b) {
+      if (b == level.owner) continue;
+      FieldValue f = Posed(b, x, level.size);
+      f.value += (1 - trust[b]) * kPushed;
+      if (f.value < least.value) least = f;
     }
-    return flag;
+    Value now = {level.value - least.value, -Dot(least.gradient, d)};
+    const double rise = t < 0 ? 0.3 : 0;
+    for (std::size_t b = 0; contact_ && b < parts(); ++b) {
+      if (b == level.owner) continue;
+      const FieldValue f = Posed(b, x, level.size);
+      const double at_rest = limbs_.bind(b, rest).value < limbs_.reach[b]
+                                 ? LeadAtRest(rest, level, b)
+                                 : std::numeric_limits<double>::infinity();
+      const double k = std::clamp(at_rest, kLeastSoft, kSoft);
+      const double lead = f.value - own.value + std::max(0.0, k - at_rest) + rise * t;
+      const double lead_slope = Dot(f.gradient - own.gradient, d) + rise;
+      const double e = std::max(0.0, 1 - std::abs(now.value - lead) / k);
+      const double met = trust[b] * Fold(v, b, level);
+      const double share = now.value <= lead ? e / 2 : 1 - e / 2;
+      const double soft = std::min(now.value, lead) - k / 4 * e * e;
+      now.slope += met * share * (lead_slope - now.slope);
+      now.value += met * (soft - now.value);
+    }
+    return now;
   }
 
-  void Smooth(const std::vector<double>& flag) {
-    Points next = at_;
-    for (std::size_t p = 0; p < at_.size(); ++p) {
-      if (out_[p] || cotangent_[p].size() <= 3) continue;
-      Vec3d shift;
-      for (const auto& [q, w] : cotangent_[p]) shift = shift + w * (at_[q] - at_[p]);
-      next[p] = at_[p] + flag[p] * shift;
-    }
-    at_ = next;
-  }
-
-  const MushMesh mesh_;
-  const Field& field_;
-  const ProjectionRules& rules_;
-  std::vector<WeightRow> cotangent_, mean_value_;
-  std::vector<double> level_;
-  std::vector<bool> out_;
-  Points at_;
-  std::vector<VertexStatus> state_;
-  std::size_t evaluations_ = 0;
+  const Rig& rig_;
+  const LimbDistances& limbs_;
+  const std::span<const std::int32_t> part_of_binding_;
+  const bool contact_;
+  std::vector<Mat3d> turn_;
 };
 
 }  // namespace
@@ -256,9 +279,16 @@ std::vector<WeightRow> MeanValueRows(const MushMesh& mesh) {
   return rows;
 }
 
-ProjectionResult Project(const Rig& rig, const Field& rest, const Field& field,
-                         std::span<const Vec3d> posed, const ProjectionRules& rules) {
-  return Schedule(rig, rest, field, rules).Run(posed);
+std::vector<Vec3d> Project(const Rig& rig, const LimbDistances& limbs,
+                           std::span<const std::int32_t> part_of_binding,
+                           std::span<const Vec3d> posed, std::span<const Held> held, bool contact) {
+  const MushMesh mesh(rig, true);
+  const Projector projector(rig, limbs, part_of_binding, contact);
+  std::vector<Vec3d> points;
+  for (std::size_t v = 0; v < posed.size(); ++v) {
+    points.push_back(held[v].hold < 0 ? posed[v] : projector.Run(mesh, v, posed[v], held[v]));
+  }
+  return points;
 }
 
 }  // namespace sinew::reference

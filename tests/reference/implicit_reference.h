@@ -1,8 +1,7 @@
-// implicit_reference.h - the projection of implicit skinning in double, directly from the rules,
+// implicit_reference.h - the projection of implicit skinning in double, directly from the formulas,
 // one point at a time.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -10,7 +9,6 @@
 #include <vector>
 
 #include "core/base/types.h"
-#include "core/deform/method/vertex_status.h"
 #include "core/rig/rig.h"
 #include "tests/reference/delta_mush_reference.h"
 
@@ -20,7 +18,6 @@ struct FieldValue {
   double value = 0;
   Vec3d gradient;
 };
-using Field = std::function<FieldValue(const Vec3d&)>;
 
 // Neighbours of a point with their weights.
 using WeightRow = std::vector<std::pair<std::size_t, double>>;
@@ -28,24 +25,28 @@ using WeightRow = std::vector<std::pair<std::size_t, double>>;
 // Mean-value weights of the welded points of a triangle mesh; an empty row if undefined.
 std::vector<WeightRow> MeanValueRows(const MushMesh& mesh);
 
-struct ProjectionRules {
-  double unit = 1, sigma = 0.7;
-  bool contact = true, relax = true;
-  int iterations = 60, smoothing = 5, fit_iterations = 20;
+// Signed distances of parts, in units, with gradients of about 1 at the surface.
+struct LimbDistances {
+  using Field = std::function<FieldValue(std::size_t part, const Vec3d& x)>;
+  Field bind, posed;
+  std::vector<AffineD> motions;    // [parts] from the bind pose
+  std::vector<double> reach;       // [parts] the value outside their support
+  std::vector<double> size;        // [parts] radius of the limb, in units
+  double bind_unit = 1, unit = 1;  // in both poses
 };
 
-struct ProjectionResult {
-  std::vector<Vec3d> points;                // [V]
-  std::vector<VertexStatus> vertex_status;  // [V]
-  std::array<int, 7> first{};               // points by status at their first stop
-  std::size_t evaluations = 0;
+struct Held {
+  double hold = -1, outward = 0;  // factors of all moves, and of outward ones; < 0: not projected
+  double room = 0;                // way inward to the axis
 };
 
-// The whole schedule, for closed triangle meshes. Moves every vertex that has a part and a usable
-// rest level.
+// Closed triangle meshes whose bind space is that of the bind pose.
 //
-//    posed  [V] result of the previous stages
-ProjectionResult Project(const Rig& rig, const Field& rest, const Field& field,
-                         std::span<const Vec3d> posed, const ProjectionRules& rules);
+//    part_of_binding  [E] -1 = none
+//    posed            [V] result of the previous stages
+//    held             [V] as bound, because roles follow the components of the mesh
+std::vector<Vec3d> Project(const Rig& rig, const LimbDistances& limbs,
+                           std::span<const std::int32_t> part_of_binding,
+                           std::span<const Vec3d> posed, std::span<const Held> held, bool contact);
 
 }  // namespace sinew::reference

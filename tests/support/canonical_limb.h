@@ -110,10 +110,9 @@ struct FieldPoint {
   Vec3d gradient;
 };
 
-// Evaluates the field at points in file order, 16 at a time; the last block is padded with its
-// first point.
-inline std::vector<FieldPoint> AskField(const PosedField& field, std::span<const Vec3d> points,
-                                        Contact contact = Contact::kCrease) {
+// The least distance of all parts at points in file order, 16 at a time; the last block is padded
+// with its first point.
+inline std::vector<FieldPoint> AskField(const PosedField& field, std::span<const Vec3d> points) {
   std::vector<FieldPoint> answers;
   for (std::size_t begin = 0; begin < points.size(); begin += kLanes) {
     PointBlock block;
@@ -123,11 +122,19 @@ inline std::vector<FieldPoint> AskField(const PosedField& field, std::span<const
       block.y[i] = p.y;
       block.z[i] = p.z;
     }
-    FieldBlock out;
-    field.Evaluate(block, contact, out);
+    DistanceNeed all;
+    all.margin.fill(HUGE_VALF);
+    const PartBlocks parts = field.Distances(block, all);
     for (std::size_t i = 0; i < kLanes && begin + i < points.size(); ++i) {
-      answers.push_back(
-          {double{out.value[i]}, {double{out.x[i]}, double{out.y[i]}, double{out.z[i]}}});
+      // Parts may be left out beyond their reach.
+      FieldPoint& least = answers.emplace_back(FieldPoint{.value = HUGE_VAL, .gradient = {}});
+      for (std::uint32_t p = 0; p < field.PartFrames().size(); ++p) {
+        least.value = std::min(least.value, double{field.Reach(p)});
+      }
+      for (const PartBlock& part : parts) {
+        if (!(double{part.value[i]} < least.value)) continue;
+        least = {double{part.value[i]}, {double{part.x[i]}, double{part.y[i]}, double{part.z[i]}}};
+      }
     }
   }
   return answers;

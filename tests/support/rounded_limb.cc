@@ -21,6 +21,23 @@ AffineD ShiftBy(double x) {
   return {{1, 0, 0, x, 0, 1, 0, 0, 0, 0, 1, 0}};
 }
 
+template <class Sample>
+PartBlocks BothParts(const PointBlock& points, Sample at) {
+  PartBlocks parts(2);
+  for (std::uint32_t b = 0; b < 2; ++b) {
+    parts[b].part = b;
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      const FieldSample sample = at(b, ToDouble(points.At(i)));
+      const Vec3f g = ToFloat(sample.gradient);
+      parts[b].value[i] = static_cast<float>(sample.value);
+      parts[b].x[i] = g.x;
+      parts[b].y[i] = g.y;
+      parts[b].z[i] = g.z;
+    }
+  }
+  return parts;
+}
+
 Vec3d TurnedBack(const AffineD& inverse, const Vec3d& g) {
   return Multiply(Transpose(Linear(inverse)), g);
 }
@@ -104,55 +121,25 @@ RoundedLimb::RoundedLimb(std::span<const AffineD> skin) {
 RoundedLimb::RoundedLimb(std::span<const Affine> skin)
     : RoundedLimb(std::array{ToDouble(skin[0]), ToDouble(skin[1])}) {}
 
-FieldSample RoundedLimb::Part(std::size_t part, const Vec3d& point) const {
+Vec3d RoundedLimb::FromAxis(std::size_t part, const Vec3d& point) const {
   Vec3d p = Apply(inverse_[part], point);
   const double along = part == 0 ? -p.x : p.x;  // the half axis points away from the joint
   if (along > 0) p.x = 0;
-  const double distance = Length(p), x = distance - 1;
-  if (x >= 1) return {};
-  const double slope = -15.0 / 16 * (1 - x * x) * (1 - x * x);
-  FieldSample sample;
-  sample.value = ((-3.0 / 16 * x * x + 5.0 / 8) * x * x - 15.0 / 16) * x + 0.5;
-  if (distance > 0) sample.gradient = TurnedBack(inverse_[part], (slope / distance) * p);
+  return p;
+}
+
+FieldSample RoundedLimb::DistanceOf(std::size_t part, const Vec3d& point) const {
+  const Vec3d p = FromAxis(part, point);
+  const double distance = Length(p);
+  if (distance >= 2) return {.value = 1};
+  FieldSample sample = {.value = distance - 1};
+  const double scale = double{Scale()};
+  if (distance > 0) sample.gradient = TurnedBack(inverse_[part], (scale / distance) * p);
   return sample;
 }
 
-FieldSample RoundedLimb::At(const Vec3d& point, Contact contact) const {
-  const FieldSample a = Part(0, point), b = Part(1, point);
-  const FieldSample& high = a.value >= b.value ? a : b;
-  const FieldSample& low = a.value >= b.value ? b : a;
-  const double lengths = Length(a.gradient) * Length(b.gradient);
-  if (contact == Contact::kCrease || !(low.value > 0.5) || !(lengths > 0)) return high;
-  const double alike = Smoothstep((Dot(a.gradient, b.gradient) / lengths - 0.1) / 0.2);
-  return {alike * high.value + (1 - alike) * (0.5 + high.value - low.value),
-          alike * high.gradient + (1 - alike) * (high.gradient - low.gradient)};
-}
-
-void RoundedLimb::Evaluate(const PointBlock& points, Contact contact, FieldBlock& out) const {
-  for (std::size_t i = 0; i < kLanes; ++i) {
-    const FieldSample sample = At({points.x[i], points.y[i], points.z[i]}, contact);
-    const Vec3f g = ToFloat(sample.gradient);
-    out.value[i] = static_cast<float>(sample.value);
-    out.x[i] = g.x;
-    out.y[i] = g.y;
-    out.z[i] = g.z;
-  }
-}
-
-PartBlocks RoundedLimb::EvaluateParts(const PointBlock& points) const {
-  PartBlocks parts(2);
-  for (std::uint32_t b = 0; b < 2; ++b) {
-    parts[b].part = b;
-    for (std::size_t i = 0; i < kLanes; ++i) {
-      const FieldSample sample = Part(b, {points.x[i], points.y[i], points.z[i]});
-      const Vec3f g = ToFloat(sample.gradient);
-      parts[b].value[i] = static_cast<float>(sample.value);
-      parts[b].x[i] = g.x;
-      parts[b].y[i] = g.y;
-      parts[b].z[i] = g.z;
-    }
-  }
-  return parts;
+PartBlocks RoundedLimb::Distances(const PointBlock& points, const DistanceNeed&) const {
+  return BothParts(points, [&](std::size_t b, const Vec3d& x) { return DistanceOf(b, x); });
 }
 
 }  // namespace sinew::testing

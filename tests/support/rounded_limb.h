@@ -3,7 +3,7 @@
 // Radius 1, from x = -5 to 5, 81 rings of 32 and a fan at each end (2,594 vertices, 5,184
 // triangles, diagonals alternating); two joints, at -5 and at 0, smoothstep weights over -1 to 1.
 // Its field: each part is the cylinder around its half axis, closed by a ball at the joint,
-// f = distance from the half axis - 1, compact within 1. The exact union of both at a bend of
+// f = distance from the half axis - 1, up to 1. The exact union of both at a bend of
 // theta is V / V0 = 1 + (2 theta - 4 tan(theta / 2)) / 30 pi.
 #pragma once
 
@@ -36,15 +36,18 @@ class RoundedLimb : public PosedField {
   explicit RoundedLimb(std::span<const AffineD> skin);
   explicit RoundedLimb(std::span<const Affine> skin);
 
-  // The same in double.
-  FieldSample At(const Vec3d& point, Contact contact) const;
-  FieldSample Part(std::size_t part, const Vec3d& point) const;
+  // f in units and its gradient, in double.
+  FieldSample DistanceOf(std::size_t part, const Vec3d& point) const;
 
-  void Evaluate(const PointBlock& points, Contact contact, FieldBlock& out) const override;
-  PartBlocks EvaluateParts(const PointBlock& points) const override;
+  PartBlocks Distances(const PointBlock& points, const DistanceNeed& need) const override;
+  float Reach(std::uint32_t) const override { return 1; }
+  float Size(std::uint32_t) const override { return 1; }
+  float unit() const override { return Scale(); }
   std::span<const Affine> PartFrames() const override { return frames_; }
 
  private:
+  // From the nearest point of the half axis, in bind space.
+  Vec3d FromAxis(std::size_t part, const Vec3d& point) const;
   std::array<AffineD, 2> skin_, inverse_;
   std::array<Affine, 2> frames_;
 };

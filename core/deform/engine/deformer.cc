@@ -261,6 +261,7 @@ struct Deformer::Step {
   std::span<float> state{};  // of all stages; empty = stateless
   const PosedRig* before = nullptr;
   bool begins = false;
+  bool passing = false;                     // nothing but the state is used
   std::span<std::uint8_t> vertex_status{};  // empty = not requested
 };
 
@@ -294,7 +295,8 @@ absl::StatusOr<std::span<const PointBlock>> Deformer::RunStages(const Step& step
          .vertex_status = facts.vertex_status ? step.vertex_status : std::span<std::uint8_t>(),
          .rest = rest,
          .before = step.before,
-         .begins = step.begins});
+         .begins = step.begins,
+         .passing = step.passing && k + 1 == step.stages});
     SINEW_RETURN_IF_ERROR(task.CheckCancelled());
     points = blocks;
     if (facts.out == Space::kRest) rest = blocks;
@@ -357,6 +359,7 @@ absl::Status Deformer::EvaluateChecked(const Pose& pose, FrameOut& out, Workspac
                              .state = state->floats,
                              .before = &before,
                              .begins = steps.replays() && k == 1,
+                             .passing = !last,
                              .vertex_status = last ? vertex_status : std::span<std::uint8_t>()},
                             workspace, task));
       std::swap(workspace.before, workspace.posed);

@@ -15,7 +15,7 @@ namespace {
 
 // Nanoseconds per vertex, measured on three hands of 60 joints closing in 15 frames
 // (character_bench).
-constexpr double kBindWork = 2500, kFrameTime = 1100, kTrackingTime = 10000;
+constexpr double kBindWork = 2500, kFrameTime = 1100, kTrackingTime = 2000;
 constexpr std::size_t kFixedBytes = 4096;  // the object and tables of constant size
 
 std::vector<Affine> JointsOfBindPose(const Rig& rig) {
@@ -31,16 +31,16 @@ absl::StatusOr<BindCost> Implicit::Cost(const BindInput& input, const ImplicitPa
   const std::size_t field_bytes = LimbField::CostBytes(input.rig, params.samples) +
                                   (muscles ? MuscleField::CostBytes(input.rig) : 0);
   SkinSurfaceBytes surface = SkinSurfaceCost(input.rig, input.layout);
-  surface.bound += kFixedBytes + (params.tracking ? 12 * input.rig.vertices() : 0);
+  surface.bound += kFixedBytes + LevelSkin::kBytes * input.rig.vertices();
   const auto vertices = static_cast<double>(input.rig.vertices());
+  surface.passing += LevelSkin::kPassingBytes * input.rig.vertices();
   return BindCost{.peak_bytes = field_bytes + surface.bound + surface.passing,
                   .bound_bytes = field_bytes + surface.bound,
                   .work = LimbField::Work(input.rig, params.samples) + kBindWork * vertices +
                           (muscles ? MuscleField::Work(input.rig) : 0),
                   .frame_ns = (params.tracking ? kTrackingTime : kFrameTime) * vertices,
                   .surface = RigSurface::kWelded | RigSurface::kOrder | RigSurface::kTriangles |
-                             RigSurface::kBorder | RigSurface::kComponents |
-                             RigSurface::kMeanValue};
+                             RigSurface::kBorder | RigSurface::kComponents};
 }
 
 absl::StatusOr<Implicit> Implicit::Bind(const BindInput& input, const ImplicitParams& params,
@@ -48,10 +48,7 @@ absl::StatusOr<Implicit> Implicit::Bind(const BindInput& input, const ImplicitPa
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   Implicit implicit;
   implicit.contact = params.contact ? 1 : 0;
-  implicit.iterations = params.iterations;
-  implicit.smoothing = params.smoothing;
   implicit.tracking = params.tracking ? 1 : 0;
-  implicit.attraction = params.attraction;
   implicit.joints = static_cast<std::uint32_t>(input.rig.joints());
   SINEW_ASSIGN_OR_RETURN(implicit.field,
                          LimbField::Bind(input.rig, input.surface.welded(), params.samples, task));
@@ -67,10 +64,12 @@ absl::StatusOr<Implicit> Implicit::Bind(const BindInput& input, const ImplicitPa
   // Rest levels include the muscles.
   const auto bound_muscles = implicit.muscles.Pose(bind_pose);
   const PosedLimbField bound_field(implicit.field, bind_pose, bound_muscles);
+  SINEW_ASSIGN_OR_RETURN(implicit.skin,
+                         BindSkinSurface(input, implicit.field.PartsOfVertices(input.rig), task));
   SINEW_ASSIGN_OR_RETURN(
-      implicit.skin,
-      BindSkinSurface(input, implicit.field.PartsOfVertices(input.rig), bound_field, task));
-  if (params.tracking) implicit.inward = BindInward(input, implicit.skin, bound_field, task);
+      implicit.level,
+      BindLevelSkin(input, implicit.field.parts_of_bindings(), implicit.field.parents(),
+                    bound_field, PosedLimbField(implicit.field), implicit.skin, task));
   task.Advance(kBindWork * static_cast<double>(input.rig.vertices()));
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   return implicit;
@@ -86,7 +85,6 @@ StageFacts Implicit::Facts() const {
                       .joints = joints,
                       .vertex_status = true};
   if (tracking != 0) {
-    facts.scratch_floats = std::max(facts.scratch_floats, TrackingScratch(skin.points()));
     facts.state_floats = TrackingState(skin.points());
     facts.step_length = kTrackingStep * field.unit();
   }
@@ -105,32 +103,21 @@ absl::Status Implicit::Check(const BlockLayout& layout, std::size_t bindings) co
                                             bindings));
   }
   SINEW_RETURN_IF_ERROR(muscles.Check(joints));
+  if (level.points() != skin.points()) {
+    return absl::DataLossError(absl::StrCat("bound data: implicit: level_owner: got ",
+                                            level.points(), " points, need ", skin.points()));
+  }
   return skin.Check();
 }
 
 void Implicit::Run(const StageFrame& frame) const {
   const auto swollen = muscles.Pose(frame.posed);
   const PosedLimbField posed(field, frame.posed, swollen);
-  const bool tracks = !frame.state.empty();
-  if (!tracks || skin.AnyGoesPartly()) {
-    Project(skin, posed,
-            {.unit = static_cast<float>(field.unit()),
-             .contact = contact != 0,
-             .iterations = iterations,
-             .smoothing = smoothing},
-            frame);
-  }
-  if (!tracks) return;
-  const auto swollen_before = muscles.Pose(*frame.before);
-  const PosedLimbField before(field, *frame.before, swollen_before);
-  Track(skin, before, posed,
-        {.unit = static_cast<float>(field.unit()),
-         .attraction = attraction,
-         .contact = contact != 0,
-         .inward = inward,
-         .part_of_binding = field.parts_of_bindings(),
-         .parents = field.parents()},
-        frame);
+  const PosedLimbField bind_pose(field);
+  const ProjectionInput input = {level, skin, bind_pose, posed, contact != 0};
+  if (frame.state.empty()) return Project(input, frame);
+  const PosedLimbField before(field, *frame.before);
+  Track(input, before, field.parents(), frame);
 }
 
 std::vector<BindStatistic> Implicit::Statistics() const {
@@ -141,9 +128,19 @@ std::vector<BindStatistic> Implicit::Statistics() const {
                           .unit = "points",
                           .description = description});
   };
+  double held = 0;
+  for (std::size_t p = 0; p < skin.points(); ++p) {
+    held += skin.IsSkin(p) ? double{level.hold[p]} : 0;
+  }
+  const auto points = static_cast<double>(std::max<std::size_t>(1, skin.points()));
+  statistics.push_back({.name = "unprojected_points",
+                        .value = 100 * (1 - held / points),
+                        .unit = "%",
+                        .description =
+                            "Share of welded points that keep the skinned position, partly "
+                            "projected points in proportion."});
   add("points_without_field", PointRole::kNoField,
-      "Welded points that are not projected: their joint has no field, or the field does not fit "
-      "their depth at rest.");
+      "Welded points that are not projected: their joint has no field.");
   add("border_points", PointRole::kBorder,
       "Welded points on open borders, which are not projected.");
   add("attached_points", PointRole::kAttachedComponent,

@@ -1,24 +1,25 @@
-// implicit.h - implicit skinning: projects skinned vertices onto level sets of a scalar field that
-// moves with the joints, up to contact with other limbs.
+// implicit.h - implicit skinning: every skinned vertex moves back to its own depth in the field of
+// its limb, up to the contact with other limbs.
 //
-// At bind each joint's part of the skin is fitted by a scalar field, and every vertex stores the
-// value of the composed field at its position. In a pose the fields move rigidly with their joints,
-// and the skin of the previous stage is projected back: this restores volume that skinning lost or
-// added, and folds touch without intersecting up to bends of about 120 degrees. Source: Vaillant et
-// al. 2013. The schedule is in projection.h. With `tracking` the skin follows the field from pose
-// to pose (tracking.h); a pose without state is projected.
+// At bind each joint's part of the skin is fitted by a scalar field, about its signed distance. In
+// a pose the fields move rigidly with their joints, and the skin of the previous stage is
+// projected: this restores volume that skinning lost or added, and folds touch without intersecting
+// up to bends of about 150 degrees. Source: fields of Vaillant et al. 2013; projection.h says where
+// the projection differs. With `tracking` sharply bent limbs continue from the previous pose
+// (tracking.h); a pose without state is projected.
 #pragma once
 
 #include "core/deform/implicit/field/limb_field.h"
 #include "core/deform/implicit/field/muscle_field.h"
 #include "core/deform/implicit/implicit_params.h"
+#include "core/deform/implicit/project/level_skin.h"
 #include "core/deform/implicit/surface/skin_surface.h"
 #include "core/deform/method/method.h"
 
 namespace sinew {
 
 struct Implicit : MethodOf<Implicit, ImplicitParams> {
-  static constexpr int kVersion = 11;
+  static constexpr int kVersion = 12;
   static constexpr std::string_view kSummary =
       "Skin that keeps its volume and touches itself without intersecting; use after dqs or dqs | "
       "bulge_free.";
@@ -26,14 +27,13 @@ struct Implicit : MethodOf<Implicit, ImplicitParams> {
   static constexpr std::string_view kPaper = "Vaillant et al. 2013";
   static constexpr std::string_view kCostClass = "370 x";
 
-  std::uint32_t contact = 1, iterations = 0, smoothing = 0;
+  std::uint32_t contact = 1;
   std::uint32_t tracking = 0;
-  float attraction = 0;
   std::uint32_t joints = 0;  // number of joints of the rig
   LimbField field;
   MuscleField muscles;  // empty if the recipe turns them off
   SkinSurface skin;
-  std::vector<float> inward;  // [points][3] see BindInward; empty without tracking
+  LevelSkin level;
 
   static absl::StatusOr<BindCost> Cost(const BindInput& input, const ImplicitParams& params);
   static absl::StatusOr<Implicit> Bind(const BindInput& input, const ImplicitParams& params,
@@ -46,16 +46,12 @@ struct Implicit : MethodOf<Implicit, ImplicitParams> {
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
     visit("contact", self.contact, rule::Within{0, 1});
-    visit("iterations", self.iterations, rule::Within{0, 1000});
-    visit("smoothing", self.smoothing, rule::Within{0, 50});
     visit("tracking", self.tracking, rule::Within{0, 1});
-    visit("attraction", self.attraction, rule::Within{0, 1});
     visit("joints", self.joints, rule::Any());  // Facts: the rig has them
     LimbField::Fields(self.field, visit);
     MuscleField::Fields(self.muscles, visit);
     SkinSurface::Fields(self.skin, visit);
-    visit("inward", self.inward, rule::Size(self.tracking != 0 ? self.skin.points() * 3 : 0),
-          rule::Within{-1, 1});
+    LevelSkin::Fields(self.level, visit);
   }
 };
 

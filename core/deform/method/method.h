@@ -86,7 +86,8 @@ struct StageFrame {
   std::span<const PointBlock> rest{};  // [B] this frame's centred rest points: the layout's, or as
                                        // moved by an earlier stage
   const PosedRig* before = nullptr;    // stateful: the pose that `state` belongs to
-  bool begins = false;  // stateful: a new sequence, `state` is undefined and `before` is the rest
+  bool begins = false;   // stateful: a new sequence, `state` is undefined and `before` is the rest
+  bool passing = false;  // stateful: a step on the way to the frame; only `state` is used
 };
 
 // Represents any visitor of Fields in the concept.

@@ -53,7 +53,8 @@ inline RigData MakeTube(std::uint32_t rings, std::uint32_t segments) {
 
 // [joints * 12] joint to model space: each joint bends a little more than the one before, with the
 // frame.
-inline std::vector<float> TubePose(std::uint64_t frame) {
+// bend: largest angle of a joint, radians.
+inline std::vector<float> TubePose(std::uint64_t frame, float bend = 0.5f) {
   std::vector<float> pose;
   float x = 0, y = 0, angle = 0;
   for (std::size_t j = 0; j < kTubeJoints; ++j) {
@@ -61,7 +62,7 @@ inline std::vector<float> TubePose(std::uint64_t frame) {
     pose.insert(pose.end(), {c, -s, 0, x, s, c, 0, y, 0, 0, 1, 0});
     x += c;
     y += s;
-    angle += 0.5f * std::sin(0.1f * static_cast<float>(frame) + static_cast<float>(j));
+    angle += bend * std::sin(0.1f * static_cast<float>(frame) + static_cast<float>(j));
   }
   return pose;
 }

@@ -49,19 +49,6 @@ HWY_INLINE Placed Place(const float* placed, const float* points) {
           mask};
 }
 
-// (1 - x)^3 (3 x^2 + 9 x + 8) / 16 for x in [-1, 1]: 1 at -1, 1/2 at 0, 0 at 1.
-HWY_INLINE Pack Compact(const Pack& x) {
-  const Pack rest = Pack::Set(1.0f) - x;
-  const Pack quadratic =
-      MulAdd(MulAdd(Pack::Set(0.1875f), x, Pack::Set(0.5625f)), x, Pack::Set(0.5f));
-  return rest * rest * rest * quadratic;
-}
-
-HWY_INLINE Pack Clamped(const PackMask& inside, const Pack& f) {
-  const Pack one = Pack::Set(1.0f);
-  return IfThenElse(inside, Max(Min(f, one), Pack::Set(-1.0f)), one);
-}
-
 // lower limit of a centre's l^2, whose terms vanish at 0
 inline constexpr float kNear = 1e-36f;
 
@@ -119,11 +106,11 @@ void RawHrbf(const HrbfPart& part, const float* points, float* out) {
   raw.g.z.Store(out + 48);
 }
 
-float ReachLanes(const HrbfPart& part, const float* points, float* reach) {
+float LeastLanes(const HrbfPart& part, const float* points, float* least) {
   const Placed at = Place(part.placed, points);
-  Pack::Zero().Store(reach);
+  Pack::Set(1.0f).Store(least);
   const std::uint32_t inside = MaskBits(at.inside);
-  if (inside == 0) return 0;
+  if (inside == 0) return 1;
   // Rounds x - 1/2 to a whole number; at the border of two cells either is correct.
   const auto number = [&](const Pack& u, std::size_t axis) HWY_ATTR {
     const Pack whole = Pack::Set(1 << 23);
@@ -135,29 +122,27 @@ float ReachLanes(const HrbfPart& part, const float* points, float* reach) {
   const Pack side = Pack::Set(static_cast<float>(kReachSide));
   alignas(64) float cell[16];
   MulAdd(MulAdd(number(at.u.z, 2), side, number(at.u.y, 1)), side, number(at.u.x, 0)).Store(cell);
-  std::uint8_t largest = 0;
+  float smallest = 1;
   for (std::uint32_t left = inside; left != 0; left &= left - 1) {
     const auto i = static_cast<std::size_t>(std::countr_zero(left));
-    const std::uint8_t n = part.cells[static_cast<std::uint32_t>(cell[i])];
-    reach[i] = static_cast<float>(n) * (1.0f / 255);
-    largest = std::max(largest, n);
+    least[i] = LeastOfCell(part.cells[static_cast<std::uint32_t>(cell[i])]);
+    smallest = std::min(smallest, least[i]);
   }
-  return static_cast<float>(largest) * (1.0f / 255);
+  return smallest;
 }
 
-void HrbfBlock(const HrbfPart& part, const float* points, const float* reach, float* out) {
-  const Pack bound = Pack::Load(reach);
-  const PackMask within = Gt(bound, Pack::Zero());
+void DistanceBlock(const HrbfPart& part, const float* points, const float* least, float* out) {
+  const Pack one = Pack::Set(1.0f), bound = Pack::Load(least);
+  const PackMask within = Lt(bound, one);
   if (MaskBits(within) == 0) {
-    for (std::size_t i = 0; i < 4; ++i) Pack::Zero().Store(out + i * 16);
+    one.Store(out);
+    for (std::size_t i = 1; i < 4; ++i) Pack::Zero().Store(out + i * 16);
     return;
   }
   const auto [f, g] = Sums(part, Place(part.placed, points).u);
-  const Pack x = Clamped(within, f);
-  Min(Compact(x), bound).Store(out);
-  const Pack one = Pack::Set(1.0f);
-  const Pack flat = (one - x) * (one + x);
-  const Pack slope = Pack::Set(-0.9375f) * flat * flat;
+  const Pack x = IfThenElse(within, Min(Max(f, bound), one), one);
+  x.Store(out);
+  const Pack slope = IfThenElse(Lt(x, one), one, Pack::Zero());
   const float* m = part.placed;
   const auto column = [&](std::size_t i, const PackPoint& of) HWY_ATTR {
     return slope * MulAdd(Pack::Set(m[i]), of.x,
@@ -166,15 +151,6 @@ void HrbfBlock(const HrbfPart& part, const float* points, const float* reach, fl
   column(0, g).Store(out + 16);
   column(1, g).Store(out + 32);
   column(2, g).Store(out + 48);
-}
-
-void MaxFields(const float* other, float* out) {
-  const Pack theirs = Pack::Load(other), ours = Pack::Load(out);
-  const PackMask larger = Gt(theirs, ours);
-  IfThenElse(larger, theirs, ours).Store(out);
-  for (std::size_t i = 16; i < 64; i += 16) {
-    IfThenElse(larger, Pack::Load(other + i), Pack::Load(out + i)).Store(out + i);
-  }
 }
 
 void CullParts(const float* bounds, std::size_t packs, const float* box, std::uint32_t* hits) {
@@ -194,14 +170,13 @@ void CullParts(const float* bounds, std::size_t packs, const float* box, std::ui
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-SINEW_KERNEL(float, ReachKernel, (const HrbfPart& part, const float* points, float* reach),
-             ReachLanes, (part, points, reach))
-SINEW_KERNEL(void, HrbfKernel,
-             (const HrbfPart& part, const float* points, const float* reach, float* out), HrbfBlock,
-             (part, points, reach, out))
+SINEW_KERNEL(float, LeastKernel, (const HrbfPart& part, const float* points, float* least),
+             LeastLanes, (part, points, least))
+SINEW_KERNEL(void, DistanceKernel,
+             (const HrbfPart& part, const float* points, const float* least, float* out),
+             DistanceBlock, (part, points, least, out))
 SINEW_KERNEL(void, RawHrbfKernel, (const HrbfPart& part, const float* points, float* out), RawHrbf,
              (part, points, out))
-SINEW_KERNEL(void, MaxFieldKernel, (const float* other, float* out), MaxFields, (other, out))
 SINEW_KERNEL(void, CullKernel,
              (const float* bounds, std::size_t packs, const float* box, std::uint32_t* hits),
              CullParts, (bounds, packs, box, hits))

@@ -1,8 +1,9 @@
-// hrbf_kernel.h - the compact field of one part at 16 points, and related lane operations.
+// hrbf_kernel.h - the field of one part at 16 points, and which parts reach them.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace sinew {
 
@@ -12,9 +13,15 @@ namespace sinew {
 //    22 bounds: min x [3], max x [3]; 28 cells of the box per u [3]; 15 and 31 unused
 inline constexpr std::size_t kPlacedFloats = 32;
 
-// The box is divided into kReachSide cells along each axis. A cell's byte n bounds F in it by n /
-// 255.
+// The box is divided into kReachSide cells along each axis. A cell's byte is a lower bound of f / r
+// in it, see LeastOfCell.
 inline constexpr std::size_t kReachSide = 16, kReachCells = kReachSide * kReachSide * kReachSide;
+
+// 0: out of reach, 1; 255: any value. Those between are linear.
+inline float LeastOfCell(std::uint8_t cell) {
+  return cell == 255 ? std::numeric_limits<float>::lowest()
+                     : 1 - static_cast<float>(cell) * (1.0f / 127);
+}
 
 struct HrbfPart {
   const float* centres;     // [count][kCentreFloats], see packed_hrbf.h
@@ -24,23 +31,19 @@ struct HrbfPart {
   const std::uint8_t* cells;  // [kReachCells] z, y, x
 };
 
-// Upper bounds of F, exactly 0 outside box and bounds; returns the largest. About 20 times faster
-// than F.
+// Lower bounds of f / r, exactly 1 outside box and bounds; returns the smallest. About 20 times
+// faster than f.
 //
-//    points [3][16], reach [16], 64-byte aligned
-float ReachKernel(const HrbfPart& part, const float* points, float* reach);
+//    points [3][16], least [16], 64-byte aligned
+float LeastKernel(const HrbfPart& part, const float* points, float* least);
 
-// F and its gradient in model space. F is clamped to `reach`, and both are exactly 0 where that is
-// 0, so skipping a part by its reach does not change the bits.
+// f / r, from `least` to 1, and its gradient in model space; 1 and 0 where `least` is 1.
 //
-//    points [3][16], reach [16], out [4][16], 64-byte aligned
-void HrbfKernel(const HrbfPart& part, const float* points, const float* reach, float* out);
+//    points [3][16], least [16], out [4][16], 64-byte aligned
+void DistanceKernel(const HrbfPart& part, const float* points, const float* least, float* out);
 
 // Raw f and its gradient at points in part space, in radii; `placed` and `cells` are not used.
 void RawHrbfKernel(const HrbfPart& part, const float* points, float* out);
-
-// Per lane, takes `other` if its value is larger; both [4][16].
-void MaxFieldKernel(const float* other, float* out);
 
 // Bit i of hits[k]: the bounds of part 16 k + i intersect the box.
 //

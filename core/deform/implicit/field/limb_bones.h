@@ -20,7 +20,7 @@ struct LimbBone {
   // Outward unit normals of the end planes, which bisect the angle to adjacent bones.
   Vec3d out_root, out_tip;
   double flesh = 0;                  // median distance of the part's vertices to the bone, > 0
-  double radius = 0;                 // support radius of the compact field
+  double radius = 0;                 // where the support of its field ends
   double rho_root = 0, rho_tip = 0;  // limb radius at the ends, 0.25 to 1.5 times `flesh`
 
   // Nearest point on the bone; place: 0 = root, 1 = tip.

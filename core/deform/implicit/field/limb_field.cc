@@ -83,7 +83,6 @@ absl::StatusOr<LimbField> LimbField::Bind(const Rig& rig, const WeldedPoints& we
   field.figures_.assign(kFigures, 0);
   field.centre_offset_ = {0};
   std::vector<std::int32_t> part_of_bone(bones.size(), -1), part_of_joint(rig.joints(), -1);
-  std::vector<double> flesh;
   for (std::size_t b = 0; b < bones.size(); ++b) {
     const LimbBone& bone = bones[b];
     const PartFit& fit = fits[b];
@@ -102,8 +101,9 @@ absl::StatusOr<LimbField> LimbField::Bind(const Rig& rig, const WeldedPoints& we
     field.parent_.push_back(above < 0 ? -1 : part_of_bone[static_cast<std::size_t>(above)]);
     field.joint_.push_back(bone.joint);
     field.to_joint_.push_back(to_joint);
+    field.centre_.push_back(fit.centre);
     field.radius_.push_back(bone.radius);
-    flesh.push_back(bone.flesh);
+    field.size_.push_back(bone.flesh);
     for (const double v : fit.least) field.box_.push_back(static_cast<float>(v));
     for (const double v : fit.largest) field.box_.push_back(static_cast<float>(v));
     field.reach_.insert(field.reach_.end(), fit.reach.begin(), fit.reach.end());
@@ -120,7 +120,7 @@ absl::StatusOr<LimbField> LimbField::Bind(const Rig& rig, const WeldedPoints& we
     field.part_of_binding_.push_back(part_of_joint[binding.joint]);
   }
   const double size = rig.mesh().diagonal();
-  field.unit_ = !flesh.empty() ? Median(flesh) : size > 0 ? 0.05 * size : 1;
+  field.unit_ = field.parts() > 0 ? Median(field.size_) : size > 0 ? 0.05 * size : 1;
   return field;
 }
 

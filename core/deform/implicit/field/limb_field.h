@@ -1,10 +1,10 @@
-// limb_field.h - the scalar field of a character: one Hermite radial basis function per joint's
-// part of the skin, posed with its joint. The composed field is their maximum.
+// limb_field.h - the scalar fields of a character: one Hermite radial basis function per joint's
+// part of the skin, posed with its joint.
 //
-// f of a part approximates a distance near its surface, < 0 inside; F = t(f / r) is the compact
-// field (posed_field.h). Parts are fitted to samples of the mesh in its bind pose, so evaluation
-// needs neither vertices nor faces. Sources: Vaillant et al. 2013 (Implicit Skinning), Macedo et
-// al. 2011 (Hermite radial basis functions).
+// f of a part approximates a distance near its surface, < 0 inside, and ends at r, its support.
+// Parts are fitted to samples of the mesh in its bind pose, so evaluation needs neither vertices
+// nor faces. Sources: Vaillant et al. 2013 (Implicit Skinning), Macedo et al. 2011 (Hermite radial
+// basis functions).
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -55,8 +55,9 @@ class LimbField {
   std::span<const std::uint32_t> joints() const { return joint_; }
   // [P] parent part (of the nearest ancestor joint with a field), -1 = none.
   std::span<const std::int32_t> parents() const { return parent_; }
-  // Value of f where a part's F reaches 0, in bind pose lengths.
+  // r, where a part's support ends, in bind pose lengths.
   double radius(std::size_t part) const { return radius_[part]; }
+  float RadiusInUnits(std::size_t part) const { return static_cast<float>(radius_[part] / unit_); }
   std::vector<BindStatistic> Statistics() const;
 
   template <class Self, class Visit>
@@ -66,6 +67,8 @@ class LimbField {
     visit("field_parent", self.parent_, rule::Size(parts), rule::Below(parts, -1));
     visit("field_part_of_binding", self.part_of_binding_, rule::Below(parts, -1));
     visit("field_to_joint", self.to_joint_, rule::Size(parts), rule::Finite());
+    visit("field_centre", self.centre_, rule::Size(parts), rule::Finite());
+    visit("field_size", self.size_, rule::Size(parts), rule::Positive());
     visit("field_radius", self.radius_, rule::Size(parts), rule::Positive());
     visit("field_box", self.box_, rule::Size(6 * parts), rule::Finite());
     visit("field_reach", self.reach_, rule::Size(kReachCells * parts));
@@ -85,9 +88,11 @@ class LimbField {
   std::vector<std::uint32_t> joint_;
   std::vector<std::int32_t> parent_, part_of_binding_;
   std::vector<AffineD> to_joint_;    // [P] part space to joint space
+  std::vector<Vec3d> centre_;        // [P] origin of part space in the bind pose
   std::vector<double> radius_;       // [P]
+  std::vector<double> size_;         // [P] median distance from skin to bone
   std::vector<float> box_;           // [P][6] min x y z, max x y z of the support grid, in radii
-  std::vector<std::uint8_t> reach_;  // [P][kReachCells] upper bounds in the grid, see part_reach.h
+  std::vector<std::uint8_t> reach_;  // [P][kReachCells] bounds in the grid, see part_reach.h
   std::vector<std::uint32_t> centre_offset_;  // [P + 1]
   AlignedVector<float> centres_;              // [centres][kCentreFloats], in radii
   AlignedVector<float> polynomials_;          // [P][kPolynomialFloats]
@@ -95,33 +100,40 @@ class LimbField {
   double unit_ = 1;
 };
 
-// A muscle in one frame. F = max(part, muscle) replaces the part, so contact acts between limbs
-// including their muscles (after Vaillant et al. 2013).
+// A muscle in one frame. The smaller distance of part and muscle replaces the part's, so contact
+// acts between limbs including their muscles (after Vaillant et al. 2013).
 struct MusclePrimitive {
   MuscleShape shape;
   double fat = 0;
-  double radius = 1;       // value of f - fat where the compact field reaches 0
+  double radius = 1;       // value of f - fat where its support ends
   std::uint32_t part = 0;  // the part it is combined with
-  // Bounds in model space. Outside, the muscle counts as 0, so f - fat >= radius must hold on the
+  // Bounds in model space. Outside, the muscle is left out, so f - fat >= radius must hold on the
   // border.
   Vec3f minimum, maximum;
 };
 
-// One frame. A part whose joint is scaled to zero has F = 0.
+// One frame. A part whose joint is scaled to zero reaches nothing.
 class PosedLimbField final : public PosedField {
  public:
   // `muscles` must outlive it; their parts must be below field.parts().
   PosedLimbField(const LimbField& field, const PosedRig& posed,
                  std::span<const MusclePrimitive> muscles = {});
+  // The bind pose, without muscles.
+  explicit PosedLimbField(const LimbField& field);
 
-  void Evaluate(const PointBlock& points, Contact contact, FieldBlock& out) const override;
-  PartBlocks EvaluateParts(const PointBlock& points) const override;
-  PartBlocks EvaluateStrongest(const PointBlock& points,
-                               std::span<const std::uint32_t> wanted) const override;
+  PartBlocks Distances(const PointBlock& points, const DistanceNeed& need) const override;
+  float Reach(std::uint32_t part) const override { return field_.RadiusInUnits(part); }
+  float Size(std::uint32_t part) const override {
+    return static_cast<float>(field_.size_[part] / field_.unit_);
+  }
+  float unit() const override { return unit_; }
   std::span<const Affine> PartFrames() const override { return frames_; }
 
  private:
   class Query;
+  template <class FrameOf>
+  PosedLimbField(const LimbField& field, std::span<const MusclePrimitive> muscles,
+                 FrameOf frame_of);
   void Place(std::size_t part, const AffineD& frame);
   void SetBounds(std::size_t part, const Vec3d& least, const Vec3d& largest);
   HrbfPart PartAt(std::size_t part) const;
@@ -131,7 +143,7 @@ class PosedLimbField final : public PosedField {
   std::vector<Affine> frames_;   // [P]
   AlignedVector<float> placed_;  // [P][kPlacedFloats] kernel input per part
   AlignedVector<float> bounds_;  // [ceil(P / 16)][6][16] support in model space
-  double gradient_unit_ = 1;     // gradients below 1e-9 of it count as zero
+  float unit_ = 1;               // in the pose
 };
 
 }  // namespace sinew

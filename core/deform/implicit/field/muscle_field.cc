@@ -11,8 +11,8 @@ namespace sinew {
 namespace {
 
 constexpr double kVertexWork = 30;  // nanoseconds per vertex and muscle
-// Minimum of the limbs' field at a belly's centre: below, it is outside the skin by at least a
-// quarter of the limb's radius, and fat up to the skin would fill the gap.
+// Distance of a belly's centre outside all limbs, relative to the limb: beyond, fat up to the skin
+// would fill the gap.
 constexpr float kOutside = 0.25f;
 
 Vec3f Rounded(const Vec3d& v, float towards) {
@@ -34,9 +34,13 @@ std::int32_t PartOf(const Rig& rig, const LimbField& limbs, std::uint32_t joint)
 }
 
 bool LiesInside(const PosedLimbField& limbs, const Vec3f& at) {
-  FieldBlock values;
-  limbs.Evaluate(BlockOf(1, [&](std::size_t) { return at; }), Contact::kCrease, values);
-  return values.value[0] >= kOutside;
+  DistanceNeed all;
+  all.margin.fill(std::numeric_limits<float>::infinity());
+  if (limbs.PartFrames().empty()) return false;
+  const PartBlocks parts = limbs.Distances(BlockOf(1, [&](std::size_t) { return at; }), all);
+  return std::ranges::any_of(parts, [&](const PartBlock& part) {
+    return part.value[0] < kOutside * limbs.Size(part.part);
+  });
 }
 
 }  // namespace

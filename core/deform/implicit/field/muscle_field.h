@@ -1,6 +1,6 @@
 // muscle_field.h - the muscles of a rig as primitives added to the parts of its field.
 //
-// A muscle replaces the part of its origin's joint where its field is larger, so contact
+// A muscle replaces the part of its origin's joint where its distance is smaller, so contact
 // still acts between limbs; a muscle across a joint belongs to its origin's part. Each muscle is
 // inflated by its fat layer until it touches the rest skin from inside, so at rest it has no
 // effect.

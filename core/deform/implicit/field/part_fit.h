@@ -15,7 +15,7 @@
 
 namespace sinew {
 
-// Points are in part space divided by the bone's radius: the compact field ends at f = 1.
+// Points are in part space divided by the bone's radius: the support ends at f = 1.
 struct PartFit {
   Hrbf hrbf;                                 // no centres: no field
   Vec3d centre;                              // of part space, bind pose model space

@@ -13,11 +13,6 @@ namespace {
 constexpr double kSteeper = 1.25;  // maximum gradient in a cell relative to its centre
 constexpr double kCurved = 0.5;    // curvature term, times the half diagonal squared
 
-double CompactField(double f) {
-  const double x = std::clamp(f, -1.0, 1.0), rest = 1 - x;
-  return rest * rest * rest * (0.1875 * x * x + 0.5625 * x + 0.5);
-}
-
 }  // namespace
 
 std::vector<std::uint8_t> FindReach(const Hrbf& fit, const std::array<double, 3>& least,
@@ -49,7 +44,8 @@ std::vector<std::uint8_t> FindReach(const Hrbf& fit, const std::array<double, 3>
         fall += half[axis] * std::abs(double{raw[1 + axis][i]});
       }
       const double f = double{raw[0][i]} - kSteeper * fall - kCurved * diagonal2;
-      reach[row * kReachSide + i] = static_cast<std::uint8_t>(std::ceil(255 * CompactField(f)));
+      reach[row * kReachSide + i] =
+          static_cast<std::uint8_t>(std::ceil(std::clamp(127 * (1 - f), 0.0, 255.0)));
     }
   }
   return reach;

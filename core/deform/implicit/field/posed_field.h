@@ -1,12 +1,13 @@
-// posed_field.h - interface of a posed character's scalar field, used by projection and tracking.
+// posed_field.h - interface of a posed character's limbs as signed distances, used by projection.
 //
-// Compact fields (Vaillant et al. 2013): F is 1 deep inside, 0.5 on the surface and 0 outside the
-// support of all parts; its gradient points INWARD. Points are in model space. The bits of a lane
-// depend on its own point alone.
+// Each part of the skin has a field f: about the signed distance from its surface, negative inside.
+// Lengths are in units of the pose (PosedField::unit), so a gradient is about 1 at the surface.
+// Points are in model space. The bits of a lane depend on its own point alone.
 #pragma once
 
 #include <absl/container/inlined_vector.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -29,32 +30,31 @@ PointBlock BlockOf(std::size_t count, At at) {
   return block;
 }
 
-// F and its gradient at 16 points, of one part.
+// f and its gradient at 16 points, of one part.
 struct PartBlock : FieldBlock {
   std::uint32_t part = 0;
 };
 using PartBlocks = absl::InlinedVector<PartBlock, 8>;
 
-// Composition of colliding parts.
-enum class Contact : std::uint8_t {
-  kCrease,   // maximum; the gradient is discontinuous where two parts meet
-  kSurface,  // the surface of equal fields becomes part of the surface F = 0.5
+// The distances a caller needs at 16 points: at point i those of the part own[i], and of every part
+// whose f is below  f of own[i] + max(0, level[i] - least f of all parts) + margin[i].
+struct DistanceNeed {
+  std::array<std::uint16_t, kLanes> own{};
+  std::array<float, kLanes> level{}, margin{};
 };
 
 class PosedField {
  public:
   virtual ~PosedField() = default;
-  // Thread-safe; finite for finite points.
-  virtual void Evaluate(const PointBlock& points, Contact contact, FieldBlock& out) const = 0;
-
-  // The fields of single parts, ascending by part; omitted parts are 0 at all points.
-  virtual PartBlocks EvaluateParts(const PointBlock& points) const = 0;
-  // As above, for `wanted` and for the part with the largest field at each point; others may be
-  // omitted.
-  virtual PartBlocks EvaluateStrongest(
-      const PointBlock& points, [[maybe_unused]] std::span<const std::uint32_t> wanted) const {
-    return EvaluateParts(points);
-  }
+  // f of single parts and its gradient, ascending by part. Beyond the support of a part f is
+  // Reach(part). Parts that `need` does not name may be omitted; the bits of the others do not
+  // depend on that. Thread-safe; finite for finite points.
+  virtual PartBlocks Distances(const PointBlock& points, const DistanceNeed& need) const = 0;
+  virtual float Reach(std::uint32_t part) const = 0;
+  // Typical radius of a part's limb, in units, > 0.
+  virtual float Size(std::uint32_t part) const = 0;
+  // Typical limb radius in model space, > 0.
+  virtual float unit() const = 0;
   // [parts] part space to this pose's model space. Part space does not depend on the pose; each
   // part moves rigidly with its joint.
   virtual std::span<const Affine> PartFrames() const = 0;

@@ -16,83 +16,26 @@ namespace {
 
 // Limit of a placed matrix's entries; larger entries mean a joint scaled to zero.
 constexpr double kSteepest = 1e15;
-constexpr double kNoGradient = 1e-9;  // relative to 1 / unit
-constexpr double kPad = 0.02;         // margin of a support's bounds
-
-// Cosines between which colliding parts change from contact to plain union. Adjacent parts bend
-// around each other; others share a surface only if they overlap at rest.
-constexpr double kNeighbours[2] = {0.1, 0.3}, kOthers[2] = {0.7, 0.95};
+constexpr double kPad = 0.02;  // margin of a support's bounds
 
 // Bounds that intersect nothing.
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr Vec3d kNowhere{kInfinite, kInfinite, kInfinite};
 constexpr Vec3d kHere{-kInfinite, -kInfinite, -kInfinite};
 
-struct Lane {
-  double f = 0;
-  Vec3d gradient;
-};
-
-Lane At(const FieldBlock& block, std::size_t i) {
-  return {double{block.value[i]}, {double{block.x[i]}, double{block.y[i]}, double{block.z[i]}}};
-}
-
-void Put(const Lane& lane, std::size_t i, FieldBlock& block) {
-  block.value[i] = static_cast<float>(lane.f);
-  block.x[i] = static_cast<float>(lane.gradient.x);
-  block.y[i] = static_cast<float>(lane.gradient.y);
-  block.z[i] = static_cast<float>(lane.gradient.z);
-}
-
-// Converts a raw block in place to the compact field of f / r, see hrbf_kernel.cc.
-void Compact(const MusclePrimitive& muscle, const PointBlock& points, FieldBlock& block) {
-  for (std::size_t i = 0; i < kLanes; ++i) {
-    const float p[3] = {points.x[i], points.y[i], points.z[i]};
-    const bool inside = p[0] >= muscle.minimum.x && p[0] <= muscle.maximum.x &&
-                        p[1] >= muscle.minimum.y && p[1] <= muscle.maximum.y &&
-                        p[2] >= muscle.minimum.z && p[2] <= muscle.maximum.z;
-    const double x = inside ? std::clamp(double{block.value[i]} / muscle.radius, -1.0, 1.0) : 1.0;
-    const double rest = 1 - x, flat = rest * (1 + x);
-    Lane lane;
-    if (rest > 0) {
-      lane.f = rest * rest * rest * (0.1875 * x * x + 0.5625 * x + 0.5);
-      const double slope = -0.9375 * flat * flat / muscle.radius;
-      lane.gradient = slope * At(block, i).gradient;
-    }
-    Put(lane, i, block);
-  }
+bool IsInside(const MusclePrimitive& muscle, const Vec3f& p) {
+  return p.x >= muscle.minimum.x && p.x <= muscle.maximum.x && p.y >= muscle.minimum.y &&
+         p.y <= muscle.maximum.y && p.z >= muscle.minimum.z && p.z <= muscle.maximum.z;
 }
 
 }  // namespace
 
-// The parts that reach a block of points, with their fields there.
+// The parts that reach a block of points, with their distances there.
 class PosedLimbField::Query {
  public:
-  // Which parts will be queried.
-  enum class Need : std::uint8_t {
-    kLargest,  // those with the largest field at some point
-    kInside,   // also all with a field above 1/2
-    kAll,
-  };
-  // `wanted`: parts that are evaluated in any case.
-  Query(const PosedLimbField& posed, const PointBlock& points, Need need,
-        std::span<const std::uint32_t> wanted = {})
+  Query(const PosedLimbField& posed, const PointBlock& points, const DistanceNeed& need)
       : posed_(posed), points_(points) {
-    Evaluate(need, wanted, FindParts());
-    FieldBlock raw;
-    for (const MusclePrimitive& muscle : posed.muscles_) {
-      if (!Meets(muscle)) continue;
-      FieldBlock& own = Own(muscle.part);
-      EvaluateMuscle(muscle.shape, muscle.fat, points, raw);
-      Compact(muscle, points, raw);
-      MaxFieldKernel(raw.value, own.value);
-    }
-  }
-
-  void Compose(Contact contact, FieldBlock& out) const {
-    out = {};
-    for (std::size_t k = 0; k < size(); ++k) MaxFieldKernel(block(k).value, out.value);
-    if (contact == Contact::kSurface) ApplyContact(out);
+    Evaluate(need, FindParts());
   }
 
   PartBlocks Parts() const {
@@ -101,17 +44,12 @@ class PosedLimbField::Query {
     return parts;
   }
 
-  std::size_t size() const { return entries_.size(); }
-  std::uint32_t part(std::size_t slot) const { return entries_[slot].part; }
-  const FieldBlock& block(std::size_t slot) const { return blocks_[entries_[slot].block]; }
-
  private:
   struct Entry {
     std::uint32_t part, block;
   };
   struct alignas(64) Candidate {
-    float reach[kLanes];  // upper bounds of its field
-    float largest;
+    float least[kLanes];  // lower bounds of f / r
     std::uint32_t part;
   };
   using Candidates = absl::InlinedVector<Candidate, 12>;
@@ -131,43 +69,95 @@ class PosedLimbField::Query {
       for (std::uint32_t bits = hits[k]; bits != 0; bits &= bits - 1) {
         Candidate& candidate = found.emplace_back();
         candidate.part = k * 16 + static_cast<std::uint32_t>(std::countr_zero(bits));
-        candidate.largest = ReachKernel(posed_.PartAt(candidate.part), points_.x, candidate.reach);
-        if (candidate.largest == 0) found.pop_back();
+        if (!(LeastKernel(posed_.PartAt(candidate.part), points_.x, candidate.least) < 1)) {
+          found.pop_back();
+        }
       }
     }
     return found;
   }
 
-  // Evaluates the parts that can matter at some point, those with the largest bounds first, because
-  // they rule out others. Skipped parts do not change the bits of the composition.
-  void Evaluate(Need need, std::span<const std::uint32_t> wanted, const Candidates& candidates) {
-    absl::InlinedVector<std::uint32_t, 16> order;
-    for (std::uint32_t k = 0; k < candidates.size(); ++k) order.push_back(k);
-    std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
-      const float of_a = candidates[a].largest, of_b = candidates[b].largest;
-      return of_a != of_b ? of_a > of_b : a < b;
-    });
-    alignas(64) float largest[kLanes] = {};
-    for (const std::uint32_t k : order) {
-      const Candidate& candidate = candidates[k];
-      if (!Matters(candidate, need, largest) &&
-          std::ranges::find(wanted, candidate.part) == wanted.end()) {
-        continue;
+  // Distances of the parts in `need`. A part's values do not depend on which others are evaluated.
+  void Evaluate(const DistanceNeed& need, Candidates candidates) {
+    alignas(64) float least[kLanes], own[kLanes];
+    std::ranges::fill(least, std::numeric_limits<float>::infinity());
+    const auto evaluate = [&](std::uint32_t part, Candidate* candidate) {
+      const float* values = AddDistances(part, candidate).value;
+      for (std::size_t i = 0; i < kLanes; ++i) {
+        least[i] = std::min(least[i], values[i]);
+        if (need.own[i] == part) own[i] = values[i];
       }
-      FieldBlock& own = Own(candidate.part);
-      HrbfKernel(posed_.PartAt(candidate.part), points_.x, candidate.reach, own.value);
-      for (std::size_t i = 0; i < kLanes; ++i) largest[i] = std::max(largest[i], own.value[i]);
+    };
+    const auto evaluated = [&](std::uint32_t part) {
+      const auto at = std::ranges::lower_bound(entries_, part, {}, &Entry::part);
+      return at != entries_.end() && at->part == part;
+    };
+    const auto candidate_of = [&](std::uint32_t part) {
+      const auto at = std::ranges::lower_bound(candidates, part, {}, &Candidate::part);
+      return at != candidates.end() && at->part == part ? &*at : nullptr;
+    };
+    for (const std::uint16_t part : need.own) {
+      if (!evaluated(part)) evaluate(part, candidate_of(part));
+    }
+    for (const MusclePrimitive& muscle : posed_.muscles_) {
+      if (Meets(muscle) && !evaluated(muscle.part)) {
+        evaluate(muscle.part, candidate_of(muscle.part));
+      }
+    }
+    for (bool more = true; more;) {
+      more = false;
+      for (Candidate& candidate : candidates) {
+        if (evaluated(candidate.part)) continue;
+        bool needed = false;
+        for (std::size_t i = 0; i < kLanes; ++i) {
+          const float limit = own[i] + std::max(0.0f, need.level[i] - least[i]) + need.margin[i];
+          needed |= LeastDistance(candidate, i) < limit;
+        }
+        if (!needed) continue;
+        evaluate(candidate.part, &candidate);
+        more = true;
+      }
     }
   }
 
-  bool Matters(const Candidate& candidate, Need need, const float* largest) const {
-    if (need == Need::kAll) return true;
-    if (need == Need::kInside && candidate.largest > 0.5f) return true;
-    bool matters = false;
-    for (std::size_t i = 0; i < kLanes; ++i) {
-      matters |= candidate.reach[i] > 0 && candidate.reach[i] >= largest[i];
+  float LeastDistance(const Candidate& candidate, std::size_t lane) const {
+    return posed_.field_.RadiusInUnits(candidate.part) * candidate.least[lane];
+  }
+
+  // A part's distances, without a candidate those outside its reach, with its muscles.
+  const FieldBlock& AddDistances(std::uint32_t part, Candidate* candidate) {
+    FieldBlock& own = Own(part);
+    const float radius = posed_.field_.RadiusInUnits(part);
+    if (candidate == nullptr) {
+      std::ranges::fill(own.value, radius);
+    } else {
+      DistanceKernel(posed_.PartAt(part), points_.x, candidate->least, own.value);
+      const float length = radius * posed_.unit_;
+      for (std::size_t i = 0; i < kLanes; ++i) {
+        own.value[i] *= radius;
+        own.x[i] *= length;
+        own.y[i] *= length;
+        own.z[i] *= length;
+      }
     }
-    return matters;
+    for (const MusclePrimitive& muscle : posed_.muscles_) {
+      if (muscle.part == part && Meets(muscle)) AddMuscle(muscle, own);
+    }
+    return own;
+  }
+
+  // The smaller distance of part and muscle.
+  void AddMuscle(const MusclePrimitive& muscle, FieldBlock& own) const {
+    FieldBlock raw;
+    EvaluateMuscle(muscle.shape, muscle.fat, points_, raw);
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      const float value = raw.value[i] / posed_.unit_;
+      if (!IsInside(muscle, points_.At(i)) || !(value < own.value[i])) continue;
+      own.value[i] = value;
+      own.x[i] = raw.x[i];
+      own.y[i] = raw.y[i];
+      own.z[i] = raw.z[i];
+    }
   }
 
   // The block of a part, zeroed when created.
@@ -186,51 +176,6 @@ class PosedLimbField::Query {
            muscle.minimum.z <= box_[5] && muscle.maximum.z >= box_[2];
   }
 
-  double Cosine(const Vec3d& a, const Vec3d& b) const {
-    const double size = std::sqrt(Dot(a, a)) * std::sqrt(Dot(b, b));
-    const double least = kNoGradient * posed_.gradient_unit_;
-    if (!(Dot(a, a) > least * least && Dot(b, b) > least * least)) return 1;
-    return std::clamp(Dot(a, b) / size, -1.0, 1.0);
-  }
-
-  // Weight of the contact between two parts: 0 = plain union.
-  double ContactShare(std::size_t a, std::size_t b, double cosine) const {
-    const auto part_a = static_cast<std::int32_t>(part(a));
-    const auto part_b = static_cast<std::int32_t>(part(b));
-    const auto& parent = posed_.field_.parent_;
-    const bool adjacent = parent[part(a)] == part_b || parent[part(b)] == part_a;
-    const double* between = adjacent ? kNeighbours : kOthers;
-    return 1 - SmoothStep(between[0], between[1], cosine);
-  }
-
-  // 1/2 + |F1 - F2| where both points are inside: the set F1 = F2 becomes part of the surface. Uses
-  // the other part with the largest effect.
-  void ApplyContact(FieldBlock& out) const {
-    for (std::size_t i = 0; i < kLanes; ++i) {
-      std::size_t first = 0, inside = 0;
-      for (std::size_t k = 0; k < size(); ++k) {
-        inside += block(k).value[i] > 0.5f ? 1 : 0;
-        if (block(k).value[i] > block(first).value[i]) first = k;
-      }
-      if (inside < 2) continue;
-      const Lane winner = At(block(first), i);
-      double most = 0;
-      Vec3d gradient;
-      for (std::size_t k = 0; k < size(); ++k) {
-        if (k == first || !(block(k).value[i] > 0.5f)) continue;
-        const Lane other = At(block(k), i);
-        const double share = ContactShare(first, k, Cosine(winner.gradient, other.gradient));
-        const double taken = share * (other.f - 0.5);
-        if (!(taken > most)) continue;
-        most = taken;
-        gradient = share * other.gradient;
-      }
-      if (most == 0) continue;
-      const Lane base = At(out, i);
-      Put({base.f - most, base.gradient - gradient}, i, out);
-    }
-  }
-
   const PosedLimbField& posed_;
   const PointBlock& points_;
   std::array<float, 6> box_;
@@ -240,18 +185,30 @@ class PosedLimbField::Query {
 
 PosedLimbField::PosedLimbField(const LimbField& field, const PosedRig& posed,
                                std::span<const MusclePrimitive> muscles)
+    : PosedLimbField(field, muscles, [&](std::size_t p) {
+        return sinew::Compose(ToDouble(posed.joints[field.joint_[p]]), field.to_joint_[p]);
+      }) {}
+
+PosedLimbField::PosedLimbField(const LimbField& field)
+    : PosedLimbField(field, {}, [&](std::size_t p) {
+        const Vec3d& c = field.centre_[p];
+        return AffineD{{1, 0, 0, c.x, 0, 1, 0, c.y, 0, 0, 1, c.z}};
+      }) {}
+
+template <class FrameOf>
+PosedLimbField::PosedLimbField(const LimbField& field, std::span<const MusclePrimitive> muscles,
+                               FrameOf frame_of)
     : field_(field),
       muscles_(muscles),
       placed_(field.parts() * kPlacedFloats),
-      bounds_((field.parts() + kLanes - 1) / kLanes * 6 * kLanes),
-      gradient_unit_(1 / field.unit_) {
+      bounds_((field.parts() + kLanes - 1) / kLanes * 6 * kLanes) {
   for (std::size_t p = 0; p < field.parts(); ++p) {
-    const AffineD frame =
-        sinew::Compose(ToDouble(posed.joints[field.joint_[p]]), field.to_joint_[p]);
+    const AffineD frame = frame_of(p);
     frames_.push_back(ToFloat(frame));
     Place(p, frame);
   }
   for (std::size_t p = field.parts(); p < bounds_.size() / 6; ++p) SetBounds(p, kNowhere, kHere);
+  unit_ = static_cast<float>(field.unit_) * Scale();
 }
 
 void PosedLimbField::SetBounds(std::size_t part, const Vec3d& least, const Vec3d& largest) {
@@ -306,18 +263,8 @@ HrbfPart PosedLimbField::PartAt(std::size_t part) const {
           placed_.data() + part * kPlacedFloats, field_.reach_.data() + part * kReachCells};
 }
 
-void PosedLimbField::Evaluate(const PointBlock& points, Contact contact, FieldBlock& out) const {
-  const auto need = contact == Contact::kSurface ? Query::Need::kInside : Query::Need::kLargest;
-  Query(*this, points, need).Compose(contact, out);
-}
-
-PartBlocks PosedLimbField::EvaluateParts(const PointBlock& points) const {
-  return Query(*this, points, Query::Need::kAll).Parts();
-}
-
-PartBlocks PosedLimbField::EvaluateStrongest(const PointBlock& points,
-                                             std::span<const std::uint32_t> wanted) const {
-  return Query(*this, points, Query::Need::kLargest, wanted).Parts();
+PartBlocks PosedLimbField::Distances(const PointBlock& points, const DistanceNeed& need) const {
+  return Query(*this, points, need).Parts();
 }
 
 }  // namespace sinew

@@ -1,413 +1,448 @@
 #include "core/deform/implicit/project/projection.h"
 
+#include <absl/container/inlined_vector.h>
+
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
-#include <memory>
-#include <utility>
+#include <limits>
+#include <vector>
 
-#include "core/deform/implicit/project/projection_step.h"
-#include "core/deform/implicit/project/stray_points.h"
+#include "core/base/smooth_step.h"
+#include "core/base/vectors.h"
+#include "core/deform/implicit/project/level_ray.h"
 #include "core/deform/method/scratch.h"
 #include "core/deform/method/vertex_status.h"
-#include "core/simd/vec4.h"
+#include "core/rig/bones.h"
+#include "core/solve/rotation.h"
 
 namespace sinew {
 namespace {
 
-constexpr float kLongestStep = 0.25f;                     // in units
-constexpr float kNoGradient = 1e-5f;                      // per unit
-constexpr float kStrayed = 10 * kLevelTolerance;          // smoothed if steps ran out
-constexpr std::uint32_t kFirstRings = 6, kLastRings = 3;  // diffusions
-// Where wrong-side points returned, rows of a coarse mesh alternate between the sides of the
-// crease, which needs more passes.
-constexpr std::uint32_t kLastSmoothing = 1, kStraySmoothing = 3;
-constexpr std::size_t kFewNeighbours = 3;  // points with at most this many stay
-constexpr float kMinStray = 0.5f;          // relative to the longest step
-constexpr float kFarthestBack = 2;         // times the point's path: beyond is no contact
-constexpr std::size_t kGrain = 1024;       // points per chunk of a sweep
+constexpr std::size_t kGrain = 256;  // points
+// Cosines of 11 and 32 degrees: by less skin that two limbs share does not fold, from the second on
+// it may touch itself. Other angles from 18 and 45 degrees change no figure.
+constexpr double kNoFold = 0.98, kFold = 0.85;
+// Share of its distance from the skinned point that a tracked point keeps from step to step. At .8
+// the skin of a bend of 160 degrees overlaps half as much again; at 1 single points drift away.
+constexpr double kKept = 0.9;
+// Farthest it is kept, relative to its owner. At half of it twice as much overlaps; double saves a
+// sixth, but a limb that passes through another drags its skin farther.
+constexpr double kFarthest = 1;
+constexpr float kInfinite = std::numeric_limits<float>::infinity();
 
-// Allocates arrays from a frame's scratch; contents are undefined.
-class Scratch {
- public:
-  explicit Scratch(std::span<float> floats) : floats_(floats) {}
-
-  template <class T>
-  std::span<T> Take(std::size_t count) {
-    const std::size_t size = WholeLines((count * sizeof(T) + sizeof(float) - 1) / sizeof(float));
-    T* const first = reinterpret_cast<T*>(floats_.data());
-    std::uninitialized_default_construct_n(first, count);
-    floats_ = floats_.subspan(size);
-    return {first, count};
-  }
-
- private:
-  std::span<float> floats_;
-};
+Mat3d Times(double factor, Mat3d m) {
+  for (double& entry : m.m) entry *= factor;
+  return m;
+}
 
 class Projection {
  public:
-  Projection(const SkinSurface& skin, const PosedField& field, const ProjectionOptions& options,
-             const StageFrame& frame)
-      : skin_(skin), field_(field), options_(options), frame_(frame) {
-    const std::size_t count = skin.points();
-    Scratch scratch(frame.scratch);
-    points_.at = scratch.Take<float>(count * 4);
-    next_ = scratch.Take<float>(count * 4);
-    points_.gradient = scratch.Take<float>(count * 4);
-    points_.known = scratch.Take<std::uint8_t>(count);
-    points_.state = scratch.Take<std::uint8_t>(count);
-    first_state_ = scratch.Take<std::uint8_t>(count);
-    reached_ = scratch.Take<std::uint8_t>(count);
-    flag_ = scratch.Take<float>(count);
-    next_flag_ = scratch.Take<float>(count);
-    list_ = scratch.Take<std::uint32_t>(count);
-    region_ = scratch.Take<std::uint32_t>(count);
-    const float unit = options.unit * field.Scale();
-    rules_ = {.sigma = options.sigma,
-              .longest = kLongestStep * unit,
-              .creases = options.contact,
-              .least_gradient = kNoGradient / unit};
+  Projection(const ProjectionInput& input, const ProjectedBefore* before, const Task& task,
+             std::span<float> at, std::span<std::uint8_t> status)
+      : level_(input.level),
+        skin_(input.skin),
+        bind_pose_(input.bind_pose),
+        posed_(input.posed),
+        contact_(input.contact),
+        before_(before),
+        task_(task),
+        at_(at),
+        status_(status),
+        turns_(TurnsOf(input.bind_pose, input.posed)) {
+    const std::span<const Affine> from = bind_pose_.PartFrames(), to = posed_.PartFrames();
+    for (std::size_t b = 0; b < to.size(); ++b) {
+      const bool flat = Flattens(Linear(ToDouble(to[b])));
+      flat_.push_back(flat);
+      back_.push_back(flat ? AffineD() : Compose(ToDouble(from[b]), Inverse(ToDouble(to[b]))));
+    }
   }
 
   void Run(ProjectionCounts* counts) {
-    GatherPoints(skin_, frame_.in, points_.at, frame_.task);
-    std::ranges::fill(points_.known, std::uint8_t{0});
-    std::ranges::fill(points_.state, static_cast<std::uint8_t>(VertexStatus::kExcluded));
-    std::size_t moving = 0;
-    for (std::uint32_t p = 0; p < skin_.points(); ++p) {
-      if (IsSkin(p)) list_[moving++] = p;
-    }
-    Fit(moving, options_.iterations, options_.relax);
-    if (counts != nullptr) Count(counts->first);
-
-    FlagStopped();
-    if (options_.contact && options_.strays) ReturnFromContact();
-    std::ranges::copy(points_.state, first_state_.begin());
-    const bool smooth = options_.contact && options_.smoothing > 0;
-    const std::size_t region = smooth && flagged_ > 0 ? Grow(kFirstRings) : 0;
-    if (region > 0) Smooth(region, kFirstRings, options_.smoothing);
-    Refit(region);
-    if (options_.contact && options_.strays) ReturnToContact();
-    if (region > 0) {
-      FlagStopped();
-      if (flagged_ > 0) {
-        Smooth(Grow(kLastRings), kLastRings, strayed_ ? kStraySmoothing : kLastSmoothing);
-      }
-    }
-    KeepFirstVertexStatus();
-
-    GoPartOfWay(skin_, frame_.in, points_.at, frame_.task);
-    ScatterPoints(skin_, frame_.in, points_.at, frame_.out, frame_.task);
-    if (!frame_.vertex_status.empty()) {
-      ScatterVertexStatus(skin_, frame_.layout, points_.state, frame_.vertex_status);
-    }
-    if (counts != nullptr) {
-      Count(counts->last);
-      counts->evaluations = evaluations_;
-    }
+    task_.For(skin_.points(), kGrain, [&](std::size_t begin, std::size_t end) {
+      Solve(static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end));
+    });
+    if (counts != nullptr) *counts = {moved_, touching_, evaluations_};
   }
 
  private:
-  bool IsSkin(std::uint32_t p) const { return skin_.IsSkin(p); }
-  VertexStatus State(std::uint32_t p) const { return static_cast<VertexStatus>(points_.state[p]); }
+  using Rays = absl::InlinedVector<LevelRay, kLanes>;
 
-  // Steps the first `count` points of list_ until all have stopped.
-  void Fit(std::size_t count, std::uint32_t iterations, bool relax) {
-    for (std::size_t i = 0; i < count; ++i) points_.state[list_[i]] = kMovingPoint;
-    for (std::uint32_t k = 0; k < iterations && count > 0; ++k) {
-      if (frame_.task.cancelled()) break;
-      const std::span<const std::uint32_t> moving = list_.first(count);
-      frame_.task.For(count, kStepGrain, [&](std::size_t begin, std::size_t end) {
-        evaluations_ += AdvancePoints(field_, skin_.potential, rules_, k == 0,
-                                      moving.subspan(begin, end - begin), points_);
-      });
-      const auto stopped =
-          std::remove_if(list_.begin(), list_.begin() + std::ssize(moving),
-                         [&](std::uint32_t p) { return points_.state[p] != kMovingPoint; });
-      count = static_cast<std::size_t>(stopped - list_.begin());
-      if (relax && k + 1 < iterations) Relax(count);
+  // The points of a chunk: a first evaluation of all, then rounds for those off their level.
+  void Solve(std::uint32_t begin, std::uint32_t end) {
+    std::vector<LevelRay> moving;
+    std::array<std::uint32_t, kLanes> list;
+    std::size_t count = 0;
+    const auto flush = [&] {
+      if (count > 0) Start(std::span(list).first(count), moving);
+      count = 0;
+    };
+    for (std::uint32_t p = begin; p < end; ++p) {
+      if (!skin_.IsSkin(p) || level_.owner[p] == kNoOwner || flat_[level_.owner[p]]) continue;
+      if (before_ != nullptr && before_->only_tracked && !(Tracked(p) > 0)) continue;
+      list[count++] = p;
+      if (count == kLanes) flush();
     }
-    for (std::size_t i = 0; i < count; ++i) {
-      points_.state[list_[i]] = static_cast<std::uint8_t>(VertexStatus::kIterationLimit);
+    flush();
+    std::vector<LevelRay*> active;
+    for (LevelRay& ray : moving) {
+      if (!ray.done) active.push_back(&ray);
+    }
+    for (int round = 1; round < kRounds && !active.empty(); ++round) {
+      for (std::size_t first = 0; first < active.size(); first += kLanes) {
+        Advance(std::span(active).subspan(first, std::min(kLanes, active.size() - first)));
+      }
+      std::erase_if(active, [](const LevelRay* ray) { return ray->done; });
+    }
+    for (const LevelRay& ray : moving) Finish(ray);
+  }
+
+  // Adds the points of `list` that are off their level.
+  void Start(std::span<const std::uint32_t> list, std::vector<LevelRay>& moving) {
+    std::array<LevelRay, kLanes> rays;
+    std::array<LevelRay*, kLanes> all;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      rays[i].point = list[i];
+      rays[i].owner = level_.owner[list[i]];
+      rays[i].level = level_.level[list[i]];
+      rays[i].room = level_.room[list[i]];
+      rays[i].size = posed_.Size(rays[i].owner);
+      rays[i].unit = double{rays[i].size * posed_.unit()};
+      rays[i].start = StartOf(rays[i]);
+      all[i] = &rays[i];
+    }
+    const std::span<LevelRay* const> started = std::span(all).first(list.size());
+    const PartBlocks parts = Evaluate(started);
+    absl::InlinedVector<LevelRay*, kLanes> off;
+    absl::InlinedVector<std::size_t, kLanes> lane;
+    for (std::size_t i = 0; i < started.size(); ++i) {
+      if (!(Tracked(rays[i].point) > 0) && IsStill(rays[i], parts, i)) {
+        SetStatus(rays[i].point, VertexStatus::kNotDisplaced);
+        continue;
+      }
+      off.push_back(all[i]);
+      lane.push_back(i);
+    }
+    if (off.empty()) return;
+    for (std::size_t k = 0; k < off.size(); ++k) {
+      AddNeighbours(*off[k]);
+      AddTouched(*off[k], parts, lane[k]);
+    }
+    AddTrust(off);
+    for (std::size_t k = 0; k < off.size(); ++k) {
+      LevelRay& ray = *off[k];
+      SetFolds(ray);
+      SetDirection(ray);
+      ray.Step(LevelAt(ray, parts, lane[k]));
+      moving.push_back(ray);
     }
   }
 
-  // Relaxed position of point p along the surface, scaled by its remaining distance from the level:
-  // 1 - (|d| - 1)^4.
-  Vec4 Relaxed(std::uint32_t p) const {
-    const Vec4 at = Load4(points_.at.data(), p);
-    const Vec4 g = Load4(points_.gradient.data(), p);
-    Vec4 shift = {0, 0, 0, 0};
-    float total = 0;
-    for (std::size_t k = skin_.rows.begin(p); k < skin_.rows.end(p); ++k) {
-      const auto weight = static_cast<float>(skin_.mean_value[k]);
-      shift += weight * (Load4(points_.at.data(), skin_.rows.At(p, k)) - at);
+  // The skinned point, or, the more its owner is bent, where the point was carried from its
+  // position before.
+  Vec3d StartOf(const LevelRay& ray) const {
+    const float* const at = at_.data() + std::size_t{4} * ray.point;
+    const Vec3d skinned = {at[0], at[1], at[2]};
+    const double tracked = Tracked(ray.point);
+    if (!(tracked > 0)) return skinned;
+    const float* const last = before_->points.data() + std::size_t{3} * ray.point;
+    const Vec3d aside = Carried(ray, {last[0], last[1], last[2]}) - skinned;
+    // A length beyond the limit approaches it smoothly.
+    const double far = Length(aside) / (kFarthest * ray.unit), squared = far * far;
+    return skinned + (kKept * tracked / std::sqrt(std::sqrt(1 + squared * squared))) * aside;
+  }
+
+  // How much a point starts from its position before.
+  double Tracked(std::uint32_t p) const {
+    return before_ == nullptr ? 0 : double{level_.hold[p] * before_->bent[level_.owner[p]]};
+  }
+
+  // Where the limbs of a ray's point carry x.
+  Vec3d Carried(const LevelRay& ray, const Vec3d& x) const {
+    const auto moved = [&](std::size_t part) { return Apply(before_->moves[part], x); };
+    double total = double{level_.own_weight[ray.point]};
+    Vec3d sum = total * moved(ray.owner);
+    for (std::size_t k = level_.neighbours[ray.point]; k < level_.neighbours[ray.point + 1]; ++k) {
+      const double weight = double{level_.weight[k]};
+      sum = sum + weight * moved(level_.part[k]);
       total += weight;
     }
-    shift /= std::max(total, 1.0f);
-    const float length2 = g[0] * g[0] + g[1] * g[1] + g[2] * g[2];
-    const float along = shift[0] * g[0] + shift[1] * g[1] + shift[2] * g[2];
-    const Vec4 normal = {g[0], g[1], g[2], 0};
-    shift -= (along / length2) * normal;
-    const float left = (std::abs(g[3]) - 1) * (std::abs(g[3]) - 1);
-    return at + std::max(0.0f, 1 - left * left) * shift;
+    return x + (total > 0 ? (1 / total) * sum : moved(ray.owner));
   }
 
-  void Relax(std::size_t count) {
-    frame_.task.For(count, kGrain, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) {
-        const std::uint32_t p = list_[i];
-        // A row is positive or all zero; then its sum is 0 and the point stays.
-        Store4(Relaxed(p), next_.data(), p);
-      }
-    });
-    frame_.task.For(count, kGrain, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) TakeNext(list_[i]);
-    });
+  // One more step of up to 16 rays.
+  void Advance(std::span<LevelRay* const> rays) {
+    const PartBlocks parts = Evaluate(rays);
+    for (std::size_t i = 0; i < rays.size(); ++i) AddTouched(*rays[i], parts, i);
+    AddTrust(rays);
+    for (std::size_t i = 0; i < rays.size(); ++i) rays[i]->Step(LevelAt(*rays[i], parts, i));
   }
 
-  void TakeNext(std::uint32_t p) {
-    const Vec4 from = Load4(points_.at.data(), p), to = Load4(next_.data(), p);
-    if (from[0] == to[0] && from[1] == to[1] && from[2] == to[2]) return;
-    Store4(to, points_.at.data(), p);
-    points_.known[p] = 0;
+  Vec3d PointOf(const LevelRay& ray) const {
+    return ray.start + (ray.t * ray.unit) * ray.direction;
   }
 
-  Vec3f Skinned(std::uint32_t p) const { return skin_.PointOf(frame_.in, p); }
-  Vec3f At(std::uint32_t p) const {
-    return {points_.at[4 * p], points_.at[4 * p + 1], points_.at[4 * p + 2]};
+  // Parts whose lead is below this can change T, see SoftMinimum.
+  static float Margin(const LevelRay& ray) {
+    return kWidestContact + static_cast<float>(kOutwardSlope * std::max(0.0, -ray.t));
   }
 
-  // On its level, and far from its skinned position.
-  bool MayStray(std::uint32_t p) const {
-    const Vec3f from = Skinned(p), to = At(p);
-    const float x = to.x - from.x, y = to.y - from.y, z = to.z - from.z;
-    const float least = kMinStray * rules_.longest;
-    return State(p) == VertexStatus::kFitted && x * x + y * y + z * z > least * least;
-  }
-
-  // Finds wrong-side points from the contact outward, ring by ring, and returns them; they stop at
-  // contacts too.
-  void ReturnFromContact() {
-    std::size_t begin = 0, end = flagged_;
-    std::ranges::fill(reached_, std::uint8_t{0});
-    for (std::size_t i = 0; i < end; ++i) reached_[region_[i]] = 1;
-    while (begin < end && !frame_.task.cancelled()) {
-      std::size_t count = 0;
-      for (; begin < end; ++begin) {
-        const std::uint32_t p = region_[begin];
-        for (std::size_t k = skin_.rows.begin(p); k < skin_.rows.end(p); ++k) {
-          const std::uint32_t q = skin_.rows.At(p, k);
-          if (reached_[q] != 0 || !MayStray(q)) continue;
-          reached_[q] = 1;
-          list_[count++] = q;
-        }
-      }
-      count = Find(count);
-      std::copy_n(list_.begin(), count, region_.begin() + static_cast<std::ptrdiff_t>(end));
-      end += count;
+  PartBlocks Evaluate(std::span<LevelRay* const> rays) {
+    const PointBlock points =
+        BlockOf(rays.size(), [&](std::size_t i) { return ToFloat(PointOf(*rays[i])); });
+    DistanceNeed need;
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      const LevelRay& ray = *rays[std::min(i, rays.size() - 1)];
+      need.own[i] = ray.owner;
+      need.level[i] = ray.level * ray.size;
+      need.margin[i] = Margin(ray) * ray.size;
     }
-    std::copy(region_.begin() + static_cast<std::ptrdiff_t>(flagged_),
-              region_.begin() + static_cast<std::ptrdiff_t>(end), list_.begin());
-    const std::size_t strays = end - flagged_;
-    Return(strays);
-    for (std::size_t i = 0; i < strays; ++i) {
-      if (State(list_[i]) == VertexStatus::kGradientDivergence) Flag(list_[i]);
+    evaluations_ += rays.size();
+    return posed_.Distances(points, need);
+  }
+
+  static float OwnDistance(const LevelRay& ray, const PartBlocks& parts, std::size_t i) {
+    for (const PartBlock& part : parts) {
+      if (part.part == ray.owner) return part.value[i] / ray.size;
     }
+    return kInfinite;  // never: the owner is always evaluated
   }
 
-  // Returns points of the unsmoothed contact that left it through another limb's side.
-  void ReturnToContact() {
-    std::size_t count = 0;
-    for (std::uint32_t p = 0; p < skin_.points(); ++p) {
-      const auto first = static_cast<VertexStatus>(first_state_[p]);
-      if (first == VertexStatus::kGradientDivergence && MayStray(p)) list_[count++] = p;
-    }
-    Return(Find(count));
-  }
-
-  void Return(std::size_t count) {
-    strayed_ = strayed_ || count > 0;
-    ForStrays(count, true);
-  }
-
-  // Keeps the wrong-side points among the first `count` of list_ and returns their number.
-  std::size_t Find(std::size_t count) {
-    ForStrays(count, false);
-    const auto rest =
-        std::remove_if(list_.begin(), list_.begin() + static_cast<std::ptrdiff_t>(count),
-                       [&](std::uint32_t p) { return points_.state[p] != kMovingPoint; });
-    return static_cast<std::size_t>(rest - list_.begin());
-  }
-
-  // Finds (or with `back` returns) wrong-side points among the first `count` of list_.
-  void ForStrays(std::size_t count, bool back) {
-    std::sort(list_.begin(), list_.begin() + static_cast<std::ptrdiff_t>(count));
-    for (std::size_t i = 0; i < count; ++i) {  // also if cancelled
-      points_.state[list_[i]] = static_cast<std::uint8_t>(VertexStatus::kFitted);
-    }
-    frame_.task.For(count, kLanes, [&](std::size_t begin, std::size_t end) {
-      for (; begin < end; begin += kLanes) {
-        std::array<StrayPoint, kLanes> points;
-        const auto some = std::span(points).first(std::min(kLanes, end - begin));
-        for (std::size_t i = 0; i < some.size(); ++i) {
-          const std::uint32_t p = list_[begin + i];
-          const Vec3f from = Skinned(p), to = At(p);
-          const float way = std::hypot(to.x - from.x, to.y - from.y, to.z - from.z);
-          some[i] = {.point = p, .at = back ? from : to, .farthest = kFarthestBack * way};
-        }
-        if (back) {
-          ReturnStrays(skin_, field_, rules_.longest, rules_.least_gradient, some);
-        } else {
-          FindStrays(skin_, field_, some);
-        }
-        for (const StrayPoint& point : some) {
-          if (!point.found) continue;
-          points_.state[point.point] =
-              back ? static_cast<std::uint8_t>(VertexStatus::kGradientDivergence) : kMovingPoint;
-          if (!back) continue;
-          Store4(Vec4{point.at.x, point.at.y, point.at.z, 0}, points_.at.data(), point.point);
-          points_.known[point.point] = 0;
-        }
-      }
-    });
-  }
-
-  void Flag(std::uint32_t p) {
-    flag_[p] = 1;
-    region_[flagged_++] = p;
-  }
-
-  // Flags points that stopped short of their level: flagged_ of them, listed in region_.
-  void FlagStopped() {
-    std::ranges::fill(flag_, 0.0f);
-    std::ranges::fill(next_flag_, 0.0f);
-    flagged_ = 0;
-    for (std::uint32_t p = 0; p < skin_.points(); ++p) {
-      const bool flagged = State(p) == VertexStatus::kGradientDivergence ||
-                           State(p) == VertexStatus::kPotentialPit ||
-                           (State(p) == VertexStatus::kIterationLimit &&
-                            std::abs(points_.gradient[4 * p + 3]) > kStrayed);
-      if (flagged) Flag(p);
-    }
-  }
-
-  // Adds the points within `rings` rings of the flagged ones to region_.
-  std::size_t Grow(std::uint32_t rings) {
-    std::ranges::fill(reached_, std::uint8_t{0});
-    std::size_t count = flagged_, begin = 0;
-    for (std::size_t i = 0; i < count; ++i) reached_[region_[i]] = 1;
-    for (std::uint32_t ring = 0; ring < rings; ++ring) {
-      const std::size_t end = count;
-      for (; begin < end; ++begin) {
-        const std::uint32_t p = region_[begin];
-        for (std::size_t k = skin_.rows.begin(p); k < skin_.rows.end(p); ++k) {
-          const std::uint32_t q = skin_.rows.At(p, k);
-          if (reached_[q] != 0) continue;
-          reached_[q] = 1;
-          region_[count++] = q;
-        }
-      }
-    }
-    std::sort(region_.begin(), region_.begin() + static_cast<std::ptrdiff_t>(count));
-    return count;
-  }
-
+  // Visits the parts beside the owner that can change T, ascending, whatever the other lanes need.
   template <class Visit>
-  void ForRegion(std::size_t region, Visit visit) const {
-    frame_.task.For(region, kGrain, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) visit(region_[i]);
+  void ForTouched(const LevelRay& ray, const PartBlocks& parts, std::size_t i, Visit visit) const {
+    const float own = OwnDistance(ray, parts, i);
+    const auto beside = [&](const PartBlock& part) {
+      return Beside(part.value[i] / ray.size, posed_.Reach(part.part) / ray.size);
+    };
+    float least = own;
+    for (const PartBlock& part : parts) {
+      if (part.part != ray.owner) least = std::min(least, beside(part));
+    }
+    const float limit = own + std::max(0.0f, ray.level - least) + Margin(ray);
+    for (const PartBlock& part : parts) {
+      if (part.part == ray.owner) continue;
+      const float f = beside(part);
+      if (f < limit) visit(part, f);
+    }
+  }
+
+  bool IsStill(const LevelRay& ray, const PartBlocks& parts, std::size_t i) const {
+    bool alone = true;
+    ForTouched(ray, parts, i, [&](const PartBlock&, float) { alone = false; });
+    return alone && std::abs(double{ray.level - OwnDistance(ray, parts, i)}) < kAtLevel;
+  }
+
+  void AddNeighbours(LevelRay& ray) const {
+    for (std::size_t k = level_.neighbours[ray.point]; k < level_.neighbours[ray.point + 1]; ++k) {
+      if (level_.lead[k] < kLeanWidth) ray.contacts.push_back(NewContact(ray, level_.part[k]));
+    }
+  }
+
+  void AddTouched(LevelRay& ray, const PartBlocks& parts, std::size_t i) const {
+    ForTouched(ray, parts, i, [&](const PartBlock& part, float) {
+      if (ray.ContactWith(part.part) == nullptr) {
+        ray.contacts.push_back(NewContact(ray, static_cast<std::uint16_t>(part.part)));
+      }
     });
   }
 
-  void Smooth(std::size_t region, std::uint32_t diffusions, std::uint32_t passes) {
-    for (std::uint32_t pass = 0; pass < diffusions; ++pass) {
-      ForRegion(region, [&](std::uint32_t p) {
-        float sum = 0;
-        const std::size_t size = skin_.rows.RowSize(p);
-        for (std::size_t k = skin_.rows.begin(p); k < skin_.rows.end(p); ++k) {
-          sum += flag_[skin_.rows.At(p, k)];
+  LevelContact NewContact(const LevelRay& ray, std::uint16_t part) const {
+    for (std::size_t k = level_.neighbours[ray.point]; k < level_.neighbours[ray.point + 1]; ++k) {
+      if (level_.part[k] != part) continue;
+      LevelContact contact = ContactOf(part, level_.lead[k], level_.contact[k]);
+      contact.shared = level_.weight[k] > 0;
+      return contact;
+    }
+    return ContactOf(part, kInfinite, 1);
+  }
+
+  // Sets the trust of new contacts: part by part, because each carries its points back by its own
+  // motion.
+  void AddTrust(std::span<LevelRay* const> rays) {
+    absl::InlinedVector<std::uint16_t, 8> parts;
+    for (const LevelRay* ray : rays) {
+      for (const LevelContact& contact : ray->contacts) {
+        if (!contact.known && std::ranges::find(parts, contact.part) == parts.end()) {
+          parts.push_back(contact.part);
         }
-        next_flag_[p] = size > 0 ? sum / static_cast<float>(size) : 0;
-      });
-      std::swap(flag_, next_flag_);
+      }
     }
-    for (std::uint32_t k = 0; k < passes && !frame_.task.cancelled(); ++k) {
-      ForRegion(region, [&](std::uint32_t p) { Store4(Smoothed(p), next_.data(), p); });
-      ForRegion(region, [&](std::uint32_t p) { TakeNext(p); });
-    }
-  }
-
-  // Offset from the skinned position of p to the mean of its neighbours' skinned positions.
-  Vec4 SkinnedShape(std::uint32_t p) const {
-    const Vec4 from = ToVec4(Skinned(p));
-    Vec4 shape = {0, 0, 0, 0};
-    for (std::size_t k = skin_.rows.begin(p); k < skin_.rows.end(p); ++k) {
-      shape += skin_.cotangent[k] * (ToVec4(Skinned(skin_.rows.At(p, k))) - from);
-    }
-    return shape;
-  }
-
-  Vec4 Smoothed(std::uint32_t p) const {
-    const Vec4 at = Load4(points_.at.data(), p);
-    if (!IsSkin(p) || !(flag_[p] > 0) || skin_.rows.RowSize(p) <= kFewNeighbours) return at;
-    Vec4 shift = {0, 0, 0, 0};
-    for (std::size_t k = skin_.rows.begin(p); k < skin_.rows.end(p); ++k) {
-      shift += skin_.cotangent[k] * (Load4(points_.at.data(), skin_.rows.At(p, k)) - at);
-    }
-    const float firmness = skin_.FirmnessOf(p);
-    if (firmness > 0) shift -= firmness * SkinnedShape(p);
-    return at + flag_[p] * shift;
-  }
-
-  // Steps smoothed points, and those whose steps ran out, back to their level; all others are on
-  // it.
-  void Refit(std::size_t region) {
-    std::size_t count = 0;
-    for (std::uint32_t p = 0; p < skin_.points(); ++p) {
-      const bool smoothed = region > 0 && reached_[p] != 0 && flag_[p] > 0;
-      if (IsSkin(p) && (smoothed || State(p) == VertexStatus::kIterationLimit)) list_[count++] = p;
-    }
-    Fit(count, options_.fit_iterations, false);
-  }
-
-  // A point not moved by the last steps keeps its first status.
-  void KeepFirstVertexStatus() {
-    for (std::size_t p = 0; p < skin_.points(); ++p) {
-      if (points_.state[p] == static_cast<std::uint8_t>(VertexStatus::kNotDisplaced)) {
-        points_.state[p] = first_state_[p];
+    for (const std::uint16_t part : parts) {
+      absl::InlinedVector<std::pair<LevelRay*, LevelContact*>, kLanes> of;
+      for (LevelRay* ray : rays) {
+        LevelContact* contact = ray->ContactWith(part);
+        if (contact != nullptr && !contact->known) of.emplace_back(ray, contact);
+      }
+      const AffineD& back = back_[part];
+      const PointBlock points = BlockOf(
+          of.size(), [&](std::size_t i) { return ToFloat(Apply(back, of[i].first->start)); });
+      DistanceNeed need;
+      need.own.fill(part);
+      need.level.fill(-kInfinite);
+      for (std::size_t i = 0; i < kLanes; ++i) {
+        need.margin[i] = kTrustWidth * of[std::min(i, of.size() - 1)].first->size;
+      }
+      evaluations_ += of.size();
+      const PartBlocks at_rest = bind_pose_.Distances(points, need);
+      for (std::size_t i = 0; i < of.size(); ++i) {
+        float own = kInfinite, others = kInfinite;
+        for (const PartBlock& block : at_rest) {
+          float& least = block.part == part ? own : others;
+          const float size = of[i].first->size;
+          least =
+              std::min(least, Beside(block.value[i] / size, bind_pose_.Reach(block.part) / size));
+        }
+        const float size = of[i].first->size;
+        of[i].second->trust = flat_[part] || !(own < kInfinite) ? 0 : Trust(own, others);
+        of[i].second->known = true;
+        of[i].second->size = std::min(1.0f, posed_.Size(part) / size);
       }
     }
   }
 
-  void Count(std::array<std::size_t, 7>& counts) const {
-    for (const std::uint8_t state : points_.state) ++counts[state];
+  // Skin that two limbs share touches itself only where it folds: contact between them begins with
+  // the angle by which they turn it apart.
+  void SetFolds(LevelRay& ray) const {
+    const Vec3d inward = ToDouble(level_.inward[ray.point]);
+    const Vec3d own = Multiply(turns_[ray.owner], inward);
+    for (LevelContact& contact : ray.contacts) {
+      if (!contact.shared) continue;
+      const double cosine = Dot(own, Multiply(turns_[contact.part], inward));
+      contact.contact *= static_cast<float>(SmoothStep((kNoFold - cosine) / (kNoFold - kFold)));
+    }
   }
 
+  // The blended inward direction, leaning towards neighbours. A point between two limbs would
+  // otherwise move within the surface between them, and T would never reach zero.
+  void SetDirection(LevelRay& ray) const {
+    const Mat3d& own = turns_[ray.owner];
+    const Vec3d inward = ToDouble(level_.inward[ray.point]);
+    Vec3d sum = double{level_.own_weight[ray.point]} * Multiply(own, inward);
+    for (std::size_t k = level_.neighbours[ray.point]; k < level_.neighbours[ray.point + 1]; ++k) {
+      sum = sum + double{level_.weight[k]} * Multiply(turns_[level_.part[k]], inward);
+    }
+    if (!(Length(sum) > 0)) sum = Multiply(own, inward);
+    ray.direction = Unit(sum);
+    for (std::size_t k = level_.neighbours[ray.point]; k < level_.neighbours[ray.point + 1]; ++k) {
+      const double near = 1 - SmoothStep(double{level_.lead[k] / kLeanWidth});
+      const LevelContact* contact = ray.ContactWith(level_.part[k]);
+      if (!(near > 0) || contact == nullptr) continue;
+      // Halfway between the turns of both limbs.
+      const Vec3d towards = ToDouble(level_.towards[k]);
+      const Vec3d turned = Unit(Multiply(own, towards) + Multiply(turns_[level_.part[k]], towards));
+      ray.direction = ray.direction - (near * double{contact->trust}) * turned;
+    }
+    ray.direction = Unit(ray.direction);
+  }
+
+  // T and its slope at the ray's point.
+  LevelValue LevelAt(const LevelRay& ray, const PartBlocks& parts, std::size_t i) const {
+    const auto slope_of = [&](const PartBlock& part) {
+      return part.x[i] * ray.direction.x + part.y[i] * ray.direction.y +
+             part.z[i] * ray.direction.z;
+    };
+    double least = std::numeric_limits<double>::infinity(), least_slope = 0, own = 0, own_slope = 0;
+    for (const PartBlock& part : parts) {
+      if (part.part != ray.owner) continue;
+      least = own = double{part.value[i] / ray.size};
+      least_slope = own_slope = slope_of(part);
+    }
+    ForTouched(ray, parts, i, [&](const PartBlock& part, float f) {
+      const double trust = double{ray.ContactWith(part.part)->trust};
+      const double shown = double{f} + (1 - trust) * double{kUntrusted};
+      if (!(shown < least)) return;
+      least = shown;
+      least_slope = slope_of(part);
+    });
+    const double depth = double{ray.level} - least;
+    LevelValue level = {.value = depth, .slope = -least_slope, .depth = depth};
+    if (!contact_) return level;
+    const double rise = ray.t < 0 ? kOutwardSlope : 0;
+    ForTouched(ray, parts, i, [&](const PartBlock& part, float f) {
+      const LevelContact& contact = *ray.ContactWith(part.part);
+      const LevelValue lead = {.value = double{f} - own + double{contact.slack} + rise * ray.t,
+                               .slope = slope_of(part) - own_slope + rise};
+      level.Meet(lead, contact);
+    });
+    return level;
+  }
+
+  void Finish(const LevelRay& ray) {
+    if (ray.t == 0) {
+      if (Tracked(ray.point) > 0) Put(ray.start, ray.point);
+      return SetStatus(
+          ray.point, ray.presses ? VertexStatus::kGradientDivergence : VertexStatus::kNotDisplaced);
+    }
+    const double way = double{level_.hold[ray.point]} * ray.Way(double{level_.outward[ray.point]});
+    Put(ray.start + (way * ray.unit) * ray.direction, ray.point);
+    ++moved_;
+    touching_ += ray.touches ? 1 : 0;
+    SetStatus(ray.point, ray.touches                  ? VertexStatus::kGradientDivergence
+                         : std::abs(ray.last) < kNear ? VertexStatus::kFitted
+                                                      : VertexStatus::kIterationLimit);
+  }
+
+  void Put(const Vec3d& to, std::uint32_t p) const {
+    float* const out = at_.data() + std::size_t{4} * p;
+    out[0] = static_cast<float>(to.x);
+    out[1] = static_cast<float>(to.y);
+    out[2] = static_cast<float>(to.z);
+  }
+
+  void SetStatus(std::uint32_t p, VertexStatus status) const {
+    if (!status_.empty()) status_[p] = static_cast<std::uint8_t>(status);
+  }
+
+  const LevelSkin& level_;
   const SkinSurface& skin_;
-  const PosedField& field_;
-  const ProjectionOptions& options_;
-  const StageFrame& frame_;
-  StepRules rules_;
-  MovingPoints points_;
-  std::span<float> next_, flag_, next_flag_;
-  std::span<std::uint8_t> first_state_, reached_;
-  std::span<std::uint32_t> list_, region_;
-  std::size_t flagged_ = 0;
-  bool strayed_ = false;
-  std::atomic<std::size_t> evaluations_{0};
+  const PosedField &bind_pose_, &posed_;
+  const bool contact_;
+  const ProjectedBefore* const before_;  // or null
+  const Task& task_;
+  const std::span<float> at_;             // [P][4]
+  const std::span<std::uint8_t> status_;  // [P] VertexStatus, or empty
+  const std::vector<Mat3d> turns_;        // [parts]
+  std::vector<AffineD> back_;             // [parts] to the bind pose
+  std::vector<bool> flat_;                // [parts] scaled to zero: its points stay
+  std::atomic<std::size_t> moved_{0}, touching_{0}, evaluations_{0};
 };
 
 }  // namespace
 
-std::size_t ProjectionScratch(std::size_t points) {
-  return 3 * WholeLines(points * 4) + 4 * WholeLines((points + 3) / 4) + 4 * WholeLines(points);
+std::vector<Mat3d> TurnsOf(const PosedField& bind_pose, const PosedField& posed) {
+  const std::span<const Affine> from = bind_pose.PartFrames(), to = posed.PartFrames();
+  std::vector<Mat3d> turns;
+  for (std::size_t b = 0; b < to.size(); ++b) {
+    const Mat3d motion = Linear(Compose(ToDouble(to[b]), Inverse(ToDouble(from[b]))));
+    // Of a mirrored part: the reflection of a rotation, which unlike the nearest one is unique.
+    const double sign = Determinant(motion) < 0 ? -1 : 1;
+    Mat3d turn{.m = {}};
+    if (!Flattens(motion)) turn = Times(sign, NearestRotation(Times(sign, motion)).rotation);
+    turns.push_back(turn);
+  }
+  return turns;
 }
 
-void Project(const SkinSurface& skin, const PosedField& field, const ProjectionOptions& options,
-             const StageFrame& frame, ProjectionCounts* counts) {
-  Projection(skin, field, options, frame).Run(counts);
+std::size_t ProjectionScratch(std::size_t points) {
+  return WholeLines(points * 4);
+}
+
+void ProjectPoints(const ProjectionInput& input, const ProjectedBefore* before, const Task& task,
+                   std::span<float> at, std::span<std::uint8_t> status, ProjectionCounts* counts) {
+  std::ranges::fill(status, static_cast<std::uint8_t>(VertexStatus::kExcluded));
+  Projection(input, before, task, at, status).Run(counts);
+}
+
+void Project(const ProjectionInput& input, const StageFrame& frame, ProjectionCounts* counts) {
+  const SkinSurface& skin = input.skin;
+  const std::span<float> at = frame.scratch.first(skin.points() * 4);
+  GatherPoints(skin, frame.in, at, frame.task);
+  std::vector<std::uint8_t> status(frame.vertex_status.empty() ? 0 : skin.points());
+  ProjectPoints(input, nullptr, frame.task, at, status, counts);
+  ScatterPoints(skin, frame.in, at, frame.out, frame.task);
+  if (!status.empty()) ScatterVertexStatus(skin, frame.layout, status, frame.vertex_status);
 }
 
 }  // namespace sinew

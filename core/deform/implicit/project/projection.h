@@ -1,49 +1,74 @@
-// projection.h - projects every point of posed skin onto its own level of the posed field.
+// projection.h - moves every point of posed skin along one ray onto its own level of the posed
+// field, or up to the contact with another limb.
 //
-// Schedule of a frame: up to `iterations` times { one step of every active point; one tangential
-// relaxation of these }; wrong-side points return to the contact (stray_points.h), and again below;
-// where points stopped at contacts, six diffusions of that flag, `smoothing` Laplacian passes over
-// the flagged region, up to twenty steps back to the level, three diffusions, one more pass. Points
-// with a feature preservation weight keep their skinned shape. Every sweep reads one buffer and
-// writes another, so results do not depend on threads or chunks. Source: Vaillant et al. 2013;
-// Newton steps, bisection at creases and the constants are additions.
+// The ray starts at the skinned point and runs along the skinned inward direction d. On it the
+// point moves to the zero of
+//
+//    T(t) = smooth minimum of  a    = level - least f                  depth below its own level
+//                         and  b_x  = f_x - f_owner + slack + r t      lead over each other limb x
+//
+// f of an untrusted limb (see Trust in level_skin.h) is left out of both, and its lead too. a alone
+// restores the volume; where limbs meet, the leads stop the point at the surface between them. The
+// owner and the ray are fixed by the bind and the pose, and T rises along the ray, so its zero is a
+// continuous function of the pose: no rule decides where a point is. At rest T(0) = 0.
+//
+// T follows the fields and their composition of Vaillant et al. 2013; the fixed owner and the fixed
+// ray take the place of its march along the gradient, which stops where the gradient turns, and
+// jumps when another step meets that condition first.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "core/deform/implicit/field/posed_field.h"
+#include "core/deform/implicit/project/level_skin.h"
 #include "core/deform/implicit/surface/skin_surface.h"
 #include "core/deform/method/method.h"
 
 namespace sinew {
 
-struct ProjectionOptions {
-  float unit = 1;       // typical limb radius in bind space, see LimbField
-  bool contact = true;  // points stop at creases, which are smoothed
-  float sigma = 0.7f;   // fraction of a Newton step
-  std::uint32_t iterations = 60;
-  std::uint32_t smoothing = 5;
-  bool relax = true;   // tangential relaxation between the steps
-  bool strays = true;  // return wrong-side points, see stray_points.h
-  std::uint32_t fit_iterations = 20;
-};
-
 // Statistics of a frame, for tests and benchmarks.
 struct ProjectionCounts {
-  std::array<std::size_t, 7> first{};  // points by VertexStatus at their first stop
-  std::array<std::size_t, 7> last{};   // as reported
-  std::size_t evaluations = 0;         // field evaluations in points
+  std::size_t moved = 0, touching = 0, evaluations = 0;  // points; field evaluations in points
 };
 
 std::size_t ProjectionScratch(std::size_t points);  // floats
 
-// Reads frame.in, writes frame.out and, if requested, frame.states. Thread-safe. Finite for finite
-// input. When the task is cancelled it returns early with partial results.
+// What a projection reads. All must outlive it.
+struct ProjectionInput {
+  const LevelSkin& level;
+  const SkinSurface& skin;
+  const PosedField& bind_pose;  // without muscles
+  const PosedField& posed;      // in the pose of the frame
+  bool contact = true;          // false: points only return to their own level
+};
+
+// Reads frame.in, writes frame.out and, if requested, frame.vertex_status. The same bits for any
+// number of threads. Thread-safe. Finite for finite input. When the task is cancelled it returns
+// early with partial results. counts: filled, or null.
+void Project(const ProjectionInput& input, const StageFrame& frame,
+             ProjectionCounts* counts = nullptr);
+
+// [parts] the nearest orthogonal matrix of each part's motion from the bind pose; 0 where the part
+// is scaled to zero.
+std::vector<Mat3d> TurnsOf(const PosedField& bind_pose, const PosedField& posed);
+
+// Where points were before and how their limbs moved since, see tracking.h.
+struct ProjectedBefore {
+  std::span<const float> points;   // [P][3] model space
+  std::span<const AffineD> moves;  // [parts] motion minus the identity
+  std::span<const float> bent;     // [parts] how much the points of a part start from there, 0 to 1
+  bool only_tracked = false;       // all others are left as they are
+};
+
+// The same on points, and from where they were before if `before` is given.
 //
-//    counts  filled, or null
-void Project(const SkinSurface& skin, const PosedField& field, const ProjectionOptions& options,
-             const StageFrame& frame, ProjectionCounts* counts = nullptr);
+//    at      [P][4] model space: the skinned points, which become the projected ones
+//    status  [P] VertexStatus, or empty
+void ProjectPoints(const ProjectionInput& input, const ProjectedBefore* before, const Task& task,
+                   std::span<float> at, std::span<std::uint8_t> status,
+                   ProjectionCounts* counts = nullptr);
 
 }  // namespace sinew

@@ -28,14 +28,6 @@ absl::Status SkinSurface::Check() const {
   const auto damaged = [](absl::string_view what) {
     return absl::DataLossError(absl::StrCat("bound data: skin: ", what));
   };
-  if (!rows.Fits(points())) return damaged("rows: need one of valid neighbours for each point");
-  if (!AreWeights(rows, points(), mean_value)) {
-    return damaged(absl::StrCat("mean_value: need 0 or ", kLargestWeight, " as largest of a row"));
-  }
-  // Every point is in a run.
-  if (run_point.front() != 0) {
-    return damaged(absl::StrCat("run_point: got ", run_point.front(), " first, need 0"));
-  }
   // Attached components follow skin, never each other, so their order does not matter.
   const auto has_role = [&](PointRole wanted) {
     return [&, wanted](std::uint32_t p) { return RoleOf(p) == wanted; };
@@ -54,17 +46,6 @@ void GatherPoints(const SkinSurface& skin, std::span<const PointBlock> blocks,
   task.For(skin.points(), kPointGrain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t p = begin; p < end; ++p) {
       Store4(ToVec4(skin.PointOf(blocks, p)), points.data(), p);
-    }
-  });
-}
-
-void GoPartOfWay(const SkinSurface& skin, std::span<const PointBlock> in, std::span<float> moved,
-                 const Task& task) {
-  task.For(skin.points(), kPointGrain, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t p = begin; p < end; ++p) {
-      if (!skin.GoesPartly(p)) continue;
-      const Vec4 from = ToVec4(skin.PointOf(in, p));
-      Store4(from + skin.WayOf(p) * (Load4(moved.data(), p) - from), moved.data(), p);
     }
   });
 }

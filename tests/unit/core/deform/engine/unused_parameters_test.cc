@@ -107,20 +107,5 @@ TEST(UnusedWithoutMuscles, ReportsMuscleStagesAndParameters) {
   EXPECT_TRUE(UnusedWithoutMuscles(*ParseRecipe("dqs | implicit | relax")).empty());
 }
 
-TEST(UnusedParameters, CoversImplicitSkinningParameters) {
-  const auto paths = [](const char* recipe_text) {
-    std::vector<std::string> found;
-    for (const Problem& unused : UnusedParameters(*ParseRecipe(recipe_text))) {
-      found.push_back(unused.field);
-    }
-    return found;
-  };
-  using Paths = std::vector<std::string>;
-  EXPECT_EQ(paths("dqs | implicit(attraction=0.5)"), Paths{"stages[1].implicit.attraction"});
-  EXPECT_EQ(paths("dqs | implicit(tracking=true, attraction=0.5)"), Paths{});
-  EXPECT_EQ(paths("dqs | implicit(contact=false, smoothing=9)"),
-            Paths{"stages[1].implicit.smoothing"});
-}
-
 }  // namespace
 }  // namespace sinew

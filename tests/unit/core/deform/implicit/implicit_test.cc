@@ -23,6 +23,7 @@
 #include "tests/support/rounded_limb.h"
 #include "tests/support/run_method.h"
 #include "tests/support/small_rigs.h"
+#include "tests/unit/core/deform/implicit/limb_figures.h"
 #include "tests/unit/core/deform/implicit/limb_projection.h"
 
 namespace sinew {
@@ -81,8 +82,8 @@ TEST(Implicit, KeepsBindPose) {
   EXPECT_GE(ran.Count(VertexStatus::kNotDisplaced), 2592u);
 }
 
-// Skin shared by many joints is not projected; skin of two joints is, fully.
-TEST(Implicit, SkinOfManyJointsFollowsInput) {
+// Skin that its owner hardly carries hardly moves; skin of two joints does, fully.
+TEST(Implicit, SkinOfManyJointsNearlyFollowsInput) {
   RigSource source = testing::CanonicalCylinderSource();
   for (int k = 0; k < 3; ++k) {
     source.joints.push_back({.name = "twin" + std::to_string(k), .parent = 0});
@@ -107,65 +108,39 @@ TEST(Implicit, SkinOfManyJointsFollowsInput) {
   const Rig rig = testing::MakeRig(source);
   const Ran ran = Deformed(rig, {}, testing::BendPose(rig, 100));
   std::size_t moved = 0;
+  double sum = 0, count = 0;
   for (std::size_t v = 0; v < rig.vertices(); ++v) {
-    if (within(v, 0.3F)) {  // two rings from projected skin: weights are smooth
-      EXPECT_EQ(ran.points[v], ran.start[v]);
+    const double way = testing::Distance(ran.points[v], ran.start[v]);
+    if (within(v, 0.3F)) {
+      EXPECT_LT(way, 0.25) << v;
+      sum += way;
+      ++count;
     } else {
-      moved += ran.points[v] == ran.start[v] ? 0 : 1;
+      moved += way > 0 ? 1 : 0;
     }
   }
+  EXPECT_LT(sum / count, 0.03);
   EXPECT_GT(moved, 50u);
 }
 
-// Skin between siblings has no limb to be projected to. Two rows of a fine palm are in between,
-// because projection weights are smooth.
-TEST(Implicit, SkinBetweenSiblingsFollowsInput) {
+// Skin between siblings bridges them: it has no limb to be projected to, and does not touch them.
+TEST(Implicit, SkinBetweenSiblingsNearlyFollowsInput) {
   const Rig rig = testing::MakeRig(testing::PalmSource(128));
   const Ran ran = Deformed(rig, {}, testing::TurnPose(rig, {1, 0, 0}, 40));
   std::size_t between = 0, moved = 0;
+  double sum = 0;
   for (std::size_t v = 0; v < rig.vertices(); ++v) {
+    const double way = testing::Distance(ran.points[v], ran.start[v]);
     if (rig.influences().weights(v).front() < 0.6) {
       ++between;
-      EXPECT_EQ(ran.points[v], ran.start[v]);
+      sum += way;
     } else {
-      moved += ran.points[v] == ran.start[v] ? 0 : 1;
+      moved += way > 0 ? 1 : 0;
     }
   }
   EXPECT_GT(between, 100u);
+  EXPECT_LT(sum / static_cast<double>(between), 0.03);
   EXPECT_GT(moved, 50u);
-}
-
-// Partially projected skin does not slide onto the next limb, however long it is tracked.
-TEST(Implicit, SkinNearSiblingsIsTrackedAtProjection) {
-  const Rig rig = testing::MakeRig(testing::PalmSource());
-  Task task;
-  const auto tracking = ValueOrDie(ParseRecipe("dqs | implicit(tracking=true)"));
-  const Deformer tracked = ValueOrDie(Deformer::Bind(rig, tracking, task));
-  std::vector<Vec3f> points(rig.vertices());
-  std::vector<std::uint8_t> vertex_status(rig.vertices());
-  FrameOut out{.positions = std::as_writable_bytes(std::span(points)),
-               .vertex_status = std::as_writable_bytes(std::span(vertex_status))};
-  Workspace workspace;
-  StreamState state;
-  for (int degrees = 4; degrees <= 80; degrees += 4) {
-    const auto pose = testing::TurnPose(rig, {1, 0, 0}, std::min(degrees, 40));
-    ASSERT_TRUE(tracked.Evaluate({.joints = pose}, out, workspace, &state, task).ok());
-  }
-  const Ran once = Deformed(rig, {}, testing::TurnPose(rig, {1, 0, 0}, 40));
-  std::size_t sent = 0, elsewhere = 0;
-  for (std::size_t v = 0; v < rig.vertices(); ++v) {
-    const double larger = rig.influences().weights(v).front();
-    const double apart = testing::Distance(ToDouble(points[v]), once.points[v]);
-    if (larger > 0.95) {
-      elsewhere += apart > 1e-3 ? 1 : 0;
-      continue;
-    }
-    EXPECT_EQ(apart, 0) << v;
-    EXPECT_EQ(vertex_status[v], once.vertex_status[v]) << v;
-    sent += testing::Distance(once.points[v], once.start[v]) > 1e-3 ? 1 : 0;
-  }
-  EXPECT_GT(sent, 10u);
-  EXPECT_GT(elsewhere, 10u) << "fully projected skin is tracked";
 }
 
 TEST(Implicit, SeamsStayClosed) {
@@ -278,32 +253,7 @@ TEST(Implicit, HandlesDistantVertex) {
   }
 }
 
-// Points use their own cotangents only, also beside points and faces without any.
-TEST(Implicit, CotangentRowsSumToOne) {
-  auto rigs = testing::AllRigs();
-  RigSource source = testing::CanonicalCylinderSource();
-  source.mesh.positions[500] = source.mesh.positions[501];  // zero-area faces
-  rigs.push_back({"no_area", testing::MakeRig(source)});
-  source.mesh.positions[500].y = 1e30f;
-  rigs.push_back({"far", testing::MakeRig(std::move(source))});
-  for (const auto& [name, rig] : rigs) {
-    const auto layout = ValueOrDie(BlockLayout::Create(rig));
-    Task task;
-    const Implicit bound =
-        ValueOrDie(Implicit::Bind({rig, *layout, RigSurface(rig, *layout)}, {}, task));
-    const NeighbourRows& rows = bound.skin.rows;
-    for (std::size_t p = 0; p < bound.skin.points(); ++p) {
-      if (rows.RowSize(p) == 0) continue;
-      double sum = 0;
-      for (std::size_t k = rows.begin(p); k < rows.end(p); ++k) {
-        sum += double{bound.skin.cotangent[k]};
-      }
-      ASSERT_NEAR(sum, 1, 1e-5) << name << " point " << p;
-    }
-  }
-}
-
-TEST(Implicit, UsesUnder64BytesPerVertexWithoutFields) {
+TEST(Implicit, UsesUnder160BytesPerVertexWithoutFields) {
   for (const bool quads : {false, true}) {
     const Rig rig =
         testing::TubeRig({.rings = 600, .around = 50, .joints = 60, .length = 60, .quads = quads});
@@ -312,24 +262,9 @@ TEST(Implicit, UsesUnder64BytesPerVertexWithoutFields) {
     const Implicit bound =
         ValueOrDie(Implicit::Bind({rig, *layout, RigSurface(rig, *layout)}, {}, task));
     ASSERT_EQ(bound.field.parts(), 60u);
-    const std::size_t bytes = FieldBytes(bound.skin);
-    EXPECT_LT(static_cast<double>(bytes) / static_cast<double>(rig.vertices()), 64.0);
+    const std::size_t bytes = FieldBytes(bound.skin) + FieldBytes(bound.level);
+    EXPECT_LT(static_cast<double>(bytes) / static_cast<double>(rig.vertices()), 160.0);
   }
-}
-
-// Sets the fourth entry of one row table, or a new one, to an invalid value.
-void SpoilRows(Implicit& implicit, std::string_view table) {
-  NeighbourRows::Fields(implicit.skin.rows,
-                        [&](std::string_view name, auto& values, const auto&...) {
-                          if (name != table) return;
-                          if constexpr (std::is_integral_v<std::decay_t<decltype(values)>>) {
-                            values = 4;
-                          } else {
-                            using Value = std::decay_t<decltype(values.front())>;
-                            if (values.size() < 4) values.resize(4);
-                            values[3] = std::numeric_limits<Value>::max();
-                          }
-                        });
 }
 
 TEST(Implicit, CheckRejectsInconsistentTables) {
@@ -345,36 +280,19 @@ TEST(Implicit, CheckRejectsInconsistentTables) {
   };
   EXPECT_FALSE(refused([](Implicit&) {}));
   EXPECT_TRUE(refused([](Implicit& m) { m.contact = 2; }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.iterations = 1001; }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.smoothing = 51; }));
   EXPECT_TRUE(refused([](Implicit& m) { m.joints = 1; }));
   EXPECT_TRUE(refused([](Implicit& m) { m.skin.point_lane[3] = 1 << 20; }));
   EXPECT_TRUE(refused([](Implicit& m) { m.skin.lane_point.pop_back(); }));
   EXPECT_TRUE(refused([](Implicit& m) { m.skin.role.pop_back(); }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.skin.firmness.push_back(1); }));
-  EXPECT_TRUE(refused([](Implicit& m) {
-    m.skin.firm.push_back(1 << 20);
-    m.skin.firmness.resize(m.skin.firm.size());
-  }));
-  EXPECT_TRUE(refused([](Implicit& m) {
-    m.skin.firm = {2, 1};
-    m.skin.firmness = {9, 9};
-  }));
-  EXPECT_TRUE(refused([](Implicit& m) { SpoilRows(m, "row_shift"); }));
-  EXPECT_TRUE(refused([](Implicit& m) { SpoilRows(m, "row_base"); }));
-  EXPECT_TRUE(refused([](Implicit& m) { SpoilRows(m, "row_start"); }));
-  EXPECT_TRUE(refused([](Implicit& m) { SpoilRows(m, "row_step"); }));
-  EXPECT_TRUE(refused([](Implicit& m) { SpoilRows(m, "row_far_entry"); }));
-  EXPECT_TRUE(refused([](Implicit& m) { SpoilRows(m, "row_far_point"); }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.skin.cotangent[3] = -1; }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.skin.cotangent.pop_back(); }));
-  EXPECT_TRUE(refused([](Implicit& m) {
-    for (std::uint16_t& weight : m.skin.mean_value) weight /= 2;
-  }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.skin.mean_value.pop_back(); }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.skin.potential[3] = INFINITY; }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.skin.run_part.pop_back(); }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.skin.run_point[0] = 1; }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.skin.role[3] = 5; }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.level.outward[3] = -1; }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.level.owner[3] = 2; }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.level.level[3] = NAN; }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.level.hold[3] = 2; }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.level.inward.pop_back(); }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.level.neighbours.back() += 1; }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.level.part[0] = 2; }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.level.lead.pop_back(); }));
   EXPECT_TRUE(refused([](Implicit& m) { m.skin.island.push_back(3); }));
   EXPECT_TRUE(refused([](Implicit& m) { m.skin.along.push_back(255); }));
   EXPECT_TRUE(refused([](Implicit& m) {

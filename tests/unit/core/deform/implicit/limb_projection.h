@@ -4,17 +4,17 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "core/deform/dqs/dqs.h"
+#include "core/deform/implicit/project/level_skin.h"
 #include "core/deform/implicit/project/projection.h"
 #include "core/deform/implicit/surface/skin_surface.h"
 #include "core/deform/lbs/lbs.h"
 #include "core/deform/method/vertex_status.h"
-#include "tests/support/overlap.h"
+#include "tests/reference/implicit_reference.h"
 #include "tests/support/rounded_limb.h"
 #include "tests/support/run_method.h"
 #include "tests/support/tube.h"
@@ -27,11 +27,9 @@ struct Projected {
   AlignedVector<PointBlock> in, out;        // blocks
   ProjectionCounts counts;
 
-  std::size_t First(VertexStatus state) const {
-    return counts.first[static_cast<std::size_t>(state)];
-  }
-  std::size_t Last(VertexStatus state) const {
-    return counts.last[static_cast<std::size_t>(state)];
+  std::size_t Count(VertexStatus state) const {
+    return static_cast<std::size_t>(
+        std::ranges::count(vertex_status, static_cast<std::uint8_t>(state)));
   }
 };
 
@@ -46,9 +44,10 @@ inline std::vector<std::int32_t> StrongestParts(const Rig& rig) {
 
 // Projection alone, as a bound method.
 struct Projection {
+  const LevelSkin& level;
   const SkinSurface& skin;
-  const PosedField& field;
-  const ProjectionOptions& options;
+  const PosedField &bind_pose, &field;
+  bool contact;
   ProjectionCounts& counts;
 
   StageFacts Facts() const {
@@ -58,104 +57,96 @@ struct Projection {
             .pointwise = false,
             .scratch_floats = ProjectionScratch(skin.points())};
   }
-  void Run(const StageFrame& frame) const { Project(skin, field, options, frame, &counts); }
+  void Run(const StageFrame& frame) const {
+    Project({level, skin, bind_pose, field, contact}, frame, &counts);
+  }
 };
 
 class LimbProjection {
  public:
+  // Each binding has the part of its number. rest: outlives it.
   LimbProjection(Rig rig, const PosedField& rest)
-      : rig_(std::move(rig)), layout_(ValueOrDie(BlockLayout::Create(rig_))) {
+      : rig_(std::move(rig)), layout_(ValueOrDie(BlockLayout::Create(rig_))), rest_(rest) {
     Task task;
-    skin_ = ValueOrDie(BindSkinSurface({rig_, *layout_, RigSurface(rig_, *layout_)},
-                                       StrongestParts(rig_), rest, task));
-    absl::Status status = CheckFields("skin", skin_, layout_->Sizes(0));
+    const RigSurface surface(rig_, *layout_);
+    const BindInput input = {rig_, *layout_, surface};
+    skin_ = ValueOrDie(BindSkinSurface(input, StrongestParts(rig_), task));
+    for (std::size_t b = 0; b < rig_.bindings().size(); ++b) {
+      part_of_binding_.push_back(static_cast<std::int32_t>(b));
+    }
+    level_ = ValueOrDie(
+        BindLevelSkin(input, part_of_binding_, std::array{-1, 0}, rest, rest, skin_, task));
+    TableSizes sizes = layout_->Sizes(0);
+    sizes.field_parts = rest.PartFrames().size();
+    absl::Status status = CheckFields("skin", skin_, sizes);
+    status.Update(CheckFields("level", level_, sizes));
     status.Update(skin_.Check());
     if (!status.ok()) ValueOrDie<int>(status);
   }
   const Rig& rig() const { return rig_; }
   const SkinSurface& skin() const { return skin_; }
+  const LevelSkin& level() const { return level_; }
+  std::span<const std::int32_t> part_of_binding() const { return part_of_binding_; }
   const BlockLayout& layout() const { return *layout_; }
 
-  Projected RunOn(std::span<const PointBlock> in, const PosedField& field,
-                  const ProjectionOptions& options, const Task& task = Task()) const {
+  Projected RunOn(std::span<const PointBlock> in, const PosedField& field, bool contact = true,
+                  const Task& task = Task()) const {
     Projected result;
     result.in.assign(in.begin(), in.end());
     result.vertex_status.resize(rig_.vertices());
-    result.out = RunBound(Projection{skin_, field, options, result.counts}, *layout_, PosedRig(),
-                          in, result.vertex_status, task);
+    result.out = RunBound(Projection{level_, skin_, rest_, field, contact, result.counts}, *layout_,
+                          PosedRig(), in, result.vertex_status, task);
     result.start = FileOrder(*layout_, result.in);
     result.points = FileOrder(*layout_, result.out);
     return result;
   }
   // After a method with its defaults.
   template <class Method>
-  Projected Run(std::span<const Affine> pose, const PosedField& field,
-                const ProjectionOptions& options) const {
-    return RunOn(RunMethod<Method>(rig_, {}, pose).blocks, field, options);
+  Projected Run(std::span<const Affine> pose, const PosedField& field, bool contact = true) const {
+    return RunOn(RunMethod<Method>(rig_, {}, pose).blocks, field, contact);
   }
 
  private:
   Rig rig_;
   std::shared_ptr<const BlockLayout> layout_;
+  const PosedField& rest_;
   SkinSurface skin_;
+  LevelSkin level_;
+  std::vector<std::int32_t> part_of_binding_;
 };
 
-// Columns of the bend and twist tables; the canonical cylinder, radius 1.
-struct LimbFigures {
-  double signed_volume = 0, whole = 0, overlap = 0;  // of the rest mesh
-  double bulge = 0, collapse = HUGE_VAL;             // distance from the nearest bone
-  double edge_rms = 0, edge_max = 0, edge_min = HUGE_VAL;
-};
-
-inline std::vector<std::array<std::uint32_t, 3>> TrianglesOf(const Mesh& mesh) {
-  std::vector<std::array<std::uint32_t, 3>> triangles;
-  for (std::size_t f = 0; f < mesh.faces(); ++f) {
-    const auto c = mesh.face_vertices().subspan(mesh.face_offsets()[f], 3);
-    triangles.push_back({c[0], c[1], c[2]});
+// [V]
+inline std::vector<reference::Held> HeldOf(const SkinSurface& skin, const LevelSkin& level,
+                                           const BlockLayout& layout) {
+  std::vector<reference::Held> held;
+  for (const std::uint32_t lane : layout.lane) {
+    const std::uint32_t p = skin.lane_point[lane];
+    held.push_back({.hold = skin.IsSkin(p) ? double{level.hold[p]} : -1,
+                    .outward = double{level.outward[p]},
+                    .room = double{level.room[p]}});
   }
-  return triangles;
+  return held;
 }
 
-inline double ToSegment(const Vec3d& p, const Vec3d& a, const Vec3d& b) {
-  const Vec3d e = b - a;
-  const double t = std::clamp(Dot(p - a, e) / Dot(e, e), 0.0, 1.0);
-  return Distance(p, a + t * e);
-}
-
-inline LimbFigures MeasureLimb(const Rig& rig, std::span<const AffineD> skin,
-                               std::span<const Vec3d> points) {
-  LimbFigures figures;
-  const auto triangles = TrianglesOf(rig.mesh());
-  const OverlapVolumes volumes = MeasureOverlap(triangles, points);
-  const double rest = CanonicalVolume();
-  figures.signed_volume = volumes.signed_volume / rest;
-  figures.whole = volumes.Union() / rest;
-  figures.overlap = volumes.overlap / rest;
-  const std::array<Vec3d, 4> ends = {Apply(skin[0], {-5, 0, 0}), Apply(skin[0], {0, 0, 0}),
-                                     Apply(skin[1], {0, 0, 0}), Apply(skin[1], {5, 0, 0})};
-  for (std::size_t v = 0; v + 2 < points.size(); ++v) {  // all but the centres of the caps
-    const double d =
-        std::min(ToSegment(points[v], ends[0], ends[1]), ToSegment(points[v], ends[2], ends[3]));
-    figures.bulge = std::max(figures.bulge, d);
-    figures.collapse = std::min(figures.collapse, d);
-  }
-  double sum = 0;
-  std::size_t edges = 0;
-  for (const auto& t : triangles) {
-    for (std::size_t c = 0; c < 3; ++c) {
-      const std::uint32_t a = t[c], b = t[(c + 1) % 3];
-      if (a > b) continue;  // closed: every edge occurs twice
-      const double rest_length =
-          Distance(ToDouble(rig.mesh().positions()[a]), ToDouble(rig.mesh().positions()[b]));
-      const double ratio = Distance(points[a], points[b]) / rest_length;
-      sum += std::log(ratio) * std::log(ratio);
-      ++edges;
-      figures.edge_max = std::max(figures.edge_max, ratio);
-      figures.edge_min = std::min(figures.edge_min, ratio);
-    }
-  }
-  figures.edge_rms = std::sqrt(sum / static_cast<double>(edges));
-  return figures;
+// The reference in double, from given starts. rest: the limb's field at bind.
+inline std::vector<Vec3d> ReferenceOf(const LimbProjection& limb, const RoundedLimb& rest,
+                                      std::span<const Affine> pose, std::span<const Vec3d> starts,
+                                      bool contact = true) {
+  const auto motions = SkinMatrices(limb.rig(), pose);
+  const RoundedLimb posed{std::span<const AffineD>(motions)};
+  const auto of = [](const RoundedLimb& field) {
+    return [&field](std::size_t part, const Vec3d& x) {
+      const FieldSample sample = field.DistanceOf(part, x);
+      return reference::FieldValue{sample.value, sample.gradient};
+    };
+  };
+  reference::LimbDistances limbs;
+  limbs.bind = of(rest);
+  limbs.posed = of(posed);
+  limbs.reach = limbs.size = {1, 1};
+  limbs.motions.assign(motions.begin(), motions.end());
+  const auto held = HeldOf(limb.skin(), limb.level(), limb.layout());
+  return reference::Project(limb.rig(), limbs, limb.part_of_binding(), starts, held, contact);
 }
 
 }  // namespace sinew::testing

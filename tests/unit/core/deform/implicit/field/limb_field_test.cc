@@ -26,25 +26,7 @@ using testing::FieldPoint;
 using testing::RestPose;
 using testing::SameBits;
 
-TEST(CompactFieldReference, MatchesTable) {
-  EXPECT_DOUBLE_EQ(reference::CompactField(0), 0.5);
-  EXPECT_NEAR(reference::CompactField(-0.5), 0.896484, 1e-6);
-  EXPECT_NEAR(reference::CompactField(0.5), 0.103516, 1e-6);
-  EXPECT_NEAR(reference::CompactField(-0.25), 0.724792, 1e-6);
-  EXPECT_NEAR(reference::CompactField(0.9), 0.001158, 1e-6);
-}
-
-TEST(CompactFieldReference, ZeroSlopeAndCurvatureAtEnds) {
-  const auto f = reference::CompactField;
-  for (const double end : {-1.0, 1.0}) {
-    const double h = 1e-4, inside = end - std::copysign(h, end), deeper = inside - (end - inside);
-    EXPECT_NEAR((f(end) - f(inside)) / h, 0, 1e-6);
-    EXPECT_NEAR((f(end) - 2 * f(inside) + f(deeper)) / (h * h), 0, 1e-3);
-    EXPECT_EQ(f(2 * end), f(end));
-  }
-}
-
-TEST(LimbField, HalfOnSkinAndZeroOutside) {
+TEST(LimbField, ZeroOnSkinAndReachOutside) {
   const Rig rig = CanonicalLimb();
   const LimbField field = BindField(rig);
   EXPECT_EQ(field.parts(), 2u);
@@ -54,14 +36,14 @@ TEST(LimbField, HalfOnSkinAndZeroOutside) {
   FieldInPose rest(field, RestPose(rig));
   for (const Vec3d& p : testing::RestPoints(rig)) {
     if (std::abs(p.x) > 3.9) continue;
-    EXPECT_NEAR(AskField(*rest, std::vector{p})[0].value, 0.5, 0.03);
+    EXPECT_NEAR(AskField(*rest, std::vector{p})[0].value, 0, 0.04);
   }
   const auto far = AskField(*rest, std::vector<Vec3d>{{0, 9, 0}, {20, 0, 0}, {1e30, -1e30, 1e30}});
   for (const FieldPoint& at : far) {
-    EXPECT_EQ(at.value, 0);
+    EXPECT_EQ(at.value, std::min((*rest).Reach(0), (*rest).Reach(1)));
     EXPECT_EQ(Length(at.gradient), 0);
   }
-  EXPECT_GT(AskField(*rest, std::vector<Vec3d>{{2, 0, 0}})[0].value, 0.85);
+  EXPECT_LT(AskField(*rest, std::vector<Vec3d>{{2, 0, 0}})[0].value, -0.4);
 }
 
 TEST(LimbField, MatchesReference) {
@@ -69,16 +51,19 @@ TEST(LimbField, MatchesReference) {
   const auto points = Cloud({1, 1, 0}, {6, 4, 2}, 3000);
   const LimbField field = BindField(rig);
   FieldInPose bent(field, BendPose(rig, 90));
-  for (const Contact contact : {Contact::kCrease, Contact::kSurface}) {
-    const auto got = AskField(*bent, points, contact);
-    std::size_t off = 0;
-    for (std::size_t i = 0; i < points.size(); ++i) {
-      const auto want = reference::LimbFieldAt(field, bent.pose(), points[i], contact);
-      EXPECT_NEAR(got[i].value, want.value, 2e-4);
-      off += Length(got[i].gradient - want.gradient) > 0.01 ? 1 : 0;
+  const reference::LimbDistances limbs = reference::DistancesOf(field, RestPose(rig), bent.pose());
+  const auto got = AskField(*bent, points);
+  std::size_t off = 0;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    reference::FieldValue want{.value = HUGE_VAL, .gradient = {}};
+    for (std::size_t p = 0; p < field.parts(); ++p) {
+      const reference::FieldValue of = limbs.posed(p, points[i]);
+      if (of.value < want.value) want = of;
     }
-    EXPECT_LT(off, points.size() / 50) << "either side of a crease is valid";
+    EXPECT_NEAR(got[i].value, want.value, 5e-4);
+    off += Length(got[i].gradient - want.gradient) > 0.01 ? 1 : 0;
   }
+  EXPECT_LT(off, points.size() / 50) << "either side of a crease is valid";
 }
 
 TEST(LimbField, MovesWithJoints) {
@@ -93,14 +78,15 @@ TEST(LimbField, MovesWithJoints) {
   const AffineD skewed = Compose(motion, testing::ScaleMotion({1, 2, 0.5}));
   for (const AffineD& m : {motion, mirror, grown, skewed}) {
     FieldInPose moved(field, testing::Moved(m, bent.pose()));
+    const double scale = double{(*moved).unit() / (*bent).unit()};
     std::vector<Vec3d> there;
     for (const Vec3d& p : points) there.push_back(Apply(m, p));
     const auto after = AskField(*moved, there);
     const Mat3d normal = Transpose(Linear(Inverse(m)));
     for (std::size_t i = 0; i < points.size(); ++i) {
-      EXPECT_NEAR(after[i].value, before[i].value, 2e-4);
-      if (before[i].value < 0.9 && after[i].value > 0.01) {
-        EXPECT_LT(Length(after[i].gradient - Multiply(normal, before[i].gradient)), 2e-3)
+      EXPECT_NEAR(after[i].value, before[i].value, 1e-3);
+      if (before[i].value > -0.5 && before[i].value < 0.9) {
+        EXPECT_LT(Length(after[i].gradient - scale * Multiply(normal, before[i].gradient)), 5e-3)
             << before[i].value;
       }
     }
@@ -115,7 +101,7 @@ TEST(LimbField, MirroredRigGivesMirroredField) {
   for (const Vec3d& p : testing::RestPoints(rig)) {
     if (std::abs(p.x) > 3.9) continue;
     EXPECT_NEAR(AskField(*rest, std::vector{p})[0].value,
-                AskField(*other, std::vector{Vec3d{-p.x, p.y, p.z}})[0].value, 0.03);
+                AskField(*other, std::vector{Vec3d{-p.x, p.y, p.z}})[0].value, 0.05);
   }
 }
 
@@ -137,7 +123,7 @@ TEST(LimbField, InvariantToUnitsAndOrigin) {
     std::vector<Vec3d> moved;
     for (const Vec3d& p : points) moved.push_back(at.origin + at.scale * p);
     const auto after = AskField(*posed, moved);
-    const double tolerance = Length(at.origin) > 0 ? 1e-2 : 1e-3;
+    const double tolerance = Length(at.origin) > 0 ? 2e-2 : 2e-3;
     for (std::size_t i = 0; i < points.size(); ++i) {
       EXPECT_NEAR(after[i].value, before[i].value, tolerance);
     }
@@ -152,38 +138,17 @@ TEST(LimbField, ZeroScaledJointHasNoField) {
     pose[1] = ToFloat(Compose(ToDouble(pose[1]), testing::ScaleMotion({scale, scale, scale})));
     FieldInPose posed(field, pose);
     const auto points = Cloud({1, 0, 0}, {6, 2, 2}, 400);
-    for (const Contact contact : {Contact::kCrease, Contact::kSurface}) {
-      for (const FieldPoint& at : AskField(*posed, points, contact)) {
-        EXPECT_TRUE(std::isfinite(at.value) && std::isfinite(Length(at.gradient)));
-      }
+    for (const FieldPoint& at : AskField(*posed, points)) {
+      EXPECT_TRUE(std::isfinite(at.value) && std::isfinite(Length(at.gradient)));
     }
-    EXPECT_EQ(AskField(*posed, std::vector<Vec3d>{{3, 0.5, 0}})[0].value, 0);
-    EXPECT_GT(AskField(*posed, std::vector<Vec3d>{{-3, 0.5, 0}})[0].value, 0.5);
+    EXPECT_GT(AskField(*posed, std::vector<Vec3d>{{3, 0.5, 0}})[0].value, 0.5);
+    EXPECT_LT(AskField(*posed, std::vector<Vec3d>{{-3, 0.5, 0}})[0].value, 0);
   }
   // Flattened in one direction.
   auto pose = RestPose(rig);
   pose[1] = ToFloat(Compose(ToDouble(pose[1]), testing::ScaleMotion({1, 0, 1})));
   FieldInPose flat(field, pose);
-  EXPECT_EQ(AskField(*flat, std::vector<Vec3d>{{3, 0, 0}})[0].value, 0);
-}
-
-TEST(LimbField, ContactPlaneIsOnSurface) {
-  const Rig rig = CanonicalLimb();
-  const LimbField field = BindField(rig);
-  FieldInPose bent(field, BendPose(rig, 150));
-  // Bones at 180 and 150 degrees: the plane between them.
-  const double half = 165 * 3.14159265358979323846 / 180;
-  std::size_t inside = 0;
-  for (double r = 1.5; r <= 3; r += 0.25) {
-    const Vec3d p = r * Vec3d{std::cos(half), std::sin(half), 0};
-    const auto crease = AskField(*bent, std::vector{p})[0];
-    const auto contact = AskField(*bent, std::vector{p}, Contact::kSurface)[0];
-    if (crease.value < 0.6) continue;
-    ++inside;
-    EXPECT_NEAR(contact.value, 0.5, 0.05);
-    EXPECT_GT(Length(contact.gradient), Length(crease.gradient));
-  }
-  EXPECT_GT(inside, 3u);
+  EXPECT_GT(AskField(*flat, std::vector<Vec3d>{{3, 0, 0}})[0].value, 0.5);
 }
 
 TEST(LimbField, SameBitsOnEveryLevelAndBlock) {
@@ -192,15 +157,15 @@ TEST(LimbField, SameBitsOnEveryLevelAndBlock) {
   const LimbField field = BindField(rig);
   FieldInPose bent(field, BendPose(rig, 100));
   ASSERT_TRUE(ForceIsa(Isa::kScalar).ok());
-  const auto want = AskField(*bent, points, Contact::kSurface);
+  const auto want = AskField(*bent, points);
   for (const Isa isa : SupportedIsas()) {
     ASSERT_TRUE(ForceIsa(isa).ok());
-    EXPECT_TRUE(SameBits(AskField(*bent, points, Contact::kSurface), want)) << IsaName(isa);
+    EXPECT_TRUE(SameBits(AskField(*bent, points), want)) << IsaName(isa);
   }
   ASSERT_TRUE(ForceIsa(Isa::kAuto).ok());
   std::vector<FieldPoint> alone;
   for (const Vec3d& p : points) {
-    alone.push_back(AskField(*bent, std::vector{p}, Contact::kSurface)[0]);
+    alone.push_back(AskField(*bent, std::vector{p})[0]);
   }
   EXPECT_TRUE(SameBits(alone, want)) << "a lane depends on its own point alone";
 }
@@ -210,8 +175,8 @@ TEST(LimbField, ClosesOpenTubes) {
   const LimbField field = BindField(rig);
   ASSERT_EQ(field.parts(), 2u);
   FieldInPose rest(field, RestPose(rig));
-  EXPECT_EQ(AskField(*rest, std::vector<Vec3d>{{8, 0, 0}})[0].value, 0);
-  EXPECT_GT(AskField(*rest, std::vector<Vec3d>{{4, 0, 0}})[0].value, 0.7);
+  EXPECT_GT(AskField(*rest, std::vector<Vec3d>{{8, 0, 0}})[0].value, 0.5);
+  EXPECT_LT(AskField(*rest, std::vector<Vec3d>{{4, 0, 0}})[0].value, -0.2);
 }
 
 // Three closed cylinders of radius 1 that meet at the origin: the root's along -x, two children
@@ -272,7 +237,7 @@ TEST(LimbField, BranchesComposeContinuously) {
     for (int i = 0; i <= 4000; ++i) points.push_back(from + (i / 4000.0) * (to - from));
     const auto along = AskField(*rest, points);
     for (std::size_t i = 1; i < along.size(); ++i) {
-      EXPECT_LT(std::abs(along[i].value - along[i - 1].value), 5e-3);
+      EXPECT_LT(std::abs(along[i].value - along[i - 1].value), 1e-2);
     }
   }
 }
@@ -296,9 +261,9 @@ TEST(LimbField, MusclesReplaceTheirParts) {
   const MusclePrimitive balls[] = {Ball({2, 1, 0}, 0.5)};
   FieldInPose with(field, RestPose(rig), balls), without(field, RestPose(rig));
   const Vec3d top = {2, 1.5, 0};
-  EXPECT_NEAR(AskField(*with, std::vector{top})[0].value, 0.5, 1e-6);
-  EXPECT_LT(AskField(*without, std::vector{top})[0].value, 0.3);
-  EXPECT_NEAR(AskField(*with, std::vector{top})[0].gradient.y, -15.0 / 16, 1e-5);
+  EXPECT_NEAR(AskField(*with, std::vector{top})[0].value, 0, 1e-6);
+  EXPECT_GT(AskField(*without, std::vector{top})[0].value, 0.3);
+  EXPECT_NEAR(AskField(*with, std::vector{top})[0].gradient.y, 1, 1e-5);
   // Tight bounds do not change a bit.
   const auto points = Cloud({2, 1, 0}, {4, 2, 2}, 320);
   const auto want = AskField(*with, points);
@@ -309,8 +274,8 @@ TEST(LimbField, MusclesReplaceTheirParts) {
   EXPECT_TRUE(SameBits(AskField(*culled, points), want));
 }
 
-// A chain whose parts hardly overlap: omitted parts are neither wanted nor the largest.
-TEST(LimbField, StrongestPartsMatchFullEvaluation) {
+// A chain whose parts hardly overlap: omitted parts are farther away than was asked for.
+TEST(LimbField, OmittedDistancesAreNotNeeded) {
   const Rig rig = testing::TubeRig({.rings = 301, .joints = 12, .length = 24});
   const LimbField field = BindField(rig);
   FieldInPose rest(field, RestPose(rig));
@@ -325,56 +290,42 @@ TEST(LimbField, StrongestPartsMatchFullEvaluation) {
       block.y[i] = p.y;
       block.z[i] = p.z;
     }
-    const std::uint32_t wanted[] = {static_cast<std::uint32_t>(b / kLanes % field.parts())};
-    const PartBlocks all = (*rest).EvaluateParts(block);
-    const PartBlocks some = (*rest).EvaluateStrongest(block, wanted);
-    left_out += all.size() - some.size();
-    for (std::size_t i = 0; i < kLanes; ++i) {
-      float most = 0, kept = 0;
-      for (const PartBlock& part : all) most = std::max(most, part.value[i]);
-      for (const PartBlock& part : some) kept = std::max(kept, part.value[i]);
-      EXPECT_EQ(kept, most);
-    }
-    for (const PartBlock& part : all) {
+    DistanceNeed all, need;
+    all.margin.fill(HUGE_VALF);
+    need.own.fill(static_cast<std::uint16_t>(b / kLanes % field.parts()));
+    need.margin.fill(0.1f);
+    const PartBlocks every = (*rest).Distances(block, all);
+    const PartBlocks some = (*rest).Distances(block, need);
+    left_out += every.size() - some.size();
+    const auto own = std::ranges::find(some, need.own[0], &PartBlock::part);
+    ASSERT_NE(own, some.end());
+    for (const PartBlock& part : every) {
       const auto same = std::ranges::find(some, part.part, &PartBlock::part);
-      if (same == some.end()) {
-        EXPECT_NE(part.part, wanted[0]);
+      if (same != some.end()) {
+        EXPECT_EQ(std::memcmp(&part, &*same, sizeof(FieldBlock)), 0);
         continue;
       }
-      EXPECT_EQ(std::memcmp(&part, &*same, sizeof(FieldBlock)), 0);
+      for (std::size_t i = 0; i < kLanes; ++i) {
+        // Beyond its reach a part has no distances to ask for.
+        EXPECT_GE(part.value[i],
+                  std::min((*rest).Reach(part.part), own->value[i] + need.margin[i]));
+      }
     }
   }
   EXPECT_GT(left_out, 0u);
 }
 
-TEST(LimbField, DistinguishesParts) {
+// A point moved by its part's frame keeps its value.
+TEST(LimbField, FramesCarryPoints) {
   const Rig rig = CanonicalLimb();
   const LimbField field = BindField(rig);
-  FieldInPose bent(field, BendPose(rig, 60));
-  const auto points = Cloud({0, 1, 0}, {6, 4, 2}, 16);
-  PointBlock block;
-  for (std::size_t i = 0; i < kLanes; ++i) {
-    block.x[i] = static_cast<float>(points[i].x);
-    block.y[i] = static_cast<float>(points[i].y);
-    block.z[i] = static_cast<float>(points[i].z);
-  }
-  std::vector<float> values(32);
-  for (const PartBlock& part : (*bent).EvaluateParts(block)) {
-    ASSERT_LT(part.part, 2u);
-    std::copy_n(part.value, kLanes, values.begin() + part.part * kLanes);
-  }
-  const auto whole = AskField(*bent, points);
-  for (std::size_t i = 0; i < kLanes; ++i) {
-    EXPECT_EQ(double{std::max(values[i], values[16 + i])}, whole[i].value);
-  }
-  // A point moved by its part's frame keeps its value.
+  FieldInPose bent(field, BendPose(rig, 60)), rest(field, RestPose(rig));
   ASSERT_EQ((*bent).PartFrames().size(), 2u);
-  FieldInPose rest(field, RestPose(rig));
   const Vec3d p = {3, 0.8, 0.2};
   const AffineD carry =
       Compose(ToDouble((*bent).PartFrames()[1]), Inverse(ToDouble((*rest).PartFrames()[1])));
   EXPECT_NEAR(AskField(*rest, std::vector{p})[0].value,
-              AskField(*bent, std::vector{Apply(carry, p)})[0].value, 2e-5);
+              AskField(*bent, std::vector{Apply(carry, p)})[0].value, 5e-5);
 }
 
 }  // namespace

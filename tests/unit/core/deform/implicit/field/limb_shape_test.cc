@@ -1,4 +1,4 @@
-// Shape of the bent fitted limb: the surface F = iso of the canonical cylinder.
+// Shape of the bent fitted limb: its skin moved to its own distance on the canonical cylinder.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,9 +1,10 @@
-// Projection weights and feature preservation weights.
+// Skin that a field does not fit.
 #include "core/deform/implicit/surface/skin_surface.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -22,39 +23,30 @@ constexpr double kEnd = 5;
 // `wall`. From x = `lifted` on the first is larger by 0.3 and does not fit its skin.
 class Block : public PosedField {
  public:
-  explicit Block(float wall, float lifted) : wall_(wall), lifted_(lifted) {}
-  void Evaluate(const PointBlock& points, Contact, FieldBlock& out) const override {
-    out = {};
-    for (const PartBlock& part : EvaluateParts(points)) {
-      for (std::size_t i = 0; i < kLanes; ++i) {
-        if (!(part.value[i] > out.value[i])) continue;
-        out.value[i] = part.value[i];
-        out.x[i] = part.x[i];
-        out.y[i] = part.y[i];
-        out.z[i] = part.z[i];
-      }
-    }
-  }
-  PartBlocks EvaluateParts(const PointBlock& points) const override {
+  Block(float wall, float lifted) : wall_(wall), lifted_(lifted) {}
+  PartBlocks Distances(const PointBlock& points, const DistanceNeed&) const override {
     PartBlocks parts(2);
     for (std::uint32_t p = 0; p < 2; ++p) parts[p].part = p;
     for (std::size_t i = 0; i < kLanes; ++i) {
       const float x = points.x[i], y = points.y[i], z = points.z[i], r = std::hypot(y, z);
-      const float side = 1 - r, end = static_cast<float>(kEnd) - std::abs(x);
-      parts[0].value[i] = 0.5f + kSlope * std::min(side, end) + (x > lifted_ ? 0.3f : 0);
-      parts[0].x[i] = side < end ? 0 : std::copysign(kSlope, -x);
-      parts[0].y[i] = side < end ? -kSlope * y / r : 0;
-      parts[0].z[i] = side < end ? -kSlope * z / r : 0;
-      parts[1].value[i] = 0.5f + kSlope * (x - wall_);
-      parts[1].x[i] = kSlope;
+      const float side = r - 1, end = std::abs(x) - static_cast<float>(kEnd);
+      parts[0].value[i] = std::max(side, end) - (x > lifted_ ? 0.65f : 0);
+      parts[0].x[i] = side > end ? 0 : std::copysign(1.0f, x);
+      parts[0].y[i] = side > end ? y / r : 0;
+      parts[0].z[i] = side > end ? z / r : 0;
+      parts[1].value[i] = wall_ - x;
+      parts[1].x[i] = -1;
       parts[1].y[i] = parts[1].z[i] = 0;
     }
     return parts;
   }
-  std::span<const Affine> PartFrames() const override { return {}; }
+  float Reach(std::uint32_t) const override { return 1; }
+  float Size(std::uint32_t) const override { return 1; }
+  float unit() const override { return 1; }
+  std::span<const Affine> PartFrames() const override { return frames_; }
 
  private:
-  static constexpr float kSlope = 0.45f;
+  std::array<Affine, 2> frames_;
   float wall_, lifted_;
 };
 
@@ -91,64 +83,12 @@ AlignedVector<PointBlock> RestBlocks(const LimbProjection& limb) {
   return testing::RunMethod<Lbs>(limb.rig(), {}, testing::RestPose(limb.rig())).blocks;
 }
 
-// Smallest distance from the axis of the rim at x = 5, where the limb is pressed on.
-double RimOf(const LimbProjection& limb) {
-  const Projected pressed = limb.RunOn(RestBlocks(limb), Fitting(4.9f), {});
-  EXPECT_GT(pressed.Last(VertexStatus::kGradientDivergence), 0u);
-  double least = HUGE_VAL;
-  for (std::size_t v = 0; v < limb.rig().vertices(); ++v) {
-    const Vec3f& rest = limb.rig().mesh().positions()[v];
-    if (double{rest.x} < kEnd - 0.01 || double{std::hypot(rest.y, rest.z)} < 0.5) continue;
-    least = std::min(least, std::hypot(pressed.points[v].y, pressed.points[v].z));
-  }
-  return least;
-}
-
-TEST(SkinSurface, PreservesCoarseEdgeUnderContact) {
-  const LimbProjection limb(Limb(11, 8), Fitting());
-  const double rim = RimOf(limb);
-  EXPECT_GT(rim, 0.97);
-  EXPECT_LT(rim, 1.01);
-}
-
-// Only sharp skin with influences like its neighbours is preserved.
-TEST(SkinSurface, SmoothOrSharedSkinIsNotPreserved) {
-  const auto firmest = [](const LimbProjection& limb, double from, double to) {
-    float most = 0;
-    for (std::uint32_t p = 0; p < limb.skin().points(); ++p) {
-      const Vec3f& rest =
-          limb.rig().mesh().positions()[limb.layout().Vertex(limb.skin().point_lane[p])];
-      if (double{rest.x} < from || double{rest.x} > to) continue;
-      most = std::max(most, limb.skin().FirmnessOf(p));
-    }
-    return most;
-  };
-  const LimbProjection coarse(Limb(11, 8), Fitting());
-  EXPECT_GT(firmest(coarse, kEnd - 0.1, kEnd), 0.7f);
-  EXPECT_EQ(firmest(coarse, -kEnd + 2.5, kEnd - 2.5), 0);
-  RigSource shared = testing::CanonicalCylinderSource();
-  Rig rig = Limb(11, 8);
-  shared.mesh.positions.assign(rig.mesh().positions().begin(), rig.mesh().positions().end());
-  shared.mesh.face_offsets.assign(rig.mesh().face_offsets().begin(),
-                                  rig.mesh().face_offsets().end());
-  shared.mesh.face_vertices.assign(rig.mesh().face_vertices().begin(),
-                                   rig.mesh().face_vertices().end());
-  shared.mesh.parts[0].vertex_count = static_cast<std::uint32_t>(rig.vertices());
-  shared.mesh.parts[0].face_count = static_cast<std::uint32_t>(rig.mesh().faces());
-  shared.influences = {.offsets = {0}, .bindings = {}, .weights = {}};
-  for (std::size_t v = 0; v < rig.vertices(); ++v) {  // neighbours follow different joints
-    shared.influences.bindings.push_back(v % 2 == 0 ? 0 : 1);
-    shared.influences.weights.push_back(1);
-    shared.influences.offsets.push_back(v + 1);
-  }
-  EXPECT_LT(firmest(LimbProjection(testing::MakeRig(shared), Fitting()), kEnd - 0.1, kEnd), 0.3f);
-}
-
 // An ear inside the head's field at rest: that field is meaningless once it has left it.
 TEST(SkinSurface, SkinOffFieldIsNotProjected) {
-  const LimbProjection limb(Limb(81, 16), Block(kNowhere, 2));
+  const Block lifted(kNowhere, 2);
+  const LimbProjection limb(Limb(81, 16), lifted);
   const AlignedVector<PointBlock> rest = RestBlocks(limb);
-  const Projected run = limb.RunOn(rest, Fitting(), {});
+  const Projected run = limb.RunOn(rest, Fitting());
   std::size_t beyond = 0;
   for (std::size_t v = 0; v < limb.rig().vertices(); ++v) {
     const float x = limb.rig().mesh().positions()[v].x;
@@ -159,22 +99,24 @@ TEST(SkinSurface, SkinOffFieldIsNotProjected) {
   EXPECT_GT(beyond, 300u);
 }
 
-TEST(SkinSurface, ProjectionWeightsAreSmooth) {
-  const LimbProjection limb(Limb(81, 16), Block(kNowhere, 2));
-  const SkinSurface& skin = limb.skin();
-  float least = 1, most = 0, step = 0;
-  for (std::uint32_t p = 0; p < skin.points(); ++p) {
-    if (!skin.IsSkin(p)) continue;
-    least = std::min(least, skin.WayOf(p));
-    most = std::max(most, skin.WayOf(p));
-    for (std::size_t k = skin.rows.begin(p); k < skin.rows.end(p); ++k) {
-      const std::uint32_t q = skin.rows.At(p, k);
-      if (skin.IsSkin(q)) step = std::max(step, std::abs(skin.WayOf(p) - skin.WayOf(q)));
-    }
+TEST(SkinSurface, HoldFallsSmoothly) {
+  const Block lifted(kNowhere, 2);
+  const LimbProjection limb(Limb(81, 16), lifted);
+  float least = 1, most = 0;
+  std::vector<float> along(81, 1);  // the smallest of each ring
+  for (std::uint32_t p = 0; p < limb.skin().points(); ++p) {
+    const float hold = limb.level().hold[p];
+    least = std::min(least, hold);
+    most = std::max(most, hold);
+    const float x = limb.skin().PointOf(limb.layout().rest, p).x;
+    const auto ring = static_cast<std::size_t>(std::lround((x + kEnd) * 8));
+    along[ring] = std::min(along[ring], hold);
   }
   EXPECT_EQ(least, 0);
   EXPECT_EQ(most, 1);
-  EXPECT_LT(step, 0.6f);
+  for (std::size_t ring = 1; ring + 1 < along.size(); ++ring) {
+    EXPECT_LT(std::abs(along[ring] - along[ring - 1]), 0.6f) << ring;
+  }
 }
 
 }  // namespace

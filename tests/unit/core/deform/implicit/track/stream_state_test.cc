@@ -180,7 +180,7 @@ TEST(StreamState, StepsPerPoseAreBounded) {
 
 TEST(StreamState, CommonRigidMotionIsOneStep) {
   StreamState state, moved;
-  for (int degrees = 4; degrees <= 40; degrees += 4) {
+  for (int degrees = 4; degrees <= 132; degrees += 4) {
     const auto pose = testing::BendPose(Limb(), degrees);
     const AffineD motion = testing::RigidMotion({0, 1, 0}, 30.0 * degrees, {5.0 * degrees, 0, 0});
     const Frame a = Evaluate(Tracker(), pose, &state);

@@ -22,7 +22,7 @@ using testing::LimbSequence;
 using testing::SameBits;
 
 TEST(TrackingLaws, KeepsRestBits) {
-  LimbSequence limb(0.02f);
+  LimbSequence limb;
   const auto rest = testing::RestPoints(limb.rig());
   for (int frame = 0; frame < 3; ++frame) {
     EXPECT_TRUE(SameBits(limb.Bend(0), rest)) << frame;
@@ -38,25 +38,23 @@ TEST(TrackingLaws, KeepsRestBits) {
 
 // With the closed-form fields of both parts.
 TEST(TrackingLaws, VertexStatusMatchesContact) {
-  LimbSequence limb(0.02f);
+  LimbSequence limb;
   std::vector<Vec3d> points;
   for (int degrees = 5; degrees <= 120; degrees += 5) points = limb.Bend(degrees);
   const auto pose = testing::BendPose(limb.rig(), 120);
-  const auto skinned = testing::FileOrder(limb.layout(), limb.Skinned(pose));
   const testing::RoundedLimb field{
       std::span<const AffineD>(testing::SkinMatrices(limb.rig(), pose))};
   std::map<VertexStatus, int> count;
   for (std::size_t v = 0; v < points.size(); ++v) {
     const auto state = static_cast<VertexStatus>(limb.vertex_status()[v]);
     ++count[state];
-    const double inner = std::min(field.Part(0, points[v]).value, field.Part(1, points[v]).value);
-    const double shift = testing::Distance(points[v], skinned[v]);
+    const auto [nearer, farther] =
+        std::minmax({field.DistanceOf(0, points[v]).value, field.DistanceOf(1, points[v]).value});
     if (state == VertexStatus::kGradientDivergence) {
-      EXPECT_GE(inner, 0.51) << v << " lies in both limbs";
+      EXPECT_LE(farther, 0.02) << v << " lies in both limbs";
     } else if (state == VertexStatus::kFitted || state == VertexStatus::kNotDisplaced) {
-      EXPECT_LE(inner, 0.53) << v;
-      EXPECT_EQ(state == VertexStatus::kFitted, shift > 1e-3) << v;
-      EXPECT_NEAR(field.At(points[v], Contact::kCrease).value, 0.5, 0.03) << v;
+      EXPECT_GE(farther, -0.035) << v;
+      EXPECT_NEAR(nearer, 0, 0.035) << v;
     }
   }
   EXPECT_GE(count[VertexStatus::kGradientDivergence], 20);
@@ -68,20 +66,20 @@ TEST(TrackingLaws, VertexStatusMatchesContact) {
 }
 
 TEST(TrackingLaws, ConstantPoseConverges) {
-  LimbSequence limb(0.02f);
-  for (int degrees = 5; degrees <= 60; degrees += 5) limb.Bend(degrees);
-  std::vector<Vec3d> before = limb.Bend(60), now;
+  LimbSequence limb;
+  for (int degrees = 5; degrees <= 150; degrees += 5) limb.Bend(degrees);
+  std::vector<Vec3d> before = limb.Bend(150), now;
   for (int frame = 0; frame < 60; ++frame) {
-    now = limb.Bend(60);
+    now = limb.Bend(150);
     if (frame + 1 < 60) before = now;
   }
-  EXPECT_LE(testing::MaxDistance(before, now), 1e-4);
+  EXPECT_LE(testing::MaxDistance(before, now), 1e-3);
 }
 
 // At the ring at the joint both parts' fields are equal: there, and later on both sides of the
 // contact, rounding decides the gradient, and neighbours follow.
 TEST(TrackingLaws, SequenceFollowsRigidMotion) {
-  LimbSequence still(0.02f), carried(0.02f);
+  LimbSequence still, carried;
   for (int degrees = 3; degrees <= 120; degrees += 3) {
     const auto pose = testing::BendPose(still.rig(), degrees);
     const AffineD motion =
@@ -110,7 +108,7 @@ TEST(TrackingLaws, InvariantToPoseScale) {
     FrameOut out{.positions = std::as_writable_bytes(std::span(positions))};
     Workspace workspace;
     StreamState state;
-    for (int degrees = 0; degrees <= 90; degrees += 5) {
+    for (int degrees = 0; degrees <= 130; degrees += 5) {
       const auto pose = testing::Moved(testing::ScaleMotion({scale, scale, scale}),
                                        testing::BendPose(rig, degrees));
       const absl::Status status =
@@ -139,7 +137,7 @@ TEST(TrackingLaws, SameBitsForAnyThreadsAndInstructionSet) {
     for (const int threads : {1, 4}) {
       tbb::task_arena arena(threads);
       arena.execute([&] {
-        LimbSequence limb(0.02f);
+        LimbSequence limb;
         std::vector<Vec3d> points;
         for (int degrees = 5; degrees <= 120; degrees += 5) points = limb.Bend(degrees);
         if (first.empty()) first = points;
@@ -173,7 +171,7 @@ TEST(TrackingLaws, SplitVerticesMoveTogether) {
     mesh.face_vertices[c] = copy[v];
   }
   mesh.parts[0].vertex_count = static_cast<std::uint32_t>(mesh.positions.size());
-  LimbSequence a(0.02f), b(0.02f, std::move(split));
+  LimbSequence a, b(std::move(split));
   ASSERT_EQ(a.surface().points(), b.surface().points());
   std::vector<Vec3d> pa, pb;
   for (int degrees = 5; degrees <= 120; degrees += 5) {
@@ -230,7 +228,7 @@ TEST(TrackingLaws, PartWithOwnBindSpaceIsTracked) {
   FrameOut out{.positions = std::as_writable_bytes(std::span(positions))};
   Workspace workspace;
   StreamState state;
-  for (int degrees = 0; degrees <= 60; degrees += 5) {
+  for (int degrees = 0; degrees <= 120; degrees += 5) {
     const auto pose = testing::BendPose(rig, degrees);
     const absl::Status status =
         deformer.Evaluate({.joints = pose, .controls = {}}, out, workspace, &state, task);
@@ -249,7 +247,7 @@ TEST(TrackingLaws, PartWithOwnBindSpaceIsTracked) {
 
 // Joints scaled to zero, and a pose far outside the field.
 TEST(TrackingLaws, FiniteForAnyPose) {
-  LimbSequence limb(0.02f);
+  LimbSequence limb;
   const auto finite = [](std::span<const Vec3d> points) {
     return std::ranges::all_of(points, [](const Vec3d& p) {
       return std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z);

@@ -1,0 +1,79 @@
+// level_ray.h - the search for the zero of T along one point's ray; T is defined in projection.h.
+//
+// Lengths are relative to the size of the point's owner.
+#pragma once
+
+#include <absl/container/inlined_vector.h>
+
+#include <cstdint>
+
+#include "core/base/types.h"
+
+namespace sinew {
+
+inline constexpr int kRounds = 6;         // evaluations of T per point
+inline constexpr double kAtLevel = 1e-4;  // |T| of points that stay where they are
+inline constexpr double kNear = 0.01;     // |T| up to which a point counts as fitted
+// Softness of a contact: T bends over this difference of its terms. At half of it the skin stops
+// more abruptly at a contact; at double, contacts have a groove of a twentieth of the radius.
+inline constexpr float kSoftness = 0.1f, kLeastSoftness = 0.01f;
+// Two terms further apart than the softness do not change the smooth minimum; it can lower one of
+// them by a quarter before.
+inline constexpr float kWidestContact = 1.25f * kSoftness;
+// Slope added to leads outside the skin: a point whose ray lies in the surface between two limbs
+// returns to its start instead of leaving along it.
+inline constexpr double kOutwardSlope = 0.3;
+
+// A limb that a point may touch.
+struct LevelContact {
+  std::uint16_t part = 0;
+  bool known = false;  // trust was found
+  float trust = 0;
+  float contact = 1;    // see LevelSkin::Neighbour
+  bool shared = false;  // the point has weight of the part too
+  float size = 0;       // of the part, relative to the owner, at most 1
+  float softness = kSoftness, slack = 0;
+};
+
+// lead: of the owner over the part at bind. The slack makes T exactly 0 at rest.
+LevelContact ContactOf(std::uint16_t part, float lead, float contact);
+
+// T or one of its terms, and its slope along the ray.
+struct LevelValue {
+  double value = 0, slope = 0;
+  double depth = 0;      // a alone
+  bool of_lead = false;  // a lead decides, not the depth
+
+  // The smooth minimum with a lead, as far as the contact is trusted.
+  void Meet(const LevelValue& lead, const LevelContact& contact);
+};
+
+struct LevelRay {
+  std::uint32_t point = 0;
+  std::uint16_t owner = 0;
+  float level = 0, room = 0;
+  float size = 1;   // of the owner, in units
+  double unit = 1;  // and in model space
+  Vec3d start, direction;
+  double t = 0;                // along the direction, > 0 inward
+  double first = 0, last = 0;  // T at the start and at the last evaluation
+  bool done = false, touches = false;
+  bool presses = false;  // at the last evaluation: below its level where it touches
+  absl::InlinedVector<LevelContact, 4> contacts;
+
+  LevelContact* ContactWith(std::uint32_t part);
+  const LevelContact* ContactWith(std::uint32_t part) const;
+  // Takes T at t and moves t: a Newton step, or the chord of the bracket if that leaves it.
+  void Step(const LevelValue& at);
+  // The distance to move from the start. outward: the projection weight of outward moves.
+  double Way(double outward) const;
+
+ private:
+  struct End {
+    double t = 0, value = 0;
+    bool known = false;
+  };
+  End below_, above_;  // the bracket: T < 0 and T >= 0
+};
+
+}  // namespace sinew
