@@ -1,28 +1,13 @@
-// bulge.h - how far posed skin is outside the body that the bones alone would carry.
+// bulge.h - how much farther from its bones posed skin is than at rest.
 //
-// bulge = max over points of min over cases of d(q) / r. d(q) is the distance of q outside the rest
-// skin (0 inside), in bind space. r is the local limb radius: the median distance from the bone
-// axis of the rest points near the point's station (not the point's own distance, which can be tiny
-// where a bone runs close under the skin). On a cylinder of radius R bulge is max(0, largest
-// distance from the nearest bone / R - 1).
+// bulge = max over points of (min over bones b of d_b(posed) - d_e(rest)) / r, at least 0. d_b is
+// the distance to bone b in its bind space, so the pose's scale does not count; e is the bone of
+// the strongest influence; r is the radius of the point's limb (limb_radii.h). The bones are those
+// that influence the point, and the neighbours of e. Skin that moves with its bone has no bulge.
 //
-// For a posed point x let q_b = M_b^-1 x, M_b the skin matrix of binding b, and e the point's
-// strongest binding. Each joint has a plane that bisects the rest angle (binding_bones.h). The
-// cases are the rigid motions x may follow:
-//
-// 1. Bone below the point: q_e; where q_e is beyond a joint plane, q_b of the next bone b, and so
-//    on. Where limbs fold, both. Beyond the end of one bone but before the next: x moved back by
-//    the fraction of the joint's rotation that puts it into the plane.
-// 2. Own skin: q_b for b = e and its adjacent bones, if the nearest rest skin belongs to b.
-// 3. Clipped: for the same b, q_b projected before the planes of b, plus the distance projected.
-//    Keeps a point just beyond a plane from counting as far outside.
-// 4. Between limbs (metacarpals, finger roots, thighs): x moved back by the fraction w_s / (w_e +
-//    w_s) of the rotation between e and s, the strongest binding that is neither ancestor nor
-//    descendant of e.
-// 5. Siblings: case 1 from another child of e's parent (at most kMaxSiblings), if the nearest rest
-//    skin belongs to it, or x has a weight of 1/4 or more for it.
-//
-// So skin that follows one bone, slides over the limb, or is scaled by the pose has no bulge.
+// On a cylinder of radius R bulge is max(0, largest distance from the nearest bone / R - 1). Skin
+// that spans two limbs, such as an armpit, moves away from both bones with every method: compare
+// methods with each other there.
 #pragma once
 
 #include <cstdint>
@@ -31,47 +16,26 @@
 #include <vector>
 
 #include "core/metrics/binding_bones.h"
-#include "core/metrics/solid.h"
+#include "core/metrics/limb_radii.h"
 #include "core/metrics/surface.h"
-#include "core/metrics/volume.h"
-#include "core/rig/joint_order.h"
 
 namespace sinew::metrics {
 
 class Bulge {
  public:
-  // Considers points of components that enclose a volume. All arguments must outlive it.
-  Bulge(const Rig& rig, const BindingBones& bones, const Surface& surface,
-        const EnclosedVolume& volume);
+  // All arguments must outlive it.
+  Bulge(const Rig& rig, const BindingBones& bones, const LimbRadii& radii, const Surface& surface);
 
-  // The largest bulge. skin: [E] bind space to posed model space. Absent: no point has a limb.
+  // skin: [E] bind space to posed model space. Absent: no point has a limb.
   std::optional<double> Measure(std::span<const Vec3d> points, std::span<const AffineD> skin,
                                 const Task& task) const;
 
  private:
-  class Frame;
-  struct Measured {
-    std::uint32_t point = 0;
-    double radius = 0;
-  };
-  void LinkJoints();
-  void MeasureRadii(const EnclosedVolume& volume);
-  struct Pair {
-    std::uint32_t first = 0, second = 0;  // bindings
-    double part = 0;                      // weight of `second` over the weight of both
-  };
-  Pair BetweenLimbs(std::uint32_t p) const;  // part 0: not between limbs
-  double WeightOf(std::uint32_t p, std::uint32_t binding) const;
-
-  const Rig& rig_;
   const BindingBones& bones_;
-  const Surface& surface_;
-  JointOrder order_;
-  std::vector<std::vector<std::uint32_t>> joints_of_;  // [E] indices into bones_.joints
-  std::vector<std::uint32_t> above_;                   // [E] joint to the parent, or none
-  std::vector<std::uint32_t> owner_;                   // [points of the solid] strongest binding
-  std::vector<Measured> measured_;
-  Solid solid_;
+  const std::span<const LimbRadii::Point> points_;
+  std::vector<std::size_t> offsets_;     // [points_ + 1] into carriers_
+  std::vector<std::uint32_t> carriers_;  // bindings with a known bone
+  std::vector<double> distances_;        // [points_] at rest, from the bone of the strongest
 };
 
 }  // namespace sinew::metrics

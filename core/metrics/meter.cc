@@ -1,8 +1,8 @@
 #include "core/metrics/meter.h"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 #include "core/base/status.h"
@@ -14,8 +14,23 @@
 #include "core/metrics/surface.h"
 #include "core/metrics/thickness.h"
 #include "core/metrics/volume.h"
+#include "core/rig/bones.h"
 
 namespace sinew::metrics {
+namespace {
+
+constexpr std::size_t kGrain = 4096;  // points
+
+// [E] bind space to posed model space.
+std::vector<AffineD> SkinMatrices(const Rig& rig, std::span<const Affine> joints) {
+  std::vector<AffineD> skin;
+  for (const Binding& binding : rig.bindings()) {
+    skin.push_back(Compose(ToDouble(joints[binding.joint]), binding.inverse_bind));
+  }
+  return skin;
+}
+
+}  // namespace
 
 struct Meter::Tables {
   explicit Tables(const Rig& r)
@@ -23,13 +38,15 @@ struct Meter::Tables {
         surface(Surface::Create(r)),
         volume(surface),
         bones(r, surface),
+        radii(bones, surface),
         thickness(bones, r, surface),
-        bulge(r, bones, surface, volume),
+        bulge(r, bones, radii, surface),
         distortion(r, surface) {}
   const Rig& rig;
   const Surface surface;
   const EnclosedVolume volume;
   const BindingBones bones;
+  const LimbRadii radii;
   const BoneDistances thickness;
   const Bulge bulge;
   const Distortion distortion;
@@ -55,7 +72,7 @@ absl::StatusOr<Meter> Meter::Create(const Rig& rig, const Options& options, cons
 }
 
 std::size_t Meter::Cost(const Rig& rig, const Options& options) {
-  constexpr std::size_t kVertex = 384, kCorner = 64, kSolid = 256, kTriangle = 320;
+  constexpr std::size_t kVertex = 512, kCorner = 64, kTriangle = 320;
   constexpr std::size_t kBinding = 1024,
                         kJoint = 128;  // bytes per bone and per joint, incl. one frame's motions
   // Bytes per pair: rest pairs, pairs found (growing arrays), then merged, flagged and filtered.
@@ -63,7 +80,7 @@ std::size_t Meter::Cost(const Rig& rig, const Options& options) {
   const std::size_t corners = rig.mesh().face_vertices().size();
   // Faces have three or more corners.
   const std::size_t triangles = corners - 2 * rig.mesh().faces();
-  std::size_t bytes = rig.vertices() * kVertex + corners * kCorner + triangles * kSolid +
+  std::size_t bytes = rig.vertices() * kVertex + corners * kCorner +
                       rig.bindings().size() * kBinding + rig.joints() * kJoint;
   if (options.self_intersections) {
     const std::size_t pairs = std::min(Budget::kMaxPairs, triangles * triangles / 2);
@@ -80,10 +97,7 @@ Meter::~Meter() = default;
 absl::StatusOr<FrameMetrics> Meter::Measure(std::span<const Vec3f> positions,
                                             std::span<const Affine> joints,
                                             const Task& task) const {
-  std::vector<AffineD> skin;
-  for (const Binding& binding : tables_->rig.bindings()) {
-    skin.push_back(Compose(ToDouble(joints[binding.joint]), binding.inverse_bind));
-  }
+  const std::vector<AffineD> skin = SkinMatrices(tables_->rig, joints);
   const std::vector<Vec3d> points = tables_->surface.Points(positions);
   FrameMetrics metrics;
   const EnclosedVolume& volume = tables_->volume;
@@ -123,23 +137,30 @@ absl::StatusOr<FrameMetrics> Meter::Measure(std::span<const Vec3f> positions,
   return metrics;
 }
 
-std::optional<double> JerkMeter::Add(std::span<const Vec3f> positions, const Task& task) {
-  std::optional<double> jerk;
-  if (frames_.size() == 3 && diagonal_ > 0) {
-    const double squares = SumOver<double>(
-        task, positions.size(),
-        [&](std::size_t v, double& part) {
-          const Vec3d d = (ToDouble(positions[v]) - ToDouble(frames_[0][v])) +
-                          3.0 * (ToDouble(frames_[1][v]) - ToDouble(frames_[2][v]));
-          part += Dot(d, d);
-        },
-        [](double& sum, double part) { sum += part; });
-    jerk = std::sqrt(squares / static_cast<double>(positions.size())) *
-           std::pow(frames_per_second_, 3) / diagonal_;
+const Rig& Meter::rig() const {
+  return tables_->rig;
+}
+
+std::span<const LimbRadii::Point> Meter::limb_points() const {
+  return tables_->radii.points();
+}
+
+std::vector<Vec3d> Meter::Carried(std::span<const Vec3f> positions, std::span<const Affine> joints,
+                                  const Task& task) const {
+  std::vector<AffineD> back;
+  for (const AffineD& skin : SkinMatrices(tables_->rig, joints)) {
+    back.push_back(Inverse(skin));
+    if (Flattens(Linear(skin))) back.back().m.fill(std::numeric_limits<double>::quiet_NaN());
   }
-  if (frames_.size() == 3) frames_.pop_front();
-  frames_.emplace_back(positions.begin(), positions.end());
-  return jerk;
+  const std::span<const LimbRadii::Point> points = limb_points();
+  std::vector<Vec3d> carried(points.size());
+  task.For(points.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::uint32_t vertex = tables_->surface.welded.first[points[i].point];
+      carried[i] = Apply(back[points[i].binding], ToDouble(positions[vertex]));
+    }
+  });
+  return carried;
 }
 
 }  // namespace sinew::metrics

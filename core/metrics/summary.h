@@ -57,7 +57,7 @@ class Summary {
     std::optional<double> Metrics::*value;
     bool small_is_worst;
   };
-  static constexpr std::array<Field, 10> kFields = {{{&Metrics::volume_ratio, true},
+  static constexpr std::array<Field, 12> kFields = {{{&Metrics::volume_ratio, true},
                                                      {&Metrics::minimum_thickness, true},
                                                      {&Metrics::bulge, false},
                                                      {&Metrics::edge_distortion, false},
@@ -66,7 +66,9 @@ class Summary {
                                                      {&Metrics::flipped_fraction, false},
                                                      {&Metrics::flipped_beyond_linear, false},
                                                      {&Metrics::overlap, false},
-                                                     {&Metrics::jerk, false}}};
+                                                     {&Metrics::jerk, false},
+                                                     {&Metrics::pop, false},
+                                                     {&Metrics::pop_999, false}}};
 
   std::uint64_t frames_ = 0, counted_ = 0;  // counted_: frames with self-intersections
   std::array<std::uint64_t, kFields.size()> counts_{};

@@ -17,7 +17,6 @@ namespace {
 
 constexpr double kFramesPerSecond = 24;  // default
 constexpr double kMaxFramesPerSecond = 1e6;
-constexpr std::uint64_t kFramesHeld = 4;  // the one being measured and three for jerk
 
 std::string TargetPath(std::size_t index) {
   return absl::StrCat("targets[", index, "]");
@@ -76,7 +75,7 @@ absl::Status CompareCall::Prepare() {
   const Rig& rig = sessions_[0]->bound->rig();
   SINEW_RETURN_IF_ERROR(ToPoseFormat(request_.layout(), rig).status());
   const std::uint64_t bytes =
-      kFramesHeld * rig.vertices() * sizeof(Vec3f) +
+      rig.vertices() * sizeof(Vec3f) + metrics::SequenceMeter::Cost(rig) +
       metrics::Meter::Cost(rig, {.self_intersections = request_.self_intersections()});
   SINEW_ASSIGN_OR_RETURN(reservation_, runtime_.compare_bytes.Take(call_.caller().client(), bytes));
   WaitForBind();
@@ -153,33 +152,37 @@ absl::Status CompareCall::BeginTarget(int target, v1::CompareDeformersResponse& 
       Evaluator::Create(runtime_.evaluators, session, request_.layout(), {}, call_.stop_token()));
   const absl::Status bound = measured_.evaluator->Ready();
   if (!bound.ok()) return WithPath(bound, TargetPath(static_cast<std::size_t>(target)));
-  measured_.jerk.emplace(FramesPerSecond(), rig.mesh().diagonal());
-  if (meter_) return absl::OkStatus();
-  positions_.resize(rig.vertices());
-  SINEW_ASSIGN_OR_RETURN(
-      meter_, metrics::Meter::Create(rig, {.self_intersections = request_.self_intersections()},
-                                     Task({.stop = call_.stop_token()})));
+  if (!meter_) {
+    positions_.resize(rig.vertices());
+    SINEW_ASSIGN_OR_RETURN(
+        meter_, metrics::Meter::Create(rig, {.self_intersections = request_.self_intersections()},
+                                       Task({.stop = call_.stop_token()})));
+  }
+  measured_.sequence.emplace(*meter_, FramesPerSecond());
   return absl::OkStatus();
 }
 
 absl::Status CompareCall::MeasurePose(const v1::Pose& pose, bool output,
                                       v1::CompareDeformersResponse& response) {
-  if (pose.reset()) measured_.jerk->Reset();  // another sequence begins
+  if (pose.reset()) measured_.sequence->Reset();  // another sequence begins
   FrameOut out{.positions = std::as_writable_bytes(std::span(positions_))};
   const auto start = std::chrono::steady_clock::now();
   const absl::Status evaluated = measured_.evaluator->EvaluateInto(pose, true, out);
   const double seconds = SecondsSince(start);
   if (!evaluated.ok()) {
-    measured_.jerk->Reset();
+    measured_.sequence->Reset();
     AddProblem(pose.frame(), evaluated, response);
     return absl::OkStatus();
   }
   const Task task({.stop = call_.stop_token()});
-  const std::optional<double> jerk = measured_.jerk->Add(positions_, task);
+  const metrics::SequenceMetrics sequence =
+      measured_.sequence->Add(positions_, measured_.evaluator->joints(), task);
   if (!output) return absl::OkStatus();
   SINEW_ASSIGN_OR_RETURN(metrics::FrameMetrics figures,
                          meter_->Measure(positions_, measured_.evaluator->joints(), task));
-  figures.jerk = jerk;
+  figures.jerk = sequence.jerk;
+  figures.pop = sequence.pop;
+  figures.pop_999 = sequence.pop_999;
   measured_.summary.Add(figures);
   measured_.evaluate_seconds += seconds;
   measured_.worst_evaluate_seconds = std::max(measured_.worst_evaluate_seconds, seconds);

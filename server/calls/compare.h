@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/metrics/meter.h"
+#include "core/metrics/sequence.h"
 #include "server/calls/frame_call.h"
 #include "server/frames/evaluator.h"
 #include "sinew/v1/deform_service.pb.h"
@@ -27,7 +28,7 @@ class CompareCall final : public FrameCall<CompareCall> {
   struct Measured {
     std::shared_ptr<Session> session;
     std::unique_ptr<Evaluator> evaluator;
-    std::optional<metrics::JerkMeter> jerk;
+    std::optional<metrics::SequenceMeter> sequence;
     metrics::MetricsSummary summary;
     double evaluate_seconds = 0;  // sum
     double worst_evaluate_seconds = 0;

@@ -15,6 +15,8 @@ v1::FrameMetrics ToProto(const metrics::FrameMetrics& figures) {
   if (const auto& v = figures.self_intersections) proto.set_self_intersections(*v);
   if (const auto& v = figures.overlap) proto.set_overlap(*v);
   if (const auto& v = figures.jerk) proto.set_jerk(*v);
+  if (const auto& v = figures.pop) proto.set_pop(*v);
+  if (const auto& v = figures.pop_999) proto.set_pop_999(*v);
   return proto;
 }
 

@@ -197,7 +197,8 @@ absl::Status Compare(Context& context, Options options) {
 void AddCompare(CommandList& commands) {
   auto options = std::make_shared<Options>();
   OptionSet set = commands.Add(
-      "compare", "Measure a clip through several deformers: volume, thickness, distortion, jerk",
+      "compare",
+      "Measure a clip through several deformers: volume, thickness, distortion, jerk, pop",
       [options](Context& context) { return Compare(context, *options); });
   set.AddText("FILE", options->file, "Character file, .sinewrig (with --poses) or model:NAME")
       .Required();
@@ -221,11 +222,13 @@ void AddCompare(CommandList& commands) {
       R"(Columns, each the worst frame; all are relative to the rest mesh:
   volume     enclosed volume over that at rest; open borders are closed
   thickness  smallest distance from the bone over its value at rest
-  bulge      how far skin lies outside the body that the bones alone would carry along, over the radius of the limb
+  bulge      how much farther skin is from the nearest of its bones than at rest, over the radius of the limb
   edges, areas   root mean square of ln(length or area / at rest)
   flipped    area of inverted faces; "beyond lbs" leaves out faces that linear blending inverts or halves too
   crossings, overlap   pairs of faces that cross, and volume enclosed twice, where not so at rest
   jerk       third difference in time, in bounding-box diagonals / s^3
+  pop        second difference of a vertex relative to its joint, per degree of the fastest joint, over the radius of
+             the limb: a vertex that jumps has its jump
 "-" means: not defined here, or more crossings than are counted. Stretching by shapes counts as stretching.
 --json has every frame. If the connection drops, waits up to 30 s for the server and says so.
 Stateful recipes, such as dqs | implicit(tracking=true), start from rest at the first frame measured:

@@ -40,6 +40,8 @@ nlohmann::ordered_json MetricsJson(const client::FrameMetrics& m) {
           {"self_intersections", OrNull(m.self_intersections)},
           {"overlap", OrNull(m.overlap)},
           {"jerk", OrNull(m.jerk)},
+          {"pop", OrNull(m.pop)},
+          {"pop_999", OrNull(m.pop_999)},
           {"evaluate_seconds", m.evaluate_seconds}};
 }
 
@@ -59,6 +61,7 @@ std::string CompareText(const CharacterFile& character, const client::ClipData& 
                {"crossings", kRight},
                {"overlap", kRight},
                {"jerk", kRight},
+               {"pop", kRight},
                {"ms/frame", kRight}});
   for (const auto& [label, metrics] : methods) {
     const client::FrameMetrics& worst = metrics.worst;
@@ -68,6 +71,7 @@ std::string CompareText(const CharacterFile& character, const client::ClipData& 
                worst.self_intersections ? CountText(*worst.self_intersections) : "-",
                worst.overlap ? absl::StrFormat("%.3f %%", 100 * *worst.overlap) : "-",
                worst.jerk ? absl::StrFormat("%.4g", *worst.jerk) : "-",
+               worst.pop ? absl::StrFormat("%.4f", *worst.pop) : "-",
                absl::StrFormat("%.3f", 1000 * metrics.mean.evaluate_seconds)});
   }
   return absl::StrCat(

@@ -43,6 +43,8 @@ FrameMetrics ToMetrics(const v1::FrameMetrics& proto) {
   if (proto.has_overlap()) metrics.overlap = proto.overlap();
   metrics.replayed_steps = proto.replayed_steps();
   if (proto.has_jerk()) metrics.jerk = proto.jerk();
+  if (proto.has_pop()) metrics.pop = proto.pop();
+  if (proto.has_pop_999()) metrics.pop_999 = proto.pop_999();
   return metrics;
 }
 

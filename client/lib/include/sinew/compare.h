@@ -24,9 +24,8 @@ struct FrameMetrics {
   std::optional<double> volume_ratio;       // signed volume; open borders are closed by fans
   std::optional<double> minimum_thickness;  // smallest ratio of a vertex's distance from its bone
                                             // to the distance at rest
-  std::optional<double> bulge;  // largest distance of the skin outside the body that rigid motion
-                                // of the bones would give, over the limb's radius. Absent: the mesh
-                                // encloses no volume
+  std::optional<double> bulge;  // largest distance of a vertex from the nearest of its bones, less
+                                // that from its own bone at rest, over the limb's radius
   std::optional<double> edge_distortion;   // root mean square of ln(length / rest length)
   std::optional<double> worst_edge;        // largest |ln|
   std::optional<double> area_distortion;   // rms of ln(area / rest area), weighted by rest area
@@ -38,6 +37,9 @@ struct FrameMetrics {
   std::optional<double> overlap;     // volume enclosed twice, but not at rest, over the rest volume
   std::uint32_t replayed_steps = 0;  // as FrameView::replayed_steps
   std::optional<double> jerk;        // rms third difference in time, bounding-box diagonals / s^3
+  std::optional<double> pop;  // largest second difference of a vertex relative to its joint, per
+                              // degree of the fastest joint, over the limb's radius
+  std::optional<double> pop_999;  // 99.9th percentile of the same
 };
 
 // A pose that could not be used.

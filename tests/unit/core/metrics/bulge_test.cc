@@ -8,7 +8,6 @@
 #include <functional>
 #include <numbers>
 
-#include "core/metrics/solid.h"
 #include "tests/support/small_rigs.h"
 #include "tests/support/tube.h"
 #include "tests/unit/core/metrics/measured.h"
@@ -73,37 +72,6 @@ TEST(Bulge, RigidlyCarriedSkinIsZero) {
   }
 }
 
-TEST(Bulge, SkinSlidingToThickerLimbIsZero) {
-  const Rig rig = MakeRig(ShapedTube([](double x) { return 1 + 0.2 * x; }));
-  std::vector<Vec3f> slid = Positions(rig);
-  double growth = 0;
-  for (std::size_t v = 0; v + 3 * kAround < slid.size(); ++v) {
-    const Vec3f to = rig.mesh().positions()[v + 3 * kAround];
-    growth = std::max(growth, FromAxis(to) / FromAxis(slid[v]) - 1);
-    slid[v] = to;
-  }
-  EXPECT_GT(growth, 0.05);
-  EXPECT_NEAR(BulgeOf(rig, slid, RestPose(rig)), 0, 1e-6);
-}
-
-// Rounded faces put a vertex above the middle of an edge at its own distance from the axis. The
-// ends are excluded, because the edge to the caps is rounded too.
-TEST(Bulge, SkinRotatingAboutCoarseLimbIsSmall) {
-  const struct {
-    std::size_t around;
-    double most;
-  } rows[] = {{32, 1e-4}, {16, 1e-3}, {8, 0.01}};
-  for (const auto& row : rows) {
-    const Rig rig = TubeRig({.rings = kRings, .around = row.around});
-    const AffineD turn = testing::RigidMotion({1, 0, 0}, 180.0 / static_cast<double>(row.around));
-    std::vector<Vec3f> turned = Positions(rig);
-    for (std::size_t v = 2 * row.around; v < (kRings - 2) * row.around; ++v) {
-      turned[v] = ToFloat(Apply(turn, ToDouble(turned[v])));
-    }
-    EXPECT_LE(BulgeOf(rig, turned, RestPose(rig)), row.most) << row.around;
-  }
-}
-
 TEST(Bulge, InflatedRingEqualsRatioMinusOne) {
   for (const double factor : {1.02, 1.2}) {
     const Rig rig = TubeRig({.rings = kRings, .around = kAround});
@@ -133,89 +101,13 @@ TEST(Bulge, RelativeToLimbRadiusForOffCentreBone) {
 
 TEST(Bulge, RadiusFollowsTaperedLimb) {
   const Rig rig = MakeRig(ShapedTube([](double x) { return x < 0 ? 2 : 1; }));
-  for (const std::size_t ring : {10, 50}) {
+  for (const std::size_t ring : {10, 40}) {
     std::vector<Vec3f> moved = Positions(rig);
     const std::size_t v = ring * kAround;
     moved[v].y += 0.05F;
     EXPECT_NEAR(BulgeOf(rig, moved, RestPose(rig)), 0.05 / FromAxis(rig.mesh().positions()[v]),
                 1e-5);
   }
-}
-
-// Two sibling bones that carry the upper and the lower half of the tube.
-double BulgeAtTheSeam(float shared) {
-  RigSource source =
-      TubeSource({.rings = kRings, .around = kAround, .weights = TubeWeights::kRigid});
-  source.joints.push_back({.name = "lower", .parent = 0});
-  source.rest_local.push_back(source.rest_local[1]);
-  source.bindings.push_back({2, source.bindings[1].inverse_bind});
-  InfluenceSource& influences = source.influences;
-  influences = {.offsets = {0}, .bindings = {}, .weights = {}};
-  constexpr std::size_t kSeam = 50 * kAround + kAround / 4 + 1;
-  for (std::size_t v = 0; v < source.mesh.positions.size(); ++v) {
-    const Vec3f& p = source.mesh.positions[v];
-    const auto add = [&](std::uint32_t binding, float weight) {
-      influences.bindings.push_back(binding);
-      influences.weights.push_back(weight);
-    };
-    if (v == kSeam) {
-      add(1, shared);
-      add(2, 1 - shared);
-    } else {
-      add(p.x < 0 ? 0 : p.y > -1e-6F ? 1 : 2, 1);
-    }
-    influences.offsets.push_back(influences.bindings.size());
-  }
-  const Rig rig = MakeRig(std::move(source));
-  auto pose = RestPose(rig);
-  pose[2] = ToFloat(Compose(testing::RigidMotion({0, 0, 1}, -20), ToDouble(pose[2])));
-  const auto skin = testing::SkinMatrices(rig, pose);
-  std::vector<Vec3f> positions = Positions(rig);
-  for (std::size_t v = 0; v < positions.size(); ++v) {
-    if (v == kSeam) continue;  // follows the upper bone
-    const auto binding = rig.influences().bindings(v)[0];
-    positions[v] = ToFloat(Apply(skin[binding], ToDouble(positions[v])));
-  }
-  return BulgeOf(rig, positions, pose);
-}
-
-TEST(Bulge, PointSharedBySiblingsMayFollowEither) {
-  EXPECT_NEAR(BulgeAtTheSeam(0.3F), 0, 1e-6);
-  EXPECT_GT(BulgeAtTheSeam(0.1F), 0.1);
-}
-
-// Two parallel bones tilt the same way, so one lifts the skin between them and the other lowers it.
-// Skin that blends both has no bulge, although it is outside the body of either.
-TEST(Bulge, SkinBetweenUnconnectedBonesMayFollowBoth) {
-  const Rig rig = MakeRig(testing::PalmSource());
-  const auto pose = testing::TurnPose(rig, {1, 0, 0}, 12);
-  EXPECT_LT(*Measured(rig, "lbs", pose).bulge, 0.02);
-  std::vector<Vec3f> carried = Positions(rig);
-  const auto skin = testing::SkinMatrices(rig, pose);
-  for (std::size_t v = 0; v < carried.size(); ++v) {
-    const double y = carried[v].y;
-    if (std::abs(y) < 0.6) continue;
-    carried[v] = ToFloat(Apply(skin[y < 0 ? 0 : 1], ToDouble(carried[v])));
-  }
-  // Skin that follows neither bone.
-  EXPECT_GT(BulgeOf(rig, carried, pose), 0.05);
-}
-
-// The limb is thickest at the joint, so the section of one limb, rotated over the other, is outside
-// it. A point just beyond its plane must count only with its distance from the plane.
-TEST(Bulge, PointJustBeyondJointPlaneIsSmall) {
-  constexpr double kHair = 0.005;
-  const Rig rig = MakeRig(ShapedTube([](double x) { return 1.4 - 0.3 * std::abs(x); }));
-  const auto pose = testing::BendPose(rig, 100);
-  const auto skin = testing::SkinMatrices(rig, pose);
-  std::vector<Vec3f> posed = Positions(rig);
-  for (std::size_t v = 0; v < posed.size(); ++v) {
-    Vec3d p = ToDouble(posed[v]);
-    const bool second = v / kAround >= kRings / 2;
-    if (v / kAround == kRings / 2) p.x -= kHair;
-    posed[v] = ToFloat(Apply(skin[second ? 1 : 0], p));
-  }
-  EXPECT_LT(BulgeOf(rig, posed, pose), 2 * kHair / 0.7);
 }
 
 // Two meshes on one skeleton have two bindings per joint; the number of paths must not double at
@@ -271,22 +163,6 @@ TEST(Bulge, IgnoresBoneScaledToZero) {
   const double bulge = BulgeOf(rig, Deformed(rig, "lbs", pose), pose);
   EXPECT_GE(bulge, 0);
   EXPECT_LT(bulge, 1);
-}
-
-TEST(Solid, DistanceOutsideCube) {
-  const Surface cube = Surface::Create(testing::HardCube());
-  const EnclosedVolume volume(cube);
-  const Solid solid(volume.triangles(), volume.Closed(cube.rest));
-  Vec3d middle;
-  for (const Vec3d& p : cube.rest) middle = middle + (1.0 / 8) * p;
-  // Corners are not rounded; edges are, towards the tangent planes of their ends.
-  EXPECT_NEAR(solid.Find(middle + Vec3d{0.6, 0.7, 0.7}, 9).outside, 0.3, 1e-9);
-  const double over_edge = solid.Find(middle + Vec3d{0.8, 0.9, 0}, 9).outside;
-  EXPECT_LT(over_edge, 0.5);
-  EXPECT_GT(over_edge, 0.2);
-  for (const Vec3d& inside : {Vec3d{0.4, 0.1, 0}, Vec3d{-0.49, 0.49, 0.49}, Vec3d{}}) {
-    EXPECT_EQ(solid.Find(middle + inside, 9).outside, 0);
-  }
 }
 
 }  // namespace

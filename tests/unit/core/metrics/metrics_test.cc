@@ -384,20 +384,6 @@ TEST(SelfIntersections, CostCoversMemory) {
             without + 3 * sizeof(FacePair) * 1000 * 999 / 2);
 }
 
-TEST(Jerk, CubicMotionEqualsThirdDerivative) {
-  JerkMeter meter(10, 4);
-  const auto frame = [](double t) {
-    return std::vector<Vec3f>{{static_cast<float>(5 * t * t * t), 0, 0},
-                              {0, static_cast<float>(5 * t * t * t + 2 * t * t - t), 1}};
-  };
-  for (int k = 0; k < 3; ++k) EXPECT_FALSE(meter.Add(frame(0.1 * k), Task()).has_value());
-  EXPECT_NEAR(meter.Add(frame(0.3), Task()).value_or(0), 30.0 / 4, 1e-3);
-  EXPECT_NEAR(meter.Add(frame(0.4), Task()).value_or(0), 30.0 / 4, 1e-3);
-  meter.Reset();
-  for (int k = 6; k < 9; ++k) EXPECT_FALSE(meter.Add(frame(0.1 * k), Task()).has_value());
-  EXPECT_TRUE(meter.Add(frame(0.9), Task()).has_value());
-}
-
 TEST(MetricsSummary, MeanAndWorstOverFramesWithValue) {
   MetricsSummary summary;
   FrameMetrics frame;
