@@ -29,9 +29,8 @@ struct LevelContact {
   std::uint16_t part = 0;
   bool known = false;  // trust was found
   float trust = 0;
-  float contact = 1;    // see LevelSkin::Neighbour
-  bool shared = false;  // the point has weight of the part too
-  float size = 0;       // of the part, relative to the owner, at most 1
+  float contact = 1;  // see LevelSkin::Neighbour
+  float size = 0;     // of the part, relative to the owner, at most 1
   float softness = kSoftness, slack = 0;
 };
 

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "core/base/smooth_step.h"
@@ -67,8 +68,6 @@ class Projection {
   }
 
  private:
-  using Rays = absl::InlinedVector<LevelRay, kLanes>;
-
   // The points of a chunk: a first evaluation of all, then rounds for those off their level.
   void Solve(std::uint32_t begin, std::uint32_t end) {
     std::vector<LevelRay> moving;
@@ -95,7 +94,14 @@ class Projection {
       }
       std::erase_if(active, [](const LevelRay* ray) { return ray->done; });
     }
-    for (const LevelRay& ray : moving) Finish(ray);
+    std::size_t moved = 0, touching = 0;
+    for (const LevelRay& ray : moving) {
+      Finish(ray);
+      moved += ray.t != 0 ? 1 : 0;
+      touching += ray.t != 0 && ray.touches ? 1 : 0;
+    }
+    moved_ += moved;
+    touching_ += touching;
   }
 
   // Adds the points of `list` that are off their level.
@@ -116,25 +122,25 @@ class Projection {
     const PartBlocks parts = Evaluate(started);
     absl::InlinedVector<LevelRay*, kLanes> off;
     absl::InlinedVector<std::size_t, kLanes> lane;
+    absl::InlinedVector<Near, kLanes> nears;
     for (std::size_t i = 0; i < started.size(); ++i) {
-      if (!(Tracked(rays[i].point) > 0) && IsStill(rays[i], parts, i)) {
+      Near near = NearOf(rays[i], parts, i);
+      if (!(Tracked(rays[i].point) > 0) && IsStill(rays[i], near, i)) {
         SetStatus(rays[i].point, VertexStatus::kNotDisplaced);
         continue;
       }
+      AddNeighbours(rays[i]);
+      AddTouched(rays[i], near);
       off.push_back(all[i]);
       lane.push_back(i);
+      nears.push_back(std::move(near));
     }
     if (off.empty()) return;
-    for (std::size_t k = 0; k < off.size(); ++k) {
-      AddNeighbours(*off[k]);
-      AddTouched(*off[k], parts, lane[k]);
-    }
     AddTrust(off);
     for (std::size_t k = 0; k < off.size(); ++k) {
       LevelRay& ray = *off[k];
-      SetFolds(ray);
       SetDirection(ray);
-      ray.Step(LevelAt(ray, parts, lane[k]));
+      ray.Step(LevelAt(ray, nears[k], lane[k]));
       moving.push_back(ray);
     }
   }
@@ -174,16 +180,20 @@ class Projection {
   // One more step of up to 16 rays.
   void Advance(std::span<LevelRay* const> rays) {
     const PartBlocks parts = Evaluate(rays);
-    for (std::size_t i = 0; i < rays.size(); ++i) AddTouched(*rays[i], parts, i);
+    absl::InlinedVector<Near, kLanes> nears;
+    for (std::size_t i = 0; i < rays.size(); ++i) {
+      nears.push_back(NearOf(*rays[i], parts, i));
+      AddTouched(*rays[i], nears[i]);
+    }
     AddTrust(rays);
-    for (std::size_t i = 0; i < rays.size(); ++i) rays[i]->Step(LevelAt(*rays[i], parts, i));
+    for (std::size_t i = 0; i < rays.size(); ++i) rays[i]->Step(LevelAt(*rays[i], nears[i], i));
   }
 
   Vec3d PointOf(const LevelRay& ray) const {
     return ray.start + (ray.t * ray.unit) * ray.direction;
   }
 
-  // Parts whose lead is below this can change T, see SoftMinimum.
+  // Parts whose lead is below this can change T, see LevelValue::Meet.
   static float Margin(const LevelRay& ray) {
     return kWidestContact + static_cast<float>(kOutwardSlope * std::max(0.0, -ray.t));
   }
@@ -202,36 +212,39 @@ class Projection {
     return posed_.Distances(points, need);
   }
 
-  static float OwnDistance(const LevelRay& ray, const PartBlocks& parts, std::size_t i) {
-    for (const PartBlock& part : parts) {
-      if (part.part == ray.owner) return part.value[i] / ray.size;
-    }
-    return kInfinite;  // never: the owner is always evaluated
-  }
-
-  // Visits the parts beside the owner that can change T, ascending, whatever the other lanes need.
-  template <class Visit>
-  void ForTouched(const LevelRay& ray, const PartBlocks& parts, std::size_t i, Visit visit) const {
-    const float own = OwnDistance(ray, parts, i);
-    const auto beside = [&](const PartBlock& part) {
-      return Beside(part.value[i] / ray.size, posed_.Reach(part.part) / ray.size);
+  // What T needs of one evaluation at a ray's point.
+  struct Near {
+    const PartBlock* own = nullptr;
+    struct Other {
+      const PartBlock* part;
+      float f;  // see Beside
     };
+    absl::InlinedVector<Other, 4> others;  // that can change T, whatever the other lanes need
+  };
+
+  Near NearOf(const LevelRay& ray, const PartBlocks& parts, std::size_t i) const {
+    Near near;
+    for (const PartBlock& part : parts) {
+      if (part.part == ray.owner) {
+        near.own = &part;
+        continue;
+      }
+      const float f = Beside(part.value[i] / ray.size, posed_.Reach(part.part) / ray.size);
+      if (f < kInfinite) near.others.push_back({&part, f});
+    }
+    const float own = near.own->value[i] / ray.size;
     float least = own;
-    for (const PartBlock& part : parts) {
-      if (part.part != ray.owner) least = std::min(least, beside(part));
-    }
+    for (const auto& other : near.others) least = std::min(least, other.f);
     const float limit = own + std::max(0.0f, ray.level - least) + Margin(ray);
-    for (const PartBlock& part : parts) {
-      if (part.part == ray.owner) continue;
-      const float f = beside(part);
-      if (f < limit) visit(part, f);
-    }
+    const auto [unneeded, end] =
+        std::ranges::remove_if(near.others, [&](const auto& other) { return !(other.f < limit); });
+    near.others.erase(unneeded, end);
+    return near;
   }
 
-  bool IsStill(const LevelRay& ray, const PartBlocks& parts, std::size_t i) const {
-    bool alone = true;
-    ForTouched(ray, parts, i, [&](const PartBlock&, float) { alone = false; });
-    return alone && std::abs(double{ray.level - OwnDistance(ray, parts, i)}) < kAtLevel;
+  static bool IsStill(const LevelRay& ray, const Near& near, std::size_t i) {
+    return near.others.empty() &&
+           std::abs(double{ray.level - near.own->value[i] / ray.size}) < kAtLevel;
   }
 
   void AddNeighbours(LevelRay& ray) const {
@@ -240,22 +253,28 @@ class Projection {
     }
   }
 
-  void AddTouched(LevelRay& ray, const PartBlocks& parts, std::size_t i) const {
-    ForTouched(ray, parts, i, [&](const PartBlock& part, float) {
-      if (ray.ContactWith(part.part) == nullptr) {
-        ray.contacts.push_back(NewContact(ray, static_cast<std::uint16_t>(part.part)));
-      }
-    });
+  void AddTouched(LevelRay& ray, const Near& near) const {
+    for (const auto& other : near.others) {
+      if (ray.ContactWith(other.part->part) != nullptr) continue;
+      ray.contacts.push_back(NewContact(ray, static_cast<std::uint16_t>(other.part->part)));
+    }
   }
 
   LevelContact NewContact(const LevelRay& ray, std::uint16_t part) const {
     for (std::size_t k = level_.neighbours[ray.point]; k < level_.neighbours[ray.point + 1]; ++k) {
       if (level_.part[k] != part) continue;
-      LevelContact contact = ContactOf(part, level_.lead[k], level_.contact[k]);
-      contact.shared = level_.weight[k] > 0;
-      return contact;
+      const float folds = level_.weight[k] > 0 ? Folds(ray, part) : 1;
+      return ContactOf(part, level_.lead[k], level_.contact[k] * folds);
     }
     return ContactOf(part, kInfinite, 1);
+  }
+
+  // Skin that two limbs share touches itself only where it folds: contact between them begins with
+  // the angle by which they turn it apart.
+  float Folds(const LevelRay& ray, std::uint16_t part) const {
+    const Vec3d inward = ToDouble(level_.inward[ray.point]);
+    const double cosine = Dot(Multiply(turns_[ray.owner], inward), Multiply(turns_[part], inward));
+    return static_cast<float>(SmoothStep((kNoFold - cosine) / (kNoFold - kFold)));
   }
 
   // Sets the trust of new contacts: part by part, because each carries its points back by its own
@@ -302,18 +321,6 @@ class Projection {
     }
   }
 
-  // Skin that two limbs share touches itself only where it folds: contact between them begins with
-  // the angle by which they turn it apart.
-  void SetFolds(LevelRay& ray) const {
-    const Vec3d inward = ToDouble(level_.inward[ray.point]);
-    const Vec3d own = Multiply(turns_[ray.owner], inward);
-    for (LevelContact& contact : ray.contacts) {
-      if (!contact.shared) continue;
-      const double cosine = Dot(own, Multiply(turns_[contact.part], inward));
-      contact.contact *= static_cast<float>(SmoothStep((kNoFold - cosine) / (kNoFold - kFold)));
-    }
-  }
-
   // The blended inward direction, leaning towards neighbours. A point between two limbs would
   // otherwise move within the surface between them, and T would never reach zero.
   void SetDirection(LevelRay& ray) const {
@@ -338,34 +345,30 @@ class Projection {
   }
 
   // T and its slope at the ray's point.
-  LevelValue LevelAt(const LevelRay& ray, const PartBlocks& parts, std::size_t i) const {
+  LevelValue LevelAt(const LevelRay& ray, const Near& near, std::size_t i) const {
     const auto slope_of = [&](const PartBlock& part) {
       return part.x[i] * ray.direction.x + part.y[i] * ray.direction.y +
              part.z[i] * ray.direction.z;
     };
-    double least = std::numeric_limits<double>::infinity(), least_slope = 0, own = 0, own_slope = 0;
-    for (const PartBlock& part : parts) {
-      if (part.part != ray.owner) continue;
-      least = own = double{part.value[i] / ray.size};
-      least_slope = own_slope = slope_of(part);
-    }
-    ForTouched(ray, parts, i, [&](const PartBlock& part, float f) {
-      const double trust = double{ray.ContactWith(part.part)->trust};
+    const double own = double{near.own->value[i] / ray.size}, own_slope = slope_of(*near.own);
+    double least = own, least_slope = own_slope;
+    for (const auto& [part, f] : near.others) {
+      const double trust = double{ray.ContactWith(part->part)->trust};
       const double shown = double{f} + (1 - trust) * double{kUntrusted};
-      if (!(shown < least)) return;
+      if (!(shown < least)) continue;
       least = shown;
-      least_slope = slope_of(part);
-    });
+      least_slope = slope_of(*part);
+    }
     const double depth = double{ray.level} - least;
     LevelValue level = {.value = depth, .slope = -least_slope, .depth = depth};
     if (!contact_) return level;
     const double rise = ray.t < 0 ? kOutwardSlope : 0;
-    ForTouched(ray, parts, i, [&](const PartBlock& part, float f) {
-      const LevelContact& contact = *ray.ContactWith(part.part);
+    for (const auto& [part, f] : near.others) {
+      const LevelContact& contact = *ray.ContactWith(part->part);
       const LevelValue lead = {.value = double{f} - own + double{contact.slack} + rise * ray.t,
-                               .slope = slope_of(part) - own_slope + rise};
+                               .slope = slope_of(*part) - own_slope + rise};
       level.Meet(lead, contact);
-    });
+    }
     return level;
   }
 
@@ -377,8 +380,6 @@ class Projection {
     }
     const double way = double{level_.hold[ray.point]} * ray.Way(double{level_.outward[ray.point]});
     Put(ray.start + (way * ray.unit) * ray.direction, ray.point);
-    ++moved_;
-    touching_ += ray.touches ? 1 : 0;
     SetStatus(ray.point, ray.touches                  ? VertexStatus::kGradientDivergence
                          : std::abs(ray.last) < kNear ? VertexStatus::kFitted
                                                       : VertexStatus::kIterationLimit);

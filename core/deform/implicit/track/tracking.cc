@@ -78,11 +78,12 @@ void Track(const ProjectionInput& input, const PosedField& before,
   const std::vector<float> bent = Bends(input.bind_pose, input.posed, parents);
   const ProjectedBefore tracked = {frame.state, moves, bent, frame.passing};
   ProjectPoints(input, &tracked, frame.task, at, status);
-  ScatterPoints(skin, frame.in, at, frame.out, frame.task);
-  if (!status.empty()) ScatterVertexStatus(skin, frame.layout, status, frame.vertex_status);
   for (std::size_t p = 0; p < skin.points(); ++p) {
     std::copy_n(at.data() + p * 4, 3, frame.state.data() + p * 3);
   }
+  if (frame.passing) return;
+  ScatterPoints(skin, frame.in, at, frame.out, frame.task);
+  if (!status.empty()) ScatterVertexStatus(skin, frame.layout, status, frame.vertex_status);
 }
 
 }  // namespace sinew

@@ -29,9 +29,9 @@ inline constexpr double kTrackingStep = 0.25;  // of U: maximum motion of a join
 std::size_t TrackingState(std::size_t points);
 
 // One step from the pose of `before`, to which frame.state belongs, to that of input.posed: updates
-// frame.state and writes frame.out and, if requested, frame.vertex_status. frame.begins: starts at
-// rest. The same bits for any number of threads and instruction set. Finite for finite input. When
-// cancelled, all three are unspecified.
+// frame.state and, unless frame.passing, writes frame.out and, if requested, frame.vertex_status.
+// frame.begins: starts at rest. The same bits for any number of threads and instruction set. Finite
+// for finite input. When cancelled, all three are unspecified.
 //
 //    parents  [parts] parent part, -1 = none
 void Track(const ProjectionInput& input, const PosedField& before,

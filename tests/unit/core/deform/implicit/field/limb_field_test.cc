@@ -101,7 +101,7 @@ TEST(LimbField, MirroredRigGivesMirroredField) {
   for (const Vec3d& p : testing::RestPoints(rig)) {
     if (std::abs(p.x) > 3.9) continue;
     EXPECT_NEAR(AskField(*rest, std::vector{p})[0].value,
-                AskField(*other, std::vector{Vec3d{-p.x, p.y, p.z}})[0].value, 0.05);
+                AskField(*other, std::vector{Vec3d{-p.x, p.y, p.z}})[0].value, 0.032);
   }
 }
 

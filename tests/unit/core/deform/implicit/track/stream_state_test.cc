@@ -250,7 +250,7 @@ TEST(StreamState, PenetratingPartDoesNotDragSkin) {
       farthest = std::max(farthest,
                           testing::Distance(ToDouble(tracked.points[v]), ToDouble(want.points[v])));
     }
-    EXPECT_LT(farthest, step == 64 ? 0.2 : 1.35) << step;  // the limb's radius is 0.5
+    EXPECT_LT(farthest, step == 64 ? 0.2 : 0.6) << step;  // the limb's radius is 0.5
   }
 }
 
