@@ -151,7 +151,6 @@ absl::StatusOr<BoundStage> Bind(const Rig& rig, const ImplicitParams& params) {
   for (const std::uint32_t lane : layout->lane) {
     const std::uint32_t p = limb->skin.lane_point[lane];
     held.push_back({.hold = limb->skin.IsSkin(p) ? double{limb->level.hold[p]} : -1,
-                    .outward = double{limb->level.outward[p]},
                     .room = double{limb->level.room[p]}});
   }
   return BoundStage{[&rig, limb, held, contact = params.contact](ReferenceFrame& f) {

@@ -16,6 +16,8 @@ struct Tables {
   std::vector<std::uint32_t> joint, offset;
   std::vector<AffineD> to_joint;
   std::vector<double> radius, size;
+  std::vector<Vec3d> centre, root, tip;
+  std::vector<std::uint8_t> leads;
   std::vector<float> box, centres, polynomials;
 };
 
@@ -32,6 +34,10 @@ struct Collect {
     take("field_to_joint", to.to_joint);
     take("field_radius", to.radius);
     take("field_size", to.size);
+    take("field_centre", to.centre);
+    take("field_root", to.root);
+    take("field_tip", to.tip);
+    take("field_leads", to.leads);
     take("field_box", to.box);
     take("field_centre_offset", to.offset);
     take("field_centres", to.centres);
@@ -73,6 +79,43 @@ FieldValue RawPartAt(const Tables& t, std::size_t p, std::span<const Affine> joi
   return {f, (1 / t.radius[p]) * Multiply(Transpose(inverse), g)};
 }
 
+// The lead of a part in the bind pose by linear interpolation, made a weight.
+double TrustAt(const Tables& t, std::size_t p, const Vec3d& x) {
+  constexpr std::size_t kSide = 17;
+  const Vec3d u = (1 / t.radius[p]) * (x - t.centre[p]);
+  const double at[3] = {u.x, u.y, u.z};
+  std::size_t cell[3];
+  double share[3];
+  for (std::size_t i = 0; i < 3; ++i) {
+    const double low{t.box[6 * p + i]}, high{t.box[6 * p + 3 + i]};
+    const double place = (at[i] - low) / (high - low) * (kSide - 1);
+    if (!(place >= 0 && place <= kSide - 1)) return 0;
+    cell[i] = std::min<std::size_t>(static_cast<std::size_t>(place), kSide - 2);
+    share[i] = place - static_cast<double>(cell[i]);
+  }
+  double lead = 0;
+  for (std::size_t corner = 0; corner < 8; ++corner) {
+    double weight = 1;
+    std::size_t index = kSide * kSide * kSide * p, step = 1;
+    for (std::size_t i = 0; i < 3; ++i, step *= kSide) {
+      const bool far = (corner >> i & 1) != 0;
+      weight *= far ? share[i] : 1 - share[i];
+      index += step * (cell[i] + (far ? 1 : 0));
+    }
+    lead += weight * (t.leads[index] - 128.0) * (0.64 / 127);
+  }
+  const double s = std::clamp(lead / 0.1, 0.0, 1.0);
+  return s * s * (3 - 2 * s);
+}
+
+double FromBone(const Tables& t, std::size_t p, const Vec3d& x) {
+  const Vec3d from = x - t.centre[p] - t.root[p], along = t.tip[p] - t.root[p];
+  const double square = Dot(along, along);
+  const double s = square > 0 ? std::clamp(Dot(from, along) / square, 0.0, 1.0) : 0;
+  const Vec3d off = from - s * along;
+  return std::sqrt(Dot(off, off));
+}
+
 }  // namespace
 
 LimbDistances DistancesOf(const LimbField& field, std::vector<Affine> bind,
@@ -88,6 +131,10 @@ LimbDistances DistancesOf(const LimbField& field, std::vector<Affine> bind,
     limbs.size.push_back(t->size[p] / field.unit());
     scale += std::cbrt(std::abs(Determinant(Linear(to)))) / static_cast<double>(field.parts());
   }
+  limbs.trust = [t](std::size_t p, const Vec3d& x) { return TrustAt(*t, p, x); };
+  limbs.from_bone = [t, unit = field.unit()](std::size_t p, const Vec3d& x) {
+    return FromBone(*t, p, x) / unit;
+  };
   limbs.bind_unit = field.unit();
   limbs.unit = field.unit() * scale;
   const auto in_pose = [t](std::vector<Affine> pose, double unit, double to_units) {

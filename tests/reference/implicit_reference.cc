@@ -10,7 +10,7 @@
 namespace sinew::reference {
 namespace {
 
-constexpr double kTrust = 0.1, kPushed = 0.5, kLean = 0.6, kSoft = 0.1, kLeastSoft = 0.01;
+constexpr double kLean = 0.6, kSoft = 0.1, kLeastSoft = 0.01;
 
 double Length(const Vec3d& v) {
   return std::sqrt(Dot(v, v));
@@ -43,14 +43,30 @@ class Projector {
     const std::size_t p = mesh.point[v];
     const Level level = LevelOf(mesh.rest[p], v);
     if (!level.owned) return start;
-    const std::vector<double> trust = TrustOfParts(start, level);
+    const std::vector<double> trust = TrustOfParts(start);
     const double unit = limbs_.unit * level.size;
     const Vec3d d = Direction(mesh, p, v, level, trust);
+    const Vec3d at_bind = Apply(Inverse(limbs_.motions[level.owner]), start);
+    const double lost =
+        (limbs_.from_bone(level.owner, mesh.rest[p]) - limbs_.from_bone(level.owner, at_bind)) /
+        level.size;
+    double contact = 0;
+    for (std::size_t b = 0; b < parts(); ++b) {
+      if (b == level.owner) continue;
+      contact = std::max(contact,
+                         trust[b] * Fold(v, b, level) * std::min(1.0, limbs_.size[b] / level.size));
+    }
+    double most_inward = 0, in_contact = 0;
     double t = 0, below = 0, above = 0, below_value = 0, above_value = 0, first = 0;
     bool has_below = false, has_above = false;
     for (int round = 0; round < 40; ++round) {
       const auto [value, slope] = At(start + (t * unit) * d, t, d, mesh.rest[p], v, level, trust);
-      if (round == 0) first = value;
+      if (round == 0) {
+        first = std::abs(value);
+        most_inward = std::min(1.0, 1.5 * held.room);
+        in_contact = std::min(most_inward, 4.5 * contact * first);
+        most_inward = std::max(in_contact, std::min(most_inward, -lost));
+      }
       if (round == 0 && std::abs(value) < 1e-4 && Alone(start, level)) return start;
       if (std::abs(value) < 1e-5) break;
       if (value < 0) {
@@ -67,20 +83,12 @@ class Projector {
       if (has_below && has_above && !between && std::abs(next - t) > 1e-7) {
         next = below + (above - below) * below_value / (below_value - above_value);
       }
-      t = next;
+      t = std::clamp(next, -std::max(0.0, lost), most_inward);
     }
-    double contact = 0;
-    for (std::size_t b = 0; b < parts(); ++b) {
-      if (b == level.owner) continue;
-      contact = std::max(contact, trust[b] * std::min(1.0, limbs_.size[b] / level.size));
-    }
-    const double longest =
-        t < 0 ? 1.5 * std::abs(first)
-              : std::min({1.0, 1.5 * held.room, (1.5 + 3 * contact) * std::abs(first)});
-    const double k = longest * (t < 0 ? 1.0 / 3 : 0.5);
-    const double e = std::max(0.0, 1 - std::abs(std::abs(t) - longest) / k);
-    const double length = std::min(std::abs(t), longest) - k / 4 * e * e;
-    const double way = held.hold * (t < 0 ? -held.outward * length : length);
+    const double k = 0.5 * in_contact;
+    const double e = k > 0 ? std::max(0.0, 1 - std::abs(t - in_contact) / k) : 0;
+    const double soft = std::min(t, in_contact) - k / 4 * e * e;
+    const double way = held.hold * (t < 0 ? t : std::max(soft, std::min(t, -lost)));
     return start + (way * unit) * d;
   }
 
@@ -104,31 +112,20 @@ class Projector {
     return Relative(limbs_.posed(part, x), size);
   }
 
-  // Trust of a part at a point of the bind pose.
-  double TrustAt(std::size_t part, const Vec3d& q, double size) const {
-    double others = std::numeric_limits<double>::infinity();
-    for (std::size_t b = 0; b < parts(); ++b) {
-      if (b != part) others = std::min(others, AtBind(b, q, size).value);
-    }
-    return Step((others - AtBind(part, q, size).value) / kTrust);
-  }
-
-  std::vector<double> TrustOfParts(const Vec3d& start, const Level& level) const {
+  std::vector<double> TrustOfParts(const Vec3d& start) const {
     std::vector<double> trust;
     for (std::size_t b = 0; b < parts(); ++b) {
-      trust.push_back(TrustAt(b, Apply(Inverse(limbs_.motions[b]), start), level.size));
+      trust.push_back(limbs_.trust(b, Apply(Inverse(limbs_.motions[b]), start)));
     }
     return trust;
   }
 
   Level LevelOf(const Vec3d& rest, std::size_t v) const {
     Level level;
-    double best = -std::numeric_limits<double>::infinity();
+    double most = -1;
     for (std::size_t b = 0; b < parts(); ++b) {
-      const double f = limbs_.bind(b, rest).value;
-      const double score = WeightOf(v, b) - 6 * f / limbs_.size[b];
-      if (!(f < limbs_.reach[b]) || !(score > best)) continue;
-      best = score;
+      if (!(limbs_.bind(b, rest).value < limbs_.reach[b]) || !(WeightOf(v, b) > most)) continue;
+      most = WeightOf(v, b);
       level.owner = b;
       level.owned = true;
     }
@@ -139,9 +136,8 @@ class Projector {
     level.value = own.value;
     for (std::size_t b = 0; b < parts(); ++b) {
       if (b == level.owner) continue;
-      const double shown =
-          AtBind(b, rest, level.size).value + (1 - TrustAt(b, rest, level.size)) * kPushed;
-      level.value = std::min(level.value, shown);
+      const double beyond = AtBind(b, rest, level.size).value - own.value;
+      level.value = std::min(level.value, own.value + limbs_.trust(b, rest) * beyond);
     }
     return level;
   }
@@ -210,9 +206,10 @@ class Projector {
     FieldValue least = own;
     for (std::size_t b = 0; b < parts(); ++b) {
       if (b == level.owner) continue;
-      FieldValue f = Posed(b, x, level.size);
-      f.value += (1 - trust[b]) * kPushed;
-      if (f.value < least.value) least = f;
+      const FieldValue f = Posed(b, x, level.size);
+      const double trusted = own.value + trust[b] * (f.value - own.value);
+      if (!(trusted < least.value)) continue;
+      least = {trusted, own.gradient + trust[b] * (f.gradient - own.gradient)};
     }
     Value now = {level.value - least.value, -Dot(least.gradient, d)};
     const double rise = t < 0 ? 0.3 : 0;

@@ -29,6 +29,8 @@ std::vector<WeightRow> MeanValueRows(const MushMesh& mesh);
 struct LimbDistances {
   using Field = std::function<FieldValue(std::size_t part, const Vec3d& x)>;
   Field bind, posed;
+  // Of a point of the bind pose: PosedField::Trust, and the distance from the bone in units.
+  std::function<double(std::size_t part, const Vec3d&x)> trust, from_bone;
   std::vector<AffineD> motions;    // [parts] from the bind pose
   std::vector<double> reach;       // [parts] the value outside their support
   std::vector<double> size;        // [parts] radius of the limb, in units
@@ -36,8 +38,8 @@ struct LimbDistances {
 };
 
 struct Held {
-  double hold = -1, outward = 0;  // factors of all moves, and of outward ones; < 0: not projected
-  double room = 0;                // way inward to the axis
+  double hold = -1;  // share of a move that is made; < 0: not projected
+  double room = 0;   // way inward to the axis
 };
 
 // Closed triangle meshes whose bind space is that of the bind pose.

@@ -138,6 +138,17 @@ FieldSample RoundedLimb::DistanceOf(std::size_t part, const Vec3d& point) const 
   return sample;
 }
 
+float RoundedLimb::Trust(std::uint32_t part, const Vec3f& point) const {
+  static const RoundedLimb kRest(std::span<const AffineD>(std::array<AffineD, 2>{}));
+  const Vec3d at_bind = Apply(inverse_[part], ToDouble(point));
+  return TrustOfLead(static_cast<float>(kRest.DistanceOf(1 - part, at_bind).value -
+                                        kRest.DistanceOf(part, at_bind).value));
+}
+
+float RoundedLimb::FromBone(std::uint32_t part, const Vec3f& point) const {
+  return static_cast<float>(Length(FromAxis(part, ToDouble(point))));
+}
+
 PartBlocks RoundedLimb::Distances(const PointBlock& points, const DistanceNeed&) const {
   return BothParts(points, [&](std::size_t b, const Vec3d& x) { return DistanceOf(b, x); });
 }

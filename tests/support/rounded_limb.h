@@ -43,6 +43,8 @@ class RoundedLimb : public PosedField {
   float Reach(std::uint32_t) const override { return 1; }
   float Size(std::uint32_t) const override { return 1; }
   float unit() const override { return Scale(); }
+  float Trust(std::uint32_t part, const Vec3f& point) const override;
+  float FromBone(std::uint32_t part, const Vec3f& point) const override;
   std::span<const Affine> PartFrames() const override { return frames_; }
 
  private:

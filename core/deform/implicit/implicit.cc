@@ -66,10 +66,8 @@ absl::StatusOr<Implicit> Implicit::Bind(const BindInput& input, const ImplicitPa
   const PosedLimbField bound_field(implicit.field, bind_pose, bound_muscles);
   SINEW_ASSIGN_OR_RETURN(implicit.skin,
                          BindSkinSurface(input, implicit.field.PartsOfVertices(input.rig), task));
-  SINEW_ASSIGN_OR_RETURN(
-      implicit.level,
-      BindLevelSkin(input, implicit.field.parts_of_bindings(), implicit.field.parents(),
-                    bound_field, PosedLimbField(implicit.field), implicit.skin, task));
+  SINEW_ASSIGN_OR_RETURN(implicit.level, BindLevelSkin(input, implicit.field.parts_of_bindings(),
+                                                       bound_field, implicit.skin, task));
   task.Advance(kBindWork * static_cast<double>(input.rig.vertices()));
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   return implicit;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/base/median.h"
 #include "core/base/status.h"
@@ -46,7 +47,8 @@ std::size_t LimbField::CostBytes(const Rig& rig, std::size_t samples) {
   const std::size_t near = corners - std::min(corners, 2 * rig.mesh().faces());
   // A triangle belongs to at most three parts; a vertex is counted for two.
   return kFixed + LimbSurfaceBytes(rig) + fits + near * (std::min(parts, kAtOnce) * 12 + 24 + 84) +
-         parts * (2 * centres * (kCentreFloats * sizeof(float) + 56) + 3 * kReachCells + 2048) +
+         parts * (2 * centres * (kCentreFloats * sizeof(float) + 56) + 3 * kReachCells +
+                  2 * kTrustPoints + 2048) +
          rig.vertices() * (16 + 240) + rig.joints() * 64;
 }
 
@@ -102,6 +104,8 @@ absl::StatusOr<LimbField> LimbField::Bind(const Rig& rig, const WeldedPoints& we
     field.joint_.push_back(bone.joint);
     field.to_joint_.push_back(to_joint);
     field.centre_.push_back(fit.centre);
+    field.root_.push_back(bone.root - fit.centre);
+    field.tip_.push_back(bone.tip - fit.centre);
     field.radius_.push_back(bone.radius);
     field.size_.push_back(bone.flesh);
     for (const double v : fit.least) field.box_.push_back(static_cast<float>(v));
@@ -121,7 +125,50 @@ absl::StatusOr<LimbField> LimbField::Bind(const Rig& rig, const WeldedPoints& we
   }
   const double size = rig.mesh().diagonal();
   field.unit_ = field.parts() > 0 ? Median(field.size_) : size > 0 ? 0.05 * size : 1;
+  field.FindLeads(task);
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   return field;
+}
+
+void LimbField::FindLeads(const Task& task) {
+  leads_.resize(parts() * kTrustPoints);
+  const PosedLimbField bind_pose(*this);
+  task.For(parts() * kTrustSide, 4, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t layer = begin; layer < end; ++layer) {
+      const auto part = static_cast<std::uint32_t>(layer / kTrustSide);
+      const float* const box = box_.data() + 6 * part;
+      const float size = bind_pose.Size(part), reach = bind_pose.Reach(part) / size;
+      const auto place = [&](std::size_t axis, std::size_t i) {
+        const float share = static_cast<float>(i) / static_cast<float>(kTrustSide - 1);
+        return radius_[part] * double{box[axis] + share * (box[axis + 3] - box[axis])};
+      };
+      DistanceNeed need;
+      need.own.fill(static_cast<std::uint16_t>(part));
+      need.level.fill(std::numeric_limits<float>::lowest());
+      need.margin.fill(kMostLead * size);
+      constexpr std::size_t kPoints = kTrustSide * kTrustSide;
+      for (std::size_t first = 0; first < kPoints; first += kLanes) {
+        const std::size_t count = std::min(kLanes, kPoints - first);
+        const PartBlocks blocks = bind_pose.Distances(
+            BlockOf(count,
+                    [&](std::size_t i) {
+                      return ToFloat(centre_[part] + Vec3d{place(0, (first + i) % kTrustSide),
+                                                           place(1, (first + i) / kTrustSide),
+                                                           place(2, layer % kTrustSide)});
+                    }),
+            need);
+        for (std::size_t i = 0; i < count; ++i) {
+          float own = reach + 1, others = own + kMostLead;
+          for (const PartBlock& block : blocks) {
+            float& least = block.part == part ? own : others;
+            least =
+                std::min(least, Beside(block.value[i] / size, bind_pose.Reach(block.part) / size));
+          }
+          leads_[layer * kPoints + first + i] = PackedLead(others - own);
+        }
+      }
+    }
+  });
 }
 
 std::vector<std::int32_t> LimbField::PartsOfVertices(const Rig& rig) const {

@@ -21,6 +21,7 @@
 #include "core/deform/implicit/field/hrbf_kernel.h"
 #include "core/deform/implicit/field/packed_hrbf.h"
 #include "core/deform/implicit/field/posed_field.h"
+#include "core/deform/implicit/field/trust_grid.h"
 #include "core/muscle/muscle_shape.h"
 #include "core/parallel/task.h"
 #include "core/rig/posed_rig.h"
@@ -68,10 +69,13 @@ class LimbField {
     visit("field_part_of_binding", self.part_of_binding_, rule::Below(parts, -1));
     visit("field_to_joint", self.to_joint_, rule::Size(parts), rule::Finite());
     visit("field_centre", self.centre_, rule::Size(parts), rule::Finite());
+    visit("field_root", self.root_, rule::Size(parts), rule::Finite());
+    visit("field_tip", self.tip_, rule::Size(parts), rule::Finite());
     visit("field_size", self.size_, rule::Size(parts), rule::Positive());
     visit("field_radius", self.radius_, rule::Size(parts), rule::Positive());
     visit("field_box", self.box_, rule::Size(6 * parts), rule::Finite());
     visit("field_reach", self.reach_, rule::Size(kReachCells * parts));
+    visit("field_leads", self.leads_, rule::Size(kTrustPoints * parts));
     visit("field_centre_offset", self.centre_offset_,
           rule::Offsets(parts, self.centres_.size() / kCentreFloats));
     visit("field_centres", self.centres_, rule::MultipleOf{kCentreFloats}, rule::Finite());
@@ -83,16 +87,20 @@ class LimbField {
 
  private:
   friend class PosedLimbField;
+  void FindLeads(const Task& task);
+
   // Places in figures_.
   enum Figure : std::size_t { kSamples, kClosing, kFolded, kOpen, kWithout, kFigures };
   std::vector<std::uint32_t> joint_;
   std::vector<std::int32_t> parent_, part_of_binding_;
   std::vector<AffineD> to_joint_;    // [P] part space to joint space
   std::vector<Vec3d> centre_;        // [P] origin of part space in the bind pose
+  std::vector<Vec3d> root_, tip_;    // [P] ends of the bone in part space
   std::vector<double> radius_;       // [P]
   std::vector<double> size_;         // [P] median distance from skin to bone
   std::vector<float> box_;           // [P][6] min x y z, max x y z of the support grid, in radii
   std::vector<std::uint8_t> reach_;  // [P][kReachCells] bounds in the grid, see part_reach.h
+  std::vector<std::uint8_t> leads_;  // [P][kTrustPoints] see trust_grid.h
   std::vector<std::uint32_t> centre_offset_;  // [P + 1]
   AlignedVector<float> centres_;              // [centres][kCentreFloats], in radii
   AlignedVector<float> polynomials_;          // [P][kPolynomialFloats]
@@ -127,6 +135,8 @@ class PosedLimbField final : public PosedField {
     return static_cast<float>(field_.size_[part] / field_.unit_);
   }
   float unit() const override { return unit_; }
+  float Trust(std::uint32_t part, const Vec3f& point) const override;
+  float FromBone(std::uint32_t part, const Vec3f& point) const override;
   std::span<const Affine> PartFrames() const override { return frames_; }
 
  private:
@@ -134,6 +144,8 @@ class PosedLimbField final : public PosedField {
   template <class FrameOf>
   PosedLimbField(const LimbField& field, std::span<const MusclePrimitive> muscles,
                  FrameOf frame_of);
+  // Part space in radii.
+  Vec3f InRadii(std::size_t part, const Vec3f& point) const;
   void Place(std::size_t part, const AffineD& frame);
   void SetBounds(std::size_t part, const Vec3d& least, const Vec3d& largest);
   HrbfPart PartAt(std::size_t part) const;

@@ -2,8 +2,23 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+
+#include "core/base/smooth_step.h"
 
 namespace sinew {
+
+float Beside(float f, float reach) {
+  // Part of its reach over which a part ends; half and double change no figure by a tenth.
+  constexpr float kEnding = 0.25f;
+  if (!(f < reach)) return std::numeric_limits<float>::infinity();
+  const float left = (reach - f) / (kEnding * reach);
+  return left < 1 ? f + 1 - static_cast<float>(SmoothStep(double{left})) : f;
+}
+
+float TrustOfLead(float lead) {
+  return static_cast<float>(SmoothStep(double{lead / kTrustWidth}));
+}
 
 float PosedField::Scale() const {
   double sum = 0;

@@ -33,6 +33,7 @@ PointBlock BlockOf(std::size_t count, At at) {
 // f and its gradient at 16 points, of one part.
 struct PartBlock : FieldBlock {
   std::uint32_t part = 0;
+  std::array<float, kLanes> swell{};  // by how much muscles of the part lower f, >= 0
 };
 using PartBlocks = absl::InlinedVector<PartBlock, 8>;
 
@@ -42,6 +43,17 @@ struct DistanceNeed {
   std::array<std::uint16_t, kLanes> own{};
   std::array<float, kLanes> level{}, margin{};
 };
+
+// f of a part as other parts see it: it rises before the part's support ends, so that a part stops
+// mattering gradually; infinite beyond. Both lengths may be relative to the same size.
+float Beside(float f, float reach);
+
+// Width of trust, relative to the size of the part, see PosedField::Trust. At half of it folds
+// close better and the skin beside them moves more abruptly; at double, folds of slender limbs stay
+// open by some percent of their radius.
+inline constexpr float kTrustWidth = 0.1f;
+// lead: of the part over all others, relative to its size.
+float TrustOfLead(float lead);
 
 class PosedField {
  public:
@@ -55,6 +67,12 @@ class PosedField {
   virtual float Size(std::uint32_t part) const = 0;
   // Typical limb radius in model space, > 0.
   virtual float unit() const = 0;
+  // How far the field of a part at a point is skin of that part, 0 to 1, and not the cap by which
+  // the field is closed inside its neighbours: whether the part, without muscles, has the least f
+  // there in the bind pose. The point is carried back to it with the part.
+  virtual float Trust(std::uint32_t part, const Vec3f& point) const = 0;
+  // Distance of a point from the bone of a part, in units, measured in the bind pose likewise.
+  virtual float FromBone(std::uint32_t part, const Vec3f& point) const = 0;
   // [parts] part space to this pose's model space. Part space does not depend on the pose; each
   // part moves rigidly with its joint.
   virtual std::span<const Affine> PartFrames() const = 0;

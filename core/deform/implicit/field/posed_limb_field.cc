@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/base/smooth_step.h"
+#include "core/base/segment.h"
 #include "core/deform/implicit/field/hrbf_kernel.h"
 #include "core/deform/implicit/field/limb_field.h"
 #include "core/rig/bones.h"
@@ -40,7 +40,10 @@ class PosedLimbField::Query {
 
   PartBlocks Parts() const {
     PartBlocks parts;
-    for (const Entry& entry : entries_) parts.push_back({blocks_[entry.block], entry.part});
+    for (const Entry& entry : entries_) {
+      parts.push_back(blocks_[entry.block]);
+      parts.back().part = entry.part;
+    }
     return parts;
   }
 
@@ -125,8 +128,8 @@ class PosedLimbField::Query {
   }
 
   // A part's distances, without a candidate those outside its reach, with its muscles.
-  const FieldBlock& AddDistances(std::uint32_t part, Candidate* candidate) {
-    FieldBlock& own = Own(part);
+  const PartBlock& AddDistances(std::uint32_t part, Candidate* candidate) {
+    PartBlock& own = Own(part);
     const float radius = posed_.field_.RadiusInUnits(part);
     if (candidate == nullptr) {
       std::ranges::fill(own.value, radius);
@@ -147,12 +150,13 @@ class PosedLimbField::Query {
   }
 
   // The smaller distance of part and muscle.
-  void AddMuscle(const MusclePrimitive& muscle, FieldBlock& own) const {
+  void AddMuscle(const MusclePrimitive& muscle, PartBlock& own) const {
     FieldBlock raw;
     EvaluateMuscle(muscle.shape, muscle.fat, points_, raw);
     for (std::size_t i = 0; i < kLanes; ++i) {
       const float value = raw.value[i] / posed_.unit_;
       if (!IsInside(muscle, points_.At(i)) || !(value < own.value[i])) continue;
+      own.swell[i] += own.value[i] - value;
       own.value[i] = value;
       own.x[i] = raw.x[i];
       own.y[i] = raw.y[i];
@@ -161,7 +165,7 @@ class PosedLimbField::Query {
   }
 
   // The block of a part, zeroed when created.
-  FieldBlock& Own(std::uint32_t part) {
+  PartBlock& Own(std::uint32_t part) {
     auto at = std::ranges::lower_bound(entries_, part, {}, &Entry::part);
     if (at == entries_.end() || at->part != part) {
       at = entries_.insert(at, {part, static_cast<std::uint32_t>(blocks_.size())});
@@ -180,7 +184,7 @@ class PosedLimbField::Query {
   const PointBlock& points_;
   std::array<float, 6> box_;
   absl::InlinedVector<Entry, 16> entries_;  // ascending by part
-  absl::InlinedVector<FieldBlock, 8> blocks_;
+  absl::InlinedVector<PartBlock, 8> blocks_;
 };
 
 PosedLimbField::PosedLimbField(const LimbField& field, const PosedRig& posed,
@@ -254,6 +258,30 @@ void PosedLimbField::Place(std::size_t part, const AffineD& frame) {
   }
   const Vec3d pad = kPad * (largest - least);
   SetBounds(part, least - pad, largest + pad);
+}
+
+Vec3f PosedLimbField::InRadii(std::size_t part, const Vec3f& point) const {
+  const float* const m = placed_.data() + part * kPlacedFloats;
+  const float x = point.x - m[9], y = point.y - m[10], z = point.z - m[11];
+  const auto row = [&](std::size_t r) {
+    return m[3 * r] * x + m[3 * r + 1] * y + m[3 * r + 2] * z + m[12 + r];
+  };
+  return {row(0), row(1), row(2)};
+}
+
+float PosedLimbField::Trust(std::uint32_t part, const Vec3f& point) const {
+  const float* const m = placed_.data() + part * kPlacedFloats;
+  if (!(m[28] > 0)) return 0;  // scaled to zero
+  const Vec3f u = InRadii(part, point);
+  static_assert(kTrustSide == kReachSide + 1);
+  return TrustOfGrid(field_.leads_.data() + part * kTrustPoints,
+                     {(u.x - m[16]) * m[28], (u.y - m[17]) * m[29], (u.z - m[18]) * m[30]});
+}
+
+float PosedLimbField::FromBone(std::uint32_t part, const Vec3f& point) const {
+  const Vec3d at = field_.radius_[part] * ToDouble(InRadii(part, point));
+  return static_cast<float>(DistanceFrom({field_.root_[part], field_.tip_[part]}, at) /
+                            field_.unit_);
 }
 
 HrbfPart PosedLimbField::PartAt(std::size_t part) const {

@@ -6,7 +6,7 @@
 namespace sinew {
 namespace {
 
-constexpr double kConverged = 1e-5;  // |T|
+constexpr double kConverged = 1e-3;  // |T|: one more step is exact to about its square
 constexpr double kLeastSlope = 0.2;  // of T in a Newton step
 constexpr double kLongestStep = 0.5;
 constexpr double kSameWay = 1e-7;  // shorter steps may end on the bracket
@@ -14,11 +14,9 @@ constexpr double kSameWay = 1e-7;  // shorter steps may end on the bracket
 // there. At half of them more deep folds overlap; at twice its room a point would come out on the
 // other side of a limb that another one passes through.
 constexpr double kLongestWay = 1, kLongestInRoom = 1.5;
-// Longest move relative to |T| at the start. A ray along which T changes slowly belongs to skin
-// that bridges two limbs, such as the web of a thumb, or that lies beside another limb instead of
-// touching it. Contact with a limb as thick as the owner needs more, because in deep folds the
-// rays are oblique; one with a finger must not push a chest aside.
-constexpr double kReach = 1.5, kReachInContact = 3;
+// Longest way up to a contact, relative to |T| at the start: in deep folds rays are oblique. At
+// half of it folds stay open; at double single points are dragged along other limbs.
+constexpr double kReachInContact = 4.5;
 
 struct SoftMinimum {
   double value, of_a;  // and the share of a in its slope
@@ -32,19 +30,17 @@ SoftMinimum SoftMinimumOf(double a, double b, double k) {
 
 }  // namespace
 
-LevelContact ContactOf(std::uint16_t part, float lead, float contact) {
-  LevelContact made = {.part = part, .contact = contact};
-  made.softness = std::clamp(lead, kLeastSoftness, kSoftness);
-  made.slack = std::max(0.0f, made.softness - lead);
-  return made;
+void LevelContact::SoftenBy(float lead) {
+  softness = std::clamp(lead, kLeastSoftness, kSoftness);
+  slack = std::max(0.0f, softness - lead);
 }
 
-void LevelValue::Meet(const LevelValue& lead, const LevelContact& contact) {
-  const SoftMinimum least = SoftMinimumOf(value, lead.value, double{contact.softness});
-  const double trust = double{contact.trust * contact.contact};
-  of_lead = of_lead || (trust > 0.5 && least.of_a < 0.5);
-  slope += trust * (1 - least.of_a) * (lead.slope - slope);
-  value += trust * (least.value - value);
+void LevelValue::Meet(const LevelValue& lead, const LevelContact& with) {
+  const SoftMinimum least = SoftMinimumOf(value, lead.value, double{with.softness});
+  const double contact = double{with.contact};
+  of_lead = of_lead || (contact > 0.5 && least.of_a < 0.5);
+  slope += contact * (1 - least.of_a) * (lead.slope - slope);
+  value += contact * (least.value - value);
 }
 
 LevelContact* LevelRay::ContactWith(std::uint32_t part) {
@@ -63,10 +59,8 @@ void LevelRay::Step(const LevelValue& at) {
   last = at.value;
   touches = at.of_lead;
   presses = touches && at.depth > kNear;
-  if (std::abs(at.value) < (starts ? kAtLevel : kConverged)) {
-    done = true;
-    return;
-  }
+  done = std::abs(at.value) < kConverged;
+  if (starts && std::abs(at.value) < kAtLevel) return;
   (at.value < 0 ? below_ : above_) = {t, at.value, true};
   double next =
       t - std::clamp(at.value / std::max(at.slope, kLeastSlope), -kLongestStep, kLongestStep);
@@ -76,23 +70,38 @@ void LevelRay::Step(const LevelValue& at) {
       next = below_.t + (above_.t - below_.t) * below_.value / (below_.value - above_.value);
     }
   }
+  next = std::clamp(next, -Farthest(false), Farthest(true));
+  done = done || next == t;
   t = next;
 }
 
-double LevelRay::Way(double outward) const {
+double LevelRay::FarthestInContact() const {
   double thickest = 0;
-  for (const LevelContact& contact : contacts) {
-    thickest = std::max(thickest, double{contact.trust * contact.size});
+  for (const LevelContact& with : contacts) {
+    thickest = std::max(thickest, double{with.contact * with.size});
   }
-  const double depth = std::abs(first);
-  const double reach = t < 0 ? kReach * depth
-                             : std::min({kLongestWay, kLongestInRoom * double{room},
-                                         (kReach + kReachInContact * thickest) * depth});
-  if (!(reach > 0)) return 0;
-  // Exact up to the depth at the start, and inward up to half the longest move.
-  const double soft = t < 0 ? (1 - 1 / kReach) * reach : 0.5 * reach;
-  const double way = SoftMinimumOf(std::abs(t), reach, soft).value;
-  return t < 0 ? -outward * way : way;
+  return std::min(MostInward(), kReachInContact * thickest * std::abs(first));
+}
+
+double LevelRay::MostInward() const {
+  return std::min(kLongestWay, kLongestInRoom * double{room});
+}
+
+// Without contact a point returns to its level, but only as far as it is nearer to its bone than at
+// rest, or farther from it: between two limbs the surface has valleys, and where several joints
+// share the skin it has ridges, that the skin does not have. Contact with a thin limb, such as a
+// finger, does not push a chest aside.
+double LevelRay::Farthest(bool inward) const {
+  if (!inward) return std::max(0.0, double{lost});
+  return std::max(FarthestInContact(), std::min(MostInward(), -double{lost}));
+}
+
+double LevelRay::Way() const {
+  if (t <= 0) return t;
+  // Contact is exact up to half of the longest move.
+  const double farthest = FarthestInContact();
+  const double soft = farthest > 0 ? SoftMinimumOf(t, farthest, 0.5 * farthest).value : 0;
+  return std::max(soft, std::min({t, MostInward(), -double{lost}}));
 }
 
 }  // namespace sinew

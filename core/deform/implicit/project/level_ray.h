@@ -27,15 +27,14 @@ inline constexpr double kOutwardSlope = 0.3;
 // A limb that a point may touch.
 struct LevelContact {
   std::uint16_t part = 0;
-  bool known = false;  // trust was found
-  float trust = 0;
-  float contact = 1;  // see LevelSkin::Neighbour
+  float trust = 0;    // PosedField::Trust at the start
+  float contact = 0;  // the same, less where skin of both limbs is not folded
   float size = 0;     // of the part, relative to the owner, at most 1
   float softness = kSoftness, slack = 0;
-};
 
-// lead: of the owner over the part at bind. The slack makes T exactly 0 at rest.
-LevelContact ContactOf(std::uint16_t part, float lead, float contact);
+  // lead: of the owner over the part at bind. The slack makes T exactly 0 at rest.
+  void SoftenBy(float lead);
+};
 
 // T or one of its terms, and its slope along the ray.
 struct LevelValue {
@@ -43,7 +42,7 @@ struct LevelValue {
   double depth = 0;      // a alone
   bool of_lead = false;  // a lead decides, not the depth
 
-  // The smooth minimum with a lead, as far as the contact is trusted.
+  // The smooth minimum with a lead, as far as there is contact.
   void Meet(const LevelValue& lead, const LevelContact& contact);
 };
 
@@ -51,6 +50,7 @@ struct LevelRay {
   std::uint32_t point = 0;
   std::uint16_t owner = 0;
   float level = 0, room = 0;
+  float lost = 0;   // how much nearer to its bone than at rest the start is
   float size = 1;   // of the owner, in units
   double unit = 1;  // and in model space
   Vec3d start, direction;
@@ -64,14 +64,17 @@ struct LevelRay {
   const LevelContact* ContactWith(std::uint32_t part) const;
   // Takes T at t and moves t: a Newton step, or the chord of the bracket if that leaves it.
   void Step(const LevelValue& at);
-  // The distance to move from the start. outward: the projection weight of outward moves.
-  double Way(double outward) const;
+  // The distance to move from the start.
+  double Way() const;
 
  private:
   struct End {
     double t = 0, value = 0;
     bool known = false;
   };
+  double Farthest(bool inward) const;
+  double FarthestInContact() const;
+  double MostInward() const;
   End below_, above_;  // the bracket: T < 0 and T >= 0
 };
 

@@ -44,7 +44,6 @@ class Projection {
              std::span<float> at, std::span<std::uint8_t> status)
       : level_(input.level),
         skin_(input.skin),
-        bind_pose_(input.bind_pose),
         posed_(input.posed),
         contact_(input.contact),
         before_(before),
@@ -52,12 +51,7 @@ class Projection {
         at_(at),
         status_(status),
         turns_(TurnsOf(input.bind_pose, input.posed)) {
-    const std::span<const Affine> from = bind_pose_.PartFrames(), to = posed_.PartFrames();
-    for (std::size_t b = 0; b < to.size(); ++b) {
-      const bool flat = Flattens(Linear(ToDouble(to[b])));
-      flat_.push_back(flat);
-      back_.push_back(flat ? AffineD() : Compose(ToDouble(from[b]), Inverse(ToDouble(to[b]))));
-    }
+    for (const Mat3d& turn : turns_) flat_.push_back(Determinant(turn) == 0);
   }
 
   void Run(ProjectionCounts* counts) {
@@ -120,28 +114,18 @@ class Projection {
     }
     const std::span<LevelRay* const> started = std::span(all).first(list.size());
     const PartBlocks parts = Evaluate(started);
-    absl::InlinedVector<LevelRay*, kLanes> off;
-    absl::InlinedVector<std::size_t, kLanes> lane;
-    absl::InlinedVector<Near, kLanes> nears;
     for (std::size_t i = 0; i < started.size(); ++i) {
-      Near near = NearOf(rays[i], parts, i);
+      const Near near = NearOf(rays[i], parts, i);
       if (!(Tracked(rays[i].point) > 0) && IsStill(rays[i], near, i)) {
         SetStatus(rays[i].point, VertexStatus::kNotDisplaced);
         continue;
       }
       AddNeighbours(rays[i]);
       AddTouched(rays[i], near);
-      off.push_back(all[i]);
-      lane.push_back(i);
-      nears.push_back(std::move(near));
-    }
-    if (off.empty()) return;
-    AddTrust(off);
-    for (std::size_t k = 0; k < off.size(); ++k) {
-      LevelRay& ray = *off[k];
-      SetDirection(ray);
-      ray.Step(LevelAt(ray, nears[k], lane[k]));
-      moving.push_back(ray);
+      SetDirection(rays[i]);
+      rays[i].lost = LostBy(rays[i]) + near.own->swell[i] / rays[i].size;
+      rays[i].Step(LevelAt(rays[i], near, i));
+      moving.push_back(rays[i]);
     }
   }
 
@@ -180,13 +164,16 @@ class Projection {
   // One more step of up to 16 rays.
   void Advance(std::span<LevelRay* const> rays) {
     const PartBlocks parts = Evaluate(rays);
-    absl::InlinedVector<Near, kLanes> nears;
     for (std::size_t i = 0; i < rays.size(); ++i) {
-      nears.push_back(NearOf(*rays[i], parts, i));
-      AddTouched(*rays[i], nears[i]);
+      const Near near = NearOf(*rays[i], parts, i);
+      AddTouched(*rays[i], near);
+      rays[i]->Step(LevelAt(*rays[i], near, i));
     }
-    AddTrust(rays);
-    for (std::size_t i = 0; i < rays.size(); ++i) rays[i]->Step(LevelAt(*rays[i], nears[i], i));
+  }
+
+  // How much nearer to its bone than at rest a ray's start is.
+  float LostBy(const LevelRay& ray) const {
+    return level_.from_bone[ray.point] - posed_.FromBone(ray.owner, ToFloat(ray.start)) / ray.size;
   }
 
   Vec3d PointOf(const LevelRay& ray) const {
@@ -261,12 +248,15 @@ class Projection {
   }
 
   LevelContact NewContact(const LevelRay& ray, std::uint16_t part) const {
+    LevelContact made = {.part = part, .trust = posed_.Trust(part, ToFloat(ray.start))};
+    made.contact = made.trust;
+    made.size = std::min(1.0f, posed_.Size(part) / ray.size);
     for (std::size_t k = level_.neighbours[ray.point]; k < level_.neighbours[ray.point + 1]; ++k) {
       if (level_.part[k] != part) continue;
-      const float folds = level_.weight[k] > 0 ? Folds(ray, part) : 1;
-      return ContactOf(part, level_.lead[k], level_.contact[k] * folds);
+      made.SoftenBy(level_.lead[k]);
+      if (level_.weight[k] > 0) made.contact *= Folds(ray, part);
     }
-    return ContactOf(part, kInfinite, 1);
+    return made;
   }
 
   // Skin that two limbs share touches itself only where it folds: contact between them begins with
@@ -275,50 +265,6 @@ class Projection {
     const Vec3d inward = ToDouble(level_.inward[ray.point]);
     const double cosine = Dot(Multiply(turns_[ray.owner], inward), Multiply(turns_[part], inward));
     return static_cast<float>(SmoothStep((kNoFold - cosine) / (kNoFold - kFold)));
-  }
-
-  // Sets the trust of new contacts: part by part, because each carries its points back by its own
-  // motion.
-  void AddTrust(std::span<LevelRay* const> rays) {
-    absl::InlinedVector<std::uint16_t, 8> parts;
-    for (const LevelRay* ray : rays) {
-      for (const LevelContact& contact : ray->contacts) {
-        if (!contact.known && std::ranges::find(parts, contact.part) == parts.end()) {
-          parts.push_back(contact.part);
-        }
-      }
-    }
-    for (const std::uint16_t part : parts) {
-      absl::InlinedVector<std::pair<LevelRay*, LevelContact*>, kLanes> of;
-      for (LevelRay* ray : rays) {
-        LevelContact* contact = ray->ContactWith(part);
-        if (contact != nullptr && !contact->known) of.emplace_back(ray, contact);
-      }
-      const AffineD& back = back_[part];
-      const PointBlock points = BlockOf(
-          of.size(), [&](std::size_t i) { return ToFloat(Apply(back, of[i].first->start)); });
-      DistanceNeed need;
-      need.own.fill(part);
-      need.level.fill(-kInfinite);
-      for (std::size_t i = 0; i < kLanes; ++i) {
-        need.margin[i] = kTrustWidth * of[std::min(i, of.size() - 1)].first->size;
-      }
-      evaluations_ += of.size();
-      const PartBlocks at_rest = bind_pose_.Distances(points, need);
-      for (std::size_t i = 0; i < of.size(); ++i) {
-        float own = kInfinite, others = kInfinite;
-        for (const PartBlock& block : at_rest) {
-          float& least = block.part == part ? own : others;
-          const float size = of[i].first->size;
-          least =
-              std::min(least, Beside(block.value[i] / size, bind_pose_.Reach(block.part) / size));
-        }
-        const float size = of[i].first->size;
-        of[i].second->trust = flat_[part] || !(own < kInfinite) ? 0 : Trust(own, others);
-        of[i].second->known = true;
-        of[i].second->size = std::min(1.0f, posed_.Size(part) / size);
-      }
-    }
   }
 
   // The blended inward direction, leaning towards neighbours. A point between two limbs would
@@ -354,10 +300,10 @@ class Projection {
     double least = own, least_slope = own_slope;
     for (const auto& [part, f] : near.others) {
       const double trust = double{ray.ContactWith(part->part)->trust};
-      const double shown = double{f} + (1 - trust) * double{kUntrusted};
-      if (!(shown < least)) continue;
-      least = shown;
-      least_slope = slope_of(*part);
+      const double trusted = own + trust * (double{f} - own);
+      if (!(trusted < least)) continue;
+      least = trusted;
+      least_slope = own_slope + trust * (slope_of(*part) - own_slope);
     }
     const double depth = double{ray.level} - least;
     LevelValue level = {.value = depth, .slope = -least_slope, .depth = depth};
@@ -378,7 +324,7 @@ class Projection {
       return SetStatus(
           ray.point, ray.presses ? VertexStatus::kGradientDivergence : VertexStatus::kNotDisplaced);
     }
-    const double way = double{level_.hold[ray.point]} * ray.Way(double{level_.outward[ray.point]});
+    const double way = double{level_.hold[ray.point]} * ray.Way();
     Put(ray.start + (way * ray.unit) * ray.direction, ray.point);
     SetStatus(ray.point, ray.touches                  ? VertexStatus::kGradientDivergence
                          : std::abs(ray.last) < kNear ? VertexStatus::kFitted
@@ -398,14 +344,13 @@ class Projection {
 
   const LevelSkin& level_;
   const SkinSurface& skin_;
-  const PosedField &bind_pose_, &posed_;
+  const PosedField& posed_;
   const bool contact_;
   const ProjectedBefore* const before_;  // or null
   const Task& task_;
   const std::span<float> at_;             // [P][4]
   const std::span<std::uint8_t> status_;  // [P] VertexStatus, or empty
   const std::vector<Mat3d> turns_;        // [parts]
-  std::vector<AffineD> back_;             // [parts] to the bind pose
   std::vector<bool> flat_;                // [parts] scaled to zero: its points stay
   std::atomic<std::size_t> moved_{0}, touching_{0}, evaluations_{0};
 };

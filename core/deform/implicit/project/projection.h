@@ -7,10 +7,11 @@
 //    T(t) = smooth minimum of  a    = level - least f                  depth below its own level
 //                         and  b_x  = f_x - f_owner + slack + r t      lead over each other limb x
 //
-// f of an untrusted limb (see Trust in level_skin.h) is left out of both, and its lead too. a alone
-// restores the volume; where limbs meet, the leads stop the point at the surface between them. The
-// owner and the ray are fixed by the bind and the pose, and T rises along the ray, so its zero is a
-// continuous function of the pose: no rule decides where a point is. At rest T(0) = 0.
+// A limb counts as far as it is trusted (PosedField::Trust). a alone restores the volume: a point
+// returns to its level, but only until it is as far from its bone as at rest. Where limbs meet, the
+// leads stop the point at the surface between them. The owner and the ray are fixed by the bind and
+// the pose, and T rises along the ray, so its zero is a continuous function of the pose: no rule
+// decides where a point is. At rest T(0) = 0.
 //
 // T follows the fields and their composition of Vaillant et al. 2013; the fixed owner and the fixed
 // ray take the place of its march along the gradient, which stops where the gradient turns, and

@@ -74,8 +74,7 @@ class LimbProjection {
     for (std::size_t b = 0; b < rig_.bindings().size(); ++b) {
       part_of_binding_.push_back(static_cast<std::int32_t>(b));
     }
-    level_ = ValueOrDie(
-        BindLevelSkin(input, part_of_binding_, std::array{-1, 0}, rest, rest, skin_, task));
+    level_ = ValueOrDie(BindLevelSkin(input, part_of_binding_, rest, skin_, task));
     TableSizes sizes = layout_->Sizes(0);
     sizes.field_parts = rest.PartFrames().size();
     absl::Status status = CheckFields("skin", skin_, sizes);
@@ -121,9 +120,8 @@ inline std::vector<reference::Held> HeldOf(const SkinSurface& skin, const LevelS
   std::vector<reference::Held> held;
   for (const std::uint32_t lane : layout.lane) {
     const std::uint32_t p = skin.lane_point[lane];
-    held.push_back({.hold = skin.IsSkin(p) ? double{level.hold[p]} : -1,
-                    .outward = double{level.outward[p]},
-                    .room = double{level.room[p]}});
+    held.push_back(
+        {.hold = skin.IsSkin(p) ? double{level.hold[p]} : -1, .room = double{level.room[p]}});
   }
   return held;
 }
@@ -143,6 +141,12 @@ inline std::vector<Vec3d> ReferenceOf(const LimbProjection& limb, const RoundedL
   reference::LimbDistances limbs;
   limbs.bind = of(rest);
   limbs.posed = of(posed);
+  limbs.trust = [&rest](std::size_t part, const Vec3d& x) {
+    return double{rest.Trust(static_cast<std::uint32_t>(part), ToFloat(x))};
+  };
+  limbs.from_bone = [&rest](std::size_t part, const Vec3d& x) {
+    return double{rest.FromBone(static_cast<std::uint32_t>(part), ToFloat(x))};
+  };
   limbs.reach = limbs.size = {1, 1};
   limbs.motions.assign(motions.begin(), motions.end());
   const auto held = HeldOf(limb.skin(), limb.level(), limb.layout());

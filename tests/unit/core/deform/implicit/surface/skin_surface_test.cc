@@ -43,6 +43,8 @@ class Block : public PosedField {
   float Reach(std::uint32_t) const override { return 1; }
   float Size(std::uint32_t) const override { return 1; }
   float unit() const override { return 1; }
+  float Trust(std::uint32_t, const Vec3f&) const override { return 1; }
+  float FromBone(std::uint32_t, const Vec3f& p) const override { return std::hypot(p.y, p.z); }
   std::span<const Affine> PartFrames() const override { return frames_; }
 
  private:
@@ -92,7 +94,7 @@ TEST(SkinSurface, SkinOffFieldIsNotProjected) {
   std::size_t beyond = 0;
   for (std::size_t v = 0; v < limb.rig().vertices(); ++v) {
     const float x = limb.rig().mesh().positions()[v].x;
-    if (x > 1.7f && x < 2.3f) continue;  // projection weights are smooth over two rings
+    if (x > 1.7f && x < 2.3f) continue;  // holds are smooth over a few rings
     EXPECT_EQ(run.points[v], run.start[v]) << x;
     beyond += x > 2 ? 1 : 0;
   }
