@@ -4,13 +4,8 @@
 #include <algorithm>
 
 #include "core/base/types.h"
-#include "core/base/vectors.h"
 
 namespace sinew {
-
-struct Segment {
-  Vec3d root, tip;
-};
 
 struct OnSegment {
   double place = 0;  // 0 = root, 1 = tip; 0 if both are the same
@@ -22,10 +17,6 @@ inline OnSegment NearestOnSegment(const Vec3d& root, const Vec3d& tip, const Vec
   const double squared = Dot(along, along);
   const double place = squared > 0 ? std::clamp(Dot(p - root, along) / squared, 0.0, 1.0) : 0.0;
   return {place, root + place * along};
-}
-
-inline double DistanceFrom(const Segment& segment, const Vec3d& p) {
-  return Length(p - NearestOnSegment(segment.root, segment.tip, p).point);
 }
 
 }  // namespace sinew

@@ -157,8 +157,8 @@ void PrintWork(const Character& character, const Implicit& bound) {
     AlignedVector<PointBlock> out(in.blocks.size());
     AlignedVector<float> scratch(ProjectionScratch(bound.skin.points()));
     ProjectionCounts counts;
-    const PosedLimbField bind_pose(bound.field);
-    Project({bound.level, bound.skin, bind_pose, field},
+    const std::vector<Mat3d> turns = TurnsOf(bound.field.BindFrames(), field.PartFrames());
+    Project({bound.level, bound.skin, turns, field},
             {.layout = *in.layout,
              .posed = posed,
              .task = task,

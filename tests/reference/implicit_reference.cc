@@ -50,21 +50,27 @@ class Projector {
     const double lost =
         (limbs_.from_bone(level.owner, mesh.rest[p]) - limbs_.from_bone(level.owner, at_bind)) /
         level.size;
-    double contact = 0;
-    for (std::size_t b = 0; b < parts(); ++b) {
-      if (b == level.owner) continue;
-      contact = std::max(contact,
-                         trust[b] * Fold(v, b, level) * std::min(1.0, limbs_.size[b] / level.size));
-    }
+    const auto contact = [&](double first) {
+      double most = 0;
+      for (std::size_t b = 0; contact_ && b < parts(); ++b) {
+        if (b == level.owner) continue;
+        const double lead = Posed(b, start, level.size).value -
+                            Posed(level.owner, start, level.size).value +
+                            Slack(mesh.rest[p], level, b);
+        most = std::max(most, trust[b] * Fold(v, b, level) *
+                                  std::min(1.0, limbs_.size[b] / level.size) *
+                                  std::min(1.25 * kSoft - lead, first));
+      }
+      return most;
+    };
     double most_inward = 0, in_contact = 0;
-    double t = 0, below = 0, above = 0, below_value = 0, above_value = 0, first = 0;
+    double t = 0, below = 0, above = 0, below_value = 0, above_value = 0;
     bool has_below = false, has_above = false;
     for (int round = 0; round < 40; ++round) {
       const auto [value, slope] = At(start + (t * unit) * d, t, d, mesh.rest[p], v, level, trust);
       if (round == 0) {
-        first = std::abs(value);
         most_inward = std::min(1.0, 1.5 * held.room);
-        in_contact = std::min(most_inward, 4.5 * contact * first);
+        in_contact = std::min(most_inward, 4.5 * contact(std::abs(value)));
         most_inward = std::max(in_contact, std::min(most_inward, -lost));
       }
       if (round == 0 && std::abs(value) < 1e-4 && Alone(start, level)) return start;
@@ -122,7 +128,7 @@ class Projector {
 
   Level LevelOf(const Vec3d& rest, std::size_t v) const {
     Level level;
-    double most = -1;
+    double most = 0;
     for (std::size_t b = 0; b < parts(); ++b) {
       if (!(limbs_.bind(b, rest).value < limbs_.reach[b]) || !(WeightOf(v, b) > most)) continue;
       most = WeightOf(v, b);
@@ -200,6 +206,15 @@ class Projector {
     return Step((0.98 - cosine) / (0.98 - 0.85));
   }
 
+  double LeadOrInfinite(const Vec3d& rest, const Level& level, std::size_t b) const {
+    return limbs_.bind(b, rest).value < limbs_.reach[b] ? LeadAtRest(rest, level, b)
+                                                        : std::numeric_limits<double>::infinity();
+  }
+  double Slack(const Vec3d& rest, const Level& level, std::size_t b) const {
+    const double lead = LeadOrInfinite(rest, level, b);
+    return std::max(0.0, std::clamp(lead, kLeastSoft, kSoft) - lead);
+  }
+
   Value At(const Vec3d& x, double t, const Vec3d& d, const Vec3d& rest, std::size_t v,
            const Level& level, const std::vector<double>& trust) const {
     const FieldValue own = Posed(level.owner, x, level.size);
@@ -216,11 +231,8 @@ class Projector {
     for (std::size_t b = 0; contact_ && b < parts(); ++b) {
       if (b == level.owner) continue;
       const FieldValue f = Posed(b, x, level.size);
-      const double at_rest = limbs_.bind(b, rest).value < limbs_.reach[b]
-                                 ? LeadAtRest(rest, level, b)
-                                 : std::numeric_limits<double>::infinity();
-      const double k = std::clamp(at_rest, kLeastSoft, kSoft);
-      const double lead = f.value - own.value + std::max(0.0, k - at_rest) + rise * t;
+      const double k = std::clamp(LeadOrInfinite(rest, level, b), kLeastSoft, kSoft);
+      const double lead = f.value - own.value + Slack(rest, level, b) + rise * t;
       const double lead_slope = Dot(f.gradient - own.gradient, d) + rise;
       const double e = std::max(0.0, 1 - std::abs(now.value - lead) / k);
       const double met = trust[b] * Fold(v, b, level);

@@ -1,5 +1,5 @@
 // implicit.h - implicit skinning: every skinned vertex moves back to its own depth in the field of
-// its limb, up to the contact with other limbs.
+// its limb until it is as far from its bone as at rest, or up to the contact with other limbs.
 //
 // At bind each joint's part of the skin is fitted by a scalar field, about its signed distance. In
 // a pose the fields move rigidly with their joints, and the skin of the previous stage is

@@ -8,11 +8,11 @@
 namespace sinew {
 
 enum class VertexStatus : std::uint8_t {
-  kNotDisplaced = 0,        // already on its surface
+  kNotDisplaced = 0,        // already on its surface, or as thick as at rest
   kFitted = 1,              // moved onto its surface
   kGradientDivergence = 2,  // stopped at a crease with another part
   kPotentialPit = 3,        // stopped where the field leads away
-  kIterationLimit = 4,      // steps ran out
+  kIterationLimit = 4,      // off its surface at the limit of its move or of the steps
   kZeroGradient = 5,        // no direction to move in
   kExcluded = 6,            // excluded at bind
 };

@@ -46,11 +46,11 @@ enum class Attribute : std::uint8_t {
 
 // Result of the projection of a vertex in a stage such as implicit. Names: Vaillant et al. 2013.
 enum class VertexStatus : std::uint8_t {
-  kNotDisplaced = 0,        // was already on its iso-surface
+  kNotDisplaced = 0,        // was already on its surface, or is as thick as at rest
   kFitted = 1,              // projected onto its iso-surface
   kGradientDivergence = 2,  // stopped at a crease, where the gradient turns
   kPotentialPit = 3,        // stopped where the field value moved away from its target
-  kIterationLimit = 4,      // reached the maximum number of steps
+  kIterationLimit = 4,      // off its surface at the limit of its move or of the steps
   kZeroGradient = 5,        // the field has no gradient there
   kExcluded = 6             // excluded at bind
 };

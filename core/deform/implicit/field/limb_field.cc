@@ -29,6 +29,11 @@ std::size_t MostParts(const Rig& rig) {
   return std::min(rig.joints(), rig.vertices() / kFewestSamples);
 }
 
+// Nanoseconds: a few parts at each point of each grid.
+double LeadWork(const Rig& rig, std::size_t samples) {
+  return 4.0 * static_cast<double>(MostParts(rig) * kTrustPoints * samples);
+}
+
 template <class Values>
 bool AllFinite(const Values& values) {
   return std::ranges::all_of(values, [](auto v) { return std::isfinite(v); });
@@ -54,7 +59,7 @@ std::size_t LimbField::CostBytes(const Rig& rig, std::size_t samples) {
 
 double LimbField::Work(const Rig& rig, std::size_t samples) {
   const auto unknowns = static_cast<double>(4 * (samples + 2 * kMaxDome));
-  return static_cast<double>(rig.vertices()) * 300 +
+  return LeadWork(rig, samples) + static_cast<double>(rig.vertices()) * 300 +
          static_cast<double>(MostParts(rig)) *
              (kMaxFits * unknowns * unknowns * unknowns * 0.4 + 2e6 +
               kEndTriangle * static_cast<double>(rig.mesh().face_vertices().size()));
@@ -63,7 +68,8 @@ double LimbField::Work(const Rig& rig, std::size_t samples) {
 absl::StatusOr<LimbField> LimbField::Bind(const Rig& rig, const WeldedPoints& welded,
                                           std::size_t samples, Task& task) {
   SINEW_RETURN_IF_ERROR(task.CheckMemory(CostBytes(rig, samples)));
-  const double work = Work(rig, samples), surface_work = 300 * static_cast<double>(rig.vertices());
+  const double lead_work = LeadWork(rig, samples), work = Work(rig, samples) - lead_work;
+  const double surface_work = 300 * static_cast<double>(rig.vertices());
   const LimbSurface surface = MakeLimbSurface(rig, welded);
   const std::vector<LimbBone> bones = MakeLimbBones(rig, surface);
   task.Advance(surface_work);
@@ -127,6 +133,7 @@ absl::StatusOr<LimbField> LimbField::Bind(const Rig& rig, const WeldedPoints& we
   field.unit_ = field.parts() > 0 ? Median(field.size_) : size > 0 ? 0.05 * size : 1;
   field.FindLeads(task);
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  task.Advance(lead_work);
   return field;
 }
 
@@ -145,7 +152,7 @@ void LimbField::FindLeads(const Task& task) {
       DistanceNeed need;
       need.own.fill(static_cast<std::uint16_t>(part));
       need.level.fill(std::numeric_limits<float>::lowest());
-      need.margin.fill(kMostLead * size);
+      need.margin.fill((kMostLead + 1) * size);  // Beside raises f by up to 1
       constexpr std::size_t kPoints = kTrustSide * kTrustSide;
       for (std::size_t first = 0; first < kPoints; first += kLanes) {
         const std::size_t count = std::min(kLanes, kPoints - first);
@@ -158,17 +165,26 @@ void LimbField::FindLeads(const Task& task) {
                     }),
             need);
         for (std::size_t i = 0; i < count; ++i) {
-          float own = reach + 1, others = own + kMostLead;
+          float own = reach, others = reach + kMostLead;
           for (const PartBlock& block : blocks) {
             float& least = block.part == part ? own : others;
             least =
                 std::min(least, Beside(block.value[i] / size, bind_pose.Reach(block.part) / size));
           }
-          leads_[layer * kPoints + first + i] = PackedLead(others - own);
+          // Least outside the support, so that trust fades to 0 before its end.
+          leads_[layer * kPoints + first + i] = PackedLead(own < reach ? others - own : -kMostLead);
         }
       }
     }
   });
+}
+
+std::vector<Affine> LimbField::BindFrames() const {
+  std::vector<Affine> frames;
+  for (const Vec3d& c : centre_) {
+    frames.push_back(ToFloat(AffineD{{1, 0, 0, c.x, 0, 1, 0, c.y, 0, 0, 1, c.z}}));
+  }
+  return frames;
 }
 
 std::vector<std::int32_t> LimbField::PartsOfVertices(const Rig& rig) const {

@@ -56,6 +56,8 @@ class LimbField {
   std::span<const std::uint32_t> joints() const { return joint_; }
   // [P] parent part (of the nearest ancestor joint with a field), -1 = none.
   std::span<const std::int32_t> parents() const { return parent_; }
+  // [P] part space to the bind pose's model space.
+  std::vector<Affine> BindFrames() const;
   // r, where a part's support ends, in bind pose lengths.
   double radius(std::size_t part) const { return radius_[part]; }
   float RadiusInUnits(std::size_t part) const { return static_cast<float>(radius_[part] / unit_); }

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/base/segment.h"
+#include "core/base/vectors.h"
 #include "core/deform/implicit/field/hrbf_kernel.h"
 #include "core/deform/implicit/field/limb_field.h"
 #include "core/rig/bones.h"
@@ -280,8 +281,8 @@ float PosedLimbField::Trust(std::uint32_t part, const Vec3f& point) const {
 
 float PosedLimbField::FromBone(std::uint32_t part, const Vec3f& point) const {
   const Vec3d at = field_.radius_[part] * ToDouble(InRadii(part, point));
-  return static_cast<float>(DistanceFrom({field_.root_[part], field_.tip_[part]}, at) /
-                            field_.unit_);
+  const Vec3d nearest = NearestOnSegment(field_.root_[part], field_.tip_[part], at).point;
+  return static_cast<float>(Length(at - nearest) / field_.unit_);
 }
 
 HrbfPart PosedLimbField::PartAt(std::size_t part) const {

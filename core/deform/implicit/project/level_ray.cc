@@ -6,7 +6,8 @@
 namespace sinew {
 namespace {
 
-constexpr double kConverged = 1e-3;  // |T|: one more step is exact to about its square
+// |T| at which the search ends, and at which one more step is exact to about its square.
+constexpr double kConverged = 1e-5, kLastStep = 1e-3;
 constexpr double kLeastSlope = 0.2;  // of T in a Newton step
 constexpr double kLongestStep = 0.5;
 constexpr double kSameWay = 1e-7;  // shorter steps may end on the bracket
@@ -14,7 +15,8 @@ constexpr double kSameWay = 1e-7;  // shorter steps may end on the bracket
 // there. At half of them more deep folds overlap; at twice its room a point would come out on the
 // other side of a limb that another one passes through.
 constexpr double kLongestWay = 1, kLongestInRoom = 1.5;
-// Longest way up to a contact, relative to |T| at the start: in deep folds rays are oblique. At
+// Longest way up to a contact, relative to how far it has begun and to |T| at the start: in deep
+// folds rays are oblique. At
 // half of it folds stay open; at double single points are dragged along other limbs.
 constexpr double kReachInContact = 4.5;
 
@@ -37,10 +39,10 @@ void LevelContact::SoftenBy(float lead) {
 
 void LevelValue::Meet(const LevelValue& lead, const LevelContact& with) {
   const SoftMinimum least = SoftMinimumOf(value, lead.value, double{with.softness});
-  const double contact = double{with.contact};
-  of_lead = of_lead || (contact > 0.5 && least.of_a < 0.5);
-  slope += contact * (1 - least.of_a) * (lead.slope - slope);
-  value += contact * (least.value - value);
+  const double strength = double{with.strength};
+  of_lead = of_lead || (strength > 0.5 && least.of_a < 0.5);
+  slope += strength * (1 - least.of_a) * (lead.slope - slope);
+  value += strength * (least.value - value);
 }
 
 LevelContact* LevelRay::ContactWith(std::uint32_t part) {
@@ -59,7 +61,7 @@ void LevelRay::Step(const LevelValue& at) {
   last = at.value;
   touches = at.of_lead;
   presses = touches && at.depth > kNear;
-  done = std::abs(at.value) < kConverged;
+  done = std::abs(at.value) < (at.slope < kLeastSlope ? kConverged : kLastStep);
   if (starts && std::abs(at.value) < kAtLevel) return;
   (at.value < 0 ? below_ : above_) = {t, at.value, true};
   double next =
@@ -70,38 +72,42 @@ void LevelRay::Step(const LevelValue& at) {
       next = below_.t + (above_.t - below_.t) * below_.value / (below_.value - above_.value);
     }
   }
-  next = std::clamp(next, -Farthest(false), Farthest(true));
+  next = std::clamp(next, -MostOutward(), MostInward());
   done = done || next == t;
   t = next;
 }
 
-double LevelRay::FarthestInContact() const {
-  double thickest = 0;
-  for (const LevelContact& with : contacts) {
-    thickest = std::max(thickest, double{with.contact * with.size});
-  }
-  return std::min(MostInward(), kReachInContact * thickest * std::abs(first));
-}
-
-double LevelRay::MostInward() const {
+double LevelRay::Room() const {
   return std::min(kLongestWay, kLongestInRoom * double{room});
 }
 
-// Without contact a point returns to its level, but only as far as it is nearer to its bone than at
-// rest, or farther from it: between two limbs the surface has valleys, and where several joints
-// share the skin it has ridges, that the skin does not have. Contact with a thin limb, such as a
-// finger, does not push a chest aside.
-double LevelRay::Farthest(bool inward) const {
-  if (!inward) return std::max(0.0, double{lost});
-  return std::max(FarthestInContact(), std::min(MostInward(), -double{lost}));
+// Contact with a thin limb, such as a finger, does not push a chest aside.
+double LevelRay::MostInContact() const {
+  double most = 0;
+  for (const LevelContact& with : contacts) {
+    const double begun = std::min(double{with.begun}, std::abs(first));
+    most = std::max(most, double{with.strength * with.size} * begun);
+  }
+  return std::min(Room(), kReachInContact * most);
+}
+
+// A move without contact changes the distance from the bone by at most what the pose has changed
+// it: between two limbs their surfaces have valleys, and where several joints share the skin it
+// has slid off its level, though it is as thick as at rest.
+double LevelRay::MostInward() const {
+  return std::max(MostInContact(), std::min(Room(), -double{lost}));
+}
+
+double LevelRay::MostOutward() const {
+  return std::max(0.0, double{lost});
 }
 
 double LevelRay::Way() const {
   if (t <= 0) return t;
   // Contact is exact up to half of the longest move.
-  const double farthest = FarthestInContact();
-  const double soft = farthest > 0 ? SoftMinimumOf(t, farthest, 0.5 * farthest).value : 0;
-  return std::max(soft, std::min({t, MostInward(), -double{lost}}));
+  const double most = MostInContact();
+  const double soft = most > 0 ? SoftMinimumOf(t, most, 0.5 * most).value : 0;
+  return std::max(soft, std::min({t, Room(), -double{lost}}));
 }
 
 }  // namespace sinew

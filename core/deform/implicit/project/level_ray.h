@@ -27,9 +27,10 @@ inline constexpr double kOutwardSlope = 0.3;
 // A limb that a point may touch.
 struct LevelContact {
   std::uint16_t part = 0;
-  float trust = 0;    // PosedField::Trust at the start
-  float contact = 0;  // the same, less where skin of both limbs is not folded
-  float size = 0;     // of the part, relative to the owner, at most 1
+  float trust = 0;     // PosedField::Trust at the start
+  float strength = 0;  // the same, less where skin of both limbs is not folded; 0 without contact
+  float begun = 0;     // how far the start is beyond where contact begins
+  float size = 0;      // of the part, relative to the owner, at most 1
   float softness = kSoftness, slack = 0;
 
   // lead: of the owner over the part at bind. The slack makes T exactly 0 at rest.
@@ -42,15 +43,16 @@ struct LevelValue {
   double depth = 0;      // a alone
   bool of_lead = false;  // a lead decides, not the depth
 
-  // The smooth minimum with a lead, as far as there is contact.
-  void Meet(const LevelValue& lead, const LevelContact& contact);
+  // The smooth minimum with a lead, as strong as the contact.
+  void Meet(const LevelValue& lead, const LevelContact& with);
 };
 
 struct LevelRay {
   std::uint32_t point = 0;
   std::uint16_t owner = 0;
   float level = 0, room = 0;
-  float lost = 0;   // how much nearer to its bone than at rest the start is
+  float lost = 0;   // how much nearer to its bone than at rest the start is, and how far muscles
+                    // may push it out in addition
   float size = 1;   // of the owner, in units
   double unit = 1;  // and in model space
   Vec3d start, direction;
@@ -72,9 +74,10 @@ struct LevelRay {
     double t = 0, value = 0;
     bool known = false;
   };
-  double Farthest(bool inward) const;
-  double FarthestInContact() const;
+  double MostOutward() const;
   double MostInward() const;
+  double MostInContact() const;
+  double Room() const;
   End below_, above_;  // the bracket: T < 0 and T >= 0
 };
 

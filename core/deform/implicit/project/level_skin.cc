@@ -20,11 +20,13 @@ constexpr double kFieldShare = 0.3;
 // Levels up to which, and from which on, the field fits the skin or does not: an ear in the field
 // of the head, a tip without samples.
 constexpr double kFits = 0.15, kFitsNot = 0.5;
-// Weight of the owner and one other part up to which others share the skin, and from which on the
-// two carry it. Skin shared by more follows their blend.
+// Skin shared by many parts follows their blend: holds rise from 0 to 1 while the weights of the
+// owner and of the strongest other part near it rise from 0.5 to 0.8 together. With a rise up
+// to 1, creases of shared skin overlap twice as much.
 constexpr double kShared = 0.5, kCarried = 0.8;
 constexpr int kHoldSmoothing = 4;     // so that neighbours do not tear
 constexpr int kRoomSteps = 12;        // places at which the room of a point is looked for
+constexpr float kFarLead = 100;       // of parts whose support a point is not in
 constexpr std::size_t kGrain = 1024;  // points
 constexpr float kInfinite = std::numeric_limits<float>::infinity();
 
@@ -115,7 +117,7 @@ class Binder {
   void BindPoint(std::size_t p, std::size_t i, const PartBlocks& parts) {
     BoundPoint& point = points_[p];
     const PartBlock* owner = nullptr;
-    double most = -1;
+    double most = 0;
     for (const PartBlock& part : parts) {
       const double weight = WeightOf(p, part.part);
       if (!IsNear(part, i) || !(weight > most)) continue;
@@ -171,7 +173,9 @@ class Binder {
 
   static double WeightOfTwo(const BoundPoint& point) {
     float second = 0;
-    for (const LevelSkin::Neighbour& of : point.neighbours) second = std::max(second, of.weight);
+    for (const LevelSkin::Neighbour& of : point.neighbours) {
+      if (of.lead < kFarLead) second = std::max(second, of.weight);
+    }
     return double{point.own_weight + second};
   }
 

@@ -22,7 +22,6 @@ inline constexpr std::uint16_t kNoOwner = 0xffff;
 // figure by more than a tenth.
 inline constexpr float kLeanWidth = 0.6f;
 
-inline constexpr float kFarLead = 100;
 inline constexpr float kMostRoom = 1.5f;  // larger rooms are not distinguished
 
 // The neighbours of a point; where there are more, those with the smallest lead.
@@ -32,7 +31,7 @@ struct LevelSkin {
   // Another part near a point at bind.
   struct Neighbour {
     std::uint16_t part = 0;
-    float lead = 0;    // f of the part - f of the owner; kFarLead beyond its support
+    float lead = 0;    // f of the part - f of the owner; large beyond its support
     float weight = 0;  // skin weight of its joints
     Vec3f towards;     // unit: the direction in which the part takes over from the owner
   };

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
-#include <utility>
 #include <vector>
 
 #include "core/base/smooth_step.h"
@@ -50,7 +49,7 @@ class Projection {
         task_(task),
         at_(at),
         status_(status),
-        turns_(TurnsOf(input.bind_pose, input.posed)) {
+        turns_(input.turns) {
     for (const Mat3d& turn : turns_) flat_.push_back(Determinant(turn) == 0);
   }
 
@@ -123,7 +122,7 @@ class Projection {
       AddNeighbours(rays[i]);
       AddTouched(rays[i], near);
       SetDirection(rays[i]);
-      rays[i].lost = LostBy(rays[i]) + near.own->swell[i] / rays[i].size;
+      SetLimits(rays[i], near, i);
       rays[i].Step(LevelAt(rays[i], near, i));
       moving.push_back(rays[i]);
     }
@@ -169,11 +168,6 @@ class Projection {
       AddTouched(*rays[i], near);
       rays[i]->Step(LevelAt(*rays[i], near, i));
     }
-  }
-
-  // How much nearer to its bone than at rest a ray's start is.
-  float LostBy(const LevelRay& ray) const {
-    return level_.from_bone[ray.point] - posed_.FromBone(ray.owner, ToFloat(ray.start)) / ray.size;
   }
 
   Vec3d PointOf(const LevelRay& ray) const {
@@ -247,14 +241,27 @@ class Projection {
     }
   }
 
+  // How far a ray may go, from what is near its start.
+  void SetLimits(LevelRay& ray, const Near& near, std::size_t i) const {
+    const float own = near.own->value[i] / ray.size;
+    float swell = near.own->swell[i];
+    for (const auto& [part, f] : near.others) {
+      LevelContact& with = *ray.ContactWith(part->part);
+      swell = std::max(swell, with.trust * part->swell[i]);
+      with.begun = std::max(0.0f, kWidestContact - (f - own + with.slack));
+    }
+    ray.lost = level_.from_bone[ray.point] + swell / ray.size -
+               posed_.FromBone(ray.owner, ToFloat(ray.start)) / ray.size;
+  }
+
   LevelContact NewContact(const LevelRay& ray, std::uint16_t part) const {
     LevelContact made = {.part = part, .trust = posed_.Trust(part, ToFloat(ray.start))};
-    made.contact = made.trust;
+    made.strength = contact_ ? made.trust : 0;
     made.size = std::min(1.0f, posed_.Size(part) / ray.size);
     for (std::size_t k = level_.neighbours[ray.point]; k < level_.neighbours[ray.point + 1]; ++k) {
       if (level_.part[k] != part) continue;
       made.SoftenBy(level_.lead[k]);
-      if (level_.weight[k] > 0) made.contact *= Folds(ray, part);
+      if (level_.weight[k] > 0) made.strength *= Folds(ray, part);
     }
     return made;
   }
@@ -307,13 +314,12 @@ class Projection {
     }
     const double depth = double{ray.level} - least;
     LevelValue level = {.value = depth, .slope = -least_slope, .depth = depth};
-    if (!contact_) return level;
     const double rise = ray.t < 0 ? kOutwardSlope : 0;
     for (const auto& [part, f] : near.others) {
-      const LevelContact& contact = *ray.ContactWith(part->part);
-      const LevelValue lead = {.value = double{f} - own + double{contact.slack} + rise * ray.t,
+      const LevelContact& with = *ray.ContactWith(part->part);
+      const LevelValue lead = {.value = double{f} - own + double{with.slack} + rise * ray.t,
                                .slope = slope_of(*part) - own_slope + rise};
-      level.Meet(lead, contact);
+      level.Meet(lead, with);
     }
     return level;
   }
@@ -350,18 +356,17 @@ class Projection {
   const Task& task_;
   const std::span<float> at_;             // [P][4]
   const std::span<std::uint8_t> status_;  // [P] VertexStatus, or empty
-  const std::vector<Mat3d> turns_;        // [parts]
+  const std::span<const Mat3d> turns_;    // [parts]
   std::vector<bool> flat_;                // [parts] scaled to zero: its points stay
   std::atomic<std::size_t> moved_{0}, touching_{0}, evaluations_{0};
 };
 
 }  // namespace
 
-std::vector<Mat3d> TurnsOf(const PosedField& bind_pose, const PosedField& posed) {
-  const std::span<const Affine> from = bind_pose.PartFrames(), to = posed.PartFrames();
+std::vector<Mat3d> TurnsOf(std::span<const Affine> bind, std::span<const Affine> posed) {
   std::vector<Mat3d> turns;
-  for (std::size_t b = 0; b < to.size(); ++b) {
-    const Mat3d motion = Linear(Compose(ToDouble(to[b]), Inverse(ToDouble(from[b]))));
+  for (std::size_t b = 0; b < posed.size(); ++b) {
+    const Mat3d motion = Linear(Compose(ToDouble(posed[b]), Inverse(ToDouble(bind[b]))));
     // Of a mirrored part: the reflection of a rotation, which unlike the nearest one is unique.
     const double sign = Determinant(motion) < 0 ? -1 : 1;
     Mat3d turn{.m = {}};

@@ -7,11 +7,11 @@
 //    T(t) = smooth minimum of  a    = level - least f                  depth below its own level
 //                         and  b_x  = f_x - f_owner + slack + r t      lead over each other limb x
 //
-// A limb counts as far as it is trusted (PosedField::Trust). a alone restores the volume: a point
-// returns to its level, but only until it is as far from its bone as at rest. Where limbs meet, the
-// leads stop the point at the surface between them. The owner and the ray are fixed by the bind and
-// the pose, and T rises along the ray, so its zero is a continuous function of the pose: no rule
-// decides where a point is. At rest T(0) = 0.
+// A limb counts as far as it is trusted (PosedField::Trust). a alone restores the volume: the point
+// returns to its level, but moves no farther than the pose has brought it nearer to its bone, or
+// away from it. Where limbs meet, the leads stop the point at the surface between them. The owner
+// and the ray are fixed by the bind and the pose, T rises along the ray, and all limits are
+// continuous, so the result is continuous in the pose. At rest T(0) = 0.
 //
 // T follows the fields and their composition of Vaillant et al. 2013; the fixed owner and the fixed
 // ray take the place of its march along the gradient, which stops where the gradient turns, and
@@ -41,9 +41,9 @@ std::size_t ProjectionScratch(std::size_t points);  // floats
 struct ProjectionInput {
   const LevelSkin& level;
   const SkinSurface& skin;
-  const PosedField& bind_pose;  // without muscles
-  const PosedField& posed;      // in the pose of the frame
-  bool contact = true;          // false: points only return to their own level
+  std::span<const Mat3d> turns;  // [parts] see TurnsOf
+  const PosedField& posed;       // in the pose of the frame
+  bool contact = true;           // false: points only return to their own level
 };
 
 // Reads frame.in, writes frame.out and, if requested, frame.vertex_status. The same bits for any
@@ -54,7 +54,9 @@ void Project(const ProjectionInput& input, const StageFrame& frame,
 
 // [parts] the nearest orthogonal matrix of each part's motion from the bind pose; 0 where the part
 // is scaled to zero.
-std::vector<Mat3d> TurnsOf(const PosedField& bind_pose, const PosedField& posed);
+//
+//    bind, posed  [parts] PosedField::PartFrames of both poses
+std::vector<Mat3d> TurnsOf(std::span<const Affine> bind, std::span<const Affine> posed);
 
 // Where points were before and how their limbs moved since, see tracking.h.
 struct ProjectedBefore {

@@ -32,9 +32,7 @@ std::vector<AffineD> Moves(const PosedField& before, const PosedField& now) {
 
 // How far the joints of each part, to its parent and its children, are bent or twisted from the
 // bind pose: 0 up to the first of the angles, 1 from the second on.
-std::vector<float> Bends(const PosedField& bind_pose, const PosedField& posed,
-                         std::span<const std::int32_t> parents) {
-  const std::vector<Mat3d> turns = TurnsOf(bind_pose, posed);
+std::vector<float> Bends(std::span<const Mat3d> turns, std::span<const std::int32_t> parents) {
   std::vector<float> bends(turns.size());
   for (std::size_t b = 0; b < turns.size(); ++b) {
     if (parents[b] < 0) continue;
@@ -75,7 +73,7 @@ void Track(const ProjectionInput& input, const PosedField& before,
   GatherPoints(skin, frame.in, at, frame.task);
   std::vector<std::uint8_t> status(frame.vertex_status.empty() ? 0 : skin.points());
   const std::vector<AffineD> moves = Moves(before, input.posed);
-  const std::vector<float> bent = Bends(input.bind_pose, input.posed, parents);
+  const std::vector<float> bent = Bends(input.turns, parents);
   const ProjectedBefore tracked = {frame.state, moves, bent, frame.passing};
   ProjectPoints(input, &tracked, frame.task, at, status);
   for (std::size_t p = 0; p < skin.points(); ++p) {

@@ -82,7 +82,7 @@ TEST(Implicit, KeepsBindPose) {
   EXPECT_GE(ran.Count(VertexStatus::kNotDisplaced), 2592u);
 }
 
-// Skin that its owner hardly carries hardly moves; skin of two joints does, fully.
+// Skin that five joints share hardly moves; skin of two does, fully.
 TEST(Implicit, SkinOfManyJointsNearlyFollowsInput) {
   RigSource source = testing::CanonicalCylinderSource();
   for (int k = 0; k < 3; ++k) {

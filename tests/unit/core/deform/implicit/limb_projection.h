@@ -58,7 +58,8 @@ struct Projection {
             .scratch_floats = ProjectionScratch(skin.points())};
   }
   void Run(const StageFrame& frame) const {
-    Project({level, skin, bind_pose, field, contact}, frame, &counts);
+    const std::vector<Mat3d> turns = TurnsOf(bind_pose.PartFrames(), field.PartFrames());
+    Project({level, skin, turns, field, contact}, frame, &counts);
   }
 };
 

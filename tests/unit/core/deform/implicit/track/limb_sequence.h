@@ -68,7 +68,8 @@ class LimbSequence {
     const PosedRig posed = buffer.Compute(tables, {.joints = pose, .controls = {}}, false);
     const PosedRig posed_before = buffer_before.Compute(tables, {.joints = pose_}, false);
     const Task task;
-    Track({limb_.level(), surface(), rest_, now}, before, std::array{-1, 0},
+    const std::vector<Mat3d> turns = TurnsOf(rest_.PartFrames(), now.PartFrames());
+    Track({limb_.level(), surface(), turns, now}, before, std::array{-1, 0},
           {.layout = layout(),
            .posed = posed,
            .task = task,
