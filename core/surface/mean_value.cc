@@ -32,36 +32,17 @@ Rows<RingEdge> CollectRings(const Mesh& mesh, const WeldedPoints& welded) {
   });
 }
 
-// [P] unit normals; 0 0 0 if undefined.
-std::vector<Vec3d> PointNormals(const Mesh& mesh, const WeldedPoints& welded) {
-  std::vector<Vec3d> normals(welded.points());
-  std::vector<double> sizes(welded.points(), 0.0);
-  std::vector<std::uint32_t> around;
-  for (std::size_t f = 0; f < mesh.faces(); ++f) {
-    const auto corners = mesh.face(f);
-    const Vec3d origin = ToDouble(mesh.positions()[corners[0]]);
-    Vec3d area;
-    double size = 0;
-    for (std::size_t c = 2; c < corners.size(); ++c) {
-      const Vec3d a = ToDouble(mesh.positions()[corners[c - 1]]) - origin;
-      const Vec3d b = ToDouble(mesh.positions()[corners[c]]) - origin;
-      area = area + Cross(a, b);
-      size += Dot(a, a) + Dot(b, b);
-    }
-    around.clear();
-    for (const std::uint32_t v : corners) around.push_back(welded.point[v]);
-    std::ranges::sort(around);
-    around.erase(std::unique(around.begin(), around.end()), around.end());
-    for (const std::uint32_t p : around) {
-      normals[p] = normals[p] + area;
-      sizes[p] += size;
-    }
+// Unit normal of a closed fan, as RelaxKernel computes it in a pose; 0 0 0 if undefined.
+Vec3d FanNormal(std::span<const RingEdge> ring, const Vec3d& at, std::span<const Vec3d> rest) {
+  Vec3d area;
+  double size = 0;
+  for (const RingEdge& edge : ring) {
+    const Vec3d a = rest[edge.from] - at, b = rest[edge.to] - at;
+    area = area + Cross(a, b);
+    size += Dot(a, a) + Dot(b, b);
   }
-  for (std::size_t p = 0; p < normals.size(); ++p) {
-    const double length = Length(normals[p]);
-    normals[p] = length > kNoNormal * sizes[p] ? (1 / length) * normals[p] : Vec3d{};
-  }
-  return normals;
+  const double length = Length(area);
+  return length > kNoNormal * size ? (1 / length) * area : Vec3d{};
 }
 
 // Sorts ring edges into walking order; false: they are not one closed fan.
@@ -111,7 +92,6 @@ std::vector<double> MeanValueWeights(const Mesh& mesh, const WeldedPoints& welde
                                      const Adjacency& triangle_neighbours) {
   std::vector<double> result(triangle_neighbours.neighbours.size(), 0.0);
   Rows<RingEdge> rings = CollectRings(mesh, welded);
-  const std::vector<Vec3d> normals = PointNormals(mesh, welded);
   std::vector<Vec3d> rest(welded.points());
   for (std::size_t p = 0; p < rest.size(); ++p) {
     rest[p] = ToDouble(mesh.positions()[welded.first[p]]);
@@ -126,16 +106,32 @@ std::vector<double> MeanValueWeights(const Mesh& mesh, const WeldedPoints& welde
         ring.first(static_cast<std::size_t>(std::unique(ring.begin(), ring.end()) - ring.begin()));
     const auto row = triangle_neighbours.row(p);
     // A ring with a repeated neighbour has fewer neighbours than edges.
-    if (ring.size() != row.size() || normals[p] == Vec3d{} || !WalkOnce(ring, walk) ||
-        !WeighRing(walk, rest[p], normals[p], rest, weights)) {
-      continue;
-    }
+    if (ring.size() != row.size() || !WalkOnce(ring, walk)) continue;
+    const Vec3d normal = FanNormal(walk, rest[p], rest);
+    if (normal == Vec3d{} || !WeighRing(walk, rest[p], normal, rest, weights)) continue;
     for (std::size_t k = 0; k < walk.size(); ++k) {
       const auto at = std::lower_bound(row.begin(), row.end(), walk[k].from) - row.begin();
       result[triangle_neighbours.offsets[p] + static_cast<std::size_t>(at)] = weights[k];
     }
   }
   return result;
+}
+
+std::vector<std::uint32_t> NextAround(const Mesh& mesh, const WeldedPoints& welded,
+                                      const Adjacency& triangle_neighbours) {
+  std::vector<std::uint32_t> next(triangle_neighbours.neighbours.size(), 0);
+  const Rows<RingEdge> rings = CollectRings(mesh, welded);
+  for (std::size_t p = 0; p < welded.points(); ++p) {
+    const auto row = triangle_neighbours.row(p);
+    const auto place = [&](std::uint32_t q) {
+      return static_cast<std::uint32_t>(std::ranges::lower_bound(row, q) - row.begin());
+    };
+    for (std::size_t k = rings.offsets[p]; k < rings.offsets[p + 1]; ++k) {
+      const RingEdge& edge = rings.values[k];
+      next[triangle_neighbours.offsets[p] + place(edge.from)] = place(edge.to);
+    }
+  }
+  return next;
 }
 
 }  // namespace sinew

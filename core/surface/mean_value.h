@@ -1,9 +1,10 @@
 // mean_value.h - mean-value weights of a welded point's one-ring.
 //
 // Neighbours are projected onto the plane of the point's normal (area-weighted, of the surrounding
-// polygons), where their weighted mean is the point. Source: Floater 2003, with signed angles.
+// triangles), where their weighted mean is the point. Source: Floater 2003, with signed angles.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "core/mesh/mesh.h"
@@ -17,5 +18,10 @@ namespace sinew {
 // valence).
 std::vector<double> MeanValueWeights(const Mesh& mesh, const WeldedPoints& welded,
                                      const Adjacency& triangle_neighbours);
+
+// The neighbour after each entry of `triangle_neighbours` around its point, in winding order, as a
+// place in its row. Defined where MeanValueWeights is positive; elsewhere any place of the row.
+std::vector<std::uint32_t> NextAround(const Mesh& mesh, const WeldedPoints& welded,
+                                      const Adjacency& triangle_neighbours);
 
 }  // namespace sinew

@@ -33,19 +33,20 @@ double Smoothness(const MushMesh& mesh, std::size_t p) {
   return t * t * (3 - 2 * t);
 }
 
-// Height along the normal of the face below a point's shift.
+// Height along the normal of the flattest face below a point's shift; less for steep faces.
 double FaceBelow(const MushMesh& mesh, std::size_t p, const Points& at, const Vec3d& n,
                  const Vec3d& shift) {
+  double flattest = 0, height = 0;
   for (const auto& face : mesh.faces) {
     if (std::ranges::count(face, p) == 0) continue;
     const auto [a, b] = EdgesAt(face, p, at);
-    const double area = Dot(Cross(a, b), n);
+    const double area = Dot(Cross(a, b), n), cosine = area / Length(Cross(a, b));
     const double u = Dot(Cross(shift, b), n) / area, v = Dot(Cross(a, shift), n) / area;
-    if (area > 0 && u >= 0 && v >= 0) {
-      return std::clamp(u * Dot(a, n) + v * Dot(b, n), -Length(shift), 0.0);
-    }
+    if (!(area > 0 && u >= 0 && v >= 0 && cosine > flattest)) continue;
+    flattest = cosine;
+    height = std::clamp(u * Dot(a, n) + v * Dot(b, n), -Length(shift), 0.0);
   }
-  return 0;
+  return std::min(1.0, flattest * flattest / 0.1) * height;
 }
 
 }  // namespace
@@ -63,6 +64,7 @@ std::vector<Vec3d> Relaxed(const Rig& rig, const RelaxParams& params,
     }
     Points next = at;
     for (std::size_t p = 0; p < at.size(); ++p) {
+      if (rows[p].size() > 16) continue;  // poles stay
       Vec3d shift;
       for (const auto& [q, w] : rows[p]) shift = shift + w * (at[q] - at[p]);
       const Vec3d n = Unit(normal[p]);

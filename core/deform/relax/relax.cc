@@ -9,34 +9,27 @@
 #include "core/base/status.h"
 #include "core/base/vectors.h"
 #include "core/deform/method/scratch.h"
+#include "core/deform/relax/relax_kernel.h"
 #include "core/simd/vec4.h"
-#include "core/surface/normals_kernel.h"
+#include "core/surface/mean_value.h"
 #include "core/surface/part_triangles.h"
 #include "core/surface/skin_sides.h"
-#include "core/surface/surface_point.h"
+#include "core/surface/surface_faces.h"
 
 namespace sinew {
 namespace {
 
-constexpr std::size_t kPointGrain = 2048, kBlockGrain = 256;
-// A point whose area vectors sum to less than this part of their squared lengths is between folded
-// faces and has no surface to slide on. Sliding fades out towards that limit.
-constexpr float kNoSurface = 0.005f;
+constexpr std::size_t kPointGrain = 2048, kBlockGrain = 256, kGroupGrain = 64;
 // Length of the angle-weighted mean of the unit face normals around a point: at or below kRidge it
 // is a corner or on a ridge and does not slide, at kSmooth it is on smooth skin. A right-angled
 // ridge has 0.71, a limb of twelve sides 0.97.
 constexpr double kRidge = 0.6, kSmooth = 0.95;
 // Relative to the squared edge lengths of a face: with a smaller area its normal is undefined.
 constexpr double kSliver = 1e-5;
+// Poles with more neighbours stay: the points of a group take as long as the one with most.
+constexpr std::size_t kMostRing = 16;
 // Nanoseconds per vertex, for progress and for the estimated frame time.
-constexpr double kBindWork = 1500, kGatherTime = 6, kPassTime = 60;
-
-// Squared shift relative to the squared lengths of a point's faces: shorter shifts are rounding
-// (rigid limbs) and do not lower the point.
-constexpr float kStill = 1e-10f;
-
-// Larger faces are ignored: finding a point's own corner in each is quadratic.
-constexpr std::size_t kMaxCorners = 16;
+constexpr double kBindWork = 1500, kGatherTime = 6, kPassTime = 12;
 
 // The previous and next corner of a face.
 struct FaceEdges {
@@ -46,10 +39,6 @@ FaceEdges EdgesAt(std::span<const std::uint32_t> corners, std::size_t at) {
   return {corners[at == 0 ? corners.size() - 1 : at - 1],
           corners[at + 1 == corners.size() ? 0 : at + 1]};
 }
-std::size_t FindCorner(std::span<const std::uint32_t> corners, std::size_t point) {
-  return static_cast<std::size_t>(std::ranges::find(corners, point) - corners.begin());
-}
-
 // Twice the vector area; 0 for a sliver.
 Vec3d AreaOf(std::span<const std::uint32_t> corners, std::span<const Vec3d> rest) {
   Vec3d area;
@@ -104,57 +93,6 @@ Vec4 PointOf(const Relax& relax, std::span<const PointBlock> blocks, std::size_t
   return ToVec4(blocks[lane / kLanes].At(lane % kLanes));
 }
 
-// Height along the normal, at most 0, of the face of point p below `shift`. Without it convex skin
-// would grow when sliding.
-//
-//    outside  1 if the normal points outward, -1 if inward
-float FaceBelow(const Relax& relax, const float* points, std::size_t p, const Vec4& normal,
-                const Vec4& shift, float outside) {
-  const Vec4 at = Load4(points, p);
-  const SurfaceFaces& surface = relax.surface;
-  for (std::uint32_t k = surface.face_offset[p]; k < surface.face_offset[p + 1]; ++k) {
-    const auto corners = surface.Corners(surface.faces[k]);
-    if (corners.size() > kMaxCorners) continue;
-    const FaceEdges edges = EdgesAt(corners, FindCorner(corners, p));
-    const Vec4 a = Load4(points, edges.next) - at, b = Load4(points, edges.previous) - at;
-    // Twice the projected areas of the face and of its parts beside `shift`.
-    const float area = Dot3(Cross3(a, b), normal);
-    const float by_a = Dot3(Cross3(shift, b), normal), by_b = Dot3(Cross3(a, shift), normal);
-    if (!(area > 0 && by_a >= 0 && by_b >= 0)) continue;
-    const float height = outside * (by_a * Dot3(a, normal) + by_b * Dot3(b, normal)) / area;
-    const float lowest = -Length3(shift);  // limit for steep faces
-    return outside * (height > lowest ? std::min(height, 0.0f) : lowest);
-  }
-  return 0;
-}
-
-// One pass for one point; `sides` of the skin matrices.
-Vec4 Relaxed(const Relax& relax, const float* points, const float* face_normals,
-             const BlockLayout& layout, SkinSides& sides, std::size_t p) {
-  const Vec4 at = Load4(points, p);
-  const std::uint32_t begin = relax.row_offset[p], end = relax.row_offset[p + 1];
-  if (begin == end) return at;
-  alignas(16) float sum[4];
-  PointSumsKernel(relax.surface.face_offset.data(), relax.surface.faces.data(), face_normals, sum,
-                  p, p + 1);
-  Vec3f n;
-  if (!SurfaceNormal(relax.surface, points, face_normals, p, sum, n)) return at;
-  const float area = sum[0] * n.x + sum[1] * n.y + sum[2] * n.z;
-  const float open = area / sum[3] / kNoSurface - 1;
-  if (!(open > 0)) return at;
-  Vec4 shift = {0, 0, 0, 0};
-  for (std::uint32_t k = begin; k < end; ++k) {
-    shift += relax.weights[k] * (Load4(points, relax.neighbours[k]) - at);
-  }
-  const Vec4 normal = ToVec4(n);
-  shift -= Dot3(shift, normal) * normal;
-  shift *= std::min(open, 1.0f) * relax.strength;
-  if (!(Dot3(shift, shift) > kStill * sum[3])) return at + shift;
-  const float side = sides.Of(layout.pivot[relax.point_lane[p] / kLanes]);
-  const float outside = relax.inside_out[p] != 0 ? -side : side;
-  return at + shift + FaceBelow(relax, points, p, normal, shift, outside) * normal;
-}
-
 void WriteBlock(const Relax& relax, std::span<const PointBlock> in, const float* moved,
                 const Vec4& origin, std::size_t b, PointBlock& out) {
   out = in[b];
@@ -176,7 +114,9 @@ absl::StatusOr<BindCost> Relax::Cost(const BindInput& input, const RelaxParams& 
   const std::size_t corners = mesh.face_vertices().size(), faces = mesh.faces();
   // Directed edges; triangulation adds fewer edges than corners.
   const std::size_t edges = 4 * corners;
-  const std::size_t bound = vertices * 17 + lanes * 4 + edges * 8 + corners * 8 + faces * 4 + 64;
+  // Every group is as long as its longest ring; one step closes it.
+  const std::size_t groups = (vertices + kLanes - 1) / kLanes, steps = groups * (kMostRing + 1);
+  const std::size_t bound = vertices * 5 + lanes * 4 + groups * 4 + steps * kLanes * 8 + 64;
   const std::size_t passing =
       vertices * 500 + ShapeWeldBytes(input.rig) + edges * 24 + corners * 136 + faces * 24 +
       (input.rig.joints() + input.rig.bindings().size()) * kComponentJointBytes;
@@ -202,8 +142,6 @@ absl::StatusOr<Relax> Relax::Bind(const BindInput& input, const RelaxParams& par
     relax.lane_point.push_back(order.vertex[input.layout.Vertex(i)]);
   }
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
-  relax.surface = MakeSurfaceFaces(mesh, order.vertex, order.vertex, order.point.size());
-  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   const Adjacency& ring = input.surface.triangles();
   const std::vector<double>& weights = input.surface.mean_value();
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
@@ -218,72 +156,90 @@ absl::StatusOr<Relax> Relax::Bind(const BindInput& input, const RelaxParams& par
     relax.inside_out.push_back(inside_out[welded.first[p]]);
   }
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
-  const std::vector<double> smoothness = Smoothness(relax.surface, rest);
-  relax.row_offset.push_back(0);
-  for (std::size_t i = 0; i < relax.points(); ++i) {
+  const std::vector<double> smoothness =
+      Smoothness(MakeSurfaceFaces(mesh, order.vertex, order.vertex, order.point.size()), rest);
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  const std::vector<std::uint32_t> next = NextAround(mesh, welded, ring);
+  const auto ring_of = [&](std::size_t i) {
     const std::uint32_t p = order.point[i];
-    const double part = roles[p] == ComponentRole::kRigidComponent ? 0 : smoothness[i];
-    for (std::uint64_t k = ring.offsets[p]; k < ring.offsets[p + 1]; ++k) {
-      if (!(part * weights[k] > 0)) break;  // a row is positive, or all zero
-      relax.neighbours.push_back(order.number[ring.neighbours[k]]);
-      relax.weights.push_back(static_cast<float>(part * weights[k]));
+    const auto row = ring.row(p);
+    const bool slides = roles[p] != ComponentRole::kRigidComponent && smoothness[i] > 0 &&
+                        weights[ring.offsets[p]] > 0 && row.size() <= kMostRing;
+    return slides ? row.size() : 0;
+  };
+  relax.group_steps.push_back(0);
+  for (std::size_t first = 0; first < relax.points(); first += kLanes) {
+    const std::size_t end = std::min(relax.points(), first + kLanes);
+    std::size_t longest = 0;
+    for (std::size_t i = first; i < end; ++i) longest = std::max(longest, ring_of(i));
+    const std::size_t steps = longest > 0 ? longest + 1 : 0, from = relax.ring.size();
+    relax.ring.resize(from + steps * kLanes, static_cast<std::uint32_t>(first));
+    relax.weights.resize(relax.ring.size());
+    for (std::size_t i = first; i < end; ++i) {
+      const std::uint32_t p = order.point[i];
+      const std::size_t size = ring_of(i), begin = ring.offsets[p];
+      std::size_t k = 0;
+      for (std::size_t step = 0; step < steps; ++step) {
+        const std::size_t to = from + step * kLanes + i - first;
+        relax.ring[to] =
+            size > 0 ? order.number[ring.neighbours[begin + k]] : static_cast<std::uint32_t>(i);
+        if (step >= size) continue;  // the first neighbour again
+        relax.weights[to] = static_cast<float>(smoothness[i] * weights[begin + k]);
+        k = step + 1 < size ? next[begin + k] : 0;
+      }
     }
-    relax.row_offset.push_back(static_cast<std::uint32_t>(relax.neighbours.size()));
+    relax.group_steps.push_back(static_cast<std::uint32_t>(relax.ring.size() / kLanes));
   }
   task.Advance(kBindWork * static_cast<double>(input.rig.vertices()));
   return relax;
 }
 
 StageFacts Relax::Facts() const {
-  return {
-      .method = Params::kName,
-      .in = Space::kPosed,
-      .out = Space::kPosed,
-      .pointwise = false,
-      .scratch_floats = points() == 0 ? 0 : 2 * WholeLines(points() * 4) + surface.normal_floats()};
+  return {.method = Params::kName,
+          .in = Space::kPosed,
+          .out = Space::kPosed,
+          .pointwise = false,
+          .scratch_floats = 2 * WholeLines(groups() * kLanes * 4)};
 }
 
 std::vector<BindStatistic> Relax::Statistics() const {
   std::size_t free = 0;
-  for (std::size_t p = 0; p < points(); ++p) free += row_offset[p + 1] > row_offset[p] ? 1 : 0;
+  for (std::size_t p = 0; p < points(); ++p) {
+    const std::uint32_t group = group_steps[p / kLanes];
+    free += group < group_steps[p / kLanes + 1] && weights[group * kLanes + p % kLanes] > 0 ? 1 : 0;
+  }
   return {{.name = "still_points",
            .value = static_cast<double>(points() - free),
            .unit = {},
-           .description = "Welded points that never slide: on borders, sharp corners and rigid "
-                          "components, or where faces do not close around them once."}};
-}
-
-absl::Status Relax::Check(const BlockLayout& layout, std::size_t bindings) const {
-  SINEW_RETURN_IF_ERROR(MethodOf::Check(layout, bindings));
-  for (std::size_t p = 0; p < points(); ++p) {
-    for (std::uint32_t k = surface.face_offset[p]; k < surface.face_offset[p + 1]; ++k) {
-      const auto corners = surface.Corners(surface.faces[k]);
-      if (corners.size() > kMaxCorners || FindCorner(corners, p) < corners.size()) continue;
-      return DataLoss("bound data: relax: faces: face ", surface.faces[k], " of point ", p,
-                      ", need one with this corner");
-    }
-  }
-  return absl::OkStatus();
+           .description =
+               "Welded points that never slide: on borders, sharp corners and rigid "
+               "components, where faces do not close around them once, or with more than 16 "
+               "neighbours."}};
 }
 
 void Relax::Run(const StageFrame& frame) const {
-  const std::size_t buffer = WholeLines(points() * 4);
+  const std::size_t buffer = WholeLines(groups() * kLanes * 4);
   float* now = frame.scratch.data();
   float* next = now + buffer;
-  const std::span<float> face_normals = frame.scratch.subspan(2 * buffer);
   // Relative to a vertex, where float is finest.
   const Vec4 origin = PointOf(*this, frame.in, 0);
-  frame.task.For(points(), kPointGrain, [&](std::size_t begin, std::size_t end) {
+  frame.task.For(groups() * kLanes, kPointGrain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t p = begin; p < end; ++p) {
-      Store4(PointOf(*this, frame.in, p) - origin, now, p);
+      Store4(PointOf(*this, frame.in, std::min(p, points() - 1)) - origin, now, p);
     }
   });
   for (std::uint32_t pass = 0; pass < iterations; ++pass) {
-    FillFaceNormals(surface, {now, buffer}, face_normals, frame.task);
-    frame.task.For(points(), kPointGrain, [&](std::size_t begin, std::size_t end) {
+    frame.task.For(groups(), kGroupGrain, [&](std::size_t begin, std::size_t end) {
       SkinSides sides(frame.posed.skin);
-      for (std::size_t p = begin; p < end; ++p) {
-        Store4(Relaxed(*this, now, face_normals.data(), frame.layout, sides, p), next, p);
+      alignas(64) float outside[kLanes] = {};
+      for (std::size_t g = begin; g < end; ++g) {
+        for (std::size_t p = g * kLanes; p < std::min(points(), (g + 1) * kLanes); ++p) {
+          const float side = sides.Of(frame.layout.pivot[point_lane[p] / kLanes]);
+          outside[p % kLanes] = inside_out[p] != 0 ? -side : side;
+        }
+        const std::size_t first = std::size_t{group_steps[g]} * kLanes;
+        RelaxKernel(ring.data() + first, weights.data() + first,
+                    group_steps[g + 1] - group_steps[g], outside, strength, now, g * kLanes, next);
       }
     });
     std::swap(now, next);

@@ -3,58 +3,57 @@
 //
 // At rest each point is the mean-value average of its one-ring, projected along its normal. A pass
 // moves each point by `strength` towards the same average of the posed neighbours, without the
-// component along the posed normal, and down onto the face below it (up to 16 corners), so convex
-// skin does not grow. This evens out stretch and keeps the shape; rest and rigid motions are exact.
+// component along the posed normal, and down onto the triangle below it, so convex skin does not
+// grow. This evens out stretch and keeps the shape; rest and rigid motions are exact.
 // Points on ridges slide less; sharp corners, borders, points whose faces do not close around them
-// once (mean_value.h) and rigid components (connected_components.h) do not move.
+// once (mean_value.h), poles of more than 16 triangles and rigid components
+// (connected_components.h) do not move.
 //
 // Source: the relaxation step of Vaillant et al. 2013; faces and ridges are additions.
 #pragma once
 
+#include "core/base/aligned.h"
 #include "core/deform/method/method.h"
 #include "core/deform/relax/relax_params.h"
-#include "core/surface/surface_faces.h"
 
 namespace sinew {
 
 struct Relax : MethodOf<Relax, RelaxParams> {
-  static constexpr int kVersion = 3;
+  static constexpr int kVersion = 4;
   static constexpr std::string_view kSummary =
       "Slides vertices along the posed surface so that it is stretched evenly; use it last.";
   static constexpr std::string_view kPaper = "Vaillant et al. 2013";
   static constexpr std::string_view kCostClass = "40 x";
 
-  // Points are welded vertices, ordered by their lowest lanes.
+  // Points are welded vertices, ordered by their lowest lanes, in groups of 16.
   std::uint32_t iterations = 0;
   float strength = 0;
-  std::vector<std::uint32_t> point_lane;  // [P] lane that holds a point's position
-  std::vector<std::uint32_t> lane_point;  // [B * 16]
-  std::vector<std::uint32_t> row_offset;  // [P + 1] into neighbours; empty row: fixed
-  std::vector<std::uint32_t> neighbours;  // points
-  std::vector<float> weights;  // per neighbour; rows sum to the point's share of its shift
+  std::vector<std::uint32_t> point_lane;   // [P] lane that holds a point's position
+  std::vector<std::uint32_t> lane_point;   // [B * 16]
+  std::vector<std::uint32_t> group_steps;  // [groups + 1] offsets into the tables below, over 16
+  std::vector<std::uint32_t> ring;         // points, see RelaxKernel; fixed points: themselves
+  AlignedVector<float> weights;          // the same; those of a point sum to its share of its shift
   std::vector<std::uint8_t> inside_out;  // [P] 1 = inside out (part_triangles.h)
-  SurfaceFaces surface;                  // corners are points
 
   static absl::StatusOr<BindCost> Cost(const BindInput& input, const RelaxParams& params);
   static absl::StatusOr<Relax> Bind(const BindInput& input, const RelaxParams& params, Task& task);
   StageFacts Facts() const;
-  absl::Status Check(const BlockLayout& layout, std::size_t bindings) const;
   void Run(const StageFrame& frame) const;
   std::vector<BindStatistic> Statistics() const;
   std::size_t points() const { return point_lane.size(); }
+  std::size_t groups() const { return (points() + kLanes - 1) / kLanes; }
 
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
-    const std::size_t points = self.points(), edges = self.neighbours.size();
+    const std::size_t points = self.points(), edges = self.ring.size();
     visit("iterations", self.iterations, rule::Within{0, 100});
     visit("strength", self.strength, rule::Within{0, 1});
     visit("point_lane", self.point_lane, rule::Size(1, rule::Lanes()), rule::Below(rule::Lanes()));
     visit("lane_point", self.lane_point, rule::Size(rule::Lanes()), rule::Below(points));
-    visit("row_offset", self.row_offset, rule::Offsets(points, edges));
-    visit("neighbours", self.neighbours, rule::Below(points));
+    visit("group_steps", self.group_steps, rule::Offsets(self.groups(), edges / kLanes));
+    visit("ring", self.ring, rule::MultipleOf{kLanes}, rule::Below(points));
     visit("weights", self.weights, rule::Size(edges), rule::Within{0, 1});
     visit("inside_out", self.inside_out, rule::Size(points), rule::Within{0, 1});
-    SurfaceFaces::Fields(self.surface, visit, points, points);
   }
 };
 

@@ -242,13 +242,12 @@ TEST(Relax, CheckRejectsInconsistentTables) {
   EXPECT_TRUE(refused([](Relax& r) { r.strength = std::nanf(""); }));
   EXPECT_TRUE(refused([](Relax& r) { r.point_lane[3] = 1 << 20; }));
   EXPECT_TRUE(refused([](Relax& r) { r.lane_point.back() = ~0u; }));
-  EXPECT_TRUE(refused([](Relax& r) { r.row_offset[3] = 1 << 20; }));
-  EXPECT_TRUE(refused([](Relax& r) { r.neighbours[3] = ~0u; }));
+  EXPECT_TRUE(refused([](Relax& r) { r.group_steps[3] = 1 << 20; }));
+  EXPECT_TRUE(refused([](Relax& r) { r.ring[3] = ~0u; }));
   EXPECT_TRUE(refused([](Relax& r) { r.weights[3] = -1; }));
   EXPECT_TRUE(refused([](Relax& r) { r.inside_out.pop_back(); }));
-  EXPECT_TRUE(refused([](Relax& r) { r.surface.triangles[3] = ~0u; }));
-  EXPECT_TRUE(
-      refused([](Relax& r) { std::swap(r.surface.faces.front(), r.surface.faces.back()); }));
+  EXPECT_TRUE(refused([](Relax& r) { r.ring.pop_back(); }));
+  EXPECT_TRUE(refused([](Relax& r) { r.weights.pop_back(); }));
 }
 
 }  // namespace
