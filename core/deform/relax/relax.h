@@ -23,7 +23,7 @@ struct Relax : MethodOf<Relax, RelaxParams> {
   static constexpr std::string_view kSummary =
       "Slides vertices along the posed surface so that it is stretched evenly; use it last.";
   static constexpr std::string_view kPaper = "Vaillant et al. 2013";
-  static constexpr std::string_view kCostClass = "40 x";
+  static constexpr std::string_view kCostClass = "30 x";
 
   // Points are welded vertices, ordered by their lowest lanes, in groups of 16.
   std::uint32_t iterations = 0;
