@@ -39,6 +39,7 @@ FaceEdges EdgesAt(std::span<const std::uint32_t> corners, std::size_t at) {
   return {corners[at == 0 ? corners.size() - 1 : at - 1],
           corners[at + 1 == corners.size() ? 0 : at + 1]};
 }
+
 // Twice the vector area; 0 for a sliver.
 Vec3d AreaOf(std::span<const std::uint32_t> corners, std::span<const Vec3d> rest) {
   Vec3d area;

@@ -73,22 +73,26 @@ void RelaxPoints(const std::uint32_t* ring, const float* weights, std::size_t st
     }
     before = e;
   }
-  const Pack length = Sqrt(DotOf(area, area));
-  const Pack inverse = IfThenElse(Gt(length, zero), one / length, zero);
-  const PackPoint n = {area.x * inverse, area.y * inverse, area.z * inverse};
-  const Pack open = length / (size * Pack::Set(kNoSurface)) - one;
-  const Pack share =
-      IfThenElse(Gt(open, zero), Min(open, one) * Pack::Set(strength), zero);  // NaN: none
-  const Pack along = DotOf(shift, n);
-  shift = {NegMulAdd(along, n.x, shift.x) * share, NegMulAdd(along, n.y, shift.y) * share,
-           NegMulAdd(along, n.z, shift.z) * share};
+  // Areas relative to the size neither overflow nor vanish when they are squared.
+  const Pack scale = one / size;
+  const PackPoint relative = {area.x * scale, area.y * scale, area.z * scale};
+  const Pack length = Sqrt(DotOf(relative, relative));
+  const Pack open = length / Pack::Set(kNoSurface) - one;
+  const PackMask slides = Gt(open, zero);  // not if it is NaN
+  const auto if_slides = [&](const Pack& v) HWY_ATTR { return IfThenElse(slides, v, zero); };
+  const PackPoint n = {if_slides(relative.x / length), if_slides(relative.y / length),
+                       if_slides(relative.z / length)};
+  const Pack share = Min(open, one) * Pack::Set(strength), along = DotOf(shift, n);
+  shift = {if_slides(NegMulAdd(along, n.x, shift.x) * share),
+           if_slides(NegMulAdd(along, n.y, shift.y) * share),
+           if_slides(NegMulAdd(along, n.z, shift.z) * share)};
   const Pack squared = DotOf(shift, shift);
   const PackMask moves = Gt(squared, size * Pack::Set(kStill));
   Pack lower = zero;
   if (MaskBits(moves) != 0) {
     // The flattest face below the shift: its height over its area.
     const Pack side = Pack::Load(outside);
-    const PackPoint m = CrossOf(n, shift);
+    const PackPoint m = CrossOf(n, PackPoint{shift.x * scale, shift.y * scale, shift.z * scale});
     const auto again = [&](std::size_t s) HWY_ATTR {
       if (s >= kKeptEdges) return edge(s);
       return PackPoint{Pack::Load(kept[s][0]), Pack::Load(kept[s][1]), Pack::Load(kept[s][2])};
@@ -98,8 +102,9 @@ void RelaxPoints(const std::uint32_t* ring, const float* weights, std::size_t st
     Pack by_b = zero - DotOf(a, m), rise_a = DotOf(a, n);
     for (std::size_t s = 1; s < steps; ++s) {
       const PackPoint b = again(s);
-      // Twice the projected areas of the face and of its parts beside the shift.
-      const PackPoint normal = CrossOf(a, b);
+      // Twice the projected areas of the face and of its parts beside the shift, over the size.
+      const PackPoint cross = CrossOf(a, b);
+      const PackPoint normal = {cross.x * scale, cross.y * scale, cross.z * scale};
       const Pack by_a = DotOf(b, m), rise_b = DotOf(b, n), face = DotOf(normal, n);
       const Pack flat = face * face / DotOf(normal, normal);  // squared cosine
       const PackMask found =

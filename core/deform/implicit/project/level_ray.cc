@@ -16,8 +16,8 @@ constexpr double kSameWay = 1e-7;  // shorter steps may end on the bracket
 // other side of a limb that another one passes through.
 constexpr double kLongestWay = 1, kLongestInRoom = 1.5;
 // Longest way up to a contact, relative to how far it has begun and to |T| at the start: in deep
-// folds rays are oblique. At
-// half of it folds stay open; at double single points are dragged along other limbs.
+// folds rays are oblique. At half of it folds stay open; at double single points are dragged along
+// other limbs.
 constexpr double kReachInContact = 4.5;
 
 struct SoftMinimum {

@@ -22,8 +22,8 @@ constexpr double kFieldShare = 0.3;
 // of the head, a tip without samples. At half of both a sixth more overlaps; double changes little.
 constexpr double kFits = 0.15, kFitsNot = 0.5;
 // Skin shared by many parts follows their blend: holds rise from 0 to 1 while the weights of the
-// owner and of the strongest other part near it rise from 0.5 to 0.8 together. With a rise up
-// to 1, creases of shared skin overlap twice as much.
+// owner and of the strongest other part near it rise from 0.5 to 0.8 together. With a rise up to
+// 1, creases of shared skin overlap twice as much.
 constexpr double kShared = 0.5, kCarried = 0.8;
 constexpr int kHoldSmoothing = 4;     // so that neighbours do not tear
 constexpr int kRoomSteps = 12;        // places at which the room of a point is looked for

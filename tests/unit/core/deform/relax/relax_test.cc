@@ -80,6 +80,34 @@ TEST(Relax, FollowsRigidMotion) {
   EXPECT_LT(MaxDistance(relaxing.Run(moved), want), 3e-5);
 }
 
+// Also where squared areas would overflow or vanish in float.
+TEST(Relax, FollowsScale) {
+  const Rig rig = testing::CanonicalCylinder();
+  const Relaxing relaxing(rig, {});
+  const Points want = relaxing.Run(Slid(rig));
+  EXPECT_GT(MaxDistance(want, Slid(rig)), 0.01);
+  for (const int power : {-30, -20, 20, 50}) {
+    const double scale = std::ldexp(1, power);  // exact in float
+    Points scaled = Slid(rig);
+    for (Vec3d& p : scaled) p = scale * p;
+    Points got = relaxing.Run(scaled);
+    for (Vec3d& p : got) p = (1 / scale) * p;
+    EXPECT_EQ(MaxDistance(got, want), 0) << power;
+  }
+}
+
+// Coordinates whose squares are infinite stay as they are.
+TEST(Relax, StaysFinite) {
+  const Rig rig = testing::CanonicalCylinder();
+  for (const double scale : {1e-30, 1e25, 1e37}) {
+    Points scaled = Slid(rig);
+    for (Vec3d& p : scaled) p = scale * p;
+    for (const Vec3d& p : Relaxing(rig, {}).Run(scaled)) {
+      EXPECT_TRUE(std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z)) << scale;
+    }
+  }
+}
+
 TEST(Relax, MatchesReference) {
   const Rig rig = testing::CanonicalCylinder();
   for (const RelaxParams& params :
