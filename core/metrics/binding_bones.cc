@@ -1,6 +1,7 @@
 #include "core/metrics/binding_bones.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/segment.h"
 
@@ -27,6 +28,14 @@ Vec3d UnitOrZero(const Vec3d& v, double no_length) {
 }
 
 }  // namespace
+
+bool IsFlat(const AffineD& skin) {
+  constexpr double kFlat = 1e-4;
+  const Mat3d linear = Linear(skin);
+  double sum = 0;
+  for (const double v : linear.m) sum += v * v;
+  return !(std::abs(Determinant(linear)) > kFlat * std::pow(sum / 3, 1.5));
+}
 
 double BindingBone::Distance(const Vec3d& p) const {
   return Length((p - from) - NearestOnSegment(from, to, p).place * (to - from));

@@ -23,6 +23,10 @@ struct BindingBone {
   double Station(const Vec3d& p) const;
 };
 
+// Whether a skin matrix squashes its bone so far, nearly to a plane, that lengths mean nothing in
+// its bind space. 1e-4 of the volume of a uniform scale: an axis scaled by 1/1000 is not flat.
+bool IsFlat(const AffineD& skin);
+
 // A joint between a bone and that of its nearest ancestor with a known bone. If a joint has several
 // bindings (one per mesh), the first is linked to the first, the second to the second and so on.
 // The result is a forest: at most one parent per binding.

@@ -4,8 +4,6 @@
 #include <limits>
 #include <utility>
 
-#include "core/rig/bones.h"
-
 namespace sinew::metrics {
 namespace {
 
@@ -42,14 +40,15 @@ std::optional<double> Bulge::Measure(std::span<const Vec3d> points, std::span<co
                                      const Task& task) const {
   if (points_.empty()) return std::nullopt;
   std::vector<AffineD> back(skin.size());
-  std::vector<bool> flat(skin.size());  // a bone scaled to zero carries nothing
+  std::vector<bool> flat(skin.size());
   for (std::size_t e = 0; e < skin.size(); ++e) {
-    flat[e] = Flattens(Linear(skin[e]));
+    flat[e] = IsFlat(skin[e]);
     if (!flat[e]) back[e] = Inverse(skin[e]);
   }
   return SumOver<double, 256>(
       task, points_.size(),
       [&](std::size_t i, double& part) {
+        if (flat[points_[i].binding]) return;
         double nearest = kInfinite;
         for (std::size_t k = offsets_[i]; k < offsets_[i + 1]; ++k) {
           const std::uint32_t e = carriers_[k];

@@ -4,6 +4,7 @@
 // the distance to bone b in its bind space, so the pose's scale does not count; e is the bone of
 // the strongest influence; r is the radius of the point's limb (limb_radii.h). The bones are those
 // that influence the point, and the neighbours of e. Skin that moves with its bone has no bulge.
+// Flat bones (binding_bones.h) and their points are left out.
 //
 // On a cylinder of radius R bulge is max(0, largest distance from the nearest bone / R - 1). Skin
 // that spans two limbs, such as an armpit, moves away from both bones with every method: compare

@@ -14,7 +14,6 @@
 #include "core/metrics/surface.h"
 #include "core/metrics/thickness.h"
 #include "core/metrics/volume.h"
-#include "core/rig/bones.h"
 
 namespace sinew::metrics {
 namespace {
@@ -150,7 +149,7 @@ std::vector<Vec3d> Meter::Carried(std::span<const Vec3f> positions, std::span<co
   std::vector<AffineD> back;
   for (const AffineD& skin : SkinMatrices(tables_->rig, joints)) {
     back.push_back(Inverse(skin));
-    if (Flattens(Linear(skin))) back.back().m.fill(std::numeric_limits<double>::quiet_NaN());
+    if (IsFlat(skin)) back.back().m.fill(std::numeric_limits<double>::quiet_NaN());
   }
   const std::span<const LimbRadii::Point> points = limb_points();
   std::vector<Vec3d> carried(points.size());

@@ -70,7 +70,8 @@ void SequenceMeter::AddPops(const Frame& now, const Task& task, SequenceMetrics&
     for (std::size_t i = begin; i < end; ++i) {
       const Vec3d change =
           (now.carried[i] - before.carried[i]) - (before.carried[i] - first.carried[i]);
-      pops[i] = Length(change) / (points[i].radius * degrees);
+      const double pop = Length(change) / (points[i].radius * degrees);
+      pops[i] = std::isfinite(pop) ? pop : 0;  // the joint is flat, or coordinates overflow
     }
   });
   const auto rank = static_cast<std::ptrdiff_t>(kMost * static_cast<double>(pops.size() - 1));

@@ -20,8 +20,9 @@ struct SequenceMetrics {
   // |q(k) - 2 q(k-1) + q(k-2)| per degree of the largest turn of a joint relative to its parent,
   // joint 0 excluded, in either step, over the limb's radius (limb_radii.h). q is a skin point
   // relative to the joint that carries it, so skin that moves rigidly has none. A vertex that jumps
-  // has its jump; a smooth motion has little, and the less the smaller its steps. The largest, and
-  // the 99.9th percentile.
+  // has its jump; a smooth motion has little, and the less the smaller its steps, but where the
+  // motion itself turns back at once, all skin does. The largest, and the 99.9th percentile. Points
+  // whose joint is flat (binding_bones.h) have none.
   std::optional<double> pop, pop_999;
 };
 

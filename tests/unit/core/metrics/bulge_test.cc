@@ -159,10 +159,13 @@ TEST(Bulge, SameBitsForAnyThreadCount) {
 TEST(Bulge, IgnoresBoneScaledToZero) {
   const Rig rig = TubeRig();
   auto pose = RestPose(rig);
-  pose[1] = ToFloat(Compose(ToDouble(pose[1]), testing::ScaleMotion({0, 0, 0})));
-  const double bulge = BulgeOf(rig, Deformed(rig, "lbs", pose), pose);
-  EXPECT_GE(bulge, 0);
-  EXPECT_LT(bulge, 1);
+  for (const Vec3d& scale : {Vec3d{0, 0, 0}, Vec3d{1, 0, 1}, Vec3d{1, 1e-8, 1}}) {
+    auto flat = pose;
+    flat[1] = ToFloat(Compose(ToDouble(pose[1]), testing::ScaleMotion(scale)));
+    const double bulge = BulgeOf(rig, Deformed(rig, "lbs", flat), flat);
+    EXPECT_GE(bulge, 0);
+    EXPECT_LT(bulge, 1) << scale.y;
+  }
 }
 
 }  // namespace

@@ -92,5 +92,19 @@ TEST(Sequence, NoPopWhereNoJointTurns) {
   }
 }
 
+// On its way to a mirrored limb one axis of the joint is scaled to zero, and then nearly so.
+TEST(Sequence, PopIgnoresFlatJoints) {
+  const Rig rig = TubeRig();
+  const Meter meter = MeterOf(rig);
+  SequenceMeter sequence(meter, 24);
+  for (int k = 0; k < 12; ++k) {
+    auto pose = BendPose(rig, 3.0 * k);
+    const double scale = k < 4 ? 1 - 0.25 * k : k == 4 ? 0 : k == 5 ? 1e-9 : k < 11 ? 1 : 1e30;
+    pose[1] = ToFloat(Compose(ToDouble(pose[1]), testing::ScaleMotion({scale, 1, 1})));
+    const double pop = sequence.Add(Deformed(rig, "lbs", pose), pose, Task()).pop.value_or(0);
+    EXPECT_TRUE(k == 11 ? std::isfinite(pop) : pop < 2) << k << ": " << pop;
+  }
+}
+
 }  // namespace
 }  // namespace sinew::metrics
