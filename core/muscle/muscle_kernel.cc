@@ -5,20 +5,12 @@
 #define HWY_TARGET_INCLUDE "core/muscle/muscle_kernel.cc"
 #include <hwy/foreach_target.h>
 
-#include "core/simd/pack-inl.h"
+#include "core/simd/point-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace sinew::HWY_NAMESPACE {
 
-struct MusclePoint3 {
-  Pack x, y, z;
-};
-
-HWY_INLINE Pack DotOf(const MusclePoint3& a, const MusclePoint3& b) {
-  return MulAdd(a.x, b.x, MulAdd(a.y, b.y, a.z * b.z));
-}
-
-HWY_INLINE MusclePoint3 SetPoint(const float* p) {
+HWY_INLINE PackPoint SetPoint(const float* p) {
   return {Pack::Set(p[0]), Pack::Set(p[1]), Pack::Set(p[2])};
 }
 
@@ -26,16 +18,16 @@ HWY_INLINE MusclePoint3 SetPoint(const float* p) {
 // `radius`; k0 = |p / r|, k1 = |p / r^2|. Everything is relative to the smallest semi-axis, so that
 // no power of a length over- or underflows.
 struct Section {
-  Pack value;             // f
-  MusclePoint3 gradient;  // along the axes
-  Pack by_radius;         // derivative with respect to `radius`
+  Pack value;          // f
+  PackPoint gradient;  // along the axes
+  Pack by_radius;      // derivative with respect to `radius`
 };
 
 // inverse: 1 / r; ratio: smallest r / r; inside(lane): too close to the centre for a direction.
-HWY_INLINE Section MakeSection(const MusclePoint3& p, const MusclePoint3& inverse,
-                               const MusclePoint3& ratio, const Pack& least, const Pack& radius) {
-  const MusclePoint3 q = {p.x * inverse.x, p.y * inverse.y, p.z * inverse.z};
-  const MusclePoint3 h = {q.x * ratio.x, q.y * ratio.y, q.z * ratio.z};
+HWY_INLINE Section MakeSection(const PackPoint& p, const PackPoint& inverse, const PackPoint& ratio,
+                               const Pack& least, const Pack& radius) {
+  const PackPoint q = {p.x * inverse.x, p.y * inverse.y, p.z * inverse.z};
+  const PackPoint h = {q.x * ratio.x, q.y * ratio.y, q.z * ratio.z};
   const Pack k0 = Sqrt(DotOf(q, q)), k1 = Sqrt(DotOf(h, h));
   const Pack near = Pack::Set(1e-6f), far = Pack::Set(1e6f), zero = Pack::Zero();
   const PackMask centre = Lt(k0, near), bounded = Lt(k0, far);
@@ -59,7 +51,7 @@ HWY_INLINE Section MakeSection(const MusclePoint3& p, const MusclePoint3& invers
   return section;
 }
 
-HWY_INLINE void Store(const Pack& value, const MusclePoint3& gradient, float* out) {
+HWY_INLINE void Store(const Pack& value, const PackPoint& gradient, float* out) {
   value.Store(out);
   gradient.x.Store(out + 16);
   gradient.y.Store(out + 32);
@@ -68,13 +60,13 @@ HWY_INLINE void Store(const Pack& value, const MusclePoint3& gradient, float* ou
 
 void Ellipsoid(const MuscleKernelArgs& args) {
   const float* s = args.shape;
-  const MusclePoint3 centre = SetPoint(s);
-  const MusclePoint3 d = {Pack::Load(args.in) - centre.x, Pack::Load(args.in + 16) - centre.y,
-                          Pack::Load(args.in + 32) - centre.z};
-  const MusclePoint3 x = SetPoint(s + 3), y = SetPoint(s + 6), z = SetPoint(s + 9);
+  const PackPoint centre = SetPoint(s);
+  const PackPoint d = {Pack::Load(args.in) - centre.x, Pack::Load(args.in + 16) - centre.y,
+                       Pack::Load(args.in + 32) - centre.z};
+  const PackPoint x = SetPoint(s + 3), y = SetPoint(s + 6), z = SetPoint(s + 9);
   const Section section = MakeSection({DotOf(x, d), DotOf(y, d), DotOf(z, d)}, SetPoint(s + 12),
                                       SetPoint(s + 15), Pack::Set(s[18]), Pack::Set(1.0f));
-  const MusclePoint3& g = section.gradient;
+  const PackPoint& g = section.gradient;
   const auto back = [&](const Pack& a, const Pack& b, const Pack& c)
                         HWY_ATTR { return MulAdd(g.x, a, MulAdd(g.y, b, g.z * c)); };
   Store(section.value - Pack::Set(args.fat),
@@ -85,23 +77,19 @@ struct Nearest {
   Pack distance2, across, down, beyond;  // offset along width, depth and tangent
   Pack radius, slope, bend;              // profile and its derivatives along the segment
   Pack free;                             // 1 if the nearest point is inside the segment
-  MusclePoint3 width, depth, tangent;
+  PackPoint width, depth, tangent;
 };
 
-HWY_INLINE MusclePoint3 Chosen(const PackMask& mask, const MusclePoint3& a, const MusclePoint3& b) {
-  return {IfThenElse(mask, a.x, b.x), IfThenElse(mask, a.y, b.y), IfThenElse(mask, a.z, b.z)};
-}
-
-HWY_INLINE void Visit(const float* s, const MusclePoint3& p, bool first, Nearest& nearest) {
+HWY_INLINE void Visit(const float* s, const PackPoint& p, bool first, Nearest& nearest) {
   const Pack zero = Pack::Zero(), one = Pack::Set(1.0f);
-  const MusclePoint3 start = SetPoint(s), tangent = SetPoint(s + 3);
-  const MusclePoint3 r = {p.x - start.x, p.y - start.y, p.z - start.z};
+  const PackPoint start = SetPoint(s), tangent = SetPoint(s + 3);
+  const PackPoint r = {p.x - start.x, p.y - start.y, p.z - start.z};
   const Pack inverse = Pack::Set(s[6]), length = Pack::Set(s[13]);
   const Pack along = DotOf(r, tangent);
   const Pack raw = along * inverse;
   const Pack t = Max(Min(raw, one), zero);
   const Pack beyond = NegMulAdd(t, length, along);
-  const MusclePoint3 width = SetPoint(s + 7), depth = SetPoint(s + 10);
+  const PackPoint width = SetPoint(s + 7), depth = SetPoint(s + 10);
   const Pack across = DotOf(r, width), down = DotOf(r, depth);
   const Pack distance2 = MulAdd(across, across, MulAdd(down, down, beyond * beyond));
   const Pack c0 = Pack::Set(s[14]), c1 = Pack::Set(s[15]), c2 = Pack::Set(s[16]);
@@ -131,7 +119,7 @@ HWY_INLINE void Visit(const float* s, const MusclePoint3& p, bool first, Nearest
 // f = d / sqrt(1 + slope^2), d the elliptic distance from the section, as MakeSection.
 void Cylinder(const MuscleKernelArgs& args) {
   const float* s = args.shape;
-  const MusclePoint3 p = {Pack::Load(args.in), Pack::Load(args.in + 16), Pack::Load(args.in + 32)};
+  const PackPoint p = {Pack::Load(args.in), Pack::Load(args.in + 16), Pack::Load(args.in + 32)};
   Nearest n;
   for (std::size_t k = 0; k < kMuscleSegments; ++k) {
     Visit(s + kSegmentStart + k * kSegmentFloats, p, k == 0, n);
@@ -141,7 +129,7 @@ void Cylinder(const MuscleKernelArgs& args) {
   const Pack area = Pack::Set(s[7]), one = Pack::Set(1.0f);
   const Pack steep2 = MulAdd(area * n.slope, n.slope, one);
   const Pack steep = Sqrt(steep2);
-  const MusclePoint3& g = section.gradient;
+  const PackPoint& g = section.gradient;
   // Along the line both profile and slope vary.
   const Pack turn = section.value * area * n.slope * n.bend / steep2;
   const Pack sliding = n.free * (section.by_radius * n.slope - turn);

@@ -31,6 +31,24 @@ HWY_INLINE void StorePoint(const PackPoint& point, float* p) {
   point.z.Store(p + 32);
 }
 
+HWY_INLINE Pack DotOf(const PackPoint& a, const PackPoint& b) {
+  return MulAdd(a.x, b.x, MulAdd(a.y, b.y, a.z * b.z));
+}
+
+HWY_INLINE PackPoint CrossOf(const PackPoint& a, const PackPoint& b) {
+  return {NegMulAdd(a.z, b.y, a.y * b.z), NegMulAdd(a.x, b.z, a.z * b.x),
+          NegMulAdd(a.y, b.x, a.x * b.y)};
+}
+
+HWY_INLINE PackPoint Scaled(const Pack& s, const PackPoint& a) {
+  return {s * a.x, s * a.y, s * a.z};
+}
+
+// Per lane: mask ? a : b.
+HWY_INLINE PackPoint Chosen(const PackMask& mask, const PackPoint& a, const PackPoint& b) {
+  return {IfThenElse(mask, a.x, b.x), IfThenElse(mask, a.y, b.y), IfThenElse(mask, a.z, b.z)};
+}
+
 // r . p: one row of a rotated direction.
 HWY_INLINE Pack RowTimes(const float* r, const PackPoint& p) {
   return MulAdd(Pack::Set(r[0]), p.x, MulAdd(Pack::Set(r[1]), p.y, Pack::Set(r[2]) * p.z));

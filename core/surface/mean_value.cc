@@ -32,7 +32,7 @@ Rows<RingEdge> CollectRings(const Mesh& mesh, const WeldedPoints& welded) {
   });
 }
 
-// Unit normal of a closed fan, as RelaxKernel computes it in a pose; 0 0 0 if undefined.
+// Unit normal of a closed fan, area-weighted; 0 0 0 if undefined.
 Vec3d FanNormal(std::span<const RingEdge> ring, const Vec3d& at, std::span<const Vec3d> rest) {
   Vec3d area;
   double size = 0;

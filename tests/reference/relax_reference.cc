@@ -58,17 +58,23 @@ std::vector<Vec3d> Relaxed(const Rig& rig, const RelaxParams& params,
   Points at = mesh.OfPoints(posed);
   for (std::uint32_t pass = 0; pass < params.iterations; ++pass) {
     Points normal(at.size());
+    std::vector<double> size(at.size());  // sum of the squared edges of a closed ring
     for (const auto& face : mesh.faces) {
       const Vec3d area = Cross(at[face[1]] - at[face[0]], at[face[2]] - at[face[0]]);
-      for (const std::size_t p : face) normal[p] = normal[p] + area;
+      for (std::size_t k = 0; k < 3; ++k) {
+        const Vec3d edge = at[face[(k + 1) % 3]] - at[face[k]];
+        normal[face[k]] = normal[face[k]] + area;
+        size[face[k]] += Dot(edge, edge);
+      }
     }
     Points next = at;
     for (std::size_t p = 0; p < at.size(); ++p) {
-      if (rows[p].size() > 16) continue;  // poles stay
+      if (rows[p].empty() || rows[p].size() > 16) continue;  // poles stay
       Vec3d shift;
       for (const auto& [q, w] : rows[p]) shift = shift + w * (at[q] - at[p]);
       const Vec3d n = Unit(normal[p]);
-      shift = double{params.strength} * Smoothness(mesh, p) * (shift - Dot(shift, n) * n);
+      const double open = std::clamp(Length(normal[p]) / size[p] / 0.005 - 1, 0.0, 1.0);
+      shift = open * double{params.strength} * Smoothness(mesh, p) * (shift - Dot(shift, n) * n);
       next[p] = at[p] + shift + FaceBelow(mesh, p, at, n, shift) * n;
     }
     at = next;

@@ -19,10 +19,6 @@ HWY_INLINE Pack PlainDot(const PackPoint& a, const PackPoint& b) {
   return a.x * b.x + a.y * b.y + a.z * b.z;
 }
 
-HWY_INLINE PackPoint Scaled(const Pack& s, const PackPoint& a) {
-  return {s * a.x, s * a.y, s * a.z};
-}
-
 // Values gathered from all over the mesh, as rows of lanes.
 struct alignas(64) Gathered {
   float sum[4][16];    // area vectors around a point, and their sizes

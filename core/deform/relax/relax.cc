@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
+#include <ranges>
+#include <span>
 #include <utility>
 
 #include "core/base/smooth_step.h"
@@ -27,9 +30,11 @@ constexpr double kRidge = 0.6, kSmooth = 0.95;
 // Relative to the squared edge lengths of a face: with a smaller area its normal is undefined.
 constexpr double kSliver = 1e-5;
 // Poles with more neighbours stay: the points of a group take as long as the one with most.
-constexpr std::size_t kMostRing = 16;
+constexpr std::size_t kMostRing = kMostSteps - 1;
+// Points sorted by the number of their neighbours, so that most groups of 16 share it.
+constexpr std::size_t kWindow = 512;
 // Nanoseconds per vertex, for progress and for the estimated frame time.
-constexpr double kBindWork = 1500, kGatherTime = 6, kPassTime = 12;
+constexpr double kBindWork = 1500, kGatherTime = 4, kPassTime = 9;
 
 // The previous and next corner of a face.
 struct FaceEdges {
@@ -89,21 +94,45 @@ std::vector<double> Smoothness(const SurfaceFaces& surface, std::span<const Vec3
   return smoothness;
 }
 
-Vec4 PointOf(const Relax& relax, std::span<const PointBlock> blocks, std::size_t p) {
-  const std::size_t lane = relax.point_lane[p];
-  return ToVec4(blocks[lane / kLanes].At(lane % kLanes));
+// Numbers, in windows ascending by the size of their ring.
+std::vector<std::uint32_t> SortedByRing(std::span<const std::uint8_t> ring_size) {
+  std::vector<std::uint32_t> sorted(ring_size.size());
+  std::iota(sorted.begin(), sorted.end(), 0u);
+  for (std::size_t first = 0; first < sorted.size(); first += kWindow) {
+    const auto window = std::span(sorted).subspan(first, std::min(kWindow, sorted.size() - first));
+    std::ranges::stable_sort(window, {}, [&](std::uint32_t i) { return ring_size[i]; });
+  }
+  return sorted;
 }
 
-void WriteBlock(const Relax& relax, std::span<const PointBlock> in, const float* moved,
-                const Vec4& origin, std::size_t b, PointBlock& out) {
-  out = in[b];
-  for (std::size_t i = 0; i < kLanes; ++i) {
-    const std::size_t p = relax.lane_point[b * kLanes + i];
-    const Vec4 from = PointOf(relax, in, p);
-    const Vec4 shift = Load4(moved, p) - (from - origin);
-    if (shift[0] == 0 && shift[1] == 0 && shift[2] == 0) continue;
-    const Vec4 to = from + shift;
-    out.Set(i, {to[0], to[1], to[2]});
+// The sizes of all tables of groups. A group is closed unless all its rings are equally long.
+void SetGroups(std::span<const std::uint32_t> sorted, std::span<const std::uint8_t> ring_size,
+               Relax& relax) {
+  relax.group_closed.reserve(relax.groups());
+  relax.group_steps.reserve(relax.groups() + 1);
+  relax.group_steps.push_back(0);
+  for (std::size_t first = 0; first < sorted.size(); first += kLanes) {
+    const std::size_t count = std::min(kLanes, sorted.size() - first);
+    const auto [shortest, longest] = std::ranges::minmax(
+        sorted.subspan(first, count) |
+        std::views::transform([&](std::uint32_t i) { return std::uint32_t{ring_size[i]}; }));
+    const bool closed = longest > 0 && (count < kLanes || shortest < longest);
+    relax.group_closed.push_back(closed ? 1 : 0);
+    relax.group_steps.push_back(relax.group_steps.back() + longest + (closed ? 1 : 0));
+  }
+  relax.ring.resize(std::size_t{relax.group_steps.back()} * kLanes);
+  relax.weights.resize(relax.ring.size());
+}
+
+// Points begin ... end - 1 relative to the origin; those behind the last one repeat it.
+void GatherPoints(const Relax& relax, std::span<const PointBlock> in, const Vec4 origin,
+                  std::size_t begin, std::size_t end, float* points) {
+  const std::uint32_t* const lanes = relax.point_lane.data();
+  const PointBlock* const blocks = in.data();
+  const std::size_t last = relax.points() - 1;
+  for (std::size_t p = begin; p < end; ++p) {
+    const std::size_t lane = lanes[std::min(p, last)];
+    Store4(ToVec4(blocks[lane / kLanes].At(lane % kLanes)) - origin, points, p);
   }
 }
 
@@ -115,9 +144,9 @@ absl::StatusOr<BindCost> Relax::Cost(const BindInput& input, const RelaxParams& 
   const std::size_t corners = mesh.face_vertices().size(), faces = mesh.faces();
   // Directed edges; triangulation adds fewer edges than corners.
   const std::size_t edges = 4 * corners;
-  // Every group is as long as its longest ring; one step closes it.
-  const std::size_t groups = (vertices + kLanes - 1) / kLanes, steps = groups * (kMostRing + 1);
-  const std::size_t bound = vertices * 5 + lanes * 4 + groups * 4 + steps * kLanes * 8 + 64;
+  // Every group is as long as its longest ring, and may end with its first neighbours again.
+  const std::size_t groups = (vertices + kLanes - 1) / kLanes, steps = groups * kMostSteps;
+  const std::size_t bound = vertices * 5 + lanes * 4 + groups * 5 + steps * kLanes * 8 + 64;
   const std::size_t passing =
       vertices * 500 + ShapeWeldBytes(input.rig) + edges * 24 + corners * 136 + faces * 24 +
       (input.rig.joints() + input.rig.bindings().size()) * kComponentJointBytes;
@@ -138,11 +167,6 @@ absl::StatusOr<Relax> Relax::Bind(const BindInput& input, const RelaxParams& par
   relax.strength = params.strength;
   const WeldedPoints& welded = input.surface.welded();
   const PointOrder& order = input.surface.order();
-  for (const std::uint32_t p : order.point) relax.point_lane.push_back(order.lane[p]);
-  for (std::size_t i = 0; i < input.layout.order.size(); ++i) {
-    relax.lane_point.push_back(order.vertex[input.layout.Vertex(i)]);
-  }
-  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   const Adjacency& ring = input.surface.triangles();
   const std::vector<double>& weights = input.surface.mean_value();
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
@@ -154,42 +178,50 @@ absl::StatusOr<Relax> Relax::Bind(const BindInput& input, const RelaxParams& par
   const std::vector<std::uint8_t> inside_out = InsideOut(mesh, places);
   for (const std::uint32_t p : order.point) {
     rest.push_back(places[welded.first[p]]);
-    relax.inside_out.push_back(inside_out[welded.first[p]]);
   }
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   const std::vector<double> smoothness =
       Smoothness(MakeSurfaceFaces(mesh, order.vertex, order.vertex, order.point.size()), rest);
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   const std::vector<std::uint32_t> next = NextAround(mesh, welded, ring);
-  const auto ring_of = [&](std::size_t i) {
+  std::vector<std::uint8_t> ring_size;  // by place in `order`; 0: the point stays
+  for (std::size_t i = 0; i < order.point.size(); ++i) {
     const std::uint32_t p = order.point[i];
-    const auto row = ring.row(p);
-    const bool slides = roles[p] != ComponentRole::kRigidComponent && smoothness[i] > 0 &&
-                        weights[ring.offsets[p]] > 0 && row.size() <= kMostRing;
-    return slides ? row.size() : 0;
-  };
-  relax.group_steps.push_back(0);
-  for (std::size_t first = 0; first < relax.points(); first += kLanes) {
-    const std::size_t end = std::min(relax.points(), first + kLanes);
-    std::size_t longest = 0;
-    for (std::size_t i = first; i < end; ++i) longest = std::max(longest, ring_of(i));
-    const std::size_t steps = longest > 0 ? longest + 1 : 0, from = relax.ring.size();
-    relax.ring.resize(from + steps * kLanes, static_cast<std::uint32_t>(first));
-    relax.weights.resize(relax.ring.size());
-    for (std::size_t i = first; i < end; ++i) {
-      const std::uint32_t p = order.point[i];
-      const std::size_t size = ring_of(i), begin = ring.offsets[p];
-      std::size_t k = 0;
-      for (std::size_t step = 0; step < steps; ++step) {
-        const std::size_t to = from + step * kLanes + i - first;
-        relax.ring[to] =
-            size > 0 ? order.number[ring.neighbours[begin + k]] : static_cast<std::uint32_t>(i);
-        if (step >= size) continue;  // the first neighbour again
-        relax.weights[to] = static_cast<float>(smoothness[i] * weights[begin + k]);
-        k = step + 1 < size ? next[begin + k] : 0;
-      }
+    const std::size_t size = ring.row(p).size();
+    const bool slides = size > 0 && size <= kMostRing && weights[ring.offsets[p]] > 0 &&
+                        smoothness[i] > 0 && roles[p] != ComponentRole::kRigidComponent;
+    ring_size.push_back(slides ? static_cast<std::uint8_t>(size) : 0);
+  }
+  const std::vector<std::uint32_t> sorted = SortedByRing(ring_size);
+  std::vector<std::uint32_t> number(sorted.size());  // of each place in `order`
+  for (std::uint32_t n = 0; n < sorted.size(); ++n) number[sorted[n]] = n;
+  relax.point_lane.reserve(sorted.size());
+  relax.inside_out.reserve(sorted.size());
+  for (const std::uint32_t i : sorted) {
+    relax.point_lane.push_back(order.lane[order.point[i]]);
+    relax.inside_out.push_back(inside_out[welded.first[order.point[i]]]);
+  }
+  relax.lane_point.reserve(input.layout.order.size());
+  for (std::size_t i = 0; i < input.layout.order.size(); ++i) {
+    relax.lane_point.push_back(number[order.vertex[input.layout.Vertex(i)]]);
+  }
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+
+  SetGroups(sorted, ring_size, relax);
+  for (std::size_t lane = 0; lane < relax.groups() * kLanes; ++lane) {
+    const auto n = static_cast<std::uint32_t>(std::min(lane, sorted.size() - 1));
+    const std::uint32_t i = sorted[n], p = order.point[i];
+    const std::size_t size = lane == n ? ring_size[i] : 0, begin = ring.offsets[p];
+    const std::size_t group = lane / kLanes, end = relax.group_steps[group + 1];
+    std::size_t step = 0, k = 0;  // k: place in the row
+    for (std::size_t at = relax.group_steps[group]; at < end; ++at, ++step) {
+      const std::size_t to = at * kLanes + lane % kLanes;
+      const bool closes = step == size && size > 0;
+      relax.ring[to] = step < size || closes ? number[order.number[ring.neighbours[begin + k]]] : n;
+      if (step >= size) continue;
+      relax.weights[to] = static_cast<float>(smoothness[i] * weights[begin + k]);
+      k = step + 1 < size ? next[begin + k] : 0;
     }
-    relax.group_steps.push_back(static_cast<std::uint32_t>(relax.ring.size() / kLanes));
   }
   task.Advance(kBindWork * static_cast<double>(input.rig.vertices()));
   return relax;
@@ -200,7 +232,7 @@ StageFacts Relax::Facts() const {
           .in = Space::kPosed,
           .out = Space::kPosed,
           .pointwise = false,
-          .scratch_floats = 2 * WholeLines(groups() * kLanes * 4)};
+          .scratch_floats = (iterations > 1 ? 3 : 2) * WholeLines(groups() * kLanes * 4)};
 }
 
 std::vector<BindStatistic> Relax::Statistics() const {
@@ -220,35 +252,37 @@ std::vector<BindStatistic> Relax::Statistics() const {
 
 void Relax::Run(const StageFrame& frame) const {
   const std::size_t buffer = WholeLines(groups() * kLanes * 4);
-  float* now = frame.scratch.data();
-  float* next = now + buffer;
+  float* const start = frame.scratch.data();
+  float *now = start, *next = start + buffer, *spare = start + (iterations > 1 ? 2 : 0) * buffer;
   // Relative to a vertex, where float is finest.
-  const Vec4 origin = PointOf(*this, frame.in, 0);
+  const Vec4 origin = ToVec4(frame.in.front().At(0));
   frame.task.For(groups() * kLanes, kPointGrain, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t p = begin; p < end; ++p) {
-      Store4(PointOf(*this, frame.in, std::min(p, points() - 1)) - origin, now, p);
-    }
+    GatherPoints(*this, frame.in, origin, begin, end, start);
   });
+  const bool mirrors =
+      std::ranges::any_of(frame.posed.skin, [](const Affine& skin) { return SideOf(skin) < 0; });
   for (std::uint32_t pass = 0; pass < iterations; ++pass) {
     frame.task.For(groups(), kGroupGrain, [&](std::size_t begin, std::size_t end) {
       SkinSides sides(frame.posed.skin);
       alignas(64) float outside[kLanes] = {};
       for (std::size_t g = begin; g < end; ++g) {
-        for (std::size_t p = g * kLanes; p < std::min(points(), (g + 1) * kLanes); ++p) {
-          const float side = sides.Of(frame.layout.pivot[point_lane[p] / kLanes]);
-          outside[p % kLanes] = inside_out[p] != 0 ? -side : side;
+        for (std::size_t i = 0; i < kLanes; ++i) {
+          const std::size_t p = std::min(g * kLanes + i, points() - 1);
+          outside[i] = inside_out[p] != 0 ? -1.0f : 1.0f;
+          if (mirrors) outside[i] *= sides.Of(frame.layout.pivot[point_lane[p] / kLanes]);
         }
         const std::size_t first = std::size_t{group_steps[g]} * kLanes;
         RelaxKernel(ring.data() + first, weights.data() + first,
-                    group_steps[g + 1] - group_steps[g], outside, strength, now, g * kLanes, next);
+                    group_steps[g + 1] - group_steps[g], group_closed[g] != 0, outside, strength,
+                    now, g * kLanes, next);
       }
     });
-    std::swap(now, next);
+    now = next;
+    std::swap(next, spare);
   }
   frame.task.For(frame.out.size(), kBlockGrain, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t b = begin; b < end; ++b) {
-      WriteBlock(*this, frame.in, now, origin, b, frame.out[b]);
-    }
+    SlideKernel(lane_point.data() + begin * kLanes, end - begin, start, now, frame.in[begin].x,
+                frame.out[begin].x);
   });
 }
 

@@ -7,7 +7,7 @@ namespace sinew {
 
 struct RelaxParams {
   static constexpr std::string_view kName = "relax";
-  std::uint32_t iterations = 2;
+  std::uint32_t iterations = 1;
   float strength = 0.5f;
 
   template <class Self, class Visit>

@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "core/deform/relax/relax_kernel.h"
 #include "tests/reference/relax_reference.h"
+#include "tests/support/random.h"
 #include "tests/support/rounded_limb.h"
 #include "tests/support/run_method.h"
 #include "tests/support/tube.h"
@@ -46,6 +49,7 @@ class Relaxing {
     return testing::FileOrder(*layout_, testing::RunBound(relax_, *layout_, posed_rig, in));
   }
   const Relax& relax() const { return relax_; }
+  Relax& relax() { return relax_; }
 
  private:
   const Rig& rig_;
@@ -96,15 +100,13 @@ TEST(Relax, FollowsScale) {
   }
 }
 
-// Coordinates whose squares are infinite stay as they are.
-TEST(Relax, StaysFinite) {
+// Squares vanish or are infinite; differences are infinite.
+TEST(Relax, KeepsCoordinatesOutOfRange) {
   const Rig rig = testing::CanonicalCylinder();
-  for (const double scale : {1e-30, 1e25, 1e37}) {
+  for (const double scale : {1e-30, 1e25, 1e37, 6.5e37}) {
     Points scaled = Slid(rig);
-    for (Vec3d& p : scaled) p = scale * p;
-    for (const Vec3d& p : Relaxing(rig, {}).Run(scaled)) {
-      EXPECT_TRUE(std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z)) << scale;
-    }
+    for (Vec3d& p : scaled) p = ToDouble(ToFloat(scale * p));
+    EXPECT_EQ(MaxDistance(Relaxing(rig, {}).Run(scaled), scaled), 0) << scale;
   }
 }
 
@@ -115,6 +117,90 @@ TEST(Relax, MatchesReference) {
     const Points slid = Slid(rig);
     EXPECT_LT(MaxDistance(Relaxing(rig, params).Run(slid), reference::Relaxed(rig, params, slid)),
               1e-5);
+  }
+}
+
+// A flat fan of triangles around vertex 0, and as many vertices without faces.
+RigSource Fan(std::uint32_t spokes) {
+  RigSource source = testing::TubeSource({.rings = 2, .around = spokes});
+  MeshSource& mesh = source.mesh;
+  mesh.face_vertices.clear();
+  mesh.face_offsets = {0};
+  for (std::uint32_t k = 0; k < 2 * spokes; ++k) {
+    const double angle = 2 * std::numbers::pi * k / spokes, far = k <= spokes ? 1 : 2;
+    mesh.positions[k] = ToFloat(far * Vec3d{std::cos(angle), std::sin(angle), 0});
+  }
+  mesh.positions[0] = {};
+  for (std::uint32_t k = 1; k <= spokes; ++k) {
+    mesh.face_vertices.insert(mesh.face_vertices.end(), {0, k, k % spokes + 1});
+    mesh.face_offsets.push_back(3 * k);
+  }
+  mesh.parts[0].face_count = spokes;
+  return source;
+}
+
+// Whose spokes are turned and lifted by random amounts, so that most fans fold.
+Points Crumpled(const Rig& rig, testing::Random& random) {
+  Points points = testing::RestPoints(rig);
+  for (std::size_t v = 1; v <= rig.vertices() / 2; ++v) {
+    points[v] = Apply(testing::RigidMotion({0, 0, 1}, 120 * (random.Next() - 0.5)), points[v]);
+    points[v] = (0.5 + random.Next()) * points[v];
+    points[v].z = random.Next() - 0.5;
+  }
+  return points;
+}
+
+TEST(Relax, FoldedFansMatchReference) {
+  testing::Random random(3);
+  const RelaxParams params = {.iterations = 1, .strength = 0.3F};
+  for (const std::uint32_t spokes : {4, 6, 9, 14, 16}) {
+    const Rig rig = testing::MakeRig(Fan(spokes));
+    const Relaxing relaxing(rig, params);
+    for (int k = 0; k < 50; ++k) {
+      const Points posed = Crumpled(rig, random);
+      EXPECT_LT(Distance(relaxing.Run(posed)[0], reference::Relaxed(rig, params, posed)[0]), 1e-4)
+          << spokes << " spokes, fan " << k;
+    }
+  }
+}
+
+TEST(Relax, PolesStay) {
+  for (const std::uint32_t spokes : {16, 17}) {
+    const Rig rig = testing::MakeRig(Fan(spokes));
+    Points posed = testing::RestPoints(rig);
+    posed[0].x += 0.1;
+    const double moved = Distance(Relaxing(rig, {}).Run(posed)[0], ToDouble(ToFloat(posed[0])));
+    EXPECT_NEAR(moved, spokes == 16 ? 0.05 : 0, 0.01) << spokes;
+    EXPECT_EQ(moved == 0, spokes == 17);
+  }
+}
+
+// Point 0 has six neighbours. Longer rings in its group do not change its bits.
+TEST(Relax, PointsAreIndependent) {
+  constexpr std::size_t kRing = 6;
+  testing::Random random(9);
+  for (int fan = 0; fan < 50; ++fan) {
+    AlignedVector<float> points(32 * 4);
+    for (float& x : points) x = random.Next() - 0.5F;
+    const auto run = [&](std::size_t steps) {
+      const bool closed = steps > kRing;
+      std::vector<std::uint32_t> ring(steps * kLanes);
+      AlignedVector<float> weights(steps * kLanes), outside(kLanes, 1.0F), out(kLanes * 4);
+      for (std::size_t s = 0; s < steps; ++s) {
+        for (std::uint32_t i = 0; i < kLanes; ++i) {
+          const std::size_t size = i == 0 || !closed ? kRing : steps - 1;
+          ring[s * kLanes + i] = s < size ? 16 + static_cast<std::uint32_t>(s) : s == size ? 16 : i;
+          weights[s * kLanes + i] = s < size ? 1.0F / static_cast<float>(size) : 0;
+        }
+      }
+      RelaxKernel(ring.data(), weights.data(), steps, closed, outside.data(), 0.5F, points.data(),
+                  0, out.data());
+      return std::vector(out.begin(), out.begin() + 3);
+    };
+    const std::vector<float> want = run(kRing);
+    for (const std::size_t steps : {kRing + 1, kRing + 2, kMostSteps}) {
+      EXPECT_EQ(run(steps), want) << fan << ", " << steps << " steps";
+    }
   }
 }
 
@@ -274,8 +360,29 @@ TEST(Relax, CheckRejectsInconsistentTables) {
   EXPECT_TRUE(refused([](Relax& r) { r.ring[3] = ~0u; }));
   EXPECT_TRUE(refused([](Relax& r) { r.weights[3] = -1; }));
   EXPECT_TRUE(refused([](Relax& r) { r.inside_out.pop_back(); }));
+  EXPECT_TRUE(refused([](Relax& r) { r.group_closed.pop_back(); }));
+  EXPECT_TRUE(refused([](Relax& r) { r.group_closed[2] = 2; }));
   EXPECT_TRUE(refused([](Relax& r) { r.ring.pop_back(); }));
   EXPECT_TRUE(refused([](Relax& r) { r.weights.pop_back(); }));
+}
+
+// Tables that keep all rules, but are not those of a ring.
+TEST(Relax, FiniteForDamagedTables) {
+  const Rig rig = testing::CanonicalCylinder();
+  const Points slid = Slid(rig);
+  testing::Random random(4);
+  for (int k = 0; k < 20; ++k) {
+    Relaxing relaxing(rig, {});
+    Relax& relax = relaxing.relax();
+    for (float& w : relax.weights) w = random.Below(3) == 0 ? 0 : random.Next();
+    for (std::uint32_t& p : relax.ring) {
+      if (random.Below(4) == 0) p = random.Below(static_cast<std::uint32_t>(relax.points()));
+    }
+    for (std::uint8_t& closed : relax.group_closed) closed = random.Below(2) != 0 ? 1 : 0;
+    for (const Vec3d& p : relaxing.Run(slid)) {
+      EXPECT_TRUE(std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z));
+    }
+  }
 }
 
 }  // namespace
