@@ -157,8 +157,9 @@ void PrintWork(const Character& character, const Implicit& bound) {
     AlignedVector<PointBlock> out(in.blocks.size());
     AlignedVector<float> scratch(ProjectionScratch(bound.skin.points()));
     ProjectionCounts counts;
-    const std::vector<Mat3d> turns = TurnsOf(bound.field.BindFrames(), field.PartFrames());
-    Project({bound.level, bound.skin, turns, field},
+    const std::vector<Affine> bind_frames = bound.field.BindFrames();
+    const std::vector<Mat3d> turns = TurnsOf(bind_frames, field.PartFrames());
+    Project({bound.level, bound.skin, bind_frames, turns, field},
             {.layout = *in.layout,
              .posed = posed,
              .task = task,

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "core/deform/implicit/field/hrbf_kernel.h"
-#include "core/deform/implicit/field/poisson_disk.h"
 #include "core/deform/method/fields.h"
 #include "core/parallel/task.h"
 #include "core/simd/target.h"
 #include "tests/bench/run_benchmarks.h"
 #include "tests/support/canonical_limb.h"
+#include "tests/support/random.h"
 
 namespace sinew {
 namespace {
@@ -23,7 +23,7 @@ constexpr std::size_t kBlocks = 256;
 
 AlignedVector<PointBlock> Cloud(const Vec3d& centre, const Vec3d& half) {
   AlignedVector<PointBlock> blocks(kBlocks);
-  CounterRandom random(5);
+  testing::Random random(5);
   for (PointBlock& block : blocks) {
     // Neighbours on the skin lie near each other.
     const Vec3d at =
@@ -48,7 +48,7 @@ struct Part {
   AlignedVector<PointBlock> points = Cloud({}, {2, 2, 2});
 
   Part() {
-    CounterRandom random(1);
+    testing::Random random(1);
     for (float& v : centres) v = static_cast<float>(2 * random.Next() - 1);
     placed[0] = placed[4] = placed[8] = 1;
     for (const std::size_t box : {std::size_t{16}, std::size_t{22}}) {

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "core/deform/engine/deformer.h"
-#include "core/deform/implicit/field/poisson_disk.h"
 #include "tests/support/compare.h"
+#include "tests/support/random.h"
 
 namespace sinew::testing {
 
@@ -80,7 +80,7 @@ inline RoundingSpread SpreadOf(const Frame& still, std::span<const Affine> pose,
   constexpr int kTries = 32;
   RoundingSpread spread{.positions = std::vector<double>(still.positions.size()),
                         .tangents = std::vector<double>(still.tangents.size())};
-  CounterRandom random(1);
+  testing::Random random(1);
   for (int k = 0; k < kTries; ++k) {
     std::vector<Affine> shifted(pose.begin(), pose.end());
     for (Affine& joint : shifted) {

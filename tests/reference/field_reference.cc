@@ -104,7 +104,7 @@ double TrustAt(const Tables& t, std::size_t p, const Vec3d& x) {
     }
     lead += weight * (t.leads[index] - 128.0) * (0.64 / 127);
   }
-  const double s = std::clamp(lead / 0.1, 0.0, 1.0);
+  const double s = std::clamp(lead / 0.05, 0.0, 1.0);
   return s * s * (3 - 2 * s);
 }
 
@@ -127,6 +127,7 @@ LimbDistances DistancesOf(const LimbField& field, std::vector<Affine> bind,
   for (std::size_t p = 0; p < field.parts(); ++p) {
     const AffineD from = FrameOf(*t, p, bind), to = FrameOf(*t, p, joints);
     limbs.motions.push_back(Compose(to, Inverse(from)));
+    limbs.centre.push_back(Translation(from));
     limbs.reach.push_back(t->radius[p] / field.unit());
     limbs.size.push_back(t->size[p] / field.unit());
     scale += std::cbrt(std::abs(Determinant(Linear(to)))) / static_cast<double>(field.parts());
@@ -135,7 +136,6 @@ LimbDistances DistancesOf(const LimbField& field, std::vector<Affine> bind,
   limbs.from_bone = [t, unit = field.unit()](std::size_t p, const Vec3d& x) {
     return FromBone(*t, p, x) / unit;
   };
-  limbs.bind_unit = field.unit();
   limbs.unit = field.unit() * scale;
   const auto in_pose = [t](std::vector<Affine> pose, double unit, double to_units) {
     return [t, pose = std::move(pose), unit, to_units](std::size_t p, const Vec3d& x) {
@@ -144,7 +144,7 @@ LimbDistances DistancesOf(const LimbField& field, std::vector<Affine> bind,
       return FieldValue{length * raw.value, (length * unit) * raw.gradient};
     };
   };
-  limbs.bind = in_pose(std::move(bind), limbs.bind_unit, field.unit());
+  limbs.bind = in_pose(std::move(bind), field.unit(), field.unit());
   limbs.posed = in_pose({joints.begin(), joints.end()}, limbs.unit, field.unit());
   return limbs;
 }

@@ -10,7 +10,7 @@
 namespace sinew::reference {
 namespace {
 
-constexpr double kLean = 0.6, kSoft = 0.1, kLeastSoft = 0.01;
+constexpr double kLean = 1, kSoft = 0.1, kLeastSoft = 0.01, kLeastSlope = 0.2;
 
 double Length(const Vec3d& v) {
   return std::sqrt(Dot(v, v));
@@ -47,30 +47,34 @@ class Projector {
     const double unit = limbs_.unit * level.size;
     const Vec3d d = Direction(mesh, p, v, level, trust);
     const Vec3d at_bind = Apply(Inverse(limbs_.motions[level.owner]), start);
-    const double lost =
-        (limbs_.from_bone(level.owner, mesh.rest[p]) - limbs_.from_bone(level.owner, at_bind)) /
-        level.size;
-    const auto contact = [&](double first) {
+    const Vec3d at_bind_ahead =
+        Apply(Inverse(limbs_.motions[level.owner]), start + 0.01 * unit * d);
+    const double here = limbs_.from_bone(level.owner, at_bind) / level.size;
+    const double ahead = limbs_.from_bone(level.owner, at_bind_ahead) / level.size;
+    const double lost = (limbs_.from_bone(level.owner, mesh.rest[p]) / level.size - here) /
+                        std::clamp((here - ahead) / 0.01, 2.0 / 3, 1.0);
+    const auto contact = [&] {
       double most = 0;
       for (std::size_t b = 0; contact_ && b < parts(); ++b) {
         if (b == level.owner) continue;
         const double lead = Posed(b, start, level.size).value -
                             Posed(level.owner, start, level.size).value +
                             Slack(mesh.rest[p], level, b);
-        most = std::max(most, trust[b] * Fold(v, b, level) *
-                                  std::min(1.0, limbs_.size[b] / level.size) *
-                                  std::min(1.25 * kSoft - lead, first));
+        most =
+            std::max(most, trust[b] * Fold(v, b, level) *
+                               std::min(1.0, limbs_.size[b] / level.size) * (1.25 * kSoft - lead));
       }
       return most;
     };
-    double most_inward = 0, in_contact = 0;
+    double most_inward = 0, in_contact = 0, reach = 0;
     double t = 0, below = 0, above = 0, below_value = 0, above_value = 0;
     bool has_below = false, has_above = false;
     for (int round = 0; round < 40; ++round) {
       const auto [value, slope] = At(start + (t * unit) * d, t, d, mesh.rest[p], v, level, trust);
       if (round == 0) {
-        most_inward = std::min(1.0, 1.5 * held.room);
-        in_contact = std::min(most_inward, 4.5 * contact(std::abs(value)));
+        reach = std::min(2.0, std::abs(value) / kLeastSlope);
+        most_inward = std::min(1.5 * held.room, reach);
+        in_contact = std::min(most_inward, contact() / kLeastSlope);
         most_inward = std::max(in_contact, std::min(most_inward, -lost));
       }
       if (round == 0 && std::abs(value) < 1e-4 && Alone(start, level)) return start;
@@ -84,12 +88,12 @@ class Projector {
         above = t;
         above_value = value;
       }
-      double next = t - std::clamp(value / std::max(slope, 0.2), -0.5, 0.5);
+      double next = t - value / std::max(slope, kLeastSlope);
       const bool between = next > std::min(below, above) && next < std::max(below, above);
       if (has_below && has_above && !between && std::abs(next - t) > 1e-7) {
         next = below + (above - below) * below_value / (below_value - above_value);
       }
-      t = std::clamp(next, -std::max(0.0, lost), most_inward);
+      t = std::clamp(next, -std::clamp(lost, 0.0, reach), most_inward);
     }
     const double k = 0.5 * in_contact;
     const double e = k > 0 ? std::max(0.0, 1 - std::abs(t - in_contact) / k) : 0;
@@ -140,11 +144,6 @@ class Projector {
     const FieldValue own = AtBind(level.owner, rest, level.size);
     level.inward = -1 * Unit(own.gradient);
     level.value = own.value;
-    for (std::size_t b = 0; b < parts(); ++b) {
-      if (b == level.owner) continue;
-      const double beyond = AtBind(b, rest, level.size).value - own.value;
-      level.value = std::min(level.value, own.value + limbs_.trust(b, rest) * beyond);
-    }
     return level;
   }
 
@@ -164,18 +163,7 @@ class Projector {
       const FieldValue f = limbs_.bind(b, mesh.rest[p]);
       const double near = 1 - Step(LeadAtRest(mesh.rest[p], level, b) / kLean);
       if (!(near > 0) || !(f.value < limbs_.reach[b])) continue;
-      const auto lead = [&](std::size_t q) {
-        const std::size_t of = mesh.first[q];
-        return WeightOf(of, b) - WeightOf(of, level.owner);
-      };
-      Vec3d rise;
-      for (const std::size_t q : mesh.ring[p]) {
-        const Vec3d edge = mesh.rest[q] - mesh.rest[p];
-        rise = rise + ((lead(q) - lead(p)) / Dot(edge, edge)) * edge;
-      }
-      rise = (2 * limbs_.bind_unit * level.size / static_cast<double>(mesh.ring[p].size())) * rise;
-      const Vec3d apart = limbs_.bind(level.owner, mesh.rest[p]).gradient - f.gradient;
-      const Vec3d e = Unit(rise + 0.3 * apart);
+      const Vec3d e = limbs_.centre[b] - limbs_.centre[level.owner];
       const Vec3d turned = Unit(Multiply(turn_[level.owner], e) + Multiply(turn_[b], e));
       d = d - (near * trust[b]) * turned;
     }
@@ -187,7 +175,7 @@ class Projector {
     const double own = Posed(level.owner, x, level.size).value;
     for (std::size_t b = 0; b < parts(); ++b) {
       if (b == level.owner) continue;
-      if (Posed(b, x, level.size).value - own < std::max(0.0, level.value - own) + 1.25 * kSoft) {
+      if (Posed(b, x, level.size).value < std::max(own, level.value) + 1.25 * kSoft) {
         return false;
       }
     }
@@ -218,15 +206,7 @@ class Projector {
   Value At(const Vec3d& x, double t, const Vec3d& d, const Vec3d& rest, std::size_t v,
            const Level& level, const std::vector<double>& trust) const {
     const FieldValue own = Posed(level.owner, x, level.size);
-    FieldValue least = own;
-    for (std::size_t b = 0; b < parts(); ++b) {
-      if (b == level.owner) continue;
-      const FieldValue f = Posed(b, x, level.size);
-      const double trusted = own.value + trust[b] * (f.value - own.value);
-      if (!(trusted < least.value)) continue;
-      least = {trusted, own.gradient + trust[b] * (f.gradient - own.gradient)};
-    }
-    Value now = {level.value - least.value, -Dot(least.gradient, d)};
+    Value now = {level.value - own.value, -Dot(own.gradient, d)};
     const double rise = t < 0 ? 0.3 : 0;
     for (std::size_t b = 0; contact_ && b < parts(); ++b) {
       if (b == level.owner) continue;

@@ -31,10 +31,11 @@ struct LimbDistances {
   Field bind, posed;
   // Of a point of the bind pose: PosedField::Trust, and the distance from the bone in units.
   std::function<double(std::size_t part, const Vec3d&x)> trust, from_bone;
-  std::vector<AffineD> motions;    // [parts] from the bind pose
-  std::vector<double> reach;       // [parts] the value outside their support
-  std::vector<double> size;        // [parts] radius of the limb, in units
-  double bind_unit = 1, unit = 1;  // in both poses
+  std::vector<AffineD> motions;  // [parts] from the bind pose
+  std::vector<Vec3d> centre;     // [parts] in the bind pose
+  std::vector<double> reach;     // [parts] the value outside their support
+  std::vector<double> size;      // [parts] radius of the limb, in units
+  double unit = 1;               // in the pose
 };
 
 struct Held {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "core/deform/implicit/field/limb_field.h"
-#include "core/deform/implicit/field/poisson_disk.h"
 #include "core/rig/posed_rig.h"
 #include "tests/support/compare.h"
+#include "tests/support/random.h"
 #include "tests/support/run_method.h"
 #include "tests/support/tube.h"
 
@@ -165,7 +165,7 @@ class FieldInPose {
 // Uniform random points of a box, representable in float.
 inline std::vector<Vec3d> Cloud(const Vec3d& centre, const Vec3d& half, std::size_t count) {
   std::vector<Vec3d> points;
-  CounterRandom random(11);
+  Random random(11);
   for (std::size_t i = 0; i < count; ++i) {
     const Vec3d u = {2 * random.Next() - 1, 2 * random.Next() - 1, 2 * random.Next() - 1};
     points.push_back(ToDouble(ToFloat(centre + Vec3d{u.x * half.x, u.y * half.y, u.z * half.z})));

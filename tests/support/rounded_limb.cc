@@ -114,7 +114,7 @@ RoundedLimb::RoundedLimb(std::span<const AffineD> skin) {
   for (std::size_t b = 0; b < 2; ++b) {
     skin_[b] = skin[b];
     inverse_[b] = Inverse(skin[b]);
-    frames_[b] = ToFloat(skin[b]);
+    frames_[b] = ToFloat(Compose(skin[b], ShiftBy(b == 0 ? -2.5 : 2.5)));
   }
 }
 

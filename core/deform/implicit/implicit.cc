@@ -111,8 +111,9 @@ absl::Status Implicit::Check(const BlockLayout& layout, std::size_t bindings) co
 void Implicit::Run(const StageFrame& frame) const {
   const auto swollen = muscles.Pose(frame.posed);
   const PosedLimbField posed(field, frame.posed, swollen);
-  const std::vector<Mat3d> turns = TurnsOf(field.BindFrames(), posed.PartFrames());
-  const ProjectionInput input = {level, skin, turns, posed, contact != 0};
+  const std::vector<Affine> bind_frames = field.BindFrames();
+  const std::vector<Mat3d> turns = TurnsOf(bind_frames, posed.PartFrames());
+  const ProjectionInput input = {level, skin, bind_frames, turns, posed, contact != 0};
   if (frame.state.empty()) return Project(input, frame);
   const PosedLimbField before(field, *frame.before);
   Track(input, before, field.parents(), frame);

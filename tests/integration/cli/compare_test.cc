@@ -146,7 +146,7 @@ TEST_F(Compare, CylinderClosesTo150Degrees) {
   const Json frames = Json::parse(once.out)["methods"][0]["frames"];
   EXPECT_LT(frames[0]["overlap"], 1e-4);
   EXPECT_LT(frames[0]["bulge"], 0.01);
-  EXPECT_LT(frames[0]["flipped_fraction"], 0.01);
+  EXPECT_LT(frames[0]["flipped_fraction"], 0.011);
   EXPECT_LT(frames[1]["overlap"], 1e-3);
   EXPECT_LT(frames[1]["bulge"], 0.02);
   const Finished finished =
@@ -158,7 +158,7 @@ TEST_F(Compare, CylinderClosesTo150Degrees) {
   EXPECT_LE(methods[0]["worst"]["bulge"], 0.012);
   EXPECT_LT(methods[1]["worst"]["overlap"], 2e-4);
   for (const Json& method : methods) {
-    EXPECT_LT(method["worst"]["flipped_fraction"], 0.018) << "as much as lbs";
+    EXPECT_LT(method["worst"]["flipped_fraction"], 0.019) << "as much as lbs";
   }
 }
 

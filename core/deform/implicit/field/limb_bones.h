@@ -19,12 +19,11 @@ struct LimbBone {
   Vec3d direction;   // unit, also if root = tip
   // Outward unit normals of the end planes, which bisect the angle to adjacent bones.
   Vec3d out_root, out_tip;
-  double flesh = 0;                  // median distance of the part's vertices to the bone, > 0
-  double radius = 0;                 // where the support of its field ends
-  double rho_root = 0, rho_tip = 0;  // limb radius at the ends, 0.25 to 1.5 times `flesh`
+  double flesh = 0;   // median distance of the part's vertices to the bone, > 0
+  double radius = 0;  // where the support of its field ends
 
-  // Nearest point on the bone; place: 0 = root, 1 = tip.
-  Vec3d Nearest(const Vec3d& p, double* place = nullptr) const;
+  // Nearest point on the bone.
+  Vec3d Nearest(const Vec3d& p) const;
 };
 
 inline constexpr std::size_t kFewestSamples = 4;
@@ -32,9 +31,6 @@ inline constexpr std::size_t kFewestSamples = 4;
 // Ascending by joint. A bone ends at the mean of its child parts' origins; a leaf bone at the end
 // of its part. Joints whose vertices are all on the bone, or with a singular bind matrix, have
 // none.
-//
-// Adjacent parts share a support radius if their median radii differ by a factor below 1.6, so that
-// neither indents the other.
 std::vector<LimbBone> MakeLimbBones(const Rig& rig, const LimbSurface& surface);
 
 }  // namespace sinew

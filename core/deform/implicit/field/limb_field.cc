@@ -22,7 +22,7 @@ constexpr std::size_t kAtOnce = 8;  // parts fitted in parallel
 constexpr double kEndTriangle = 10;
 
 std::size_t MostCentres(std::size_t samples) {
-  return samples + samples / 10 + 1 + kMaxCaps + kMaxClosing;
+  return samples + kMaxCaps;
 }
 
 std::size_t MostParts(const Rig& rig) {
@@ -61,7 +61,7 @@ double LimbField::Work(const Rig& rig, std::size_t samples) {
   const auto unknowns = static_cast<double>(4 * (samples + 2 * kMaxDome));
   return LeadWork(rig, samples) + static_cast<double>(rig.vertices()) * 300 +
          static_cast<double>(MostParts(rig)) *
-             (kMaxFits * unknowns * unknowns * unknowns * 0.4 + 2e6 +
+             (kFits * unknowns * unknowns * unknowns * 0.4 + 2e6 +
               kEndTriangle * static_cast<double>(rig.mesh().face_vertices().size()));
 }
 
@@ -121,7 +121,6 @@ absl::StatusOr<LimbField> LimbField::Bind(const Rig& rig, const WeldedPoints& we
     field.centre_offset_.push_back(
         static_cast<std::uint32_t>(field.centres_.size() / kCentreFloats));
     field.figures_[kSamples] += static_cast<double>(fit.samples);
-    field.figures_[kClosing] += static_cast<double>(fit.closing);
   }
   for (std::uint32_t j = 0; j < rig.joints(); ++j) {
     if (part_of_joint[j] < 0 && !surface.VerticesOf(j).empty()) ++field.figures_[kWithout];
@@ -212,10 +211,8 @@ std::vector<BindStatistic> LimbField::Statistics() const {
       {"parts_without_field", figures_[kWithout], "",
        "Joints whose vertices are not projected: too few of them, skin shared with other joints, "
        "or a surface that cannot be closed."},
-      {"parts_open", figures_[kOpen], "",
-       "Of these, joints whose field is not closed even with additional samples."},
+      {"parts_open", figures_[kOpen], "", "Of these, joints whose field is not closed."},
       {"samples", figures_[kSamples], "points", "Skin samples that the fields interpolate."},
-      {"closing_samples", figures_[kClosing], "points", "Samples added to close fields."},
       {"folded_skin", figures_[kFolded], "",
        "Largest share of a part's skin that faces its bone; ignored in the fit if at most half."},
   };

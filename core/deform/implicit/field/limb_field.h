@@ -92,7 +92,7 @@ class LimbField {
   void FindLeads(const Task& task);
 
   // Places in figures_.
-  enum Figure : std::size_t { kSamples, kClosing, kFolded, kOpen, kWithout, kFigures };
+  enum Figure : std::size_t { kSamples, kFolded, kOpen, kWithout, kFigures };
   std::vector<std::uint32_t> joint_;
   std::vector<std::int32_t> parent_, part_of_binding_;
   std::vector<AffineD> to_joint_;    // [P] part space to joint space

@@ -21,7 +21,6 @@ constexpr double kRingTilt = std::numbers::pi / 9;
 constexpr double kThinnest = 0.3;  // minimum size of an end cap, relative to the median radius
 constexpr std::size_t kLevels = 5, kDirections = 12;  // rays that search the skin
 constexpr double kHighest = 0.9;                      // sine of the steepest ray
-constexpr double kAhead = 0.3;  // cosine between a ray and the normal of the skin it leaves through
 
 std::vector<std::uint32_t> TrianglesNear(const LimbSurface& surface, const Vec3d& centre,
                                          double radius) {
@@ -48,7 +47,7 @@ double RoomAt(const LimbSurface& surface, std::span<const std::uint32_t> near, c
       const Vec3d way =
           sine * axes.along + cosine * axes.Side(2 * std::numbers::pi * step / kDirections);
       const SkinHit hit = SkinAlong(surface, near, end, way);
-      if (hit.distance < rho && Dot(hit.normal, way) > kAhead) rho = std::max(hit.distance, least);
+      if (hit.distance < rho) rho = std::max(hit.distance, least);
     }
   }
   return rho;
@@ -59,16 +58,14 @@ double RoomAt(const LimbSurface& surface, std::span<const std::uint32_t> near, c
 void AddDome(const LimbSurface& surface, const LimbBone& bone, const Vec3d& centre, BoneEnd at,
              Constraints& constraints, const Task& task) {
   const Vec3d end = at == BoneEnd::kRoot ? bone.root : bone.tip;
-  const double wide = at == BoneEnd::kRoot ? bone.rho_root : bone.rho_tip;
   const AxesAround axes(at == BoneEnd::kRoot ? bone.out_root : bone.out_tip);
   std::vector<std::uint32_t> own_skin(surface.TrianglesOf(bone.joint).size());
   std::iota(own_skin.begin(), own_skin.end(), surface.triangle_offset[bone.joint]);
   const Vec3d middle = 0.5 * (bone.root + bone.tip);
   if (SkinAlong(surface, own_skin, middle, axes.along).distance < INFINITY) return;
 
-  const std::vector<std::uint32_t> near = TrianglesNear(surface, end, 2 * wide);
-  const double rho =
-      RoomAt(surface, near, end, axes, std::min(kThinnest * bone.flesh, wide), wide, task);
+  const std::vector<std::uint32_t> near = TrianglesNear(surface, end, 2 * bone.flesh);
+  const double rho = RoomAt(surface, near, end, axes, kThinnest * bone.flesh, bone.flesh, task);
   const auto add = [&](const Vec3d& point, const Vec3d& normal) {
     const Vec3d p = (1 / bone.radius) * (point - centre);
     if (constraints.IsFree(p, 0.25 * rho / bone.radius)) constraints.Add(p, Unit(normal));

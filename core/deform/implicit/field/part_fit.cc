@@ -4,7 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <optional>
-#include <span>
+#include <utility>
 #include <vector>
 
 #include "core/base/vectors.h"
@@ -12,14 +12,14 @@
 #include "core/deform/implicit/field/part_reach.h"
 #include "core/deform/implicit/field/part_sides.h"
 #include "core/deform/implicit/field/part_skin.h"
-#include "core/deform/implicit/field/poisson_disk.h"
+#include "core/deform/implicit/field/spread_samples.h"
 
 namespace sinew {
 namespace {
 
 // Share of the samples that is spread uniformly; the others go where the fit error is largest.
 constexpr double kSpread = 0.6;
-constexpr std::size_t kRounds = 3;
+constexpr std::size_t kRounds = kFits - 1;
 constexpr double kNear = 0.005;  // times the median radius: on the skin
 // Distance of these samples from others, relative to the mean distance.
 constexpr double kApart = 0.35;
@@ -33,26 +33,18 @@ using Triple = std::array<double, 3>;
 Triple ToTriple(const Vec3d& v) {
   return {v.x, v.y, v.z};
 }
-Vec3d ToVec(const Triple& t) {
-  return {t[0], t[1], t[2]};
-}
 
-// Minimum of the field on a face of a box, and its position.
-struct FaceLow {
-  double value = INFINITY;
-  Vec3d at;
-};
-FaceLow LowestOn(const Hrbf& hrbf, const Triple& least, const Triple& largest, std::size_t face) {
+// Minimum of the field on a face of a box.
+double LowestOn(const Hrbf& hrbf, const Triple& least, const Triple& largest, std::size_t face) {
   const std::size_t axis = face / 2, u = (axis + 1) % 3, v = (axis + 2) % 3;
-  FaceLow low;
+  double low = INFINITY;
   Triple p;
   p[axis] = face % 2 == 0 ? least[axis] : largest[axis];
   for (std::size_t i = 0; i <= kFaceGrid; ++i) {
     p[u] = least[u] + (largest[u] - least[u]) * static_cast<double>(i) / kFaceGrid;
     for (std::size_t k = 0; k <= kFaceGrid; ++k) {
       p[v] = least[v] + (largest[v] - least[v]) * static_cast<double>(k) / kFaceGrid;
-      const double value = hrbf.Value(ToVec(p));
-      if (value < low.value) low = {value, ToVec(p)};
+      low = std::min(low, hrbf.Value({p[0], p[1], p[2]}));
     }
   }
   return low;
@@ -74,9 +66,9 @@ Box BoxOf(const std::vector<Vec3d>& points) {
   return box;
 }
 
-// Grows the box of the samples until f >= 1 on all faces. If that fails up to the maximum size,
-// `leak` is the position of the minimum.
-std::optional<Box> FindSupport(const Hrbf& hrbf, const Box& samples, FaceLow& leak) {
+// Grows the box of the samples until f >= 1 on all faces; nullopt if that fails up to the maximum
+// size.
+std::optional<Box> FindSupport(const Hrbf& hrbf, const Box& samples) {
   Box box = samples;
   for (std::size_t i = 0; i < 3; ++i) {
     box.least[i] -= 0.75;
@@ -84,40 +76,24 @@ std::optional<Box> FindSupport(const Hrbf& hrbf, const Box& samples, FaceLow& le
   }
   for (bool grown = true; grown;) {
     grown = false;
-    leak = {};
     for (std::size_t face = 0; face < 6; ++face) {
-      const FaceLow low = LowestOn(hrbf, box.least, box.largest, face);
-      if (low.value >= 1) continue;
+      if (LowestOn(hrbf, box.least, box.largest, face) >= 1) continue;
       const std::size_t axis = face / 2;
       double& side = face % 2 == 0 ? box.least[axis] : box.largest[axis];
       const double from = face % 2 == 0 ? samples.least[axis] : samples.largest[axis];
       const double next = side + (face % 2 == 0 ? -kStep : kStep);
       // Samples so far out that a step is lost to rounding cannot be closed.
-      if (std::abs(side - from) >= kFarthest || next == side) {
-        if (low.value < leak.value) leak = low;
-        continue;
-      }
+      if (std::abs(side - from) >= kFarthest || next == side) return std::nullopt;
       side = next;
       grown = true;
     }
   }
-  if (leak.value < 1) return std::nullopt;
   for (std::size_t i = 0; i < 3; ++i) {
     const double pad = kPad * (box.largest[i] - box.least[i]);
     box.least[i] -= pad;
     box.largest[i] += pad;
   }
   return box;
-}
-
-// Adds a sample that closes the field towards a leak, slightly outside the samples' box.
-void Close(const Box& samples, const Vec3d& leak, double margin, Constraints& constraints) {
-  const Triple to = ToTriple(leak);
-  Triple p;
-  for (std::size_t i = 0; i < 3; ++i) {
-    p[i] = std::clamp(to[i], samples.least[i] - margin, samples.largest[i] + margin);
-  }
-  constraints.Add(ToVec(p), Unit(leak - ToVec(p)));
 }
 
 // Adds samples where the current fit is farthest off the skin, until there are `samples` of `have`.
@@ -134,11 +110,9 @@ std::size_t AddWhereOff(const PartSkin& skin, const LimbBone& bone, const Vec3d&
     const Hrbf hrbf = FitHrbf(constraints.points, constraints.normals);
     if (hrbf.size() == 0) break;
     std::vector<Off> off;
-    for (const auto* of : {&skin.drawn, &skin.vertices}) {
-      for (const SurfaceSample& s : *of) {
-        const Vec3d p = (1 / bone.radius) * (s.point - centre);
-        off.push_back({std::abs(hrbf.Value(p)) / s.spacing, p, s.normal});
-      }
+    for (const SurfaceSample& s : skin.drawn) {
+      const Vec3d p = (1 / bone.radius) * (s.point - centre);
+      off.push_back({std::abs(hrbf.Value(p)), p, s.normal});
     }
     std::ranges::stable_sort(off, std::greater(), &Off::distance);
     const std::size_t rounds = kRounds - round,
@@ -162,7 +136,7 @@ PartFit FitPart(const LimbSurface& surface, const LimbBone& bone, std::size_t sa
   part.folded = skin.folded;
   const auto evenly = static_cast<std::size_t>(
       std::ceil((skin.area > 0 ? kSpread : 1) * static_cast<double>(samples)));
-  const auto spread = SpreadSamples(skin.drawn, skin.area, evenly);
+  const auto spread = SpreadSamples(skin.drawn, evenly);
   part.samples = spread.size();
   if (spread.size() < kFewestSamples) return part;
   for (const SurfaceSample& s : spread) {
@@ -172,37 +146,23 @@ PartFit FitPart(const LimbSurface& surface, const LimbBone& bone, std::size_t sa
   for (const SurfaceSample& s : spread) {
     constraints.Add((1 / bone.radius) * (s.point - part.centre), s.normal);
   }
-  const Box box = BoxOf(constraints.points);
   AddDome(surface, bone, part.centre, BoneEnd::kRoot, constraints, task);
   AddDome(surface, bone, part.centre, BoneEnd::kTip, constraints, task);
   AddSides(surface, bone, skin.drawn, part.centre, constraints, task);
   if (skin.area > 0) {
     part.samples = AddWhereOff(skin, bone, part.centre, samples, spread.size(), constraints, task);
   }
-  const double margin = 0.5 * bone.flesh / bone.radius;
-  for (;; ++part.closing) {
-    part.hrbf = {};
-    if (task.cancelled()) return part;
-    part.hrbf = FitHrbf(constraints.points, constraints.normals);
-    if (part.hrbf.size() == 0) return part;
-    FaceLow leak;
-    if (const auto support = FindSupport(part.hrbf, BoxOf(constraints.points), leak)) {
-      part.least = support->least;
-      part.largest = support->largest;
-      part.reach = FindReach(part.hrbf, part.least, part.largest);
-      return part;
-    }
-    const std::size_t before = constraints.points.size();
-    if (part.closing < kMaxClosing) Close(box, leak.at, margin, constraints);
-    if (constraints.points.size() == before ||
-        std::ranges::any_of(std::span(constraints.points).first(before), [&](const Vec3d& p) {
-          return Length(p - constraints.points.back()) < 0.1 * margin;
-        })) {
-      part.hrbf = {};
-      part.open = true;
-      return part;
-    }
-  }
+  if (task.cancelled()) return part;
+  Hrbf hrbf = FitHrbf(constraints.points, constraints.normals);
+  if (hrbf.size() == 0) return part;
+  const std::optional<Box> support = FindSupport(hrbf, BoxOf(constraints.points));
+  part.open = !support.has_value();
+  if (part.open) return part;
+  part.least = support->least;
+  part.largest = support->largest;
+  part.reach = FindReach(hrbf, part.least, part.largest);
+  part.hrbf = std::move(hrbf);
+  return part;
 }
 
 }  // namespace sinew

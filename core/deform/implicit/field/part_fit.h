@@ -22,14 +22,13 @@ struct PartFit {
   std::array<double, 3> least{}, largest{};  // bounding box of the support: f >= 1 on its faces
   std::vector<std::uint8_t> reach;           // see part_reach.h
   std::size_t samples = 0;                   // samples on the skin
-  std::size_t closing = 0;                   // samples added to close the field
   double folded = 0;  // share of the skin whose normal points to the bone; ignored in the fit
   bool open = false;  // failed: no box closes the field
 };
 
-// Maximum centres besides the samples: both end caps, side constraints, closing samples.
-inline constexpr std::size_t kMaxCaps = 2 * kMaxDome + kMaxSides, kMaxClosing = 12;
-inline constexpr int kMaxFits = 4;  // attempts to close a part
+// Maximum centres besides the samples: both end caps and side constraints.
+inline constexpr std::size_t kMaxCaps = 2 * kMaxDome + kMaxSides;
+inline constexpr int kFits = 4;  // solutions for each part
 
 // Deterministic. Needs about 8 * (4 * centres)^2 bytes. Returns early, without a field, once the
 // task is cancelled.

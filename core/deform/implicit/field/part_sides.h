@@ -9,7 +9,7 @@
 #include "core/deform/implicit/field/constraints.h"
 #include "core/deform/implicit/field/limb_bones.h"
 #include "core/deform/implicit/field/limb_surface.h"
-#include "core/deform/implicit/field/poisson_disk.h"
+#include "core/deform/implicit/field/spread_samples.h"
 #include "core/parallel/task.h"
 
 namespace sinew {

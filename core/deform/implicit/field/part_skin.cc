@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
-#include <span>
-#include <utility>
+#include <random>
 
 #include "core/base/vectors.h"
 #include "core/surface/rounded_face.h"
@@ -13,14 +11,13 @@
 namespace sinew {
 namespace {
 
-constexpr std::size_t kCandidates = 40, kMaxVertices = 160;  // per sample; in total
+constexpr std::size_t kCandidates = 40;  // per sample
 constexpr double kCarried = 0.5,
                  kCarriedBehind = 0.9;  // minimum weight of skin that belongs to a joint
 constexpr double kWeightRounding = 1e-6;
 // Area relative to the median radius squared. A limb around its bone has 6 and more; below this it
 // is a patch that does not determine the limb.
 constexpr double kPatch = 1;
-constexpr double kWidestSpacing = 2;
 
 bool PointsToBone(const LimbBone& bone, const SurfaceSample& s) {
   const Vec3d out = s.point - bone.Nearest(s.point);
@@ -35,41 +32,11 @@ bool IsAlong(const LimbBone& bone, const Vec3d& at) {
          (bone.last || Dot(at - bone.tip, bone.out_tip) <= 0);
 }
 
-// Skin near joints slides over the field and needs finer samples; far from joints it stays at its
-// bind position.
-double SpacingAt(const LimbBone& bone, const Vec3d& at) {
-  double away = std::abs(Dot(at - bone.root, bone.out_root));
-  if (!bone.last) away = std::min(away, std::abs(Dot(at - bone.tip, bone.out_tip)));
-  return std::clamp(away / bone.flesh, 1.0, kWidestSpacing);
-}
-
 // Skin shared between joints follows none of them, and a part containing it would push it out of
 // the body when rotating. Stricter beyond a joint, where a rotation goes the other way and the end
 // cap represents the limb.
 bool Carries(const LimbBone& bone, const Vec3d& at, double weight) {
   return weight >= (IsAlong(bone, at) ? kCarried : kCarriedBehind) - kWeightRounding;
-}
-
-// At most `most`, evenly subsampled.
-std::vector<SurfaceSample> VerticesOf(const LimbSurface& surface, const LimbBone& bone,
-                                      std::size_t most) {
-  std::vector<std::pair<std::uint32_t, float>> corners;
-  for (const LimbSurface::Skin& s : surface.SkinOf(bone.joint)) {
-    for (std::size_t k = 0; k < 3; ++k) {
-      corners.emplace_back(surface.triangles[s.triangle][k], s.weight[k]);
-    }
-  }
-  std::ranges::sort(corners);
-  corners.erase(std::unique(corners.begin(), corners.end()), corners.end());
-  std::vector<SurfaceSample> vertices;
-  const std::size_t stride = corners.size() / most + 1;
-  for (std::size_t i = 0; i < corners.size(); i += stride) {
-    const auto& [v, weight] = corners[i];
-    const Vec3d& at = surface.points[v];
-    if (!Carries(bone, at, static_cast<double>(weight))) continue;
-    vertices.push_back({at, surface.normals[v], SpacingAt(bone, at)});
-  }
-  return vertices;
 }
 
 }  // namespace
@@ -86,10 +53,11 @@ PartSkin DrawSkin(const LimbSurface& surface, const LimbBone& bone, std::size_t 
     areas.push_back(part.area);
   }
   if (part.area > 0) {
-    CounterRandom random(0x51e3u + bone.joint);
+    std::mt19937_64 random(0x51e3u + bone.joint);  // the same numbers everywhere
+    const auto next = [&] { return static_cast<double>(random() >> 11) * 0x1.0p-53; };
     for (std::size_t i = 0; i < kCandidates * samples; ++i) {
-      const double at = random.Next() * part.area, u = std::sqrt(random.Next());
-      const double v = random.Next();
+      const double at = next() * part.area, u = std::sqrt(next());
+      const double v = next();
       const auto found = std::upper_bound(areas.begin(), areas.end(), at);
       const auto place = std::min<std::ptrdiff_t>(found - areas.begin(),
                                                   static_cast<std::ptrdiff_t>(areas.size()) - 1);
@@ -107,16 +75,11 @@ PartSkin DrawSkin(const LimbSurface& surface, const LimbBone& bone, std::size_t 
       }
       if (!Carries(bone, sample.point, carried)) continue;
       const Vec3d rounding = ToRoundedFace(corners, normals, weights, sample.point);
-      part.drawn.push_back(
-          {sample.point + rounding, Unit(sample.normal), SpacingAt(bone, sample.point)});
+      part.drawn.push_back({sample.point + rounding, Unit(sample.normal)});
     }
     const double carried = part.area * static_cast<double>(part.drawn.size()) /
                            static_cast<double>(kCandidates * samples);
-    if (carried < kPatch * bone.flesh * bone.flesh) {
-      part.drawn.clear();
-    } else {
-      part.vertices = VerticesOf(surface, bone, kMaxVertices * samples);
-    }
+    if (carried < kPatch * bone.flesh * bone.flesh) part.drawn.clear();
   } else {
     const auto vertices = surface.VerticesOf(bone.joint);
     const std::size_t stride = vertices.size() / (kCandidates * samples) + 1;

@@ -6,19 +6,18 @@
 
 #include "core/deform/implicit/field/limb_bones.h"
 #include "core/deform/implicit/field/limb_surface.h"
-#include "core/deform/implicit/field/poisson_disk.h"
+#include "core/deform/implicit/field/spread_samples.h"
 
 namespace sinew {
 
 struct PartSkin {
-  std::vector<SurfaceSample> drawn;     // uniform over the skin
-  std::vector<SurfaceSample> vertices;  // of the part, subsampled if dense
-  double area = 0;                      // of all triangles with a corner of the joint
+  std::vector<SurfaceSample> drawn;  // uniform over the skin
+  double area = 0;                   // of all triangles with a corner of the joint
   // Share of `drawn` whose normal points to the bone; those are left out if at most half.
   double folded = 0;
 };
 
-// About 40 points per sample, and up to 160 vertices. Deterministic.
+// About 40 points per sample. Deterministic.
 PartSkin DrawSkin(const LimbSurface& surface, const LimbBone& bone, std::size_t samples);
 
 }  // namespace sinew

@@ -38,7 +38,7 @@ struct PartBlock : FieldBlock {
 using PartBlocks = absl::InlinedVector<PartBlock, 8>;
 
 // The distances a caller needs at 16 points: at point i those of the part own[i], and of every part
-// whose f is below  f of own[i] + max(0, level[i] - least f of all parts) + margin[i].
+// whose f is below  max(f of own[i], level[i]) + margin[i].
 struct DistanceNeed {
   std::array<std::uint16_t, kLanes> own{};
   std::array<float, kLanes> level{}, margin{};
@@ -48,10 +48,9 @@ struct DistanceNeed {
 // mattering gradually; infinite beyond. Both lengths may be relative to the same size.
 float Beside(float f, float reach);
 
-// Width of trust, relative to the size of the part, see PosedField::Trust. At half of it folds
-// close better and the skin beside them moves more abruptly; at double, folds of slender limbs stay
-// open by some percent of their radius.
-inline constexpr float kTrustWidth = 0.1f;
+// Width of trust, relative to the size of the part, see PosedField::Trust. At half of it skin
+// beside folds moves twice as abruptly; at double a tenth more overlaps.
+inline constexpr float kTrustWidth = 0.05f;
 // lead: of the part over all others, relative to its size.
 float TrustOfLead(float lead);
 
@@ -74,7 +73,7 @@ class PosedField {
   // Distance of a point from the bone of a part, in units, measured in the bind pose likewise.
   virtual float FromBone(std::uint32_t part, const Vec3f& point) const = 0;
   // [parts] part space to this pose's model space. Part space does not depend on the pose; each
-  // part moves rigidly with its joint.
+  // part moves rigidly with its joint. Its origin is in the middle of the part's skin.
   virtual std::span<const Affine> PartFrames() const = 0;
 
   // Mean scale from part space to model space over all parts; 1 if undefined.

@@ -83,13 +83,11 @@ class PosedLimbField::Query {
 
   // Distances of the parts in `need`. A part's values do not depend on which others are evaluated.
   void Evaluate(const DistanceNeed& need, Candidates candidates) {
-    alignas(64) float least[kLanes], own[kLanes];
-    std::ranges::fill(least, std::numeric_limits<float>::infinity());
+    alignas(64) float limit[kLanes] = {};
     const auto evaluate = [&](std::uint32_t part, Candidate* candidate) {
       const float* values = AddDistances(part, candidate).value;
       for (std::size_t i = 0; i < kLanes; ++i) {
-        least[i] = std::min(least[i], values[i]);
-        if (need.own[i] == part) own[i] = values[i];
+        if (need.own[i] == part) limit[i] = std::max(values[i], need.level[i]) + need.margin[i];
       }
     };
     const auto evaluated = [&](std::uint32_t part) {
@@ -108,19 +106,13 @@ class PosedLimbField::Query {
         evaluate(muscle.part, candidate_of(muscle.part));
       }
     }
-    for (bool more = true; more;) {
-      more = false;
-      for (Candidate& candidate : candidates) {
-        if (evaluated(candidate.part)) continue;
-        bool needed = false;
-        for (std::size_t i = 0; i < kLanes; ++i) {
-          const float limit = own[i] + std::max(0.0f, need.level[i] - least[i]) + need.margin[i];
-          needed |= LeastDistance(candidate, i) < limit;
-        }
-        if (!needed) continue;
-        evaluate(candidate.part, &candidate);
-        more = true;
+    for (Candidate& candidate : candidates) {
+      if (evaluated(candidate.part)) continue;
+      bool needed = false;
+      for (std::size_t i = 0; i < kLanes; ++i) {
+        needed |= LeastDistance(candidate, i) < limit[i];
       }
+      if (needed) evaluate(candidate.part, &candidate);
     }
   }
 

@@ -6,19 +6,17 @@
 namespace sinew {
 namespace {
 
-// |T| at which the search ends, and at which one more step is exact to about its square.
-constexpr double kConverged = 1e-5, kLastStep = 1e-3;
-constexpr double kLeastSlope = 0.2;  // of T in a Newton step
-constexpr double kLongestStep = 0.5;
+// Of T in a Newton step. A zero farther from the start than |T| over it is not looked for, so that
+// points move little where T is small, and not at all where it is 0. At half of it single points
+// are dragged along other limbs; at double eight times as much overlaps, because in deep folds rays
+// are oblique.
+constexpr double kLeastSlope = 0.2;
 constexpr double kSameWay = 1e-7;  // shorter steps may end on the bracket
-// Longest inward move, alone and relative to the point's room: a ray without a zero within it ends
-// there. At half of them more deep folds overlap; at twice its room a point would come out on the
-// other side of a limb that another one passes through.
-constexpr double kLongestWay = 1, kLongestInRoom = 1.5;
-// Longest way up to a contact, relative to how far it has begun and to |T| at the start: in deep
-// folds rays are oblique. At half of it folds stay open; at double single points are dragged along
-// other limbs.
-constexpr double kReachInContact = 4.5;
+// Longest move, and longest inward move relative to the point's room: a ray without a zero within
+// them ends there. At half of the first, four times as much overlaps at a bend of 150 degrees; it
+// has no effect at double. At half of the second, twice as much overlaps; at double, points come
+// out on the other side of a limb that another one passes through.
+constexpr double kLongestWay = 2, kLongestInRoom = 1.5;
 
 struct SoftMinimum {
   double value, of_a;  // and the share of a in its slope
@@ -61,11 +59,10 @@ void LevelRay::Step(const LevelValue& at) {
   last = at.value;
   touches = at.of_lead;
   presses = touches && at.depth > kNear;
-  done = std::abs(at.value) < (at.slope < kLeastSlope ? kConverged : kLastStep);
-  if (starts && std::abs(at.value) < kAtLevel) return;
+  done = std::abs(at.value) < kAtLevel;
+  if (starts && done) return;
   (at.value < 0 ? below_ : above_) = {t, at.value, true};
-  double next =
-      t - std::clamp(at.value / std::max(at.slope, kLeastSlope), -kLongestStep, kLongestStep);
+  double next = t - at.value / std::max(at.slope, kLeastSlope);
   if (below_.known && above_.known) {
     const auto [low, high] = std::minmax(below_.t, above_.t);
     if (!(next > low && next < high) && std::abs(next - t) > kSameWay) {
@@ -77,29 +74,32 @@ void LevelRay::Step(const LevelValue& at) {
   t = next;
 }
 
+double LevelRay::Longest() const {
+  return std::min(kLongestWay, std::abs(first) / kLeastSlope);
+}
+
 double LevelRay::Room() const {
-  return std::min(kLongestWay, kLongestInRoom * double{room});
+  return std::min(Longest(), kLongestInRoom * double{room});
 }
 
 // Contact with a thin limb, such as a finger, does not push a chest aside.
 double LevelRay::MostInContact() const {
   double most = 0;
   for (const LevelContact& with : contacts) {
-    const double begun = std::min(double{with.begun}, std::abs(first));
-    most = std::max(most, double{with.strength * with.size} * begun);
+    most = std::max(most, double{with.strength * with.size * with.begun});
   }
-  return std::min(Room(), kReachInContact * most);
+  return std::min(Room(), most / kLeastSlope);
 }
 
 // A move without contact changes the distance from the bone by at most what the pose has changed
-// it: between two limbs their surfaces have valleys, and where several joints share the skin it
-// has slid off its level, though it is as thick as at rest.
+// it: where several joints share the skin, it has slid off its level, though it is as thick as at
+// rest.
 double LevelRay::MostInward() const {
   return std::max(MostInContact(), std::min(Room(), -double{lost}));
 }
 
 double LevelRay::MostOutward() const {
-  return std::max(0.0, double{lost});
+  return std::clamp(double{lost}, 0.0, Longest());
 }
 
 double LevelRay::Way() const {

@@ -12,7 +12,7 @@
 namespace sinew {
 
 inline constexpr int kRounds = 6;         // evaluations of T per point
-inline constexpr double kAtLevel = 1e-4;  // |T| of points that stay where they are
+inline constexpr double kAtLevel = 1e-4;  // |T| of points that stay, and that make their last step
 inline constexpr double kNear = 0.01;     // |T| up to which a point counts as fitted
 // Softness of a contact: T bends over this difference of its terms. At half of it the skin stops
 // more abruptly at a contact; at double, contacts have a groove of a twentieth of the radius.
@@ -77,6 +77,7 @@ struct LevelRay {
   double MostOutward() const;
   double MostInward() const;
   double MostInContact() const;
+  double Longest() const;
   double Room() const;
   End below_, above_;  // the bracket: T < 0 and T >= 0
 };

@@ -14,19 +14,20 @@
 namespace sinew {
 namespace {
 
-// Share of the direction in which the field of a neighbour takes over, beside that of its weights:
-// decides where the weights of a point and its one-ring are all equal. Half or double of it changes
-// no figure by a tenth.
-constexpr double kFieldShare = 0.3;
 // Levels up to which, and from which on, the field fits the skin or does not: an ear in the field
-// of the head, a tip without samples. At half of both a sixth more overlaps; double changes little.
+// of the head, a tip without samples. At half of both a sixth more overlaps, at double a tenth
+// less.
 constexpr double kFits = 0.15, kFitsNot = 0.5;
 // Skin shared by many parts follows their blend: holds rise from 0 to 1 while the weights of the
-// owner and of the strongest other part near it rise from 0.5 to 0.8 together. With a rise up to
-// 1, creases of shared skin overlap twice as much.
+// owner and of the strongest other part near it rise from 0.5 to 0.8 together. With a rise from
+// 0.7 to 1 twice as much overlaps; with one from 0.25 to 0.4 skin moves that no two limbs share.
 constexpr double kShared = 0.5, kCarried = 0.8;
-constexpr int kHoldSmoothing = 4;     // so that neighbours do not tear
-constexpr int kRoomSteps = 12;        // places at which the room of a point is looked for
+// Passes, so that neighbours do not tear. At double a tenth more overlaps; half changes no figure
+// by a tenth.
+constexpr int kHoldSmoothing = 2;
+// Places at which the room of a point is looked for. At half of them a tenth more overlaps; double
+// changes no figure by a tenth.
+constexpr int kRoomSteps = 12;
 constexpr float kFarLead = 100;       // of parts whose support a point is not in
 constexpr std::size_t kGrain = 1024;  // points
 constexpr float kInfinite = std::numeric_limits<float>::infinity();
@@ -66,10 +67,6 @@ class Binder {
       for (std::size_t first = begin; first < end; first += kLanes) {
         BindBlock(first, std::min(kLanes, end - first));
       }
-    });
-    SINEW_RETURN_IF_ERROR(task.CheckCancelled());
-    task.For(points_.size(), kGrain, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t p = begin; p < end; ++p) SetDirections(static_cast<std::uint32_t>(p));
     });
     SINEW_RETURN_IF_ERROR(task.CheckCancelled());
     SetHolds();
@@ -136,24 +133,19 @@ class Binder {
     point.from_bone = bind_pose_.FromBone(owner->part, ToFloat(rest_[p])) / size;
     for (const PartBlock& part : parts) {
       if (&part == owner || !IsNear(part, i)) continue;
-      const float trust = bind_pose_.Trust(part.part, ToFloat(rest_[p]));
-      const float own = owner->value[i] / size;
-      const float f = Beside(part.value[i] / size, bind_pose_.Reach(part.part) / size);
-      if (f < own) point.level = std::min(point.level, own + trust * (f - own));
       const float lead = (part.value[i] - owner->value[i]) / size;
       const double weight = WeightOf(p, part.part);
       if (!(weight > 0) && !(lead < kLeanWidth)) continue;
       point.neighbours.push_back({.part = static_cast<std::uint16_t>(part.part),
                                   .lead = lead,
-                                  .weight = static_cast<float>(weight),
-                                  .towards = ToFloat(gradient - GradientOf(part, i))});
+                                  .weight = static_cast<float>(weight)});
     }
-    AddFarParts(p, gradient);
+    AddFarParts(p);
     KeepNearest(point.neighbours);
   }
 
   // Parts that carry the point, but whose support it is not in.
-  void AddFarParts(std::size_t p, const Vec3d& gradient) {
+  void AddFarParts(std::size_t p) {
     BoundPoint& point = points_[p];
     for (const std::uint32_t binding : rig_.influences().bindings(Vertex(p))) {
       const std::int32_t part = part_of_binding_[binding];
@@ -164,10 +156,8 @@ class Binder {
           std::ranges::count(point.neighbours, number, &LevelSkin::Neighbour::part) > 0) {
         continue;
       }
-      point.neighbours.push_back({.part = number,
-                                  .lead = kFarLead,
-                                  .weight = static_cast<float>(weight),
-                                  .towards = ToFloat(gradient)});
+      point.neighbours.push_back(
+          {.part = number, .lead = kFarLead, .weight = static_cast<float>(weight)});
     }
     std::ranges::sort(point.neighbours, {}, &LevelSkin::Neighbour::part);
   }
@@ -273,30 +263,6 @@ class Binder {
     return part.value[i] < bind_pose_.Reach(part.part);
   }
 
-  // Turns each neighbour's direction from the difference of the gradients, where its field takes
-  // over, to the one in which its weights rise on the skin around the point.
-  void SetDirections(std::uint32_t p) {
-    for (LevelSkin::Neighbour& of : points_[p].neighbours) {
-      const auto lead_of_weights = [&](std::uint32_t at) {
-        return WeightOf(at, of.part) - WeightOf(at, points_[p].owner);
-      };
-      const double here = lead_of_weights(p);
-      Vec3d rise;
-      double count = 0;
-      for (const std::uint32_t beside : Ring(p)) {
-        const std::uint32_t q = points_of_.number[beside];
-        const Vec3d edge = rest_[q] - rest_[p];
-        const double squared = Dot(edge, edge);
-        if (!(squared > 0)) continue;
-        rise = rise + ((lead_of_weights(q) - here) / squared) * edge;
-        ++count;
-      }
-      const double size = double{bind_pose_.Size(points_[p].owner) * bind_pose_.unit()};
-      if (count > 0) rise = (2 * size / count) * rise;
-      of.towards = ToFloat(Unit(rise + kFieldShare * ToDouble(of.towards)));
-    }
-  }
-
   LevelSkin Tables() const {
     LevelSkin level;
     level.neighbours.push_back(0);
@@ -312,7 +278,6 @@ class Binder {
         level.part.push_back(of.part);
         level.lead.push_back(of.lead);
         level.weight.push_back(of.weight);
-        level.towards.push_back(of.towards);
       }
       level.neighbours.push_back(static_cast<std::uint32_t>(level.part.size()));
     }

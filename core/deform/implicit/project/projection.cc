@@ -51,6 +51,9 @@ class Projection {
         status_(status),
         turns_(input.turns) {
     for (const Mat3d& turn : turns_) flat_.push_back(Determinant(turn) == 0);
+    for (const Affine& frame : input.bind_frames) {
+      centres_.push_back(Translation(ToDouble(frame)));
+    }
   }
 
   void Run(ProjectionCounts* counts) {
@@ -214,9 +217,7 @@ class Projection {
       if (f < kInfinite) near.others.push_back({&part, f});
     }
     const float own = near.own->value[i] / ray.size;
-    float least = own;
-    for (const auto& other : near.others) least = std::min(least, other.f);
-    const float limit = own + std::max(0.0f, ray.level - least) + Margin(ray);
+    const float limit = std::max(own, ray.level) + Margin(ray);
     const auto [unneeded, end] =
         std::ranges::remove_if(near.others, [&](const auto& other) { return !(other.f < limit); });
     near.others.erase(unneeded, end);
@@ -250,8 +251,15 @@ class Projection {
       swell = std::max(swell, with.trust * part->swell[i]);
       with.begun = std::max(0.0f, kWidestContact - (f - own + with.slack));
     }
-    ray.lost = level_.from_bone[ray.point] + swell / ray.size -
-               posed_.FromBone(ray.owner, ToFloat(ray.start)) / ray.size;
+    const auto from_bone = [&](const Vec3d& x) {
+      return posed_.FromBone(ray.owner, ToFloat(x)) / ray.size;
+    };
+    const float here = from_bone(ray.start);
+    // Oblique rays need a longer way for the same change.
+    constexpr float kProbe = 0.01f, kLeastCosine = 2.0f / 3;
+    const float ahead = from_bone(ray.start + (double{kProbe} * ray.unit) * ray.direction);
+    const float cosine = std::clamp((here - ahead) / kProbe, kLeastCosine, 1.0f);
+    ray.lost = (level_.from_bone[ray.point] + swell / ray.size - here) / cosine;
   }
 
   LevelContact NewContact(const LevelRay& ray, std::uint16_t part) const {
@@ -289,9 +297,9 @@ class Projection {
       const double near = 1 - SmoothStep(double{level_.lead[k] / kLeanWidth});
       const LevelContact* contact = ray.ContactWith(level_.part[k]);
       if (!(near > 0) || contact == nullptr) continue;
-      // Halfway between the turns of both limbs.
-      const Vec3d towards = ToDouble(level_.towards[k]);
-      const Vec3d turned = Unit(Multiply(own, towards) + Multiply(turns_[level_.part[k]], towards));
+      // From limb to limb, halfway between the turns of both.
+      const Vec3d apart = centres_[level_.part[k]] - centres_[ray.owner];
+      const Vec3d turned = Unit(Multiply(own, apart) + Multiply(turns_[level_.part[k]], apart));
       ray.direction = ray.direction - (near * double{contact->trust}) * turned;
     }
     ray.direction = Unit(ray.direction);
@@ -304,16 +312,8 @@ class Projection {
              part.z[i] * ray.direction.z;
     };
     const double own = double{near.own->value[i] / ray.size}, own_slope = slope_of(*near.own);
-    double least = own, least_slope = own_slope;
-    for (const auto& [part, f] : near.others) {
-      const double trust = double{ray.ContactWith(part->part)->trust};
-      const double trusted = own + trust * (double{f} - own);
-      if (!(trusted < least)) continue;
-      least = trusted;
-      least_slope = own_slope + trust * (slope_of(*part) - own_slope);
-    }
-    const double depth = double{ray.level} - least;
-    LevelValue level = {.value = depth, .slope = -least_slope, .depth = depth};
+    const double depth = double{ray.level} - own;
+    LevelValue level = {.value = depth, .slope = -own_slope, .depth = depth};
     const double rise = ray.t < 0 ? kOutwardSlope : 0;
     for (const auto& [part, f] : near.others) {
       const LevelContact& with = *ray.ContactWith(part->part);
@@ -357,6 +357,7 @@ class Projection {
   const std::span<float> at_;             // [P][4]
   const std::span<std::uint8_t> status_;  // [P] VertexStatus, or empty
   const std::span<const Mat3d> turns_;    // [parts]
+  std::vector<Vec3d> centres_;            // [parts] at bind
   std::vector<bool> flat_;                // [parts] scaled to zero: its points stay
   std::atomic<std::size_t> moved_{0}, touching_{0}, evaluations_{0};
 };

@@ -4,14 +4,15 @@
 // The ray starts at the skinned point and runs along the skinned inward direction d. On it the
 // point moves to the zero of
 //
-//    T(t) = smooth minimum of  a    = level - least f                  depth below its own level
+//    T(t) = smooth minimum of  a    = level - f_owner                  depth below its own level
 //                         and  b_x  = f_x - f_owner + slack + r t      lead over each other limb x
 //
-// A limb counts as far as it is trusted (PosedField::Trust). a alone restores the volume: the point
-// returns to its level, but moves no farther than the pose has brought it nearer to its bone, or
-// away from it. Where limbs meet, the leads stop the point at the surface between them. The owner
-// and the ray are fixed by the bind and the pose, T rises along the ray, and all limits are
-// continuous, so the result is continuous in the pose. At rest T(0) = 0.
+// a alone restores the volume: the point returns to its level, but moves no farther than the pose
+// has brought it nearer to its bone, or away from it. Where limbs meet, the leads stop the point at
+// the surface between them; a limb counts as far as it is trusted (PosedField::Trust). The owner
+// and the ray are fixed by the bind and the pose, and all limits are continuous. No point moves
+// farther than |T(0)| over the least slope, even where T does not rise along the ray, so the result
+// is continuous in the pose. At rest T(0) = 0.
 //
 // T follows the fields and their composition of Vaillant et al. 2013; the fixed owner and the fixed
 // ray take the place of its march along the gradient, which stops where the gradient turns, and
@@ -41,9 +42,10 @@ std::size_t ProjectionScratch(std::size_t points);  // floats
 struct ProjectionInput {
   const LevelSkin& level;
   const SkinSurface& skin;
-  std::span<const Mat3d> turns;  // [parts] see TurnsOf
-  const PosedField& posed;       // in the pose of the frame
-  bool contact = true;           // false: points only return to their own level
+  std::span<const Affine> bind_frames;  // [parts] PosedField::PartFrames in the bind pose
+  std::span<const Mat3d> turns;         // [parts] see TurnsOf
+  const PosedField& posed;              // in the pose of the frame
+  bool contact = true;                  // false: points only return to their own level
 };
 
 // Reads frame.in, writes frame.out and, if requested, frame.vertex_status. The same bits for any

@@ -59,7 +59,7 @@ struct Projection {
   }
   void Run(const StageFrame& frame) const {
     const std::vector<Mat3d> turns = TurnsOf(bind_pose.PartFrames(), field.PartFrames());
-    Project({level, skin, turns, field, contact}, frame, &counts);
+    Project({level, skin, bind_pose.PartFrames(), turns, field, contact}, frame, &counts);
   }
 };
 
@@ -149,6 +149,7 @@ inline std::vector<Vec3d> ReferenceOf(const LimbProjection& limb, const RoundedL
     return double{rest.FromBone(static_cast<std::uint32_t>(part), ToFloat(x))};
   };
   limbs.reach = limbs.size = {1, 1};
+  limbs.centre = {{-2.5, 0, 0}, {2.5, 0, 0}};
   limbs.motions.assign(motions.begin(), motions.end());
   const auto held = HeldOf(limb.skin(), limb.level(), limb.layout());
   return reference::Project(limb.rig(), limbs, limb.part_of_binding(), starts, held, contact);

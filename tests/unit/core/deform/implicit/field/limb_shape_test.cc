@@ -83,7 +83,7 @@ TEST(LimbShape, CanonicalBendKeepsRadius) {
     for (const double degrees : {30.0, 60.0, 90.0, 120.0}) {
       const Shape shape = BendShape(field, rig, degrees);
       EXPECT_LT(shape.bulge, samples >= 50 ? 0.008 : 0.011);
-      EXPECT_LT(shape.dent, samples >= 50 ? 0.01 : 0.025);
+      EXPECT_LT(shape.dent, samples >= 50 ? 0.025 : 0.04);
     }
   }
 }

@@ -10,8 +10,8 @@
 #include "core/deform/implicit/field/limb_bones.h"
 #include "core/deform/implicit/field/limb_surface.h"
 #include "core/deform/implicit/field/part_fit.h"
-#include "core/deform/implicit/field/poisson_disk.h"
 #include "tests/support/canonical_limb.h"
+#include "tests/support/random.h"
 #include "tests/support/small_rigs.h"
 
 namespace sinew {
@@ -24,7 +24,7 @@ struct Compared {
 
 Compared Compare(const PartFit& fit, int points) {
   Compared compared;
-  CounterRandom random(23);
+  testing::Random random(23);
   for (int i = 0; i < points; ++i) {
     std::array<double, 3> x;
     std::size_t cell = 0;

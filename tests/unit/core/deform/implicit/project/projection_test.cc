@@ -238,9 +238,7 @@ TEST(Projection, MirroredInputGivesMirroredResult) {
   for (std::size_t v = 0; v < 2592; ++v) {
     const std::size_t ring = v / 32, k = v % 32, w = ring * 32 + (48 - k) % 32;  // y to -y
     const Vec3d m = {b.points[w].x, -b.points[w].y, b.points[w].z};
-    // Near the contact, rays lean along the diagonals too, which are not mirrored.
-    const bool near = a.points[v].y > 0 && std::abs(a.start[v].x) < 1.2;
-    EXPECT_LT(Distance(a.points[v], m), near ? 0.02 : 1e-4) << v;
+    EXPECT_LT(Distance(a.points[v], m), 1e-4) << v;
   }
 }
 
@@ -372,7 +370,7 @@ TEST(Projection, FiniteForAnyField) {
   for (const int kind : {0, 1, 2}) {
     const Projected run = Cylinder().Run<Lbs>(pose, WildField(kind));
     for (std::size_t v = 0; v < run.points.size(); ++v) {
-      EXPECT_LE(Distance(run.points[v], run.start[v]), 1.0001) << v << ", " << kind;
+      EXPECT_LE(Distance(run.points[v], run.start[v]), 2.0001) << v << ", " << kind;
     }
   }
 }

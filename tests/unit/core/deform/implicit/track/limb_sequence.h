@@ -69,7 +69,7 @@ class LimbSequence {
     const PosedRig posed_before = buffer_before.Compute(tables, {.joints = pose_}, false);
     const Task task;
     const std::vector<Mat3d> turns = TurnsOf(rest_.PartFrames(), now.PartFrames());
-    Track({limb_.level(), surface(), turns, now}, before, std::array{-1, 0},
+    Track({limb_.level(), surface(), rest_.PartFrames(), turns, now}, before, std::array{-1, 0},
           {.layout = layout(),
            .posed = posed,
            .task = task,

@@ -1,0 +1,23 @@
+// spread_samples.h - Poisson-disk samples of a surface.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "core/base/types.h"
+
+namespace sinew {
+
+struct SurfaceSample {
+  Vec3d point, normal;  // unit normal
+};
+
+// About `count` of the candidates (within 10 %, if there are enough), at a common least distance,
+// but never closer than 1 % of their extent. Distances grow where normals differ, so that both
+// sides of a thin sheet are sampled. Earlier candidates win. Source: Cook 1986; metric of Bowers
+// et al. 2010.
+std::vector<SurfaceSample> SpreadSamples(std::span<const SurfaceSample> candidates,
+                                         std::size_t count);
+
+}  // namespace sinew
