@@ -203,24 +203,19 @@ class Projection {
       const PartBlock* part;
       float f;  // see Beside
     };
-    absl::InlinedVector<Other, 4> others;  // that can change T, whatever the other lanes need
+    absl::InlinedVector<Other, 4> others = {};  // that can change T, whatever the other lanes need
   };
 
   Near NearOf(const LevelRay& ray, const PartBlocks& parts, std::size_t i) const {
-    Near near;
-    for (const PartBlock& part : parts) {
-      if (part.part == ray.owner) {
-        near.own = &part;
-        continue;
-      }
-      const float f = Beside(part.value[i] / ray.size, posed_.Reach(part.part) / ray.size);
-      if (f < kInfinite) near.others.push_back({&part, f});
-    }
+    Near near = {.own = std::ranges::find(parts, ray.owner, &PartBlock::part)};
     const float own = near.own->value[i] / ray.size;
     const float limit = std::max(own, ray.level) + Margin(ray);
-    const auto [unneeded, end] =
-        std::ranges::remove_if(near.others, [&](const auto& other) { return !(other.f < limit); });
-    near.others.erase(unneeded, end);
+    for (const PartBlock& part : parts) {
+      const float value = part.value[i] / ray.size;
+      if (&part == near.own || !(value < limit)) continue;
+      const float f = Beside(value, posed_.Reach(part.part) / ray.size);
+      if (f < limit) near.others.push_back({&part, f});
+    }
     return near;
   }
 
