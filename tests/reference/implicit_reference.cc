@@ -66,16 +66,17 @@ class Projector {
       }
       return most;
     };
-    double most_inward = 0, in_contact = 0, reach = 0;
+    double most_inward = 0, in_contact = 0, alone = 0, reach = 0;
     double t = 0, below = 0, above = 0, below_value = 0, above_value = 0;
     bool has_below = false, has_above = false;
     for (int round = 0; round < 40; ++round) {
       const auto [value, slope] = At(start + (t * unit) * d, t, d, mesh.rest[p], v, level, trust);
       if (round == 0) {
-        reach = std::min(2.0, std::abs(value) / kLeastSlope);
+        reach = std::min(1.25, std::abs(value) / kLeastSlope);
         most_inward = std::min(1.5 * held.room, reach);
         in_contact = std::min(most_inward, contact() / kLeastSlope);
-        most_inward = std::max(in_contact, std::min(most_inward, -lost));
+        alone = std::min({0.5, most_inward, -lost});
+        most_inward = std::max(in_contact, alone);
       }
       if (round == 0 && std::abs(value) < 1e-4 && Alone(start, level)) return start;
       if (std::abs(value) < 1e-5) break;
@@ -98,7 +99,7 @@ class Projector {
     const double k = 0.5 * in_contact;
     const double e = k > 0 ? std::max(0.0, 1 - std::abs(t - in_contact) / k) : 0;
     const double soft = std::min(t, in_contact) - k / 4 * e * e;
-    const double way = held.hold * (t < 0 ? t : std::max(soft, std::min(t, -lost)));
+    const double way = held.hold * (t < 0 ? t : std::max(soft, std::min(t, alone)));
     return start + (way * unit) * d;
   }
 

@@ -228,8 +228,8 @@ void AddCompare(CommandList& commands) {
   crossings, overlap   pairs of faces that cross, and volume enclosed twice, where not so at rest
   jerk       third difference in time, in bounding-box diagonals / s^3
   pop        second difference of a vertex relative to its joint, per degree of the fastest joint, over the radius of
-             the limb: a vertex that jumps has its jump
-"-" means: not defined here, or more crossings than are counted. Stretching by shapes counts as stretching.
+             the limb: a vertex that jumps has its jump; where the clip turns back at once, all skin has some
+"-" means: not defined here (pop: no joint turns), or more crossings than are counted. Stretching by shapes counts as stretching.
 --json has every frame. If the connection drops, waits up to 30 s for the server and says so.
 Stateful recipes, such as dqs | implicit(tracking=true), start from rest at the first frame measured:
 --frames 24 jumps straight to frame 24, --frames 0-24 moves there as the clip does; --picture draws the frame of a bake.

@@ -12,11 +12,13 @@ namespace {
 // are oblique.
 constexpr double kLeastSlope = 0.2;
 constexpr double kSameWay = 1e-7;  // shorter steps may end on the bracket
-// Longest move, and longest inward move relative to the point's room: a ray without a zero within
-// them ends there. At half of the first, four times as much overlaps at a bend of 150 degrees; it
-// has no effect at double. At half of the second, twice as much overlaps; at double, points come
-// out on the other side of a limb that another one passes through.
-constexpr double kLongestWay = 2, kLongestInRoom = 1.5;
+// Longest move, longest inward move without contact, and longest inward move relative to the
+// point's room: a ray without a zero within them ends there. At half of the first, ten times as
+// much overlaps at a bend of 150 degrees; at double, single points leave their neighbours. At half
+// of the second, no figure changes by a tenth; at double, points leave neighbours that another limb
+// carries. At half of the third, twice as much overlaps; at double, points come out on the other
+// side of a limb that another one passes through.
+constexpr double kLongestWay = 1.25, kLongestAlone = 0.5, kLongestInRoom = 1.5;
 
 struct SoftMinimum {
   double value, of_a;  // and the share of a in its slope
@@ -94,8 +96,12 @@ double LevelRay::MostInContact() const {
 // A move without contact changes the distance from the bone by at most what the pose has changed
 // it: where several joints share the skin, it has slid off its level, though it is as thick as at
 // rest.
+double LevelRay::MostInwardAlone() const {
+  return std::min({kLongestAlone, Room(), -double{lost}});
+}
+
 double LevelRay::MostInward() const {
-  return std::max(MostInContact(), std::min(Room(), -double{lost}));
+  return std::max(MostInContact(), MostInwardAlone());
 }
 
 double LevelRay::MostOutward() const {
@@ -107,7 +113,7 @@ double LevelRay::Way() const {
   // Contact is exact up to half of the longest move.
   const double most = MostInContact();
   const double soft = most > 0 ? SoftMinimumOf(t, most, 0.5 * most).value : 0;
-  return std::max(soft, std::min({t, Room(), -double{lost}}));
+  return std::max(soft, std::min(t, MostInwardAlone()));
 }
 
 }  // namespace sinew

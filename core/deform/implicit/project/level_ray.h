@@ -76,6 +76,7 @@ struct LevelRay {
   };
   double MostOutward() const;
   double MostInward() const;
+  double MostInwardAlone() const;
   double MostInContact() const;
   double Longest() const;
   double Room() const;

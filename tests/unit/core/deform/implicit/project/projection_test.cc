@@ -370,7 +370,7 @@ TEST(Projection, FiniteForAnyField) {
   for (const int kind : {0, 1, 2}) {
     const Projected run = Cylinder().Run<Lbs>(pose, WildField(kind));
     for (std::size_t v = 0; v < run.points.size(); ++v) {
-      EXPECT_LE(Distance(run.points[v], run.start[v]), 2.0001) << v << ", " << kind;
+      EXPECT_LE(Distance(run.points[v], run.start[v]), 1.2501) << v << ", " << kind;
     }
   }
 }
