@@ -29,7 +29,7 @@ Bulge::Bulge(const Rig& rig, const BindingBones& bones, const LimbRadii& radii,
       if (bones.bones[e].known) carriers.push_back(e);
     }
     std::ranges::sort(carriers);
-    carriers.erase(std::ranges::unique(carriers).begin(), carriers.end());
+    carriers.erase(std::unique(carriers.begin(), carriers.end()), carriers.end());
     distances_.push_back(bones.bones[binding].Distance(surface.rest[point]));
     carriers_.insert(carriers_.end(), carriers.begin(), carriers.end());
     offsets_.push_back(carriers_.size());

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
-#include <ranges>
 #include <span>
 #include <utility>
 
@@ -113,9 +112,9 @@ void SetGroups(std::span<const std::uint32_t> sorted, std::span<const std::uint8
   relax.group_steps.push_back(0);
   for (std::size_t first = 0; first < sorted.size(); first += kLanes) {
     const std::size_t count = std::min(kLanes, sorted.size() - first);
-    const auto [shortest, longest] = std::ranges::minmax(
-        sorted.subspan(first, count) |
-        std::views::transform([&](std::uint32_t i) { return std::uint32_t{ring_size[i]}; }));
+    const auto [least, most] = std::ranges::minmax(sorted.subspan(first, count), {},
+                                                   [&](std::uint32_t i) { return ring_size[i]; });
+    const std::uint32_t shortest = ring_size[least], longest = ring_size[most];
     const bool closed = longest > 0 && (count < kLanes || shortest < longest);
     relax.group_closed.push_back(closed ? 1 : 0);
     relax.group_steps.push_back(relax.group_steps.back() + longest + (closed ? 1 : 0));

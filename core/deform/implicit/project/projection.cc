@@ -6,7 +6,6 @@
 #include <array>
 #include <atomic>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "core/base/smooth_step.h"
@@ -30,7 +29,6 @@ constexpr double kKept = 0.9;
 // Farthest it is kept, relative to its owner. At half of it twice as much overlaps; double saves a
 // sixth, but a limb that passes through another drags its skin farther.
 constexpr double kFarthest = 1;
-constexpr float kInfinite = std::numeric_limits<float>::infinity();
 
 Mat3d Times(double factor, Mat3d m) {
   for (double& entry : m.m) entry *= factor;
