@@ -22,8 +22,7 @@ constexpr double kFits = 0.15, kFitsNot = 0.5;
 // owner and of the strongest other part near it rise from 0.5 to 0.8 together. With a rise from
 // 0.7 to 1 twice as much overlaps; with one from 0.25 to 0.4 skin moves that no two limbs share.
 constexpr double kShared = 0.5, kCarried = 0.8;
-// Passes, so that neighbours do not tear. At double a tenth more overlaps; half changes no figure
-// by a tenth.
+// Passes, so that neighbours do not tear. Half and double change no figure by a tenth.
 constexpr int kHoldSmoothing = 2;
 // Places at which the room of a point is looked for. At half of them a tenth more overlaps; double
 // changes no figure by a tenth.

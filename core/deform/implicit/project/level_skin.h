@@ -18,7 +18,7 @@
 namespace sinew {
 
 inline constexpr std::uint16_t kNoOwner = 0xffff;
-// Lead of the owner up to which rays lean towards the other limb. At half of it three times as much
+// Lead of the owner up to which rays lean towards the other limb. At half of it four times as much
 // overlaps at a bend of 150 degrees; double changes no figure by more than a tenth.
 inline constexpr float kLeanWidth = 1;
 

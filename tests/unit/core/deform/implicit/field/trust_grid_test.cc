@@ -80,7 +80,8 @@ TEST(TrustGrid, TrustIsContinuous) {
       float before = 0, most = 0;
       for (double x = -9; x < 9; x += kStep) {
         const float now = (*rest).Trust(part, ToFloat(Vec3d{x, y, 0.2}));
-        EXPECT_NEAR(now, before, 0.1f) << part << " at " << x << " " << y;
+        EXPECT_NEAR(now, before, 5 * kStep / double{kTrustWidth})
+            << part << " at " << x << " " << y;
         before = now;
         most = std::max(most, now);
       }
