@@ -33,7 +33,7 @@ constexpr std::size_t kMostRing = kMostSteps - 1;
 // Points sorted by the number of their neighbours, so that most groups of 16 share it.
 constexpr std::size_t kWindow = 512;
 // Nanoseconds per vertex, for progress and for the estimated frame time.
-constexpr double kBindWork = 1500, kGatherTime = 4, kPassTime = 9;
+constexpr double kBindWork = 1500, kGatherTime = 3, kPassTime = 8;
 
 // The previous and next corner of a face.
 struct FaceEdges {
@@ -275,14 +275,14 @@ void Relax::Run(const StageFrame& frame) const {
         const std::size_t first = std::size_t{group_steps[g]} * kLanes;
         RelaxKernel(ring.data() + first, weights.data() + first,
                     group_steps[g + 1] - group_steps[g], group_closed[g] != 0, outside, strength,
-                    now, g * kLanes, next);
+                    now, pass + 1 == iterations ? start : nullptr, g * kLanes, next);
       }
     });
     now = next;
     std::swap(next, spare);
   }
   frame.task.For(frame.out.size(), kBlockGrain, [&](std::size_t begin, std::size_t end) {
-    SlideKernel(lane_point.data() + begin * kLanes, end - begin, start, now, frame.in[begin].x,
+    SlideKernel(lane_point.data() + begin * kLanes, end - begin, now, frame.in[begin].x,
                 frame.out[begin].x);
   });
 }

@@ -8,8 +8,7 @@
 #define HWY_TARGET_INCLUDE "core/deform/relax/relax_kernel.cc"
 #include <hwy/foreach_target.h>
 
-#include "core/simd/point-inl.h"
-#include "core/simd/vec4.h"
+#include "core/simd/rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace sinew::HWY_NAMESPACE {
@@ -24,27 +23,6 @@ inline constexpr float kTooLarge = 2;
 inline constexpr float kStill = 1e-10f;
 // Squared cosine of a face to the normal up to which the face lowers the point less.
 inline constexpr float kSteep = 0.1f;
-
-// Points number(0) ... number(15).
-template <class Number>
-HWY_INLINE void Gather(const float* points, Number number, float (*rows)[16]) {
-  for (std::size_t i = 0; i < 16; i += 4) {
-    const Vec4 four[4] = {Load4(points, number(i)), Load4(points, number(i + 1)),
-                          Load4(points, number(i + 2)), Load4(points, number(i + 3))};
-    StoreColumns(four, rows, i, 3);
-  }
-}
-
-// Points first ... first + 15.
-HWY_INLINE void Scatter(const float (*rows)[16], float* points, std::size_t first) {
-  for (std::size_t i = 0; i < 16; i += 4) {
-    const Vec4 columns[4] = {Load4(rows[0] + i, 0), Load4(rows[1] + i, 0), Load4(rows[2] + i, 0),
-                             Vec4{}};
-    alignas(16) float four[4][16];
-    StoreColumns(columns, four, 0, 4);
-    for (std::size_t k = 0; k < 4; ++k) Store4(Load4(four[k], 0), points, first + i + k);
-  }
-}
 
 // A face beside the shift, spanned by edges a and b. Products with m, which lies in the surface
 // across the shift, are twice the areas of the parts into which the shift divides it.
@@ -66,40 +44,39 @@ HWY_INLINE Under HeightOf(const Beside& face, const PackPoint& n, const Pack& sc
 }
 
 void RelaxPoints(const std::uint32_t* ring, const float* weights, std::size_t steps, bool closed,
-                 const float* outside, float strength, const float* points, std::size_t first,
-                 float* out) {
-  // All points before any of them is used: a load right after the stores it covers waits for them.
-  alignas(64) float centre[3][16], place[kMostSteps + 1][3][16];
+                 const float* outside, float strength, const float* points, const float* from,
+                 std::size_t first, float* out) {
+  alignas(64) float edges[kMostSteps + 1][3][16];  // to the neighbours
   steps = std::min(steps, kMostSteps);
-  Gather(
-      points, [&](std::size_t i) HWY_ATTR { return first + i; }, centre);
-  for (std::size_t s = 0; s < steps; ++s) {
-    const std::uint32_t* of = ring + s * 16;
-    Gather(
-        points, [&](std::size_t i) HWY_ATTR { return std::size_t{of[i]}; }, place[s]);
-  }
-  if (!closed) StorePoint(LoadPoint(place[0][0]), place[steps][0]);
-  const std::size_t edges = steps + (closed ? 0 : 1);
-  const PackPoint at = LoadPoint(centre[0]);
+  const PackPoint at = LoadRows(points, [&](std::size_t i) HWY_ATTR { return first + i; });
   const Pack zero = Pack::Zero(), one = Pack::Set(1.0f);
-  const auto edge = [&](std::size_t s) HWY_ATTR {
-    const PackPoint q = LoadPoint(place[s][0]);
-    return PackPoint{q.x - at.x, q.y - at.y, q.z - at.z};
-  };
   PackPoint shift = {zero, zero, zero}, area = {zero, zero, zero}, before = {zero, zero, zero};
   Pack size = zero;  // sum of the squared edges
-  for (std::size_t s = 0; s < edges; ++s) {
-    const PackPoint e = edge(s);
-    const Pack w = s < steps ? Pack::Load(weights + s * 16) : zero;
+  // The face between the edge before and e.
+  const auto add_face = [&](const PackPoint& e) HWY_ATTR {
+    size = MulAdd(e.x, e.x, MulAdd(e.y, e.y, MulAdd(e.z, e.z, size)));
+    area.x = NegMulAdd(before.z, e.y, MulAdd(before.y, e.z, area.x));
+    area.y = NegMulAdd(before.x, e.z, MulAdd(before.z, e.x, area.y));
+    area.z = NegMulAdd(before.y, e.x, MulAdd(before.x, e.y, area.z));
+  };
+  for (std::size_t s = 0; s < steps; ++s) {
+    const std::uint32_t* of = ring + s * 16;
+    const PackPoint q =
+        LoadRows(points, [&](std::size_t i) HWY_ATTR { return std::size_t{of[i]}; });
+    const PackPoint e = {q.x - at.x, q.y - at.y, q.z - at.z};
+    StorePoint(e, edges[s][0]);
+    const Pack w = Pack::Load(weights + s * 16);
     shift = {MulAdd(w, e.x, shift.x), MulAdd(w, e.y, shift.y), MulAdd(w, e.z, shift.z)};
-    if (s > 0) {
-      size = MulAdd(e.x, e.x, MulAdd(e.y, e.y, MulAdd(e.z, e.z, size)));
-      area.x = NegMulAdd(before.z, e.y, MulAdd(before.y, e.z, area.x));
-      area.y = NegMulAdd(before.x, e.z, MulAdd(before.z, e.x, area.y));
-      area.z = NegMulAdd(before.y, e.x, MulAdd(before.x, e.y, area.z));
-    }
+    if (s > 0) add_face(e);
     before = e;
   }
+  std::size_t edge_count = steps;
+  if (steps > 0 && !closed) {
+    const PackPoint e = LoadPoint(edges[0][0]);
+    StorePoint(e, edges[edge_count++][0]);
+    add_face(e);
+  }
+  const auto edge = [&](std::size_t s) HWY_ATTR { return LoadPoint(edges[s][0]); };
   // Areas relative to the size neither overflow nor vanish when they are squared.
   const Pack scale = one / size;
   const PackPoint relative = Scaled(scale, area);
@@ -119,7 +96,7 @@ void RelaxPoints(const std::uint32_t* ring, const float* weights, std::size_t st
     // The shift is above a face if it passes between the face's edges. In folds there are several.
     const auto visit = [&](const auto& found) HWY_ATTR {
       Beside face = {edge(0), edge(0), zero, DotOf(edge(0), m)};
-      for (std::size_t s = 1; s < edges; ++s) {
+      for (std::size_t s = 1; s < edge_count; ++s) {
         face.a = face.b;
         face.a_by_m = face.b_by_m;
         face.b = edge(s);
@@ -154,30 +131,26 @@ void RelaxPoints(const std::uint32_t* ring, const float* weights, std::size_t st
   const auto moved = [&](const Pack& x, const Pack& by, const Pack& normal) HWY_ATTR {
     return x + IfThenElse(slides, MulAdd(lower, normal, by), zero);
   };
-  alignas(64) float to[3][16];
-  StorePoint({moved(at.x, shift.x, n.x), moved(at.y, shift.y, n.y), moved(at.z, shift.z, n.z)},
-             to[0]);
-  Scatter(to, out, first);
+  PackPoint to = {moved(at.x, shift.x, n.x), moved(at.y, shift.y, n.y), moved(at.z, shift.z, n.z)};
+  if (from != nullptr) {
+    const PackPoint was = LoadRows(from, [&](std::size_t i) HWY_ATTR { return first + i; });
+    to = {to.x - was.x, to.y - was.y, to.z - was.z};
+  }
+  StoreRows(to, out + first * 4);
 }
 
-void Slide(const std::uint32_t* lane_point, std::size_t blocks, const float* start,
-           const float* moved, const float* in, float* out) {
+void Slide(const std::uint32_t* lane_point, std::size_t blocks, const float* slid, const float* in,
+           float* out) {
   const Pack zero = Pack::Zero(), most = Pack::Set(std::numeric_limits<float>::max());
-  alignas(64) float shift[3][16];
+  const auto moved = [&](const Pack& x, const Pack& by) HWY_ATTR {
+    const Pack length = IfThenElse(Le(Abs(by), most), Abs(by), zero);
+    return IfThenElse(Gt(length, zero), x + by, x);
+  };
   for (std::size_t b = 0; b < blocks; ++b) {
-    for (std::size_t i = 0; i < 16; i += 4) {
-      Vec4 four[4];
-      for (std::size_t k = 0; k < 4; ++k) {
-        const std::uint32_t p = lane_point[b * 16 + i + k];
-        four[k] = Load4(moved, p) - Load4(start, p);
-      }
-      StoreColumns(four, shift, i, 3);
-    }
-    for (std::size_t c = 0; c < 3; ++c) {
-      const Pack by = Pack::Load(shift[c]), from = Pack::Load(in + b * 48 + c * 16);
-      const Pack length = IfThenElse(Le(Abs(by), most), Abs(by), zero);
-      IfThenElse(Gt(length, zero), from + by, from).Store(out + b * 48 + c * 16);
-    }
+    const std::uint32_t* of = lane_point + b * 16;
+    const PackPoint by = LoadRows(slid, [&](std::size_t i) HWY_ATTR { return std::size_t{of[i]}; });
+    const PackPoint at = LoadPoint(in + b * 48);
+    StorePoint({moved(at.x, by.x), moved(at.y, by.y), moved(at.z, by.z)}, out + b * 48);
   }
 }
 
@@ -187,11 +160,12 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 SINEW_KERNEL(void, RelaxKernel,
              (const std::uint32_t* ring, const float* weights, std::size_t steps, bool closed,
-              const float* outside, float strength, const float* points, std::size_t first,
-              float* out),
-             RelaxPoints, (ring, weights, steps, closed, outside, strength, points, first, out))
+              const float* outside, float strength, const float* points, const float* from,
+              std::size_t first, float* out),
+             RelaxPoints,
+             (ring, weights, steps, closed, outside, strength, points, from, first, out))
 SINEW_KERNEL(void, SlideKernel,
-             (const std::uint32_t* lane_point, std::size_t blocks, const float* start,
-              const float* moved, const float* in, float* out),
-             Slide, (lane_point, blocks, start, moved, in, out))
+             (const std::uint32_t* lane_point, std::size_t blocks, const float* slid,
+              const float* in, float* out),
+             Slide, (lane_point, blocks, slid, in, out))
 #endif

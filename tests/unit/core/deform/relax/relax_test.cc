@@ -194,7 +194,7 @@ TEST(Relax, PointsAreIndependent) {
         }
       }
       RelaxKernel(ring.data(), weights.data(), steps, closed, outside.data(), 0.5F, points.data(),
-                  0, out.data());
+                  nullptr, 0, out.data());
       return std::vector(out.begin(), out.begin() + 3);
     };
     const std::vector<float> want = run(kRing);

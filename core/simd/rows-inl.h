@@ -1,0 +1,123 @@
+// rows-inl.h - packs of points that are stored as rows of four floats, the last one unused.
+//
+// Rows are 16-byte aligned. A register takes four times as many floats as it has rows, so rows are
+// loaded in whole registers and transposed there. Nothing is rounded.
+#if defined(SINEW_CORE_SIMD_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef SINEW_CORE_SIMD_ROWS_INL_H_
+#undef SINEW_CORE_SIMD_ROWS_INL_H_
+#else
+#define SINEW_CORE_SIMD_ROWS_INL_H_
+#endif
+
+#include "core/simd/point-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace sinew::HWY_NAMESPACE {
+
+#if HWY_TARGET == HWY_EMU128 || HWY_TARGET == HWY_SCALAR
+
+// Rows number(0) ... number(15).
+template <class Number>
+HWY_INLINE PackPoint LoadRows(const float* rows, Number number) {
+  PackPoint points;
+  for (std::size_t i = 0; i < 16; ++i) {
+    const float* const row = rows + std::size_t{4} * number(i);
+    points.x.v[i] = row[0];
+    points.y.v[i] = row[1];
+    points.z.v[i] = row[2];
+  }
+  return points;
+}
+
+// 16 rows; the fourth number of each becomes 0.
+HWY_INLINE void StoreRows(const PackPoint& points, float* rows) {
+  for (std::size_t i = 0; i < 16; ++i) {
+    rows[4 * i] = points.x.v[i];
+    rows[4 * i + 1] = points.y.v[i];
+    rows[4 * i + 2] = points.z.v[i];
+    rows[4 * i + 3] = 0;
+  }
+}
+
+#else  // a vector target
+
+// Rows number(first), number(first + 4) and so on, of one register with `blocks` rows.
+template <std::size_t blocks, class Number>
+HWY_INLINE auto EveryFourthRow(const float* rows, Number number, std::size_t first) {
+  if constexpr (blocks == 1) {
+    return hn::Load(hn::Full128<float>(), rows + std::size_t{4} * number(first));
+  } else {
+    constexpr std::size_t half = blocks / 2;
+    return hn::Combine(hn::CappedTag<float, 4 * blocks>(),
+                       EveryFourthRow<half>(rows, number, first + 4 * half),
+                       EveryFourthRow<half>(rows, number, first));
+  }
+}
+
+template <std::size_t blocks>
+HWY_INLINE void StoreEveryFourthRow(hn::Vec<hn::CappedTag<float, 4 * blocks> > v, float* rows) {
+  const hn::CappedTag<float, 4 * blocks> tag;
+  if constexpr (blocks == 1) {
+    hn::Store(v, tag, rows);
+  } else {
+    constexpr std::size_t half = blocks / 2;
+    StoreEveryFourthRow<half>(hn::LowerHalf(v), rows);
+    StoreEveryFourthRow<half>(hn::UpperHalf(hn::Half<decltype(tag)>(), v), rows + 16 * half);
+  }
+}
+
+HWY_INLINE PackVec LowerPairs(PackVec a, PackVec b) {
+  const hn::RepartitionToWide<PackTag> pairs;
+  return hn::BitCast(PackTag(),
+                     hn::InterleaveLower(pairs, hn::BitCast(pairs, a), hn::BitCast(pairs, b)));
+}
+HWY_INLINE PackVec UpperPairs(PackVec a, PackVec b) {
+  const hn::RepartitionToWide<PackTag> pairs;
+  return hn::BitCast(PackTag(),
+                     hn::InterleaveUpper(pairs, hn::BitCast(pairs, a), hn::BitCast(pairs, b)));
+}
+
+template <class Number>
+HWY_INLINE PackPoint LoadRows(const float* rows, Number number) {
+  PackPoint points;
+  HWY_UNROLL(4)
+  for (std::size_t i = 0; i < kVecs; ++i) {
+    PackVec row[4];
+    HWY_UNROLL(4)
+    for (std::size_t k = 0; k < 4; ++k) {
+      row[k] = EveryFourthRow<kVecLanes / 4>(rows, number, i * kVecLanes + k);
+    }
+    const PackVec xy01 = hn::InterleaveLower(PackTag(), row[0], row[1]);
+    const PackVec xy23 = hn::InterleaveLower(PackTag(), row[2], row[3]);
+    const PackVec z01 = hn::InterleaveUpper(PackTag(), row[0], row[1]);
+    const PackVec z23 = hn::InterleaveUpper(PackTag(), row[2], row[3]);
+    points.x.v[i] = LowerPairs(xy01, xy23);
+    points.y.v[i] = UpperPairs(xy01, xy23);
+    points.z.v[i] = LowerPairs(z01, z23);
+  }
+  return points;
+}
+
+HWY_INLINE void StoreRows(const PackPoint& points, float* rows) {
+  HWY_UNROLL(4)
+  for (std::size_t i = 0; i < kVecs; ++i) {
+    const PackVec x = points.x.v[i], y = points.y.v[i], z = points.z.v[i];
+    const PackVec zero = hn::Zero(PackTag());
+    const PackVec xy01 = hn::InterleaveLower(PackTag(), x, y);
+    const PackVec xy23 = hn::InterleaveUpper(PackTag(), x, y);
+    const PackVec z01 = hn::InterleaveLower(PackTag(), z, zero);
+    const PackVec z23 = hn::InterleaveUpper(PackTag(), z, zero);
+    float* const to = rows + i * kVecLanes * 4;
+    StoreEveryFourthRow<kVecLanes / 4>(LowerPairs(xy01, z01), to);
+    StoreEveryFourthRow<kVecLanes / 4>(UpperPairs(xy01, z01), to + 4);
+    StoreEveryFourthRow<kVecLanes / 4>(LowerPairs(xy23, z23), to + 8);
+    StoreEveryFourthRow<kVecLanes / 4>(UpperPairs(xy23, z23), to + 12);
+  }
+}
+
+#endif
+
+}  // namespace sinew::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard
