@@ -48,11 +48,11 @@ class Projector {
     const Vec3d d = Direction(mesh, p, v, level, trust);
     const Vec3d at_bind = Apply(Inverse(limbs_.motions[level.owner]), start);
     const Vec3d at_bind_ahead =
-        Apply(Inverse(limbs_.motions[level.owner]), start + 0.01 * unit * d);
+        Apply(Inverse(limbs_.motions[level.owner]), start + 0.001 * unit * d);
     const double here = limbs_.from_bone(level.owner, at_bind) / level.size;
     const double ahead = limbs_.from_bone(level.owner, at_bind_ahead) / level.size;
-    const double lost = (limbs_.from_bone(level.owner, mesh.rest[p]) / level.size - here) /
-                        std::clamp((here - ahead) / 0.01, 2.0 / 3, 1.0);
+    const double cosine = std::clamp((here - ahead) / 0.001, 2.0 / 3, 1.0);
+    const double lost = (limbs_.from_bone(level.owner, mesh.rest[p]) / level.size - here) / cosine;
     const auto contact = [&] {
       double most = 0;
       for (std::size_t b = 0; contact_ && b < parts(); ++b) {
@@ -73,7 +73,7 @@ class Projector {
       const auto [value, slope] = At(start + (t * unit) * d, t, d, mesh.rest[p], v, level, trust);
       if (round == 0) {
         reach = std::min(1.25, std::abs(value) / kLeastSlope);
-        most_inward = std::min(1.5 * held.room, reach);
+        most_inward = std::min(held.room, reach);
         in_contact = std::min(most_inward, contact() / kLeastSlope);
         alone = std::min({0.5, most_inward, -lost});
         most_inward = std::max(in_contact, alone);
@@ -96,7 +96,7 @@ class Projector {
       }
       t = std::clamp(next, -std::clamp(lost, 0.0, reach), most_inward);
     }
-    const double k = 0.5 * in_contact;
+    const double k = 0.25 * in_contact;
     const double e = k > 0 ? std::max(0.0, 1 - std::abs(t - in_contact) / k) : 0;
     const double soft = std::min(t, in_contact) - k / 4 * e * e;
     const double way = held.hold * (t < 0 ? t : std::max(soft, std::min(t, alone)));

@@ -145,8 +145,8 @@ float RoundedLimb::Trust(std::uint32_t part, const Vec3f& point) const {
                                         kRest.DistanceOf(part, at_bind).value));
 }
 
-float RoundedLimb::FromBone(std::uint32_t part, const Vec3f& point) const {
-  return static_cast<float>(Length(FromAxis(part, ToDouble(point))));
+Vec3f RoundedLimb::FromBone(std::uint32_t part, const Vec3f& point) const {
+  return ToFloat(FromAxis(part, ToDouble(point)));
 }
 
 PartBlocks RoundedLimb::Distances(const PointBlock& points, const DistanceNeed&) const {

@@ -44,7 +44,7 @@ class RoundedLimb : public PosedField {
   float Size(std::uint32_t) const override { return 1; }
   float unit() const override { return Scale(); }
   float Trust(std::uint32_t part, const Vec3f& point) const override;
-  float FromBone(std::uint32_t part, const Vec3f& point) const override;
+  Vec3f FromBone(std::uint32_t part, const Vec3f& point) const override;
   std::span<const Affine> PartFrames() const override { return frames_; }
 
  private:

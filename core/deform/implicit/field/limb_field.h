@@ -138,7 +138,7 @@ class PosedLimbField final : public PosedField {
   }
   float unit() const override { return unit_; }
   float Trust(std::uint32_t part, const Vec3f& point) const override;
-  float FromBone(std::uint32_t part, const Vec3f& point) const override;
+  Vec3f FromBone(std::uint32_t part, const Vec3f& point) const override;
   std::span<const Affine> PartFrames() const override { return frames_; }
 
  private:

@@ -271,10 +271,10 @@ float PosedLimbField::Trust(std::uint32_t part, const Vec3f& point) const {
                      {(u.x - m[16]) * m[28], (u.y - m[17]) * m[29], (u.z - m[18]) * m[30]});
 }
 
-float PosedLimbField::FromBone(std::uint32_t part, const Vec3f& point) const {
+Vec3f PosedLimbField::FromBone(std::uint32_t part, const Vec3f& point) const {
   const Vec3d at = field_.radius_[part] * ToDouble(InRadii(part, point));
   const Vec3d nearest = NearestOnSegment(field_.root_[part], field_.tip_[part], at).point;
-  return static_cast<float>(Length(at - nearest) / field_.unit_);
+  return ToFloat((1 / field_.unit_) * (at - nearest));
 }
 
 HrbfPart PosedLimbField::PartAt(std::size_t part) const {

@@ -12,13 +12,11 @@ namespace {
 // are oblique.
 constexpr double kLeastSlope = 0.2;
 constexpr double kSameWay = 1e-7;  // shorter steps may end on the bracket
-// Longest move, longest inward move without contact, and longest inward move relative to the
-// point's room: a ray without a zero within them ends there. At half of the first, ten times as
-// much overlaps at a bend of 150 degrees; at double, single points leave their neighbours. At half
-// of the second, no figure changes by a tenth; at double, points leave neighbours that another limb
-// carries. At half of the third, twice as much overlaps; at double, points come out on the other
-// side of a limb that another one passes through.
-constexpr double kLongestWay = 1.25, kLongestAlone = 0.5, kLongestInRoom = 1.5;
+// Longest move, and longest inward move without contact: a ray without a zero within them ends
+// there. At half of the first, ten times as much overlaps at a bend of 150 degrees; at double,
+// single points leave their neighbours. At half of the second, no figure changes by a tenth; at
+// double, points leave neighbours that another limb carries.
+constexpr double kLongestWay = 1.25, kLongestAlone = 0.5;
 
 struct SoftMinimum {
   double value, of_a;  // and the share of a in its slope
@@ -81,7 +79,7 @@ double LevelRay::Longest() const {
 }
 
 double LevelRay::Room() const {
-  return std::min(Longest(), kLongestInRoom * double{room});
+  return std::min(Longest(), double{room});
 }
 
 // Contact with a thin limb, such as a finger, does not push a chest aside.
@@ -110,9 +108,10 @@ double LevelRay::MostOutward() const {
 
 double LevelRay::Way() const {
   if (t <= 0) return t;
-  // Contact is exact up to half of the longest move.
+  // Contact is exact up to three quarters of the longest move. If it is exact only up to half of
+  // it, up to forty times as much overlaps; if up to seven eighths, no figure changes by a tenth.
   const double most = MostInContact();
-  const double soft = most > 0 ? SoftMinimumOf(t, most, 0.5 * most).value : 0;
+  const double soft = most > 0 ? SoftMinimumOf(t, most, 0.25 * most).value : 0;
   return std::max(soft, std::min(t, MostInwardAlone()));
 }
 

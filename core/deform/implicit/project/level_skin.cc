@@ -129,7 +129,8 @@ class Binder {
     point.own_weight = static_cast<float>(most);
     point.inward = ToFloat(-1 * Unit(gradient));
     point.level = owner->value[i] / size;
-    point.from_bone = bind_pose_.FromBone(owner->part, ToFloat(rest_[p])) / size;
+    const Vec3d from_bone = ToDouble(bind_pose_.FromBone(owner->part, ToFloat(rest_[p])));
+    point.from_bone = static_cast<float>(Length(from_bone)) / size;
     for (const PartBlock& part : parts) {
       if (&part == owner || !IsNear(part, i)) continue;
       const float lead = (part.value[i] - owner->value[i]) / size;

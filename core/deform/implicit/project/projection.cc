@@ -50,7 +50,10 @@ class Projection {
         turns_(input.turns) {
     for (const Mat3d& turn : turns_) flat_.push_back(Determinant(turn) == 0);
     for (const Affine& frame : input.bind_frames) {
+      const auto part = static_cast<std::uint32_t>(centres_.size());
       centres_.push_back(Translation(ToDouble(frame)));
+      size_.push_back(posed_.Size(part));
+      reach_.push_back(posed_.Reach(part));
     }
   }
 
@@ -107,7 +110,7 @@ class Projection {
       rays[i].owner = level_.owner[list[i]];
       rays[i].level = level_.level[list[i]];
       rays[i].room = level_.room[list[i]];
-      rays[i].size = posed_.Size(rays[i].owner);
+      rays[i].size = size_[rays[i].owner];
       rays[i].unit = double{rays[i].size * posed_.unit()};
       rays[i].start = StartOf(rays[i]);
       all[i] = &rays[i];
@@ -211,7 +214,7 @@ class Projection {
     for (const PartBlock& part : parts) {
       const float value = part.value[i] / ray.size;
       if (&part == near.own || !(value < limit)) continue;
-      const float f = Beside(value, posed_.Reach(part.part) / ray.size);
+      const float f = Beside(value, reach_[part.part] / ray.size);
       if (f < limit) near.others.push_back({&part, f});
     }
     return near;
@@ -244,21 +247,20 @@ class Projection {
       swell = std::max(swell, with.trust * part->swell[i]);
       with.begun = std::max(0.0f, kWidestContact - (f - own + with.slack));
     }
-    const auto from_bone = [&](const Vec3d& x) {
-      return posed_.FromBone(ray.owner, ToFloat(x)) / ray.size;
-    };
-    const float here = from_bone(ray.start);
+    const Vec3d from_bone = ToDouble(posed_.FromBone(ray.owner, ToFloat(ray.start)));
+    const Vec3d at_bind = Multiply(Transpose(turns_[ray.owner]), ray.direction);
     // Oblique rays need a longer way for the same change.
-    constexpr float kProbe = 0.01f, kLeastCosine = 2.0f / 3;
-    const float ahead = from_bone(ray.start + (double{kProbe} * ray.unit) * ray.direction);
-    const float cosine = std::clamp((here - ahead) / kProbe, kLeastCosine, 1.0f);
-    ray.lost = (level_.from_bone[ray.point] + swell / ray.size - here) / cosine;
+    constexpr double kLeastCosine = 2.0 / 3;
+    const double cosine = std::clamp(-Dot(Unit(from_bone), at_bind), kLeastCosine, 1.0);
+    const double here = Length(from_bone) / double{ray.size};
+    ray.lost = static_cast<float>((double{level_.from_bone[ray.point] + swell / ray.size} - here) /
+                                  cosine);
   }
 
   LevelContact NewContact(const LevelRay& ray, std::uint16_t part) const {
     LevelContact made = {.part = part, .trust = posed_.Trust(part, ToFloat(ray.start))};
     made.strength = contact_ ? made.trust : 0;
-    made.size = std::min(1.0f, posed_.Size(part) / ray.size);
+    made.size = std::min(1.0f, size_[part] / ray.size);
     for (std::size_t k = level_.neighbours[ray.point]; k < level_.neighbours[ray.point + 1]; ++k) {
       if (level_.part[k] != part) continue;
       made.SoftenBy(level_.lead[k]);
@@ -351,6 +353,7 @@ class Projection {
   const std::span<std::uint8_t> status_;  // [P] VertexStatus, or empty
   const std::span<const Mat3d> turns_;    // [parts]
   std::vector<Vec3d> centres_;            // [parts] at bind
+  std::vector<float> size_, reach_;       // [parts] of the field
   std::vector<bool> flat_;                // [parts] scaled to zero: its points stay
   std::atomic<std::size_t> moved_{0}, touching_{0}, evaluations_{0};
 };

@@ -146,7 +146,7 @@ inline std::vector<Vec3d> ReferenceOf(const LimbProjection& limb, const RoundedL
     return double{rest.Trust(static_cast<std::uint32_t>(part), ToFloat(x))};
   };
   limbs.from_bone = [&rest](std::size_t part, const Vec3d& x) {
-    return double{rest.FromBone(static_cast<std::uint32_t>(part), ToFloat(x))};
+    return Length(ToDouble(rest.FromBone(static_cast<std::uint32_t>(part), ToFloat(x))));
   };
   limbs.reach = limbs.size = {1, 1};
   limbs.centre = {{-2.5, 0, 0}, {2.5, 0, 0}};

@@ -284,9 +284,11 @@ TEST(Projection, WithoutContactNothingTouches) {
   for (std::size_t v = 0; v < 2592; ++v) {
     const std::uint32_t p = Cylinder().skin().lane_point[Cylinder().layout().lane[v]];
     const std::uint32_t owner = Cylinder().level().owner[p];
-    const float start = field.FromBone(owner, ToFloat(run.start[v]));
-    EXPECT_GE(field.FromBone(owner, ToFloat(run.points[v])),
-              std::min(start, Cylinder().level().from_bone[p]) - 1e-3f)
+    const auto from_bone = [&](const Vec3d& x) {
+      return Length(ToDouble(field.FromBone(owner, ToFloat(x))));
+    };
+    EXPECT_GE(from_bone(run.points[v]),
+              std::min(from_bone(run.start[v]), double{Cylinder().level().from_bone[p]}) - 1e-3)
         << v;
   }
   EXPECT_EQ(run.counts.touching, 0u);

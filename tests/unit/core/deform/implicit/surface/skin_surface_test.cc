@@ -44,7 +44,7 @@ class Block : public PosedField {
   float Size(std::uint32_t) const override { return 1; }
   float unit() const override { return 1; }
   float Trust(std::uint32_t, const Vec3f&) const override { return 1; }
-  float FromBone(std::uint32_t, const Vec3f& p) const override { return std::hypot(p.y, p.z); }
+  Vec3f FromBone(std::uint32_t, const Vec3f& p) const override { return {0, p.y, p.z}; }
   std::span<const Affine> PartFrames() const override { return frames_; }
 
  private:
