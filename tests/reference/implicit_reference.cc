@@ -72,10 +72,10 @@ class Projector {
     for (int round = 0; round < 40; ++round) {
       const auto [value, slope] = At(start + (t * unit) * d, t, d, mesh.rest[p], v, level, trust);
       if (round == 0) {
-        reach = std::min(1.25, std::abs(value) / kLeastSlope);
+        reach = std::min(1.0, std::abs(value) / kLeastSlope);
         most_inward = std::min(held.room, reach);
         in_contact = std::min(most_inward, contact() / kLeastSlope);
-        alone = std::min({0.5, most_inward, -lost});
+        alone = std::min(most_inward, held.alone * std::max(0.0, -lost));
         most_inward = std::max(in_contact, alone);
       }
       if (round == 0 && std::abs(value) < 1e-4 && Alone(start, level)) return start;
@@ -94,7 +94,7 @@ class Projector {
       if (has_below && has_above && !between && std::abs(next - t) > 1e-7) {
         next = below + (above - below) * below_value / (below_value - above_value);
       }
-      t = std::clamp(next, -std::clamp(lost, 0.0, reach), most_inward);
+      t = std::clamp(next, -std::min(held.alone * std::max(0.0, lost), reach), most_inward);
     }
     const double k = 0.25 * in_contact;
     const double e = k > 0 ? std::max(0.0, 1 - std::abs(t - in_contact) / k) : 0;

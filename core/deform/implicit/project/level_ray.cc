@@ -12,11 +12,10 @@ namespace {
 // are oblique.
 constexpr double kLeastSlope = 0.2;
 constexpr double kSameWay = 1e-7;  // shorter steps may end on the bracket
-// Longest move, and longest inward move without contact: a ray without a zero within them ends
-// there. At half of the first, ten times as much overlaps at a bend of 150 degrees; at double,
-// single points leave their neighbours. At half of the second, no figure changes by a tenth; at
-// double, points leave neighbours that another limb carries.
-constexpr double kLongestWay = 1.25, kLongestAlone = 0.5;
+// Longest move: a ray without a zero within it ends there. At half of it, three times as much
+// overlaps, and a thousand times as much at a bend of 150 degrees; at double, single points leave
+// their neighbours.
+constexpr double kLongestWay = 1;
 
 struct SoftMinimum {
   double value, of_a;  // and the share of a in its slope
@@ -95,7 +94,7 @@ double LevelRay::MostInContact() const {
 // it: where several joints share the skin, it has slid off its level, though it is as thick as at
 // rest.
 double LevelRay::MostInwardAlone() const {
-  return std::min({kLongestAlone, Room(), -double{lost}});
+  return std::min(Room(), double{inward});
 }
 
 double LevelRay::MostInward() const {
@@ -103,7 +102,7 @@ double LevelRay::MostInward() const {
 }
 
 double LevelRay::MostOutward() const {
-  return std::clamp(double{lost}, 0.0, Longest());
+  return std::min(Longest(), double{outward});
 }
 
 double LevelRay::Way() const {

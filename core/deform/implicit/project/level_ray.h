@@ -51,8 +51,8 @@ struct LevelRay {
   std::uint32_t point = 0;
   std::uint16_t owner = 0;
   float level = 0, room = 0;
-  float lost = 0;   // how much nearer to its bone than at rest the start is, and how far muscles
-                    // may push it out in addition
+  float outward = 0;  // longest moves without contact
+  float inward = 0;
   float size = 1;   // of the owner, in units
   double unit = 1;  // and in model space
   Vec3d start, direction;

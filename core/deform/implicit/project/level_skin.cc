@@ -22,6 +22,10 @@ constexpr double kFits = 0.15, kFitsNot = 0.5;
 // owner and of the strongest other part near it rise from 0.5 to 0.8 together. With a rise from
 // 0.7 to 1 twice as much overlaps; with one from 0.25 to 0.4 skin moves that no two limbs share.
 constexpr double kShared = 0.5, kCarried = 0.8;
+// Distances of two bones at a point up to which, and from which on, it is between two bones of a
+// joint or not. At half of both the skin of a joint keeps its bulge and is not rounded where it is
+// twisted; at double a seventh more overlaps, and the web of a thumb is ragged.
+constexpr double kOneJoint = 1, kApart = 2;
 // Passes, so that neighbours do not tear. Half and double change no figure by a tenth.
 constexpr int kHoldSmoothing = 2;
 // Places at which the room of a point is looked for. At half of them a tenth more overlaps; double
@@ -38,7 +42,7 @@ Vec3d GradientOf(const FieldBlock& block, std::size_t i) {
 // One point at bind.
 struct BoundPoint {
   std::uint16_t owner = kNoOwner;
-  float level = 0, room = 0, from_bone = 0, own_weight = 0, hold = 0;
+  float level = 0, room = 0, from_bone = 0, own_weight = 0, alone = 1, hold = 0;
   Vec3f inward;
   std::vector<LevelSkin::Neighbour> neighbours;
 };
@@ -142,6 +146,23 @@ class Binder {
     }
     AddFarParts(p);
     KeepNearest(point.neighbours);
+    for (const LevelSkin::Neighbour& of : point.neighbours) {
+      point.alone = std::min(point.alone, AloneBeside(p, of));
+    }
+  }
+
+  // Two bones that meet near the point are bones of a joint, and their parts agree on the level of
+  // their common skin. Between bones that lie apart, such as those of thumb and index finger, each
+  // would pull its own points towards itself: these follow their blend, as far as it is shared.
+  float AloneBeside(std::size_t p, const LevelSkin::Neighbour& of) const {
+    const BoundPoint& point = points_[p];
+    const Vec3f at = ToFloat(rest_[p]);
+    const Vec3d own = ToDouble(bind_pose_.FromBone(point.owner, at));
+    const Vec3d other = ToDouble(bind_pose_.FromBone(of.part, at));
+    const double apart = Length(own - other) / double{bind_pose_.Size(point.owner)};
+    const double more = double{point.own_weight - of.weight};
+    const double share = more > 0 ? SmoothStep(more / double{point.own_weight + of.weight}) : 0;
+    return static_cast<float>(std::max(share, 1 - SmoothStep(kOneJoint, kApart, apart)));
   }
 
   // Parts that carry the point, but whose support it is not in.
@@ -272,6 +293,7 @@ class Binder {
       level.room.push_back(point.room);
       level.from_bone.push_back(point.from_bone);
       level.own_weight.push_back(point.own_weight);
+      level.alone.push_back(point.alone);
       level.hold.push_back(point.hold);
       level.inward.push_back(point.inward);
       for (const LevelSkin::Neighbour& of : point.neighbours) {

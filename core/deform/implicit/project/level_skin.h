@@ -42,6 +42,8 @@ struct LevelSkin {
                                           // axis of a round limb
   std::vector<float> from_bone;           // [P] distance from the owner's bone
   std::vector<float> own_weight;          // [P] skin weight of the owner's joints
+  std::vector<float> alone;               // [P] share of a move without contact that is made: less
+                                          // between bones that lie apart
   std::vector<float> hold;                // [P] share of a move that is made: less where the field
                                           // does not fit the skin, or many parts share it
   std::vector<Vec3f> inward;              // [P] unit
@@ -51,7 +53,7 @@ struct LevelSkin {
 
   std::size_t points() const { return owner.size(); }
   // Upper limits in bytes for each point: of the tables, and of what binding holds in addition.
-  static constexpr std::size_t kBytes = 38 + 10 * kMostNeighbours,
+  static constexpr std::size_t kBytes = 42 + 10 * kMostNeighbours,
                                kPassingBytes = 160 + 60 * kMostNeighbours;
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
@@ -62,6 +64,7 @@ struct LevelSkin {
     visit("level_from_bone", self.from_bone, rule::Size(points), rule::NotNegative(),
           rule::Finite());
     visit("level_own_weight", self.own_weight, rule::Size(points), rule::Within{0, 1.001});
+    visit("level_alone", self.alone, rule::Size(points), rule::Within{0, 1});
     visit("level_hold", self.hold, rule::Size(points), rule::Within{0, 1});
     visit("level_inward", self.inward, rule::Size(points), rule::Within{-1.001, 1.001});
     visit("level_neighbours", self.neighbours, rule::Offsets(points, count));

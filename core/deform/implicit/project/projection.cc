@@ -253,8 +253,11 @@ class Projection {
     constexpr double kLeastCosine = 2.0 / 3;
     const double cosine = std::clamp(-Dot(Unit(from_bone), at_bind), kLeastCosine, 1.0);
     const double here = Length(from_bone) / double{ray.size};
-    ray.lost = static_cast<float>((double{level_.from_bone[ray.point] + swell / ray.size} - here) /
-                                  cosine);
+    // How much nearer to its bone than at rest the start is, and how far muscles may push it out.
+    const double lost = (double{level_.from_bone[ray.point] + swell / ray.size} - here) / cosine;
+    const double share = double{level_.alone[ray.point]};
+    ray.outward = static_cast<float>(share * std::max(0.0, lost));
+    ray.inward = static_cast<float>(share * std::max(0.0, -lost));
   }
 
   LevelContact NewContact(const LevelRay& ray, std::uint16_t part) const {

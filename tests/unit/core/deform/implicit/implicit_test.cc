@@ -267,6 +267,27 @@ TEST(Implicit, UsesUnder110BytesPerVertexWithoutFields) {
   }
 }
 
+// Least share of moves without contact, of the points between the joint's rings at x = -1 and 1.
+float LeastAlone(const Rig& rig) {
+  const auto layout = ValueOrDie(BlockLayout::Create(rig));
+  Task task;
+  const Implicit implicit =
+      ValueOrDie(Implicit::Bind({rig, *layout, RigSurface(rig, *layout)}, {}, task));
+  return std::ranges::min(implicit.level.alone);
+}
+
+TEST(Implicit, OnlySkinOfOneJointMovesWithoutContact) {
+  const auto with_offset = [](double y) {
+    RigSource source = testing::CanonicalCylinderSource();
+    source.rest_local[1].m[7] += y;
+    source.bindings[1].inverse_bind.m[7] -= y;
+    return LeastAlone(testing::MakeRig(std::move(source)));
+  };
+  EXPECT_GT(with_offset(0), 0.99f);
+  EXPECT_GT(with_offset(0.5), 0.99f);
+  EXPECT_EQ(with_offset(3), 0);
+}
+
 TEST(Implicit, CheckRejectsInconsistentTables) {
   const Rig rig = testing::CanonicalCylinder();
   const auto layout = ValueOrDie(BlockLayout::Create(rig));
@@ -289,6 +310,7 @@ TEST(Implicit, CheckRejectsInconsistentTables) {
   EXPECT_TRUE(refused([](Implicit& m) { m.level.owner[3] = 2; }));
   EXPECT_TRUE(refused([](Implicit& m) { m.level.level[3] = NAN; }));
   EXPECT_TRUE(refused([](Implicit& m) { m.level.hold[3] = 2; }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.level.alone[3] = -1; }));
   EXPECT_TRUE(refused([](Implicit& m) { m.level.inward.pop_back(); }));
   EXPECT_TRUE(refused([](Implicit& m) { m.level.neighbours.back() += 1; }));
   EXPECT_TRUE(refused([](Implicit& m) { m.level.part[0] = 2; }));

@@ -121,8 +121,9 @@ inline std::vector<reference::Held> HeldOf(const SkinSurface& skin, const LevelS
   std::vector<reference::Held> held;
   for (const std::uint32_t lane : layout.lane) {
     const std::uint32_t p = skin.lane_point[lane];
-    held.push_back(
-        {.hold = skin.IsSkin(p) ? double{level.hold[p]} : -1, .room = double{level.room[p]}});
+    held.push_back({.hold = skin.IsSkin(p) ? double{level.hold[p]} : -1,
+                    .room = double{level.room[p]},
+                    .alone = double{level.alone[p]}});
   }
   return held;
 }
