@@ -1,7 +1,10 @@
 // rows-inl.h - packs of points that are stored as rows of four floats, the last one unused.
 //
-// Rows are 16-byte aligned. A register takes four times as many floats as it has rows, so rows are
-// loaded in whole registers and transposed there. Nothing is rounded.
+// Rows are 16-byte aligned. They are loaded into whole registers, of one to four rows, and
+// transposed there. Nothing is rounded.
+//
+//    LoadRows   rows number(0) ... number(15)
+//    StoreRows  16 rows; the fourth number of each becomes 0
 #if defined(SINEW_CORE_SIMD_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SINEW_CORE_SIMD_ROWS_INL_H_
 #undef SINEW_CORE_SIMD_ROWS_INL_H_
@@ -16,10 +19,10 @@ namespace sinew::HWY_NAMESPACE {
 
 #if HWY_TARGET == HWY_EMU128 || HWY_TARGET == HWY_SCALAR
 
-// Rows number(0) ... number(15).
 template <class Number>
 HWY_INLINE PackPoint LoadRows(const float* rows, Number number) {
   PackPoint points;
+  HWY_UNROLL(1)
   for (std::size_t i = 0; i < 16; ++i) {
     const float* const row = rows + std::size_t{4} * number(i);
     points.x.v[i] = row[0];
@@ -29,8 +32,8 @@ HWY_INLINE PackPoint LoadRows(const float* rows, Number number) {
   return points;
 }
 
-// 16 rows; the fourth number of each becomes 0.
 HWY_INLINE void StoreRows(const PackPoint& points, float* rows) {
+  HWY_UNROLL(1)
   for (std::size_t i = 0; i < 16; ++i) {
     rows[4 * i] = points.x.v[i];
     rows[4 * i + 1] = points.y.v[i];
@@ -66,6 +69,7 @@ HWY_INLINE void StoreEveryFourthRow(hn::Vec<hn::CappedTag<float, 4 * blocks> > v
   }
 }
 
+// Interleaves pairs of floats, as doubles are.
 HWY_INLINE PackVec LowerPairs(PackVec a, PackVec b) {
   const hn::RepartitionToWide<PackTag> pairs;
   return hn::BitCast(PackTag(),

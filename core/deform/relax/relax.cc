@@ -281,6 +281,7 @@ void Relax::Run(const StageFrame& frame) const {
     now = next;
     std::swap(next, spare);
   }
+  // The last pass stored how far each point slid.
   frame.task.For(frame.out.size(), kBlockGrain, [&](std::size_t begin, std::size_t end) {
     SlideKernel(lane_point.data() + begin * kLanes, end - begin, now, frame.in[begin].x,
                 frame.out[begin].x);

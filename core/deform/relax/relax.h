@@ -49,7 +49,7 @@ struct Relax : MethodOf<Relax, RelaxParams> {
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
     const std::size_t points = self.points(), edges = self.ring.size();
-    visit("iterations", self.iterations, rule::Within{0, 100});
+    visit("iterations", self.iterations, rule::Within{1, 100});
     visit("strength", self.strength, rule::Within{0, 1});
     visit("point_lane", self.point_lane, rule::Size(1, rule::Lanes()), rule::Below(rule::Lanes()));
     visit("lane_point", self.lane_point, rule::Size(rule::Lanes()), rule::Below(points));

@@ -15,7 +15,7 @@ inline constexpr std::size_t kMostSteps = 17;  // further ones are ignored
 //                   with weight 0; else all points have `steps` neighbours
 //    outside        [16] 1 if the normal points outward, -1 if inward; 64-byte aligned, as weights
 //    points, out    [first + 16][4] or more, x y z 0, 16-byte aligned
-//    from           the same, or null: out becomes the way from there
+//    from           as `points`, or null; if given, out becomes the difference from it
 void RelaxKernel(const std::uint32_t* ring, const float* weights, std::size_t steps, bool closed,
                  const float* outside, float strength, const float* points, const float* from,
                  std::size_t first, float* out);
@@ -24,7 +24,7 @@ void RelaxKernel(const std::uint32_t* ring, const float* weights, std::size_t st
 // points are too far apart for a difference.
 //
 //    lane_point  [blocks * 16]
-//    slid        [P][4] x y z 0
+//    slid        [P][4] x y z 0, 16-byte aligned
 //    in, out     [blocks][3][16] x y z, 64-byte aligned
 void SlideKernel(const std::uint32_t* lane_point, std::size_t blocks, const float* slid,
                  const float* in, float* out);

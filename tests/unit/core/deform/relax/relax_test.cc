@@ -352,6 +352,7 @@ TEST(Relax, CheckRejectsInconsistentTables) {
     return spoilt.Check(*layout, 2).code() == absl::StatusCode::kDataLoss;
   };
   EXPECT_FALSE(refused([](Relax&) {}));
+  EXPECT_TRUE(refused([](Relax& r) { r.iterations = 0; }));
   EXPECT_TRUE(refused([](Relax& r) { r.iterations = 101; }));
   EXPECT_TRUE(refused([](Relax& r) { r.strength = std::nanf(""); }));
   EXPECT_TRUE(refused([](Relax& r) { r.point_lane[3] = 1 << 20; }));
