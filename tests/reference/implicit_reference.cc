@@ -47,10 +47,9 @@ class Projector {
     const double unit = limbs_.unit * level.size;
     const Vec3d d = Direction(mesh, p, v, level, trust);
     const Vec3d at_bind = Apply(Inverse(limbs_.motions[level.owner]), start);
-    const Vec3d at_bind_ahead =
-        Apply(Inverse(limbs_.motions[level.owner]), start + 0.001 * unit * d);
+    const Vec3d ahead_at_bind = at_bind + 0.001 * unit * Multiply(Transpose(turn_[level.owner]), d);
     const double here = limbs_.from_bone(level.owner, at_bind) / level.size;
-    const double ahead = limbs_.from_bone(level.owner, at_bind_ahead) / level.size;
+    const double ahead = limbs_.from_bone(level.owner, ahead_at_bind) / level.size;
     const double cosine = std::clamp((here - ahead) / 0.001, 2.0 / 3, 1.0);
     const double lost = (limbs_.from_bone(level.owner, mesh.rest[p]) / level.size - here) / cosine;
     const auto contact = [&] {

@@ -70,7 +70,8 @@ class PosedField {
   // the field is closed inside its neighbours: whether the part, without muscles, has the least f
   // there in the bind pose. The point is carried back to it with the part.
   virtual float Trust(std::uint32_t part, const Vec3f& point) const = 0;
-  // From the bone of a part to a point, in units, measured in the bind pose likewise.
+  // Vector from the nearest point of a part's bone to a point, in units and in the axes of the bind
+  // pose, to which the point is carried back likewise.
   virtual Vec3f FromBone(std::uint32_t part, const Vec3f& point) const = 0;
   // [parts] part space to this pose's model space. Part space does not depend on the pose; each
   // part moves rigidly with its joint. Its origin is in the middle of the part's skin.

@@ -51,8 +51,8 @@ struct LevelRay {
   std::uint32_t point = 0;
   std::uint16_t owner = 0;
   float level = 0, room = 0;
-  float outward = 0;  // longest moves without contact
-  float inward = 0;
+  // Longest moves without contact, both >= 0.
+  float outward = 0, inward = 0;
   float size = 1;   // of the owner, in units
   double unit = 1;  // and in model space
   Vec3d start, direction;

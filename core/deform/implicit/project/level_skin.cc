@@ -22,9 +22,10 @@ constexpr double kFits = 0.15, kFitsNot = 0.5;
 // owner and of the strongest other part near it rise from 0.5 to 0.8 together. With a rise from
 // 0.7 to 1 twice as much overlaps; with one from 0.25 to 0.4 skin moves that no two limbs share.
 constexpr double kShared = 0.5, kCarried = 0.8;
-// Distances of two bones at a point up to which, and from which on, it is between two bones of a
-// joint or not. At half of both the skin of a joint keeps its bulge and is not rounded where it is
-// twisted; at double a seventh more overlaps, and the web of a thumb is ragged.
+// Distance between the places of two bones that are nearest to a point. Up to kOneJoint the bones
+// belong to one joint, from kApart on they do not. At half of both the skin of a joint keeps its
+// bulge and is not rounded where it is twisted; at double a seventh more overlaps, and the web of a
+// thumb is ragged.
 constexpr double kOneJoint = 1, kApart = 2;
 // Passes, so that neighbours do not tear. Half and double change no figure by a tenth.
 constexpr int kHoldSmoothing = 2;
@@ -151,9 +152,10 @@ class Binder {
     }
   }
 
-  // Two bones that meet near the point are bones of a joint, and their parts agree on the level of
+  // Two bones that meet near the point belong to one joint, and their parts agree on the level of
   // their common skin. Between bones that lie apart, such as those of thumb and index finger, each
-  // would pull its own points towards itself: these follow their blend, as far as it is shared.
+  // would pull its own points towards itself; such points follow the blend, the more equally both
+  // bones carry them.
   float AloneBeside(std::size_t p, const LevelSkin::Neighbour& of) const {
     const BoundPoint& point = points_[p];
     const Vec3f at = ToFloat(rest_[p]);

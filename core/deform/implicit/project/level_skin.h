@@ -22,7 +22,9 @@ inline constexpr std::uint16_t kNoOwner = 0xffff;
 // overlaps at a bend of 150 degrees; double changes no figure by more than a tenth.
 inline constexpr float kLeanWidth = 1;
 
-inline constexpr float kMostRoom = 1.5f;  // larger rooms are not distinguished
+// Larger rooms are not distinguished. More than the longest move, so that the axis of a round limb
+// is bracketed.
+inline constexpr float kMostRoom = 1.5f;
 
 // The neighbours of a point; where there are more, those with the smallest lead. Half and double
 // change no figure by a tenth.
@@ -42,7 +44,7 @@ struct LevelSkin {
                                           // axis of a round limb
   std::vector<float> from_bone;           // [P] distance from the owner's bone
   std::vector<float> own_weight;          // [P] skin weight of the owner's joints
-  std::vector<float> alone;               // [P] share of a move without contact that is made: less
+  std::vector<float> alone;               // [P] share of the longest move without contact: less
                                           // between bones that lie apart
   std::vector<float> hold;                // [P] share of a move that is made: less where the field
                                           // does not fit the skin, or many parts share it

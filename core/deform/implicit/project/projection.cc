@@ -241,23 +241,27 @@ class Projection {
   // How far a ray may go, from what is near its start.
   void SetLimits(LevelRay& ray, const Near& near, std::size_t i) const {
     const float own = near.own->value[i] / ray.size;
-    float swell = near.own->swell[i];
+    double swell = double{near.own->swell[i]};
     for (const auto& [part, f] : near.others) {
       LevelContact& with = *ray.ContactWith(part->part);
-      swell = std::max(swell, with.trust * part->swell[i]);
+      swell = std::max(swell, double{with.trust * part->swell[i]});
       with.begun = std::max(0.0f, kWidestContact - (f - own + with.slack));
     }
     const Vec3d from_bone = ToDouble(posed_.FromBone(ray.owner, ToFloat(ray.start)));
-    const Vec3d at_bind = Multiply(Transpose(turns_[ray.owner]), ray.direction);
-    // Oblique rays need a longer way for the same change.
-    constexpr double kLeastCosine = 2.0 / 3;
-    const double cosine = std::clamp(-Dot(Unit(from_bone), at_bind), kLeastCosine, 1.0);
     const double here = Length(from_bone) / double{ray.size};
-    // How much nearer to its bone than at rest the start is, and how far muscles may push it out.
-    const double lost = (double{level_.from_bone[ray.point] + swell / ray.size} - here) / cosine;
-    const double share = double{level_.alone[ray.point]};
-    ray.outward = static_cast<float>(share * std::max(0.0, lost));
-    ray.inward = static_cast<float>(share * std::max(0.0, -lost));
+    // Oblique rays need a longer way for the same change. The owner is taken as rigid; the least
+    // distance keeps the cosine continuous where a start crosses the bone.
+    constexpr double kLeastCosine = 2.0 / 3, kLeastDistance = 0.01;
+    const Vec3d direction = Multiply(Transpose(turns_[ray.owner]), ray.direction);
+    const double along = -Dot(from_bone, direction) / double{ray.size};
+    const double cosine = std::clamp(along / std::max(here, kLeastDistance), kLeastCosine, 1.0);
+    // How much nearer to its bone than at rest the start is, and how far muscles push it out.
+    const double lost = (double{level_.from_bone[ray.point]} - here) / cosine;
+    const double pushed = swell / double{ray.size} / cosine;
+    const double alone = double{level_.alone[ray.point]};
+    ray.outward = static_cast<float>(
+        std::max(0.0, alone * std::max(lost, 0.0) + std::min(lost, 0.0) + pushed));
+    ray.inward = static_cast<float>(alone * std::max(0.0, -lost - pushed));
   }
 
   LevelContact NewContact(const LevelRay& ray, std::uint16_t part) const {

@@ -11,8 +11,10 @@
 // has brought it nearer to its bone, or away from it. Where limbs meet, the leads stop the point at
 // the surface between them; a limb counts as far as it is trusted (PosedField::Trust). The owner
 // and the ray are fixed by the bind and the pose, and all limits are continuous. No point moves
-// farther than |T(0)| over the least slope, nor beyond the axis of its owner, behind which T falls
-// again. So the result is continuous in the pose. At rest T(0) = 0.
+// farther than |T(0)| over the least slope, nor farther inward than the axis of its owner was at
+// rest, behind which T falls again. So the result is continuous in the pose as long as T rises
+// along the ray up to there. Between bones that lie apart, such as in the web of a thumb, moves
+// without contact fade out. At rest T(0) = 0.
 //
 // T follows the fields and their composition of Vaillant et al. 2013; the fixed owner and the fixed
 // ray take the place of its march along the gradient, which stops where the gradient turns, and

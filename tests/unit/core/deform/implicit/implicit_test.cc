@@ -15,6 +15,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/base/smooth_step.h"
 #include "core/deform/dqs/dqs.h"
 #include "core/deform/engine/deformer.h"
 #include "core/deform/engine/recipe_text.h"
@@ -267,25 +268,32 @@ TEST(Implicit, UsesUnder110BytesPerVertexWithoutFields) {
   }
 }
 
-// Least share of moves without contact, of the points between the joint's rings at x = -1 and 1.
-float LeastAlone(const Rig& rig) {
-  const auto layout = ValueOrDie(BlockLayout::Create(rig));
-  Task task;
-  const Implicit implicit =
-      ValueOrDie(Implicit::Bind({rig, *layout, RigSurface(rig, *layout)}, {}, task));
-  return std::ranges::min(implicit.level.alone);
-}
-
-TEST(Implicit, OnlySkinOfOneJointMovesWithoutContact) {
-  const auto with_offset = [](double y) {
+// The cylinder with the second joint beside the skin, whose vertices at x < 1 both joints carry.
+TEST(Implicit, MovesWithoutContactFadeBetweenBonesApart) {
+  for (const double offset : {0.0, 0.5, 3.0}) {
     RigSource source = testing::CanonicalCylinderSource();
-    source.rest_local[1].m[7] += y;
-    source.bindings[1].inverse_bind.m[7] -= y;
-    return LeastAlone(testing::MakeRig(std::move(source)));
-  };
-  EXPECT_GT(with_offset(0), 0.99f);
-  EXPECT_GT(with_offset(0.5), 0.99f);
-  EXPECT_EQ(with_offset(3), 0);
+    source.rest_local[1].m[7] += offset;
+    source.bindings[1].inverse_bind.m[7] -= offset;
+    const Rig rig = testing::MakeRig(std::move(source));
+    const auto layout = ValueOrDie(BlockLayout::Create(rig));
+    Task task;
+    const Implicit implicit =
+        ValueOrDie(Implicit::Bind({rig, *layout, RigSurface(rig, *layout)}, {}, task));
+    std::size_t between = 0;
+    for (std::size_t v = 0; v < rig.vertices(); ++v) {
+      const double x = double{rig.mesh().positions()[v].x};
+      const std::uint32_t p = implicit.skin.lane_point[layout->lane[v]];
+      if (x > -0.01 || !implicit.skin.IsSkin(p)) continue;
+      const double first = SmoothStep((1 - x) / 2);  // weight of the first joint
+      const double alone = double{implicit.level.alone[p]};
+      EXPECT_GT(alone, (offset < 1 || x <= -1 ? 1 : SmoothStep(2 * first - 1)) - 0.01) << x;
+      if (offset > 1 && x > -0.2) {
+        EXPECT_LT(alone, 0.5) << x;
+        ++between;
+      }
+    }
+    EXPECT_EQ(between > 0, offset > 1);
+  }
 }
 
 TEST(Implicit, CheckRejectsInconsistentTables) {

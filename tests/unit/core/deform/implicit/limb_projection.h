@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -82,6 +83,10 @@ class LimbProjection {
     status.Update(CheckFields("level", level_, sizes));
     status.Update(skin_.Check());
     if (!status.ok()) ValueOrDie<int>(status);
+  }
+  // Replaces the table by of(p).
+  void SetAlone(const std::function<float(std::size_t)>& of) {
+    for (std::size_t p = 0; p < level_.points(); ++p) level_.alone[p] = of(p);
   }
   const Rig& rig() const { return rig_; }
   const SkinSurface& skin() const { return skin_; }
