@@ -65,11 +65,14 @@ class Projector {
       }
       return most;
     };
+    const double shift = std::max(0.0, Posed(level.owner, start, level.size).value - level.value -
+                                           held.alone * std::max(0.0, -lost));
     double most_inward = 0, in_contact = 0, alone = 0, reach = 0;
     double t = 0, below = 0, above = 0, below_value = 0, above_value = 0;
     bool has_below = false, has_above = false;
     for (int round = 0; round < 40; ++round) {
-      const auto [value, slope] = At(start + (t * unit) * d, t, d, mesh.rest[p], v, level, trust);
+      const auto [value, slope] =
+          At(start + (t * unit) * d, t, d, mesh.rest[p], v, level, trust, shift);
       if (round == 0) {
         reach = std::min(1.0, std::abs(value) / kLeastSlope);
         most_inward = std::min(held.room, reach);
@@ -204,9 +207,9 @@ class Projector {
   }
 
   Value At(const Vec3d& x, double t, const Vec3d& d, const Vec3d& rest, std::size_t v,
-           const Level& level, const std::vector<double>& trust) const {
+           const Level& level, const std::vector<double>& trust, double shift) const {
     const FieldValue own = Posed(level.owner, x, level.size);
-    Value now = {level.value - own.value, -Dot(own.gradient, d)};
+    Value now = {level.value + shift - own.value, -Dot(own.gradient, d)};
     const double rise = t < 0 ? 0.3 : 0;
     for (std::size_t b = 0; contact_ && b < parts(); ++b) {
       if (b == level.owner) continue;

@@ -112,6 +112,7 @@ class Projection {
       rays[i].room = level_.room[list[i]];
       rays[i].size = size_[rays[i].owner];
       rays[i].unit = double{rays[i].size * posed_.unit()};
+      rays[i].skinned = SkinnedOf(rays[i]);
       rays[i].start = StartOf(rays[i]);
       all[i] = &rays[i];
     }
@@ -132,18 +133,21 @@ class Projection {
     }
   }
 
+  Vec3d SkinnedOf(const LevelRay& ray) const {
+    const float* const at = at_.data() + std::size_t{4} * ray.point;
+    return {at[0], at[1], at[2]};
+  }
+
   // The skinned point, or, the more its owner is bent, where the point was carried from its
   // position before.
   Vec3d StartOf(const LevelRay& ray) const {
-    const float* const at = at_.data() + std::size_t{4} * ray.point;
-    const Vec3d skinned = {at[0], at[1], at[2]};
     const double tracked = Tracked(ray.point);
-    if (!(tracked > 0)) return skinned;
+    if (!(tracked > 0)) return ray.skinned;
     const float* const last = before_->points.data() + std::size_t{3} * ray.point;
-    const Vec3d aside = Carried(ray, {last[0], last[1], last[2]}) - skinned;
+    const Vec3d aside = Carried(ray, {last[0], last[1], last[2]}) - ray.skinned;
     // A length beyond the limit approaches it smoothly.
     const double far = Length(aside) / (kFarthest * ray.unit), squared = far * far;
-    return skinned + (kKept * tracked / std::sqrt(std::sqrt(1 + squared * squared))) * aside;
+    return ray.skinned + (kKept * tracked / std::sqrt(std::sqrt(1 + squared * squared))) * aside;
   }
 
   // How much a point starts from its position before.
@@ -262,10 +266,12 @@ class Projection {
     ray.outward = static_cast<float>(
         std::max(0.0, alone * std::max(lost, 0.0) + std::min(lost, 0.0) + pushed));
     ray.inward = static_cast<float>(alone * std::max(0.0, -lost - pushed));
+    ray.shift = std::max(0.0, double{own - ray.level - ray.inward});
   }
 
   LevelContact NewContact(const LevelRay& ray, std::uint16_t part) const {
-    LevelContact made = {.part = part, .trust = posed_.Trust(part, ToFloat(ray.start))};
+    // At the skinned point: a tracked point that contact has moved would lose it again.
+    LevelContact made = {.part = part, .trust = posed_.Trust(part, ToFloat(ray.skinned))};
     made.strength = contact_ ? made.trust : 0;
     made.size = std::min(1.0f, size_[part] / ray.size);
     for (std::size_t k = level_.neighbours[ray.point]; k < level_.neighbours[ray.point + 1]; ++k) {
@@ -314,7 +320,7 @@ class Projection {
              part.z[i] * ray.direction.z;
     };
     const double own = double{near.own->value[i] / ray.size}, own_slope = slope_of(*near.own);
-    const double depth = double{ray.level} - own;
+    const double depth = double{ray.level} + ray.shift - own;
     LevelValue level = {.value = depth, .slope = -own_slope, .depth = depth};
     const double rise = ray.t < 0 ? kOutwardSlope : 0;
     for (const auto& [part, f] : near.others) {
