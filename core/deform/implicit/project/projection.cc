@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "core/base/smooth_step.h"
@@ -68,6 +69,7 @@ class Projection {
   // The points of a chunk: a first evaluation of all, then rounds for those off their level.
   void Solve(std::uint32_t begin, std::uint32_t end) {
     std::vector<LevelRay> moving;
+    moving.reserve(end - begin);
     std::array<std::uint32_t, kLanes> list;
     std::size_t count = 0;
     const auto flush = [&] {
@@ -129,7 +131,7 @@ class Projection {
       SetDirection(rays[i]);
       SetLimits(rays[i], near, i);
       rays[i].Step(LevelAt(rays[i], near, i));
-      moving.push_back(rays[i]);
+      moving.push_back(std::move(rays[i]));
     }
   }
 
