@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "client/cli/base/printable.h"
 #include "client/cli/base/quantity.h"
@@ -26,7 +27,7 @@ using Json = nlohmann::ordered_json;
 struct Options {
   ReadOptions read;
   std::string file;
-  bool joints = false;
+  bool joints = false, projection = false;
   double fps = 24;
 };
 
@@ -34,6 +35,7 @@ struct Report {
   CharacterFile character;
   RigTraits facts;
   std::vector<client::Problem> problems;  // of the import, a server, and the rig
+  std::optional<double> unprojected;      // % of the skin, if asked for
 };
 
 const char* AxisName(client::UpAxis axis) {
@@ -179,6 +181,14 @@ std::string JointTree(const client::RigData& rig) {
   return text;
 }
 
+std::string ProjectionLine(const Report& report) {
+  if (!report.unprojected) return "";
+  return absl::StrFormat(
+      "\nimplicit does not project %.1f %% of the skin; `sinew bind FILE --deformer "
+      "implicit_skinning` says why\n",
+      *report.unprojected);
+}
+
 std::string ProblemList(const Report& report) {
   Table table({{"problem"}, {"where"}, {"what"}});
   for (const client::Problem& problem : report.problems) {
@@ -233,6 +243,7 @@ Json ReportJson(const Report& report, double fps) {
   }
   for (const std::size_t j : report.facts.joints_without_weights)
     idle.push_back(character.rig.joints[j].name);
+  const Json unprojected = report.unprojected ? Json(*report.unprojected) : Json();
   return {{"file", character.label},
           {"format", character.format},
           {"rig", client::RigName(character.rig_bytes)},
@@ -248,16 +259,39 @@ Json ReportJson(const Report& report, double fps) {
           {"muscles", MusclesJson(character.rig)},
           {"fps", fps},
           {"clips", clips},
+          {"unprojected_percent", unprojected},
           {"problems", problems}};
+}
+
+// % of the skin that implicit leaves at the skinned position.
+absl::StatusOr<double> FindUnprojected(Context& context, const client::Client& connection,
+                                       const std::string& rig) {
+  SINEW_ASSIGN_OR_RETURN(
+      client::Session session,
+      connection.CreateSession({.rig = rig, .recipe = "dqs | implicit"}, context.call()));
+  const auto line = context.MakeProgress("Bind");
+  SINEW_ASSIGN_OR_RETURN(
+      session,
+      connection.WaitSession(
+          session.name, [line](const client::Session& seen) { line->Update(seen.progress); },
+          context.call()));
+  const auto at =
+      std::ranges::find(session.statistics, "unprojected_points", &client::BindStatistic::name);
+  if (at == session.statistics.end()) return absl::InternalError("no unprojected_points");
+  return at->value;
 }
 
 // Uploads the rig to a server in this process, which checks it, and binds its muscles for their
 // warnings.
-absl::Status AskServer(const Context& context, const CharacterFile& character,
-                       std::vector<client::Problem>& problems) {
+absl::Status AskServer(Context& context, bool projection, Report& report) {
+  const CharacterFile& character = report.character;
   SINEW_ASSIGN_OR_RETURN(const LocalService service, StartLocalService());
   const auto rig = service.client.UploadRig(std::string_view(character.rig_bytes));
   if (!rig.ok()) return PlacedInMuscleFile(character.muscles, rig.status());
+  if (projection) {
+    SINEW_ASSIGN_OR_RETURN(report.unprojected,
+                           FindUnprojected(context, service.client, rig->rig.name));
+  }
   if (character.rig.muscles.empty()) return absl::OkStatus();
   auto session = service.client.CreateSession({.rig = rig->rig.name, .recipe = "lbs | muscle"},
                                               context.call());
@@ -265,26 +299,26 @@ absl::Status AskServer(const Context& context, const CharacterFile& character,
   if (absl::IsResourceExhausted(session.status())) return absl::OkStatus();  // the rig is valid
   if (!session.ok()) return PlacedInMuscleFile(character.muscles, session.status());
   for (client::Problem& warning : PlacedInMuscleFile(character.muscles, session->warnings)) {
-    problems.push_back({.message = std::move(warning.message)});
+    report.problems.push_back({.message = std::move(warning.message)});
   }
   return absl::OkStatus();
 }
 
-// Adds what is wrong with the rig to `problems`. An error: a server with default settings refuses
+// Adds what is wrong with the rig to the problems. An error: a server with default settings refuses
 // it, because it is invalid or exceeds a limit.
-absl::Status CheckRig(const Context& context, const CharacterFile& character,
-                      std::vector<client::Problem>& problems) {
-  const absl::Status accepted = AskServer(context, character, problems);
+absl::Status CheckRig(Context& context, bool projection, Report& report) {
+  const absl::Status accepted = AskServer(context, projection, report);
   if (accepted.ok()) {
-    const std::vector<client::Problem> lint = Lint(character.rig);
-    problems.insert(problems.end(), lint.begin(), lint.end());
+    const std::vector<client::Problem> lint = Lint(report.character.rig);
+    report.problems.insert(report.problems.end(), lint.begin(), lint.end());
   }
   const bool limit = absl::IsResourceExhausted(accepted);
   if (!limit && !absl::IsInvalidArgument(accepted)) return absl::OkStatus();
-  problems.push_back({.severity = client::Severity::kError,
-                      .message = absl::StrCat(limit ? "a server with default limits refuses " : "",
-                                              accepted.message()),
-                      .code = accepted.code()});
+  report.problems.push_back(
+      {.severity = client::Severity::kError,
+       .message =
+           absl::StrCat(limit ? "a server with default limits refuses " : "", accepted.message()),
+       .code = accepted.code()});
   return accepted;
 }
 
@@ -293,14 +327,14 @@ absl::Status Inspect(Context& context, const Options& options) {
   SINEW_ASSIGN_OR_RETURN(report.character, ReadCharacter(options.file, options.read));
   report.facts = CountRig(report.character.rig);
   report.problems = report.character.problems;
-  const absl::Status accepted = CheckRig(context, report.character, report.problems);
+  const absl::Status accepted = CheckRig(context, options.projection, report);
   if (context.json()) {
     context.PrintJson(ReportJson(report, options.fps));
   } else {
     context.Print(absl::StrCat(Overview(report), MeshTable(report),
                                MuscleTable(report.character.rig), ClipTable(report, options.fps),
                                options.joints ? JointTree(report.character.rig) : "",
-                               ProblemList(report)));
+                               ProjectionLine(report), ProblemList(report)));
   }
   return accepted;
 }
@@ -315,10 +349,13 @@ void AddInspect(CommandList& commands) {
   set.AddText("FILE", options->file, "Character file, .sinewrig or model:NAME").Required();
   AddReadOptions(set, options->read);
   set.AddFlag("--joints", options->joints, "Print the joint tree");
+  set.AddFlag("--projection", options->projection,
+              "Bind implicit and print how much of the skin it does not project");
   set.AddNumber("--fps", options->fps, 0.001, 100'000, "Rate at which frames are counted");
   set.SetFooter(R"(Needs no server. Exit code 65 if the file is damaged or a server would refuse it.
 Examples:
   sinew inspect hero.glb --joints
+  sinew inspect hero.glb --projection
   sinew inspect hero.fbx --json | jq .problems
 See also: sinew bake, sinew render, sinew upload.)");
 }

@@ -1,8 +1,10 @@
 // The commands around a bake: methods, sessions, rigs, delete, stats, render, bench.
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -296,6 +298,20 @@ TEST_F(Tools, RenderLooksAtJoint) {
   EXPECT_EQ(bad.exit_code, 65);
   EXPECT_THAT(bad.err, HasSubstr("tail"));
   EXPECT_FALSE(std::filesystem::exists(folder_ / "x.png"));
+}
+
+TEST_F(Tools, InspectPrintsHowMuchSkinIsNotProjected) {
+  EXPECT_TRUE(JsonAt({"inspect", "model:hand"})["unprojected_percent"].is_null());
+  const double percent = JsonAt({"inspect", "model:hand", "--projection"})["unprojected_percent"];
+  EXPECT_GE(percent, 0);
+  EXPECT_LT(percent, 50);
+  const Json bound = JsonAt({"bind", "model:hand", "--deformer", "dqs | implicit"});
+  const auto same = [&](const Json& statistic) {
+    return statistic["name"] == "unprojected_points" && statistic["value"] == percent;
+  };
+  EXPECT_EQ(std::ranges::count_if(bound["statistics"], same), 1);
+  EXPECT_THAT(At({"inspect", "model:hand", "--projection"}).out,
+              HasSubstr(absl::StrFormat("implicit does not project %.1f %% of the skin", percent)));
 }
 
 TEST_F(Tools, RenderShowsWeightsWithoutDeformer) {
