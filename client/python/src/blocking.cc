@@ -19,6 +19,18 @@ namespace {
 
 constexpr std::chrono::milliseconds kSignalPoll{50};
 
+bool OnMainThread() {
+  const py::module_ threading = py::module_::import("threading");
+  return threading.attr("current_thread")().is(threading.attr("main_thread")());
+}
+
+// Ends a thread silently: a traceback that it prints while the interpreter ends can abort the
+// process, because it may hold the lock of stderr for ever.
+[[noreturn]] void EndThread() {
+  PyErr_SetNone(PyExc_SystemExit);
+  throw py::error_already_set();
+}
+
 // The calls that run, of all threads.
 struct Calls {
   std::mutex mutex;
@@ -31,9 +43,9 @@ Calls* calls = new Calls;  // another one in the child of a fork, which has one 
 class RunningCall {
  public:
   explicit RunningCall(std::stop_source& stop) : list_(calls), stop_(&stop) {
-    const std::lock_guard lock(list_->mutex);
-    if (list_->ending) Raise(absl::CancelledError("the interpreter ends"));
-    list_->stops.insert(stop_);
+    if (Begin()) return;
+    if (!OnMainThread()) EndThread();
+    Raise(absl::CancelledError("the interpreter ends"));
   }
   ~RunningCall() {
     const std::lock_guard lock(list_->mutex);
@@ -43,7 +55,18 @@ class RunningCall {
   RunningCall(const RunningCall&) = delete;
   RunningCall& operator=(const RunningCall&) = delete;
 
+  bool ending() const {
+    const std::lock_guard lock(list_->mutex);
+    return list_->ending;
+  }
+
  private:
+  bool Begin() {
+    const std::lock_guard lock(list_->mutex);
+    if (!list_->ending) list_->stops.insert(stop_);
+    return !list_->ending;
+  }
+
   Calls* const list_;
   std::stop_source* const stop_;
 };
@@ -76,11 +99,6 @@ class Cancellation {
 };
 thread_local Cancellation* Cancellation::entered = nullptr;
 
-bool OnMainThread() {
-  const py::module_ threading = py::module_::import("threading");
-  return threading.attr("current_thread")().is(threading.attr("main_thread")());
-}
-
 }  // namespace
 
 void Block(std::stop_source stop, const std::function<void()>& work) {
@@ -90,8 +108,11 @@ void Block(std::stop_source stop, const std::function<void()>& work) {
     cancelled.emplace(entered->token(), [stop]() mutable { stop.request_stop(); });
   }
   if (!OnMainThread()) {
-    const py::gil_scoped_release release;
-    work();
+    {
+      const py::gil_scoped_release release;
+      work();
+    }
+    if (call.ending()) EndThread();
     return;
   }
   std::future<void> done = std::async(std::launch::async, work);

@@ -14,8 +14,8 @@ namespace sinew::python {
 // Runs `work` without the GIL. On the main thread, where Python handles signals, it runs in another
 // thread meanwhile: Ctrl-C requests the stop and is raised once `work` has returned. `work` uses
 // Python through Callback only. So does a Cancellation that is entered, and the end of the
-// interpreter, which waits for `work`: its thread could not take the GIL again. After that, raises
-// kCancelled.
+// interpreter, which waits for `work`: its thread could not take the GIL again. After that, other
+// threads than the main one end (SystemExit), and the main one raises kCancelled.
 void Block(std::stop_source stop, const std::function<void()>& work);
 
 // A handle to the calls of a thread that another thread ends; _Cancellation in Python. As a context
