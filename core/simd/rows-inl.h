@@ -57,18 +57,6 @@ HWY_INLINE auto EveryFourthRow(const float* rows, Number number, std::size_t fir
   }
 }
 
-template <std::size_t blocks>
-HWY_INLINE void StoreEveryFourthRow(hn::Vec<hn::CappedTag<float, 4 * blocks> > v, float* rows) {
-  const hn::CappedTag<float, 4 * blocks> tag;
-  if constexpr (blocks == 1) {
-    hn::Store(v, tag, rows);
-  } else {
-    constexpr std::size_t half = blocks / 2;
-    StoreEveryFourthRow<half>(hn::LowerHalf(v), rows);
-    StoreEveryFourthRow<half>(hn::UpperHalf(hn::Half<decltype(tag)>(), v), rows + 16 * half);
-  }
-}
-
 // Interleaves pairs of floats, as doubles are.
 HWY_INLINE PackVec LowerPairs(PackVec a, PackVec b) {
   const hn::RepartitionToWide<PackTag> pairs;
@@ -105,17 +93,8 @@ HWY_INLINE PackPoint LoadRows(const float* rows, Number number) {
 HWY_INLINE void StoreRows(const PackPoint& points, float* rows) {
   HWY_UNROLL(4)
   for (std::size_t i = 0; i < kVecs; ++i) {
-    const PackVec x = points.x.v[i], y = points.y.v[i], z = points.z.v[i];
-    const PackVec zero = hn::Zero(PackTag());
-    const PackVec xy01 = hn::InterleaveLower(PackTag(), x, y);
-    const PackVec xy23 = hn::InterleaveUpper(PackTag(), x, y);
-    const PackVec z01 = hn::InterleaveLower(PackTag(), z, zero);
-    const PackVec z23 = hn::InterleaveUpper(PackTag(), z, zero);
-    float* const to = rows + i * kVecLanes * 4;
-    StoreEveryFourthRow<kVecLanes / 4>(LowerPairs(xy01, z01), to);
-    StoreEveryFourthRow<kVecLanes / 4>(UpperPairs(xy01, z01), to + 4);
-    StoreEveryFourthRow<kVecLanes / 4>(LowerPairs(xy23, z23), to + 8);
-    StoreEveryFourthRow<kVecLanes / 4>(UpperPairs(xy23, z23), to + 12);
+    hn::StoreInterleaved4(points.x.v[i], points.y.v[i], points.z.v[i], hn::Zero(PackTag()),
+                          PackTag(), rows + i * kVecLanes * 4);
   }
 }
 
