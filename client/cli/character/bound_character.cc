@@ -56,6 +56,16 @@ absl::StatusOr<client::UploadedRig> UploadCharacter(Context& context,
   return uploaded;
 }
 
+absl::StatusOr<client::Session> WaitUntilBound(Context& context, const client::Client& connection,
+                                               const std::string& name) {
+  const auto line = context.MakeProgress("Bind");
+  absl::StatusOr<client::Session> session = connection.WaitSession(
+      name, [line](const client::Session& seen) { line->Update(seen.progress); }, context.call());
+  // An interrupted user does not need the bind; a session shared with others only loses this lease.
+  if (absl::IsCancelled(session.status())) (void)connection.DeleteSession(name, {});
+  return session;
+}
+
 absl::StatusOr<client::Character> BindCharacter(Context& context, const CharacterFile& character,
                                                 const std::string& recipe_text) {
   SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());

@@ -16,6 +16,10 @@ namespace sinew::cli {
 absl::StatusOr<client::UploadedRig> UploadCharacter(Context& context,
                                                     const CharacterFile& character);
 
+// Waits with a progress line until a session is ready. Errors of WaitSession.
+absl::StatusOr<client::Session> WaitUntilBound(Context& context, const client::Client& connection,
+                                               const std::string& name);
+
 // Uploads and binds with a progress line; warnings of the server go to stderr.
 // Errors of Connect and client::Character::Create.
 absl::StatusOr<client::Character> BindCharacter(Context& context, const CharacterFile& character,

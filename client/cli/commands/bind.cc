@@ -39,16 +39,6 @@ absl::StatusOr<std::string> RigOf(Context& context, const std::string& rig,
   return uploaded.rig.name;
 }
 
-absl::StatusOr<client::Session> Wait(Context& context, const client::Client& connection,
-                                     const std::string& name) {
-  const auto line = context.MakeProgress("Bind");
-  absl::StatusOr<client::Session> session = connection.WaitSession(
-      name, [line](const client::Session& seen) { line->Update(seen.progress); }, context.call());
-  // An interrupted user does not need the bind; a session shared with others only loses this lease.
-  if (absl::IsCancelled(session.status())) (void)connection.DeleteSession(name, {});
-  return session;
-}
-
 void PrintEstimate(const Context& context, const client::Session& session) {
   const client::Estimate& estimate = session.estimate;
   context.Print(absl::StrCat("bind about ", DurationText(estimate.bind_time), "\nframe about ",
@@ -83,7 +73,7 @@ absl::Status Bind(Context& context, const Options& options) {
   }
   SINEW_ASSIGN_OR_RETURN(client::Session session, std::move(created));
   if (!options.no_wait && !options.dry_run) {
-    SINEW_ASSIGN_OR_RETURN(session, Wait(context, connection, session.name));
+    SINEW_ASSIGN_OR_RETURN(session, WaitUntilBound(context, connection, session.name));
   }
   context.Warn(session.warnings);
   NoteMeasures(context, session);

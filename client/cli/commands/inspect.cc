@@ -10,6 +10,7 @@
 #include "client/cli/base/printable.h"
 #include "client/cli/base/quantity.h"
 #include "client/cli/base/table.h"
+#include "client/cli/character/bound_character.h"
 #include "client/cli/character/character_file.h"
 #include "client/cli/character/muscle_file.h"
 #include "client/cli/character/read_options.h"
@@ -269,12 +270,7 @@ absl::StatusOr<double> FindUnprojected(Context& context, const client::Client& c
   SINEW_ASSIGN_OR_RETURN(
       client::Session session,
       connection.CreateSession({.rig = rig, .recipe = "dqs | implicit"}, context.call()));
-  const auto line = context.MakeProgress("Bind");
-  SINEW_ASSIGN_OR_RETURN(
-      session,
-      connection.WaitSession(
-          session.name, [line](const client::Session& seen) { line->Update(seen.progress); },
-          context.call()));
+  SINEW_ASSIGN_OR_RETURN(session, WaitUntilBound(context, connection, session.name));
   const auto at =
       std::ranges::find(session.statistics, "unprojected_points", &client::BindStatistic::name);
   if (at == session.statistics.end()) return absl::InternalError("no unprojected_points");
