@@ -175,7 +175,7 @@ TEST(Projection, IsContinuousInThePose) {
   EXPECT_LT(usual.largest, 0.02);
   EXPECT_LT(usual.most, 0.004);
   EXPECT_LT(deep.largest, 0.05);
-  EXPECT_LT(deep.most, 0.015);
+  EXPECT_LT(deep.most, 0.01);
   // A jump would not shrink with the step; a bend of the path shrinks with its square.
   const Jumps fine = SecondDifferences(100, 130, 0.25);
   EXPECT_LT(fine.most, usual.most / 3);
