@@ -92,14 +92,14 @@ absl::Status ReadGltfAnimations(const tinygltf::Model& model, SceneBuilder& buil
       builder.out.problems.push_back(
           Lost(absl::StrCat(without_node, " channels that animate no node"), path));
     }
-    builder.AddClip(animation.name, path, std::move(clip));
-    for (const Track& track : builder.scene->clips.back()) {
+    for (const Track& track : clip) {
       const SceneNode& node = builder.scene->nodes[track.node];
       if (!node.matrix || track.property == TrackProperty::kWeights) continue;
       builder.out.problems.push_back({Severity::kWarning,
                                       "an animated node is given as a matrix, split into its parts",
                                       node.path});
     }
+    builder.AddClip(animation.name, path, std::move(clip));
   }
   return absl::OkStatus();
 }

@@ -149,9 +149,7 @@ void SceneBuilder::AddClip(const std::string& name, const std::string& path, Sou
              path));
     clip.erase(repeats, clip.end());
   }
-  ClipInfo& info = out.clips.emplace_back();
-  info.name = clip_names_.Take(name, absl::StrCat("clip_", out.clips.size() - 1));
-  info.end = end;
+  ClipInfo info{.name = name, .end = end};
   info.channels = clip.size();
   for (const Track& track : clip) {
     const bool first = &track == &clip.front();
@@ -159,7 +157,13 @@ void SceneBuilder::AddClip(const std::string& name, const std::string& path, Sou
     info.end = std::max(info.end, track.times.back());
     info.keys = std::max(info.keys, track.times.size());
   }
-  scene->clips.push_back(std::move(clip));
+  AddClip(std::move(info), std::make_shared<TrackMotion>(std::move(clip)));
+}
+
+void SceneBuilder::AddClip(ClipInfo info, std::shared_ptr<const Motion> motion) {
+  info.name = clip_names_.Take(info.name, absl::StrCat("clip_", out.clips.size()));
+  out.clips.push_back(std::move(info));
+  scene->clips.push_back(std::move(motion));
 }
 
 absl::Status CheckTrack(const Track& track, const std::string& where) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "client/import/import.h"
+#include "client/import/motion.h"
 #include "client/import/unique_names.h"
 #include "core/base/trs.h"
 #include "core/base/types.h"
@@ -34,27 +35,11 @@ struct SceneNode {
   AffineD Local() const { return matrix ? *matrix : ToAffine(trs); }
 };
 
-enum class TrackProperty : std::uint8_t { kTranslation, kRotation, kScale, kWeights };
-enum class Interpolation : std::uint8_t { kStep, kLinear, kCubic };
-
-// Keys of one property of one node. A cubic key holds in-tangent, value and out-tangent.
-struct Track {
-  std::uint32_t node = 0;
-  TrackProperty property = TrackProperty::kTranslation;
-  Interpolation interpolation = Interpolation::kLinear;
-  std::size_t width = 3;         // numbers per value: 3, 4, or `controls` of the node
-  std::vector<double> times{};   // [n] seconds, not falling, n >= 1
-  std::vector<double> values{};  // [n * width], cubic [n * 3 * width]
-};
-
-// By node; at most one per node and property.
-using SourceClip = std::vector<Track>;
-
 struct AnimatedScene {
   std::vector<SceneNode> nodes;
-  std::vector<std::uint32_t> order;        // all nodes, parents first
-  std::vector<std::uint32_t> joint_nodes;  // [J]
-  std::vector<SourceClip> clips;           // parallel to ImportedScene::clips
+  std::vector<std::uint32_t> order;                  // all nodes, parents first
+  std::vector<std::uint32_t> joint_nodes;            // [J]
+  std::vector<std::shared_ptr<const Motion>> clips;  // parallel to ImportedScene::clips
 };
 
 // A morph target while it is read: dense, in vertex order.
@@ -94,6 +79,9 @@ struct SceneBuilder {
   // Adds a clip. `path`: its place in the file. end: of the take in seconds, if the file says.
   // Of two tracks for one property the first counts, the other is reported as lost.
   void AddClip(const std::string& name, const std::string& path, SourceClip clip, double end = 0);
+
+  // Adds a clip that is not made of tracks; its name is made unique.
+  void AddClip(ClipInfo info, std::shared_ptr<const Motion> motion);
 
  private:
   UniqueNames mesh_names_, control_names_, clip_names_;

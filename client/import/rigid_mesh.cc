@@ -1,0 +1,33 @@
+#include "client/import/rigid_mesh.h"
+
+namespace sinew::client {
+
+Carrier FindCarrier(const AnimatedScene& scene, std::uint32_t node,
+                    const std::vector<bool>& is_joint, const std::vector<bool>& is_animated) {
+  Carrier carrier{.node = node, .to_carrier = {}};
+  for (auto up = static_cast<std::int32_t>(node); up >= 0;) {
+    const auto n = static_cast<std::uint32_t>(up);
+    if (is_joint[n]) {
+      carrier.node = n;
+      return carrier;
+    }
+    if (is_animated[n]) break;
+    carrier.to_carrier = Compose(scene.nodes[n].Local(), carrier.to_carrier);
+    up = scene.nodes[n].parent;
+  }
+  return {.node = node, .to_carrier = {}};
+}
+
+void BindToCarrier(const Carrier& carrier, std::uint32_t joint, std::size_t first, Mesh& mesh) {
+  Skin& skin = mesh.skin;
+  const Affine to_carrier = ToFloat(carrier.to_carrier);
+  const auto slot = static_cast<std::uint32_t>(skin.joints.size());
+  skin.joints.push_back(joint);
+  skin.inverse_bind.insert(skin.inverse_bind.end(), to_carrier.m.begin(), to_carrier.m.end());
+  const std::size_t count = mesh.vertices() - first;
+  skin.influence_counts.insert(skin.influence_counts.end(), count, 1u);
+  skin.influence_joints.insert(skin.influence_joints.end(), count, slot);
+  skin.influence_weights.insert(skin.influence_weights.end(), count, 1.0f);
+}
+
+}  // namespace sinew::client
