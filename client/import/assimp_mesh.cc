@@ -27,19 +27,11 @@ void AppendNumbers(std::initializer_list<float> numbers, std::string& key) {
 class MeshReader {
  public:
   MeshReader(const std::string& path,
-             const std::unordered_map<std::string, std::uint32_t>& joint_of_bone,
-             const FbxPoints* points)
-      : path_(path),
-        joint_of_bone_(joint_of_bone),
-        points_(points),
-        collector_(path, out_.mesh.skin) {}
+             const std::unordered_map<std::string, std::uint32_t>& joint_of_bone)
+      : path_(path), joint_of_bone_(joint_of_bone), collector_(path, out_.mesh.skin) {}
 
   absl::StatusOr<SourceMesh> Read(const std::vector<const aiMesh*>& parts,
                                   std::vector<Problem>& problems) {
-    if (parts.size() != 1 ||
-        (points_ != nullptr && points_->corners.size() != parts[0]->mNumVertices)) {
-      points_ = nullptr;
-    }
     bool normals = false, uneven = false;
     for (const aiMesh* part : parts) {
       SINEW_RETURN_IF_ERROR(Add(*part));
@@ -64,7 +56,6 @@ class MeshReader {
       mesh.face_sizes.clear();
     }
     if (out_.corner_uvs.size() != mesh.face_vertices.size() * 2) out_.corner_uvs.clear();
-    if (points_ != nullptr) SortByPoint();
     return std::move(out_);
   }
 
@@ -72,29 +63,6 @@ class MeshReader {
   using Influences = std::vector<std::vector<Influence>>;  // by corner
 
   bool skinned() const { return !joint_of_bone_.empty(); }
-
-  // Brings the vertices, made by first appearance, into the order of the control points.
-  void SortByPoint() {
-    Mesh& mesh = out_.mesh;
-    const std::size_t count = points_->count;
-    std::vector<std::uint32_t> vertex_of(count, static_cast<std::uint32_t>(count));
-    for (std::uint32_t v = 0; v < point_of_vertex_.size(); ++v) vertex_of[point_of_vertex_[v]] = v;
-    out_.in_file_order =
-        point_of_vertex_.size() == count && std::ranges::count(vertex_of, count) == 0;
-    if (!out_.in_file_order) return;
-    const auto sort = [&](std::vector<float>& values) {
-      std::vector<float> sorted;
-      sorted.reserve(values.size());
-      for (const std::uint32_t v : vertex_of) {
-        sorted.insert(sorted.end(), {values[v * 3], values[v * 3 + 1], values[v * 3 + 2]});
-      }
-      values = std::move(sorted);
-    };
-    sort(mesh.positions);
-    for (SourceTarget& target : out_.targets) sort(target.offsets);
-    for (std::uint32_t& vertex : mesh.face_vertices) vertex = point_of_vertex_[vertex];
-    if (skinned()) SelectInfluences(vertex_of, mesh.skin);
-  }
 
   absl::Status Add(const aiMesh& part) {
     if (part.mVertices == nullptr) return InvalidArgument(path_, ": a mesh without positions");
@@ -189,10 +157,6 @@ class MeshReader {
                   const std::vector<Influence>& influences) const {
     std::string key;
     AppendBytes(nth, key);
-    if (points_ != nullptr) {
-      AppendBytes(points_->corners[corner], key);
-      return key;
-    }
     const aiVector3D& p = part.mVertices[corner];
     AppendNumbers({p.x, p.y, p.z}, key);
     for (unsigned t = 0; t < part.mNumAnimMeshes; ++t) {
@@ -213,7 +177,6 @@ class MeshReader {
     const auto next = static_cast<std::uint32_t>(out_.mesh.vertices());
     const auto [found, is_new] = vertices_.emplace(Key(part, corner, nth, influences), next);
     if (!is_new) return found->second;
-    if (points_ != nullptr) point_of_vertex_.push_back(points_->corners[corner]);
     const aiVector3D& p = part.mVertices[corner];
     out_.mesh.positions.insert(out_.mesh.positions.end(), {p.x, p.y, p.z});
     for (unsigned t = 0; t < out_.targets.size(); ++t) {
@@ -230,12 +193,10 @@ class MeshReader {
 
   const std::string& path_;
   const std::unordered_map<std::string, std::uint32_t>& joint_of_bone_;
-  const FbxPoints* points_;
   SourceMesh out_;
   InfluenceCollector collector_;  // writes into out_.mesh.skin
-  // By the bytes that make a bound joint its index in Skin::joints, or a control point its vertex.
+  // By the bytes that make a bound joint its index in Skin::joints, or a corner its vertex.
   std::unordered_map<std::string, std::uint32_t> slots_, vertices_;
-  std::vector<std::uint32_t> point_of_vertex_;  // if there are points
   std::size_t small_faces_ = 0;
 };
 
@@ -243,9 +204,9 @@ class MeshReader {
 
 absl::StatusOr<SourceMesh> ReadAssimpMesh(
     const std::vector<const aiMesh*>& parts, const std::string& path,
-    const std::unordered_map<std::string, std::uint32_t>& joint_of_bone, const FbxPoints* points,
+    const std::unordered_map<std::string, std::uint32_t>& joint_of_bone,
     std::vector<Problem>& problems) {
-  return MeshReader(path, joint_of_bone, points).Read(parts, problems);
+  return MeshReader(path, joint_of_bone).Read(parts, problems);
 }
 
 }  // namespace sinew::client

@@ -1,9 +1,7 @@
 // assimp_mesh.h - a rig mesh from the Assimp meshes of one node, welded to control points.
 //
-// Assimp hands out one vertex per face corner for FBX and COLLADA. Where the file's control points
-// are known, they are the vertices, in the file's order. Otherwise corners of equal position,
-// influences and morph offsets were one control point (or points that never part); within a face
-// they stay apart.
+// Assimp hands out one vertex per face corner. Corners of equal position, influences and morph
+// offsets were one control point, or points that never part; within a face they stay apart.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -14,7 +12,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "client/import/fbx_points.h"
 #include "client/import/import.h"
 #include "client/import/scene_graph.h"
 
@@ -22,12 +19,10 @@ namespace sinew::client {
 
 // `parts` (materials) of the mesh, one or more; `path` names the node in messages; `joint_of_bone`
 // finds a rig joint by the name of a bone, all bones included. Without bones the mesh gets no skin.
-// `points`, or null: those of the node. in_file_order of the result says whether they were used:
-// not if they do not match the parts, or the faces do not use all of them.
 // kInvalidArgument: bad indices or weights, no faces.
 absl::StatusOr<SourceMesh> ReadAssimpMesh(
     const std::vector<const aiMesh*>& parts, const std::string& path,
-    const std::unordered_map<std::string, std::uint32_t>& joint_of_bone, const FbxPoints* points,
+    const std::unordered_map<std::string, std::uint32_t>& joint_of_bone,
     std::vector<Problem>& problems);
 
 }  // namespace sinew::client

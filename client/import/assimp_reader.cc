@@ -9,7 +9,6 @@
 #include <assimp/Importer.hpp>
 #include <cmath>
 #include <exception>
-#include <map>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -17,18 +16,11 @@
 #include "client/import/assimp_animation.h"
 #include "client/import/assimp_fence.h"
 #include "client/import/assimp_mesh.h"
-#include "client/import/fbx_points.h"
 #include "client/import/scene_graph.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
 namespace {
-
-constexpr int kInheritScaleNotAtAll = 2;  // FBX InheritType eInheritRrs
-
-const char* FormatName(AssimpFormat format) {
-  return format == AssimpFormat::kFbx ? "FBX" : "COLLADA";
-}
 
 AffineD ToAffine(const aiMatrix4x4& m) {
   return {{m.a1, m.a2, m.a3, m.a4, m.b1, m.b2, m.b3, m.b4, m.c1, m.c2, m.c3, m.c4}};
@@ -37,13 +29,8 @@ AffineD ToAffine(const aiMatrix4x4& m) {
 // Turns an Assimp scene into nodes, skeleton, meshes and clips; one use.
 class SceneReader {
  public:
-  // points: of FBX files, see ReadFbxPoints.
-  SceneReader(const aiScene& source, AssimpFormat format, bool allow_no_skin,
-              std::unordered_map<std::string, FbxPoints> points)
-      : source_(source),
-        format_(format),
-        allow_no_skin_(allow_no_skin),
-        points_(std::move(points)) {}
+  SceneReader(const aiScene& source, bool allow_no_skin)
+      : source_(source), allow_no_skin_(allow_no_skin) {}
 
   absl::StatusOr<ImportedScene> Read() {
     ReadUnits();
@@ -51,32 +38,20 @@ class SceneReader {
     SINEW_RETURN_IF_ERROR(ReadSkeleton());
     SINEW_RETURN_IF_ERROR(ReadMeshes());
     SINEW_RETURN_IF_ERROR(ReadAssimpAnimations(source_, node_of_name_, builder_));
-    out_.format = FormatName(format_);
+    out_.format = "COLLADA";
+    out_.keeps_file_order = false;
     return std::move(out_);
   }
 
  private:
-  // FBX keeps units and axes as data. For COLLADA Assimp puts both into the root node, which has no
-  // transform of its own in the file: they are read off it and it is reset, so that numbers stay
-  // those of the file.
+  // Assimp puts unit and up axis into the root node, which has no transform of its own in the file:
+  // they are read off it and it is reset, so that numbers stay those of the file.
   void ReadUnits() {
-    if (format_ == AssimpFormat::kCollada) {
-      const aiMatrix4x4& root = source_.mRootNode->mTransformation;
-      const double unit = std::sqrt(root.a1 * root.a1 + root.b1 * root.b1 + root.c1 * root.c1);
-      if (unit > 0 && std::isfinite(unit)) out_.rig.meters_per_unit = unit;
-      const bool y_up = root.b2 > 0.5 * unit, z_up = root.b3 > 0.5 * unit;
-      out_.rig.up_axis = y_up ? UpAxis::kY : z_up ? UpAxis::kZ : UpAxis::kUnspecified;
-      return;
-    }
-    double centimetres = 1;
-    std::int32_t up = 1;
-    if (source_.mMetaData != nullptr) {
-      source_.mMetaData->Get("UnitScaleFactor", centimetres);
-      source_.mMetaData->Get("UpAxis", up);
-    }
-    out_.rig.meters_per_unit =
-        std::isfinite(centimetres) && centimetres > 0 ? centimetres * 0.01 : 0.01;
-    out_.rig.up_axis = up == 1 ? UpAxis::kY : up == 2 ? UpAxis::kZ : UpAxis::kUnspecified;
+    const aiMatrix4x4& root = source_.mRootNode->mTransformation;
+    const double unit = std::sqrt(root.a1 * root.a1 + root.b1 * root.b1 + root.c1 * root.c1);
+    if (unit > 0 && std::isfinite(unit)) out_.rig.meters_per_unit = unit;
+    const bool y_up = root.b2 > 0.5 * unit, z_up = root.b3 > 0.5 * unit;
+    out_.rig.up_axis = y_up ? UpAxis::kY : z_up ? UpAxis::kZ : UpAxis::kUnspecified;
   }
 
   absl::Status ReadNodes() {
@@ -129,25 +104,7 @@ class SceneReader {
     const std::vector<std::int32_t> joint_of_node = builder_.AddJoints(wanted);
     for (const auto& [name, node] : bones)
       joint_of_bone_[name] = static_cast<std::uint32_t>(joint_of_node[node]);
-    ReportScaleInheritance(wanted);
     return absl::OkStatus();
-  }
-
-  void ReportScaleInheritance(const std::vector<std::uint32_t>& joints) {
-    std::size_t count = 0;
-    for (const std::uint32_t n : joints) {
-      std::int32_t inherit = 0;
-      if (nodes_[n]->mMetaData != nullptr && nodes_[n]->mMetaData->Get("InheritType", inherit)) {
-        count += inherit == kInheritScaleNotAtAll ? 1 : 0;
-      }
-    }
-    if (count == 0) return;
-    out_.problems.push_back(
-        {Severity::kWarning,
-         absl::StrCat(count,
-                      " joints compensate the scale of their parents, which is not applied; "
-                      "wrong where parents are scaled"),
-         "joints"});
   }
 
   absl::Status ReadMeshes() {
@@ -166,75 +123,41 @@ class SceneReader {
         }
       }
       if (parts.empty()) continue;
-      const std::string name = node.name.substr(0, node.name.find("_$AssimpFbx$_"));
-      const auto points = points_.find(name);
-      SINEW_ASSIGN_OR_RETURN(
-          SourceMesh mesh,
-          ReadAssimpMesh(parts, node.path, joint_of_bone_,
-                         points == points_.end() ? nullptr : &points->second, out_.problems));
-      ReportInBetweens(mesh.targets, node.path);
-      out_.keeps_file_order &= mesh.in_file_order;
-      builder_.AddMesh(n, name, std::move(mesh));
+      SINEW_ASSIGN_OR_RETURN(SourceMesh mesh,
+                             ReadAssimpMesh(parts, node.path, joint_of_bone_, out_.problems));
+      builder_.AddMesh(n, node.name, std::move(mesh));
     }
     return absl::OkStatus();
   }
 
-  // Assimp hands out each sculpt of a channel under the channel's name, without its percentage.
-  void ReportInBetweens(const std::vector<SourceTarget>& targets, const std::string& path) {
-    std::map<std::string, std::size_t> sculpts;
-    for (const SourceTarget& target : targets) {
-      if (target.name.empty() || ++sculpts[target.name] != 2) continue;
-      out_.problems.push_back(
-          Lost(absl::StrCat("in-betweens of the blend shape '", target.name,
-                            "': its sculpts become controls of their own, and its keys drive the "
-                            "first of them alone"),
-               path));
-    }
-  }
-
   const aiScene& source_;
-  const AssimpFormat format_;
   const bool allow_no_skin_;
-  const std::unordered_map<std::string, FbxPoints> points_;
   SceneBuilder builder_;
   ImportedScene& out_ = builder_.out;
   std::vector<const aiNode*> nodes_;  // parallel to those of the builder
   std::unordered_map<std::string, std::uint32_t> node_of_name_, joint_of_bone_;
 };
 
-const aiScene* Parse(Assimp::Importer& importer, const std::string& bytes, AssimpFormat format) {
-  // Materials would split a mesh and reorder its faces; empty clusters are joints like others.
-  importer.SetPropertyBool(AI_CONFIG_IMPORT_FBX_READ_MATERIALS, false);
-  importer.SetPropertyBool(AI_CONFIG_IMPORT_FBX_READ_TEXTURES, false);
-  importer.SetPropertyBool(AI_CONFIG_IMPORT_FBX_READ_LIGHTS, false);
-  importer.SetPropertyBool(AI_CONFIG_IMPORT_FBX_READ_CAMERAS, false);
-  importer.SetPropertyBool(AI_CONFIG_IMPORT_REMOVE_EMPTY_BONES, false);
-  // A file without meshes is no character: Assimp would draw its skeleton as one.
-  importer.SetPropertyBool(AI_CONFIG_IMPORT_NO_SKELETON_MESHES, true);
-  return importer.ReadFileFromMemory(bytes.data(), bytes.size(), 0,
-                                     format == AssimpFormat::kFbx ? "fbx" : "dae");
-}
-
-absl::StatusOr<ImportedScene> ParseAndRead(const std::string& bytes, AssimpFormat format,
-                                           const ImportOptions& options) {
+absl::StatusOr<ImportedScene> ParseAndRead(const std::string& bytes, const ImportOptions& options) {
   // Assimp 5.2 does not find the mesh that a COLLADA morph names, and drops a skin on top of one.
-  const bool morphs = format == AssimpFormat::kCollada && absl::StrContains(bytes, "<morph");
+  const bool morphs = absl::StrContains(bytes, "<morph");
   const auto refused = [&](absl::string_view reason) {
     return absl::InvalidArgumentError(absl::StrCat(
-        FormatName(format), ": ", reason,
+        "COLLADA: ", reason,
         morphs ? " (COLLADA files with morph targets are not supported: save it as glTF)" : ""));
   };
   try {
     Assimp::Importer importer;
-    const aiScene* scene = Parse(importer, bytes, format);
+    // Empty clusters are joints like others.
+    importer.SetPropertyBool(AI_CONFIG_IMPORT_REMOVE_EMPTY_BONES, false);
+    // A file without meshes is no character: Assimp would draw its skeleton as one.
+    importer.SetPropertyBool(AI_CONFIG_IMPORT_NO_SKELETON_MESHES, true);
+    const aiScene* scene = importer.ReadFileFromMemory(bytes.data(), bytes.size(), 0, "dae");
     if (scene == nullptr || scene->mRootNode == nullptr) {
       const absl::string_view reason = importer.GetErrorString();
       return refused(reason.empty() ? "cannot be parsed" : reason);
     }
-    std::unordered_map<std::string, FbxPoints> points;
-    if (format == AssimpFormat::kFbx) points = ReadFbxPoints(bytes);
-    absl::StatusOr<ImportedScene> read =
-        SceneReader(*scene, format, options.allow_no_skin, std::move(points)).Read();
+    absl::StatusOr<ImportedScene> read = SceneReader(*scene, options.allow_no_skin).Read();
     if (!morphs) return read;
     if (!read.ok()) return refused(read.status().message());
     if (read->rig.meshes.empty()) return refused("no mesh has a skin");
@@ -250,11 +173,11 @@ absl::StatusOr<ImportedScene> ParseAndRead(const std::string& bytes, AssimpForma
 
 }  // namespace
 
-absl::StatusOr<ImportedScene> ReadWithAssimp(const std::string& bytes, AssimpFormat format,
+absl::StatusOr<ImportedScene> ReadWithAssimp(const std::string& bytes,
                                              const ImportOptions& options) {
-  const auto trial = [&] { return ParseAndRead(bytes, format, options).status(); };
-  SINEW_RETURN_IF_ERROR(TryInChild(trial, bytes.size(), FormatName(format)));
-  return ParseAndRead(bytes, format, options);
+  const auto trial = [&] { return ParseAndRead(bytes, options).status(); };
+  SINEW_RETURN_IF_ERROR(TryInChild(trial, bytes.size(), "COLLADA"));
+  return ParseAndRead(bytes, options);
 }
 
 }  // namespace sinew::client

@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "client/import/assimp_reader.h"
+#include "client/import/fbx_reader.h"
 #include "client/import/gltf_reader.h"
 #include "client/import/obj_reader.h"
 #include "client/import/unweighted.h"
@@ -122,12 +123,11 @@ absl::StatusOr<ImportedScene> Read(const std::string& bytes, const std::string& 
                            found.empty() ? "not what the extension says" : "that of a file called ",
                            found);
   }
-  SINEW_ASSIGN_OR_RETURN(ImportedScene scene,
-                         extension == ".obj"   ? ReadObj(bytes)
-                         : extension == ".fbx" ? ReadWithAssimp(bytes, AssimpFormat::kFbx, options)
-                         : extension == ".dae"
-                             ? ReadWithAssimp(bytes, AssimpFormat::kCollada, options)
-                             : ReadGltf(bytes, path, options));
+  SINEW_ASSIGN_OR_RETURN(ImportedScene scene, extension == ".obj"   ? ReadObj(bytes)
+                                              : extension == ".fbx" ? ReadFbx(bytes, options)
+                                              : extension == ".dae"
+                                                  ? ReadWithAssimp(bytes, options)
+                                                  : ReadGltf(bytes, path, options));
   if (scene.rig.meshes.empty() && !(options.allow_no_skin && !scene.rig.joints.empty())) {
     return InvalidArgument(
         options.allow_no_skin

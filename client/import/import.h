@@ -1,10 +1,10 @@
 // import.h - reads rigged characters from glTF, FBX and COLLADA files and samples their clips.
 //
 // glTF goes through a reader of our own on top of tinygltf and keeps everything: vertex order, all
-// influences, joints and morph targets, step and cubic keys. FBX and COLLADA go through Assimp,
-// which hands out face corners. In binary FBX files the control points are read beside it, and are
-// the vertices. Elsewhere the corners are welded back to control points, so the file's vertex order
-// is lost (`keeps_file_order`).
+// influences, joints and morph targets, step and cubic keys. FBX goes through ufbx, which also
+// evaluates its clips: layers, pivots, curves and inherited scale are those of the file. COLLADA
+// goes through Assimp, which hands out face corners; they are welded back to control points, so the
+// file's vertex order is lost (`keeps_file_order`).
 //
 //   auto scene = ImportFile("hand.glb");
 //   auto clip = SampleClip(*scene, 0, SampleOptions{.fps = 24});
@@ -55,7 +55,7 @@ struct ImportedScene {
   std::vector<ClipInfo> clips;
   std::vector<Problem> problems;
   bool keeps_file_order = true;  // the vertex order is that of the file
-  std::string format;            // "glTF binary", "glTF", "FBX", "COLLADA" or "Wavefront"
+  std::string format;  // "glTF binary", "glTF", "FBX", "FBX text", "COLLADA" or "Wavefront"
   std::shared_ptr<const AnimatedScene> animation;  // for SampleClip and RestPose
 };
 
@@ -70,7 +70,7 @@ enum class Unweighted : std::uint8_t {
 struct ImportOptions {
   std::uint64_t max_file_bytes = std::uint64_t{2} << 30;  // a larger file (or side file) is refused
   // A file in which no mesh has a skin is read too: all its meshes as placed in the scene, with
-  // an empty skin, and what joints it has (FBX and COLLADA: none). Neither may be missing.
+  // an empty skin, and what joints it has (FBX: its bones; COLLADA: none). Neither may be missing.
   // Wavefront .obj, which never has either, is read with it alone.
   bool allow_no_skin = false;
   Unweighted unweighted = Unweighted::kRefuse;
@@ -84,12 +84,16 @@ struct ImportOptions {
 // those of all skins; nodes between and above them are folded into the local matrices, with their
 // animation. Quantised weights are normalised, float weights must sum to 1 within 1e-3.
 //
-// FBX, COLLADA: one Mesh per node. Where the control points are not known (FBX as text, before
-// version 7.0, models of one name, points that no face uses), corners of equal position, influences
-// and shape offsets become one vertex. Weights are normalised. FBX points are in the file's world
-// space, as its authoring tool shows it, in the file's unit; COLLADA's unit and up axis are carried
-// along, not applied. The file is parsed twice, first in a forked child with limits: Assimp dies of
-// some damaged files.
+// FBX: one Mesh per node that shows one; vertices are the control points of the file, in its order.
+// Joints are the nodes that skins name, in the order of the node tree. A mesh without a skin in a
+// file that has some follows the joint above it, or its own node, which becomes a joint. Points are
+// in the file's world space, as its authoring tool shows it, in the file's unit. A clip's time
+// counts from the start of its take. Influences are normalised. In-betweens of a blend shape belong
+// to one control.
+//
+// COLLADA: one Mesh per node. Corners of equal position, influences and shape offsets become one
+// vertex. Weights are normalised. Unit and up axis are carried along, not applied. The file is
+// parsed twice, first in a forked child with limits: Assimp dies of some damaged files.
 //
 // .obj: one mesh of all points and faces, in their order; no unit, no up axis.
 //
@@ -121,7 +125,8 @@ absl::StatusOr<std::size_t> FindClip(const ImportedScene& scene, const std::stri
 
 // Joint-to-model matrices of every joint and the value of every control, computed in double and
 // rounded once. Before a channel's first key its first value holds, after its last key its last;
-// rotations take the shorter way. Cost O(frames * nodes). Thread-safe. kInvalidArgument: no such
+// rotations take the shorter way (FBX: as its curves say). Cost O(frames * nodes), in FBX
+// O(frames * all elements of the file). Thread-safe. kInvalidArgument: no such
 // clip, bad range, or more than 4 GiB of result.
 absl::StatusOr<ClipData> SampleClip(const ImportedScene& scene, std::size_t clip,
                                     const SampleOptions& options = {});

@@ -25,7 +25,8 @@ AffineD WorldTransform(const AnimatedScene& scene, std::size_t node) {
 
 // A target that moves nothing keeps vertex 0: an empty list would mean all vertices.
 ShapeTarget MakeSparse(SourceTarget dense) {
-  ShapeTarget out{.offsets = std::move(dense.offsets),
+  ShapeTarget out{.weight = dense.weight,
+                  .offsets = std::move(dense.offsets),
                   .normal_offsets = std::move(dense.normal_offsets)};
   const auto moves = [](const std::vector<float>& offsets, std::size_t v) {
     return offsets[v * 3] != 0 || offsets[v * 3 + 1] != 0 || offsets[v * 3 + 2] != 0;
@@ -120,16 +121,17 @@ void SceneBuilder::AddMesh(std::uint32_t node, const std::string& name, SourceMe
   mesh.name = mesh_names_.Take(name, absl::StrCat("mesh_", node));
   mesh.source_path = scene->nodes[node].path;
   scene->nodes[node].first_control = out.rig.controls.size();
-  scene->nodes[node].controls = source.targets.size();
-  for (std::size_t t = 0; t < source.targets.size(); ++t) {
-    Control& control = out.rig.controls.emplace_back();
-    control.name =
-        control_names_.Take(source.targets[t].name, absl::StrCat(mesh.name, ".target_", t));
-    control.default_value = source.targets[t].default_value;
-    Shape& shape = mesh.shapes.emplace_back();
-    shape.control = control.name;
-    shape.targets.push_back(MakeSparse(std::move(source.targets[t])));
+  for (SourceTarget& target : source.targets) {
+    if (!target.is_next) {
+      Control& control = out.rig.controls.emplace_back();
+      control.name =
+          control_names_.Take(target.name, absl::StrCat(mesh.name, ".target_", mesh.shapes.size()));
+      control.default_value = target.default_value;
+      mesh.shapes.push_back({.control = control.name, .targets = {}});
+    }
+    mesh.shapes.back().targets.push_back(MakeSparse(std::move(target)));
   }
+  scene->nodes[node].controls = mesh.shapes.size();
   const AffineD world = WorldTransform(*scene, node);
   out.mesh_extras.push_back(
       {.object_to_scene = world.m, .corner_uvs = std::move(source.corner_uvs)});

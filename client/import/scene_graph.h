@@ -46,16 +46,17 @@ struct AnimatedScene {
 struct SourceTarget {
   std::string name;  // as in the file: may be empty or repeat
   float default_value = 0;
-  std::vector<float> offsets{};         // [V * 3]
+  float weight = 1;              // of the control, where the target is fully on
+  bool is_next = false;          // belongs to the control of the target before it, by rising weight
+  std::vector<float> offsets{};  // [V * 3]
   std::vector<float> normal_offsets{};  // [V * 3] or empty
 };
 
 // The mesh of a node as a reader finds it.
 struct SourceMesh {
-  Mesh mesh;  // without name and shapes
-  std::vector<SourceTarget> targets;
-  std::vector<float> corner_uvs;  // [corners * 2], or empty
-  bool in_file_order = false;     // of those that Assimp reads
+  Mesh mesh;                          // without name and shapes
+  std::vector<SourceTarget> targets;  // the first is not `is_next`
+  std::vector<float> corner_uvs;      // [corners * 2], or empty
 };
 
 // What the readers have in common: `out` is filled from nodes, in the order of these functions.

@@ -246,7 +246,7 @@ TEST(ColladaImport, SurvivesFilesOnWhichTheParserDies) {
 
 TEST(ParserFence, ReportsErrorsCrashesAndTimeouts) {
   const auto run = [](const std::function<absl::Status()>& work) {
-    return TryInChild(work, 1, "FBX");
+    return TryInChild(work, 1, "COLLADA");
   };
   const auto kill = [&](int signal) {
     return run([signal] {
@@ -255,13 +255,13 @@ TEST(ParserFence, ReportsErrorsCrashesAndTimeouts) {
     });
   };
   EXPECT_TRUE(run([] { return absl::OkStatus(); }).ok());
-  EXPECT_EQ(run([] { return absl::InvalidArgumentError("FBX: no skin"); }),
-            absl::InvalidArgumentError("FBX: no skin"));
+  EXPECT_EQ(run([] { return absl::InvalidArgumentError("COLLADA: no skin"); }),
+            absl::InvalidArgumentError("COLLADA: no skin"));
   EXPECT_EQ(run([]() -> absl::Status { throw std::runtime_error("thrown"); }),
             absl::InvalidArgumentError("thrown"));
-  EXPECT_EQ(kill(SIGSEGV), absl::InvalidArgumentError("FBX: damaged: the parser crashes on it"));
+  EXPECT_EQ(kill(SIGSEGV), absl::InvalidArgumentError("COLLADA: damaged: the parser crashes on it"));
   EXPECT_EQ(kill(SIGXCPU),
-            absl::InvalidArgumentError("FBX: damaged: the parser does not finish in 10 s"));
+            absl::InvalidArgumentError("COLLADA: damaged: the parser does not finish in 10 s"));
 }
 
 TEST(ColladaImport, TruncationsNeverCrash) {

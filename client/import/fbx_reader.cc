@@ -1,0 +1,221 @@
+#include "client/import/fbx_reader.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "client/import/fbx_document.h"
+#include "client/import/fbx_mesh.h"
+#include "client/import/fbx_motion.h"
+#include "client/import/rigid_mesh.h"
+#include "client/import/scene_graph.h"
+#include "core/base/status.h"
+
+namespace sinew::client {
+namespace {
+
+constexpr double kMovedShare = 1e-4;  // of the size of a mesh; less is rounding of its matrices
+
+// Turns an FBX scene into nodes, joints, meshes and clips; one use.
+class FbxSceneReader {
+ public:
+  FbxSceneReader(FbxScene scene, bool allow_no_skin, std::vector<Problem> problems)
+      : scene_(std::move(scene)), allow_no_skin_(allow_no_skin) {
+    out_.problems = std::move(problems);
+  }
+
+  absl::StatusOr<ImportedScene> Read() {
+    ReadUnits();
+    SINEW_RETURN_IF_ERROR(ReadNodes());
+    FindAnimatedNodes();
+    FindMeshes();
+    AddJoints();
+    SINEW_RETURN_IF_ERROR(ReadMeshes());
+    AddFbxClips(scene_, std::move(channels_), builder_);
+    const bool text = scene_->metadata.ascii;
+    out_.format = text ? "FBX text" : "FBX";
+    return std::move(out_);
+  }
+
+ private:
+  struct ShownMesh {
+    const ufbx_node* node;
+    const ufbx_mesh* mesh;
+    Carrier carrier;  // if no skin moves it
+  };
+
+  const ufbx_node& NodeAt(std::uint32_t n) const { return *scene_->nodes.data[n]; }
+
+  void ReadUnits() {
+    const ufbx_scene_settings& settings = scene_->settings;
+    const double meters = settings.unit_meters;
+    out_.rig.meters_per_unit = std::isfinite(meters) && meters > 0 ? meters : 0.01;
+    out_.rig.up_axis = settings.axes.up == UFBX_COORDINATE_AXIS_POSITIVE_Y   ? UpAxis::kY
+                       : settings.axes.up == UFBX_COORDINATE_AXIS_POSITIVE_Z ? UpAxis::kZ
+                                                                             : UpAxis::kUnspecified;
+  }
+
+  absl::Status ReadNodes() {
+    for (std::size_t n = 0; n < scene_->nodes.count; ++n) {
+      const ufbx_node& node = *scene_->nodes.data[n];
+      SceneNode& made = builder_.scene->nodes.emplace_back();
+      made.name = ToString(node.name);
+      made.path = absl::StrCat("node '", made.name, "'");
+      made.parent = node.parent == nullptr ? -1 : static_cast<std::int32_t>(node.parent->typed_id);
+      made.matrix = FbxLocalMatrix(node);
+    }
+    return builder_.OrderNodes();
+  }
+
+  // A node counts as animated if a curve takes a value other than that of the scene at rest.
+  void FindAnimatedNodes() {
+    is_animated_.resize(scene_->nodes.count);
+    for (const ufbx_anim_layer* layer : scene_->anim_layers) {
+      for (const ufbx_anim_prop& prop : layer->anim_props) {
+        if (prop.element->type != UFBX_ELEMENT_NODE) continue;
+        const ufbx_vec3 rest =
+            ufbx_find_vec3(&prop.element->props, prop.prop_name.data, ufbx_zero_vec3);
+        const double values[] = {rest.x, rest.y, rest.z};
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+          const ufbx_anim_curve* curve = prop.anim_value->curves[axis];
+          if (curve == nullptr || curve->keyframes.count == 0) continue;
+          if (curve->min_value == values[axis] && curve->max_value == values[axis]) continue;
+          is_animated_[prop.element->typed_id] = true;
+        }
+      }
+    }
+  }
+
+  void FindMeshes() {
+    for (std::uint32_t n = 0; n < scene_->nodes.count; ++n) {
+      for (const ufbx_element* attribute : NodeAt(n).all_attribs) {
+        if (attribute->type != UFBX_ELEMENT_MESH) continue;
+        const auto* mesh = ufbx_as_mesh(attribute);
+        if (mesh->num_vertices == 0 || mesh->num_triangles == 0) {
+          out_.problems.push_back(Lost("a mesh without faces", builder_.scene->nodes[n].path));
+          continue;
+        }
+        meshes_.push_back({.node = &NodeAt(n), .mesh = mesh, .carrier = {}});
+        has_skin_ |= FbxSkin(*mesh) != nullptr;
+      }
+    }
+  }
+
+  // Joints are the nodes that skins name, in the order of the node tree; in a file without skins,
+  // the bones. Behind them come the nodes of meshes that no joint carries.
+  void AddJoints() {
+    std::vector<bool> is_joint(scene_->nodes.count, false);
+    if (has_skin_) {
+      for (const ShownMesh& shown : meshes_) {
+        if (FbxSkin(*shown.mesh) == nullptr) continue;
+        for (const ufbx_skin_cluster* cluster : FbxSkin(*shown.mesh)->clusters) {
+          is_joint[cluster->bone_node->typed_id] = true;
+        }
+      }
+    } else {
+      for (const ufbx_node* node : scene_->nodes) {
+        is_joint[node->typed_id] = node->attrib_type == UFBX_ELEMENT_BONE;
+      }
+    }
+    std::vector<std::uint32_t> wanted;
+    std::vector<const ufbx_node*> open = {scene_->root_node};
+    while (!open.empty()) {
+      const ufbx_node* node = open.back();
+      open.pop_back();
+      if (is_joint[node->typed_id]) wanted.push_back(node->typed_id);
+      for (std::size_t c = node->children.count; c-- > 0;) open.push_back(node->children.data[c]);
+    }
+    for (ShownMesh& shown : meshes_) {
+      if (!has_skin_ || FbxSkin(*shown.mesh) != nullptr) continue;
+      shown.carrier = FindCarrier(*builder_.scene, shown.node->typed_id, is_joint, is_animated_);
+      if (!is_joint[shown.carrier.node]) wanted.push_back(shown.carrier.node);
+      is_joint[shown.carrier.node] = true;
+    }
+    joint_of_node_ = builder_.AddJoints(wanted);
+  }
+
+  absl::Status ReadMeshes() {
+    if (!has_skin_ && !allow_no_skin_) return absl::OkStatus();
+    for (const ShownMesh& shown : meshes_) {
+      const std::uint32_t n = shown.node->typed_id;
+      const std::string& path = builder_.scene->nodes[n].path;
+      SINEW_ASSIGN_OR_RETURN(
+          FbxMesh mesh, ReadFbxMesh(*shown.mesh, *shown.node, joint_of_node_, path, out_.problems));
+      if (mesh.source.mesh.face_vertices.empty()) {
+        out_.problems.push_back(Lost("a mesh without faces", path));
+        continue;
+      }
+      if (FbxSkin(*shown.mesh) != nullptr) {
+        ReportOwnMotion(shown);
+      } else if (has_skin_) {
+        const std::int32_t joint = joint_of_node_[shown.carrier.node];
+        BindToCarrier(shown.carrier, static_cast<std::uint32_t>(joint), 0, mesh.source.mesh);
+        out_.problems.push_back(
+            {Severity::kInfo,
+             absl::StrCat("a mesh without skin, which follows the joint '",
+                          out_.rig.joints[static_cast<std::size_t>(joint)].name, "'"),
+             path});
+      }
+      channels_.insert(channels_.end(), mesh.channels.begin(), mesh.channels.end());
+      const std::string& name = builder_.scene->nodes[n].name;
+      builder_.AddMesh(n, name.empty() ? ToString(shown.mesh->name) : name, std::move(mesh.source));
+    }
+    return absl::OkStatus();
+  }
+
+  // Maya moves a skinned mesh by its node on top of its joints; FBX and other programs do not.
+  void ReportOwnMotion(const ShownMesh& shown) {
+    bool moves = false;
+    for (const ufbx_node* up = shown.node; up != nullptr && !moves; up = up->parent) {
+      moves = is_animated_[up->typed_id];
+    }
+    if (!moves && !HasLeftBindPose(shown)) return;
+    out_.problems.push_back(
+        {Severity::kWarning,
+         absl::StrCat("its node ", moves ? "is animated" : "has moved since the bind",
+                      ", but a skinned mesh follows its joints alone; Maya's view adds the node's "
+                      "motion"),
+         builder_.scene->nodes[shown.node->typed_id].path});
+  }
+
+  static bool HasLeftBindPose(const ShownMesh& shown) {
+    const ufbx_skin_cluster& cluster = *FbxSkin(*shown.mesh)->clusters.data[0];
+    const AffineD bound =
+        Compose(FbxMatrix(cluster.bind_to_world), FbxMatrix(cluster.mesh_node_to_bone));
+    const AffineD now = FbxMatrix(shown.node->node_to_world);
+    double size = 0, moved = 0;
+    for (const ufbx_vec3& v : shown.mesh->vertices) {
+      const Vec3d a = Apply(bound, {v.x, v.y, v.z}), b = Apply(now, {v.x, v.y, v.z});
+      const ufbx_vec3& first = shown.mesh->vertices.data[0];
+      const Vec3d origin = Apply(now, {first.x, first.y, first.z});
+      size = std::max(size, Dot(b - origin, b - origin));
+      moved = std::max(moved, Dot(a - b, a - b));
+    }
+    return moved > kMovedShare * kMovedShare * size;
+  }
+
+  const FbxScene scene_;
+  const bool allow_no_skin_;
+  SceneBuilder builder_;
+  ImportedScene& out_ = builder_.out;
+  std::vector<ShownMesh> meshes_;  // by rising node index
+  bool has_skin_ = false;
+  std::vector<bool> is_animated_;            // [nodes]
+  std::vector<std::int32_t> joint_of_node_;  // [nodes]
+  std::vector<std::uint32_t> channels_;      // [K]
+};
+
+}  // namespace
+
+absl::StatusOr<ImportedScene> ReadFbx(const std::string& bytes, const ImportOptions& options) {
+  std::vector<Problem> problems;
+  SINEW_ASSIGN_OR_RETURN(FbxScene scene, LoadFbx(bytes, problems));
+  return FbxSceneReader(std::move(scene), options.allow_no_skin, std::move(problems)).Read();
+}
+
+}  // namespace sinew::client
