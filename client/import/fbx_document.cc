@@ -13,7 +13,7 @@ namespace sinew::client {
 namespace {
 
 // Arrays are compressed, by up to a thousand to one: a small file can ask for any amount of memory.
-constexpr std::size_t kFbxMemoryBytes = std::size_t{1} << 30;
+constexpr std::size_t kFbxMemoryBytes = std::size_t{256} << 20;
 constexpr std::size_t kFbxMemoryPerFileByte = 64;
 constexpr std::uint32_t kMaxNodeDepth = 4096;
 
