@@ -1,11 +1,14 @@
 #include "client/import/fbx_document.h"
 
+#include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
-#include <absl/strings/str_replace.h>
 #include <absl/strings/string_view.h>
 #include <absl/strings/strip.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <map>
+#include <utility>
 
 #include "core/base/status.h"
 
@@ -17,14 +20,38 @@ constexpr std::size_t kFbxMemoryBytes = std::size_t{256} << 20;
 constexpr std::size_t kFbxMemoryPerFileByte = 64;
 constexpr std::uint32_t kMaxNodeDepth = 4096;
 
+// What ufbx repairs can change vertices, but for a few kinds.
+Severity SeverityOf(ufbx_warning_type type) {
+  switch (type) {
+    case UFBX_WARNING_MISSING_EXTERNAL_FILE:
+    case UFBX_WARNING_DUPLICATE_CONNECTION:
+    case UFBX_WARNING_BAD_VERTEX_W_ATTRIBUTE:
+    case UFBX_WARNING_BAD_UNICODE:
+    case UFBX_WARNING_BAD_BASE64_CONTENT:
+    case UFBX_WARNING_BAD_ELEMENT_CONNECTED_TO_ROOT:
+    case UFBX_WARNING_EMPTY_FACE_REMOVED:
+      return Severity::kInfo;
+    default:
+      return Severity::kWarning;
+  }
+}
+
+// One problem for each kind and element.
 void ReportRepairs(const ufbx_scene& scene, std::vector<Problem>& problems) {
+  std::map<std::pair<std::string, std::string>, std::pair<Severity, std::size_t>> repairs;
   for (const ufbx_warning& warning : scene.metadata.warnings) {
-    const std::string times = warning.count > 1 ? absl::StrCat(" (", warning.count, " times)") : "";
     const bool known = warning.element_id < scene.elements.count;
-    problems.push_back(
-        {Severity::kWarning, absl::StrCat("ufbx: ", ToString(warning.description), times),
-         known ? absl::StrCat("'", ToString(scene.elements.data[warning.element_id]->name), "'")
-               : "file"});
+    const std::string name =
+        known ? ToString(scene.elements.data[warning.element_id]->name) : std::string();
+    auto& [severity, count] = repairs[{ToString(warning.description), name}];
+    severity = SeverityOf(warning.type);
+    count += std::max<std::size_t>(warning.count, 1);
+  }
+  for (const auto& [what, repair] : repairs) {
+    const std::string times =
+        repair.second > 1 ? absl::StrCat(" (", repair.second, " times)") : std::string();
+    problems.push_back({repair.first, absl::StrCat("repaired: ", what.first, times),
+                        what.second.empty() ? "file" : absl::StrCat("'", what.second, "'")});
   }
 }
 
@@ -50,9 +77,10 @@ std::string DescribeFbxError(const ufbx_error& error) {
   if (error.type == UFBX_ERROR_UNKNOWN && error.stack_size > 0) {
     absl::string_view step(error.stack[0].function.data, error.stack[0].function.length);
     absl::ConsumePrefix(&step, kPrefix);
-    return absl::StrCat("damaged: ufbx could not ", absl::StrReplaceAll(step, {{"_", " "}}));
+    return absl::StrCat("damaged: ufbx stopped in ", step);
   }
   std::string text = ToString(error.description);
+  if (!text.empty()) text[0] = absl::ascii_tolower(static_cast<unsigned char>(text[0]));
   if (!info.empty()) absl::StrAppend(&text, ": ", info);
   return text.empty() ? "cannot be parsed" : text;
 }

@@ -64,7 +64,7 @@ class FbxSceneReader {
     for (std::size_t n = 0; n < scene_->nodes.count; ++n) {
       const ufbx_node& node = *scene_->nodes.data[n];
       SceneNode& made = builder_.scene->nodes.emplace_back();
-      made.name = ToString(node.name);
+      made.name = node.is_root ? "scene" : ToString(node.name);
       made.path = absl::StrCat("node '", made.name, "'");
       made.parent = node.parent == nullptr ? -1 : static_cast<std::int32_t>(node.parent->typed_id);
       made.matrix = FbxLocalMatrix(node);

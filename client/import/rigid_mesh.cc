@@ -5,17 +5,14 @@ namespace sinew::client {
 Carrier FindCarrier(const AnimatedScene& scene, std::uint32_t node,
                     const std::vector<bool>& is_joint, const std::vector<bool>& is_animated) {
   Carrier carrier{.node = node, .to_carrier = {}};
-  for (auto up = static_cast<std::int32_t>(node); up >= 0;) {
-    const auto n = static_cast<std::uint32_t>(up);
-    if (is_joint[n]) {
-      carrier.node = n;
-      return carrier;
-    }
-    if (is_animated[n]) break;
-    carrier.to_carrier = Compose(scene.nodes[n].Local(), carrier.to_carrier);
-    up = scene.nodes[n].parent;
+  for (;;) {
+    const SceneNode& at = scene.nodes[carrier.node];
+    if (is_joint[carrier.node]) return carrier;
+    if (is_animated[carrier.node]) return {.node = node, .to_carrier = {}};
+    if (at.parent < 0) return carrier;
+    carrier.to_carrier = Compose(at.Local(), carrier.to_carrier);
+    carrier.node = static_cast<std::uint32_t>(at.parent);
   }
-  return {.node = node, .to_carrier = {}};
 }
 
 void BindToCarrier(const Carrier& carrier, std::uint32_t joint, std::size_t first, Mesh& mesh) {

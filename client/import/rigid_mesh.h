@@ -17,7 +17,8 @@ struct Carrier {
   AffineD to_carrier;      // from the space of the mesh's node to that of the carrier, at rest
 };
 
-// The nearest joint at or above `node`, if no clip moves a node between them; else `node` itself.
+// The nearest joint at or above `node`, or the topmost node if there is none. If a clip moves a
+// node on the way there, `node` itself.
 //   is_joint, is_animated  [nodes]
 Carrier FindCarrier(const AnimatedScene& scene, std::uint32_t node,
                     const std::vector<bool>& is_joint, const std::vector<bool>& is_animated);

@@ -20,6 +20,7 @@
 #include "sinew/v1/info_service.pb.h"
 #include "tests/fuzz/bound_data.h"
 #include "tests/fuzz/jwt_keys.h"
+#include "tests/support/fbx_writer.h"
 #include "tests/support/gltf_builder.h"
 #include "tests/support/test_keys.h"
 #include "tests/support/test_rig.h"
@@ -312,6 +313,44 @@ void AddFormats(const Corpus& corpus) {
              "f -3/1/1 -2//1 -1/1 # end\n");
 }
 
+// A quad on two bones with a blend shape, two layers and a hat.
+void AddFbx(const Corpus& corpus) {
+  using sinew::testing::FbxWriter;
+  FbxWriter file;
+  const auto property = [](const char* name, const std::vector<double>& values) {
+    return FbxWriter::Property(name, name, values);
+  };
+  const FbxWriter::Id root =
+      file.AddModel("root", "LimbNode", 0,
+                    {property("PreRotation", {10, 20, 30}), property("RotationPivot", {0, 1, 0})});
+  const FbxWriter::Id tip =
+      file.AddModel("tip", "LimbNode", root,
+                    {property("Lcl Translation", {0, 1, 0}), property("Lcl Scaling", {1, 2, 1}),
+                     FbxWriter::Property("InheritType", "enum", {2})});
+  const FbxWriter::Id body =
+      file.AddModel("body", "Mesh", 0, {property("GeometricRotation", {0, 45, 0})});
+  const FbxWriter::Id mesh =
+      file.AddMesh(body, {0, 0, 0, 1, 0, 0, 1, 2, 0, 0, 2, 0}, {0, 1, 2, -4});
+  const std::vector<double> identity = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
+  file.AddSkin(mesh, {{root, {0, 1}, {1, 1}, identity, identity},
+                      {tip, {1, 2, 3}, {.5, 1, 1}, identity, identity}});
+  const FbxWriter::Id smile = file.AddBlendShape(
+      mesh, "smile", 25, {{50, {1}, {0, 0, 1}}, {100, {1, 3}, {0, 0, 1, 1, 0, 0}}});
+  file.AddMesh(file.AddModel("hat", "Mesh", tip), {0, 0, 0, 1, 0, 0, 0, 1, 0}, {0, 1, -3});
+  const FbxWriter::Id stack = file.AddStack("walk", 0, 1);
+  const FbxWriter::Keys keys = {
+      {0, 0, FbxWriter::Curve::kCubicUser, 90, -90}, {.5, 40, FbxWriter::Curve::kStep}, {1, 80}};
+  for (const char* name : {"base", "over"}) {
+    const FbxWriter::Id layer =
+        file.AddLayer(stack, name, {FbxWriter::Property("Weight", "Number", {70})});
+    file.Animate(layer, tip, "Lcl Rotation", {{"X", keys}, {"Z", keys}});
+    file.Animate(layer, smile, "DeformPercent", {{"DeformPercent", keys}});
+  }
+  corpus.Add("fbx", "text", file.Text());
+  corpus.Add("fbx", "binary_7400", file.Binary(7400));
+  corpus.Add("fbx", "binary_7500", file.Binary(7500));
+}
+
 void AddGltf(const Corpus& corpus) {
   sinew::testing::GltfBuilder builder = sinew::testing::MakeStrip();
   corpus.Add("gltf", "strip.glb", builder.Glb());
@@ -447,6 +486,7 @@ int main(int argc, char** argv) {
   AddRecipes(corpus);
   AddBoundData(corpus);
   AddFormats(corpus);
+  AddFbx(corpus);
   AddGltf(corpus);
   AddServerFiles(corpus);
   AddShared(corpus);

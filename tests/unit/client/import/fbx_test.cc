@@ -16,6 +16,7 @@
 
 #include "client/import/import.h"
 #include "client/rig/rig_traits.h"
+#include "tests/support/fbx_writer.h"
 #include "tests/support/gltf_builder.h"
 #include "tests/support/linear_blend.h"
 #include "tests/support/paths.h"
@@ -23,6 +24,7 @@
 namespace sinew::client {
 namespace {
 
+using testing::FbxWriter;
 using ::testing::HasSubstr;
 using testing::Point;
 
@@ -237,128 +239,133 @@ TEST(FbxImport, SurvivesFlippedBytes) {
   }
 }
 
-// A quad of one bone with a blend shape channel, of two sculpts or one. The channel's percentage
-// runs from 0 to 100 in a second.
-std::string BlendShapeFbx(bool in_between) {
-  constexpr char kIdentity[] = "*16 {\n a: 1,0,0,0,0,1,0,0,0,0,1,0,0,0,0,1\n }\n";
-  return absl::StrCat(
-      R"(; FBX 7.4.0 project file
-FBXHeaderExtension:  {
- FBXVersion: 7400
+// A quad on one bone, which tests add to.
+struct Quad {
+  FbxWriter file;
+  FbxWriter::Id bone = file.AddModel("root", "LimbNode", 0);
+  FbxWriter::Id model;
+  FbxWriter::Id mesh;
+
+  explicit Quad(const FbxWriter::Properties& properties = {})
+      : model(file.AddModel("strip", "Mesh", 0, properties)),
+        mesh(file.AddMesh(model, {0, 0, 0, 1, 0, 0, 1, 2, 0, 0, 2, 0}, {0, 1, 2, -4})) {}
+
+  void Bind(const std::vector<double>& weights = {1, 1, 1, 1}, const std::string& method = "") {
+    const std::vector<double> identity = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
+    file.AddSkin(mesh,
+                 {{.joint = bone,
+                   .vertices = {0, 1, 2, 3},
+                   .weights = weights,
+                   .transform = identity,
+                   .link = identity}},
+                 method);
+  }
+  // A shape whose percentage runs from 0 to 100 in a second.
+  void AddSmile(bool in_between) {
+    std::vector<FbxWriter::Target> targets;
+    if (in_between) targets.push_back({.percent = 50, .vertices = {1}, .offsets = {0, 0, 0.75}});
+    targets.push_back({.vertices = {1, 3}, .offsets = {0, 0, 1, 0.5, 0, 0}});
+    const FbxWriter::Id smile = file.AddBlendShape(mesh, "smile", 25, targets);
+    const FbxWriter::Id layer = file.AddLayer(file.AddStack("Take", 0, 1), "Base");
+    file.Animate(layer, smile, "DeformPercent",
+                 {{"DeformPercent", {{.seconds = 0, .value = 0}, {.seconds = 1, .value = 100}}}});
+  }
+  absl::StatusOr<ImportedScene> Import(const ImportOptions& options = {}) const {
+    return ImportFile(testing::WriteFile("x.fbx", file.Binary()), options);
+  }
+};
+
+bool Says(const ImportedScene& scene, Severity severity, const std::string& words) {
+  return std::ranges::any_of(scene.problems, [&](const Problem& problem) {
+    return problem.severity == severity && problem.message.find(words) != std::string::npos;
+  });
 }
-GlobalSettings:  {
- Version: 1000
- Properties70:  {
-  P: "UpAxis", "int", "Integer", "",1
-  P: "UnitScaleFactor", "double", "Number", "",1
- }
+
+TEST(FbxImport, NormalisesAndReportsWeights) {
+  Quad quad;
+  quad.Bind({1, .5, 1, 1});
+  const auto scene = quad.Import();
+  ASSERT_TRUE(scene.ok()) << scene.status();
+  EXPECT_EQ(scene->rig.meshes.at(0).skin.influence_weights, std::vector<float>({1, 1, 1, 1}));
+  EXPECT_TRUE(Says(*scene, Severity::kWarning, "weights of 1 vertices normalised"));
 }
-Objects:  {
- Geometry: 100, "Geometry::strip", "Mesh" {
-  Vertices: *12 {
-   a: 0,0,0,1,0,0,1,2,0,0,2,0
+
+TEST(FbxImport, ReportsDualQuaternionSkinning) {
+  for (const char* method : {"DualQuaternion", "Blend"}) {
+    Quad quad;
+    quad.Bind({1, 1, 1, 1}, method);
+    const auto scene = quad.Import();
+    ASSERT_TRUE(scene.ok()) << scene.status();
+    EXPECT_TRUE(Says(*scene, Severity::kInfo, "dual quaternion")) << method;
   }
-  PolygonVertexIndex: *4 {
-   a: 0,1,2,-4
-  }
- }
- Geometry: 101, "Geometry::smile", "Shape" {
-  Indexes: *2 {
-   a: 1,3
-  }
-  Vertices: *6 {
-   a: 0,0,1,0.5,0,0
-  }
-  Normals: *6 {
-   a: 0,0,0,0,0,0
-  }
- }
-)",
-      in_between ? R"( Geometry: 102, "Geometry::half", "Shape" {
-  Indexes: *1 {
-   a: 1
-  }
-  Vertices: *3 {
-   a: 0,0,0.75
-  }
-  Normals: *3 {
-   a: 0,0,0
-  }
- }
-)"
-                 : "",
-      R"( Model: 200, "Model::strip", "Mesh" {
- }
- Model: 201, "Model::root", "LimbNode" {
- }
- Deformer: 300, "Deformer::", "Skin" {
- }
- Deformer: 301, "SubDeformer::", "Cluster" {
-  Indexes: *4 {
-   a: 0,1,2,3
-  }
-  Weights: *4 {
-   a: 1,1,1,1
-  }
-  Transform: )",
-      kIdentity, "  TransformLink: ", kIdentity, R"( }
- Deformer: 310, "Deformer::", "BlendShape" {
- }
- Deformer: 311, "SubDeformer::smile", "BlendShapeChannel" {
-  DeformPercent: 25
-  FullWeights: )",
-      in_between ? "*2 {\n a: 50,100\n }\n" : "*1 {\n a: 100\n }\n", R"( }
- AnimationStack: 400, "AnimStack::Take", "" {
-  Properties70:  {
-   P: "LocalStop", "KTime", "Time", "",46186158000
-  }
- }
- AnimationLayer: 401, "AnimLayer::Base", "" {
- }
- AnimationCurveNode: 402, "AnimCurveNode::DeformPercent", "" {
-  Properties70:  {
-   P: "d|DeformPercent", "Number", "", "A",0
-  }
- }
- AnimationCurve: 403, "AnimCurve::", "" {
-  KeyTime: *2 {
-   a: 0,46186158000
-  }
-  KeyValueFloat: *2 {
-   a: 0,100
-  }
-  KeyAttrFlags: *1 {
-   a: 4
-  }
-  KeyAttrDataFloat: *4 {
-   a: 0,0,0,0
-  }
-  KeyAttrRefCount: *1 {
-   a: 2
-  }
- }
 }
-Connections:  {
- C: "OO",200,0
- C: "OO",201,0
- C: "OO",100,200
- C: "OO",300,100
- C: "OO",301,300
- C: "OO",201,301
- C: "OO",310,100
- C: "OO",311,310
-)",
-      in_between ? " C: \"OO\",102,311\n" : "", R"( C: "OO",101,311
- C: "OO",401,400
- C: "OO",402,401
- C: "OP",402,311, "DeformPercent"
- C: "OP",403,402, "d|DeformPercent"
+
+TEST(FbxImport, ReportsSkinnedMeshWhoseNodeMoves) {
+  Quad moved({FbxWriter::Property("Lcl Translation", "Lcl Translation", {0, 3, 0})});
+  moved.Bind();
+  EXPECT_TRUE(Says(moved.Import().value(), Severity::kWarning, "has moved since the bind"));
+  Quad animated;
+  animated.Bind();
+  EXPECT_FALSE(Says(animated.Import().value(), Severity::kWarning, "Maya"));
+  const FbxWriter::Id layer = animated.file.AddLayer(animated.file.AddStack("Take", 0, 1), "Base");
+  animated.file.Animate(layer, animated.model, "Lcl Translation",
+                        {{"X", {{.seconds = 0, .value = 0}, {.seconds = 1, .value = 5}}}});
+  EXPECT_TRUE(Says(animated.Import().value(), Severity::kWarning, "is animated"));
 }
-)");
+
+TEST(FbxImport, FaceNamesEachVertexOnce) {
+  Quad quad;
+  quad.Bind();
+  const FbxWriter::Id model = quad.file.AddModel("hat", "Mesh", quad.bone);
+  quad.file.AddMesh(model, {0, 0, 0, 1, 0, 0, 0, 1, 0, 5, 5, 5}, {0, 1, 1, -3, 0, 0, -2, 0, -2});
+  const auto scene = quad.Import();
+  ASSERT_TRUE(scene.ok()) << scene.status();
+  const Mesh& hat = scene->rig.meshes.at(1);
+  EXPECT_EQ(hat.vertices(), 4u) << "no face uses the last";
+  EXPECT_EQ(hat.face_vertices, std::vector<std::uint32_t>({0, 1, 2}));
+  EXPECT_TRUE(Says(*scene, Severity::kInfo, "2 faces name a vertex twice"));
+  EXPECT_TRUE(Says(*scene, Severity::kWarning, "1 points and lines"));
+}
+
+TEST(FbxImport, BonesAreJointsWithoutSkin) {
+  const Quad quad;
+  EXPECT_THAT(std::string(quad.Import().status().message()), HasSubstr("no mesh has a skin"));
+  const auto scene = quad.Import({.allow_no_skin = true});
+  ASSERT_TRUE(scene.ok()) << scene.status();
+  ASSERT_EQ(scene->rig.joints.size(), 1u);
+  EXPECT_EQ(scene->rig.joints[0].name, "root");
+  EXPECT_TRUE(scene->rig.meshes.at(0).skin.empty());
+}
+
+TEST(FbxImport, TakeWithoutTimesLastsFromFirstKey) {
+  Quad quad;
+  quad.Bind();
+  const FbxWriter::Id layer = quad.file.AddLayer(quad.file.AddStack("Take", 0, 0), "Base");
+  quad.file.Animate(layer, quad.bone, "Lcl Translation",
+                    {{"X", {{.seconds = 2, .value = 7}, {.seconds = 3, .value = 9}}}});
+  const auto scene = quad.Import();
+  ASSERT_TRUE(scene.ok()) << scene.status();
+  const auto clip = SampleClip(*scene, 0, {.fps = 2});
+  ASSERT_TRUE(clip.ok()) << clip.status();
+  ASSERT_EQ(clip->frames, 3u);
+  EXPECT_FLOAT_EQ(clip->joint_transforms[3], 7);
+  EXPECT_FLOAT_EQ(clip->joint_transforms[12 + 3], 8);
+}
+
+TEST(FbxImport, RefusesOtherVersionsByTheirNumber) {
+  const std::string header("Kaydara FBX Binary  \0\x1a\0\xd0\x07\0\0", 27);  // 2000
+  const auto scene = ImportFile(testing::WriteFile("x.fbx", header + std::string(200, 'x')));
+  EXPECT_THAT(std::string(scene.status().message()),
+              HasSubstr("FBX: version 2000, need 3000 to 7700"));
 }
 
 TEST(FbxImport, ReadsBlendShapesAndTheirKeys) {
-  const auto scene = ImportFile(testing::WriteFile("x.fbx", BlendShapeFbx(false)));
+  const auto scene = [] {
+    Quad quad;
+    quad.Bind();
+    quad.AddSmile(false);
+    return quad.Import();
+  }();
   ASSERT_TRUE(scene.ok()) << scene.status();
   ASSERT_EQ(scene->rig.controls.size(), 1u);
   EXPECT_EQ(scene->rig.controls[0].name, "smile");
@@ -383,7 +390,12 @@ TEST(FbxImport, ReadsBlendShapesAndTheirKeys) {
 }
 
 TEST(FbxImport, InBetweensAreTargetsOfOneControl) {
-  const auto scene = ImportFile(testing::WriteFile("x.fbx", BlendShapeFbx(true)));
+  const auto scene = [] {
+    Quad quad;
+    quad.Bind();
+    quad.AddSmile(true);
+    return quad.Import();
+  }();
   ASSERT_TRUE(scene.ok()) << scene.status();
   ASSERT_EQ(scene->rig.controls.size(), 1u);
   EXPECT_EQ(scene->rig.controls[0].default_value, 0.25f);
