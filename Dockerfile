@@ -37,7 +37,8 @@ COPY --from=runtime /usr/share/doc /image/usr/share/doc
 COPY deploy/sbom.py deploy/
 ARG REVISION=
 RUN python3 deploy/sbom.py --root /image --revision "$REVISION" --version "$(build/release/bin/sinewd --version | cut -d ' ' -f 2)" \
-  --compiled-in libeigen3-dev libnanoflann-dev nlohmann-json3-dev libtinygltf-dev libutfcpp-dev libcli11-dev --out /sbom.cdx.json
+  --compiled-in libeigen3-dev libnanoflann-dev nlohmann-json3-dev libtinygltf-dev libutfcpp-dev libcli11-dev \
+  --crates "ufbx@$(sed -n 's/^ufbx_crate=//p' deploy/install-deps.sh)=MIT" --out /sbom.cdx.json
 
 FROM runtime
 # docker build --build-arg REVISION="$(git rev-parse HEAD)" --build-arg VERSION=...

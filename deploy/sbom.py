@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Writes a bill of materials (CycloneDX 1.5, JSON) of the Debian packages in a file system and of what sinewd compiles in.
 
-usage: sbom.py [--root FOLDER] [--compiled-in PACKAGE...] [--version TEXT] [--revision TEXT] [--out FILE]
+usage: sbom.py [--root FOLDER] [--compiled-in PACKAGE...] [--crates NAME@VERSION=LICENCE...] [--version TEXT]
+               [--revision TEXT] [--out FILE]
 
   --root         file system whose /var/lib/dpkg and /usr/share/doc are read (default: /)
   --compiled-in  packages of this machine whose headers are in the programs, such as libeigen3-dev
+  --crates       sources of crates that are compiled into the programs, such as ufbx@0.11.5=MIT
 The Dockerfile runs it; in the image the result is /usr/share/doc/sinew/sbom.cdx.json. Licences are those that the
 machine-readable copyright files of Debian name, of all files of a source package; a package without such a file has
 none here. The time is $SOURCE_DATE_EPOCH or now.
@@ -99,7 +101,18 @@ def component(root: pathlib.Path, row: dict[str, str], distribution: str) -> dic
     return found
 
 
-def bill(root: pathlib.Path, compiled_in: list[str], version: str, revision: str) -> dict[str, object]:
+def crate(text: str) -> dict[str, object]:
+    found = re.fullmatch(r"([\w-]+)@([\w.+-]+)=([\w.+-]+)", text)
+    if not found:
+        raise SystemExit(f"sbom: --crates: got '{text}', need NAME@VERSION=LICENCE")
+    name, version, named = found.groups()
+    purl = f"pkg:cargo/{name}@{version}"
+    return {"type": "library", "bom-ref": purl, "name": name, "version": version, "purl": purl,
+            "licenses": [{"license": licence(named)}], "description": "sources, compiled into the programs"}
+
+
+def bill(root: pathlib.Path, compiled_in: list[str], crates: list[str], version: str,
+         revision: str) -> dict[str, object]:
     release = root / "etc/os-release"
     known = re.search(r'^VERSION_ID="?([\d.]+)', release.read_text(encoding="utf-8") if release.exists() else "",
                       re.MULTILINE)
@@ -110,7 +123,7 @@ def bill(root: pathlib.Path, compiled_in: list[str], version: str, revision: str
     for each in headers:
         each["description"] = "headers, compiled into the programs"
     present = {each["bom-ref"] for each in installed}
-    components = installed + [each for each in headers if each["bom-ref"] not in present]
+    components = installed + [each for each in headers if each["bom-ref"] not in present] + list(map(crate, crates))
     sinew = {"type": "application", "bom-ref": "sinew", "name": "sinew", "version": version,
              "licenses": [{"license": {"id": "Apache-2.0"}}]}
     if revision:
@@ -127,11 +140,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path("/"))
     parser.add_argument("--compiled-in", nargs="*", default=[])
+    parser.add_argument("--crates", nargs="*", default=[])
     parser.add_argument("--version", default="unknown")
     parser.add_argument("--revision", default="")
     parser.add_argument("--out", type=pathlib.Path)
     options = parser.parse_args()
-    text = json.dumps(bill(options.root, options.compiled_in, options.version, options.revision), indent=1) + "\n"
+    made = bill(options.root, options.compiled_in, options.crates, options.version, options.revision)
+    text = json.dumps(made, indent=1) + "\n"
     if options.out:
         options.out.write_text(text, encoding="utf-8")
     else:

@@ -128,9 +128,11 @@ License: permissive and BSD-3-clause
             for package, content in (("one", text), ("two", "Licence: see the file COPYING\n")):
                 (root / "usr/share/doc" / package).mkdir(parents=True)
                 (root / "usr/share/doc" / package / "copyright").write_text(content, encoding="utf-8")
-            bill = make("--root", name)
+            bill = make("--root", name, "--crates", "three@0.1.2=MIT")
             self.assertEqual(findings(bill), "")
-            self.assertEqual([each["name"] for each in bill["components"]], ["one", "two"])
+            self.assertEqual([each["name"] for each in bill["components"]], ["one", "two", "three"])
+            self.assertEqual(bill["components"][2]["purl"], "pkg:cargo/three@0.1.2")
+            self.assertEqual(licences(bill, "three"), {"MIT"})
             self.assertEqual(licences(bill, "one"), {"GPL-2.0-or-later", "MIT", "LGPL-2.1-only", "GPL-3.0-or-later",
                                                      "permissive", "BSD-3-Clause"})
             self.assertEqual(licences(bill, "two"), set())
