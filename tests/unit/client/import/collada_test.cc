@@ -259,7 +259,8 @@ TEST(ParserFence, ReportsErrorsCrashesAndTimeouts) {
             absl::InvalidArgumentError("COLLADA: no skin"));
   EXPECT_EQ(run([]() -> absl::Status { throw std::runtime_error("thrown"); }),
             absl::InvalidArgumentError("thrown"));
-  EXPECT_EQ(kill(SIGSEGV), absl::InvalidArgumentError("COLLADA: damaged: the parser crashes on it"));
+  EXPECT_EQ(kill(SIGSEGV),
+            absl::InvalidArgumentError("COLLADA: damaged: the parser crashes on it"));
   EXPECT_EQ(kill(SIGXCPU),
             absl::InvalidArgumentError("COLLADA: damaged: the parser does not finish in 10 s"));
 }
