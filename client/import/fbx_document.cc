@@ -50,7 +50,7 @@ void ReportRepairs(const ufbx_scene& scene, std::vector<Problem>& problems) {
   for (const auto& [what, repair] : repairs) {
     const std::string times =
         repair.second > 1 ? absl::StrCat(" (", repair.second, " times)") : std::string();
-    problems.push_back({repair.first, absl::StrCat("repaired: ", what.first, times),
+    problems.push_back({repair.first, absl::StrCat("ufbx: ", what.first, times),
                         what.second.empty() ? "file" : absl::StrCat("'", what.second, "'")});
   }
 }

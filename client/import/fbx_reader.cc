@@ -37,6 +37,7 @@ class FbxSceneReader {
     AddJoints();
     SINEW_RETURN_IF_ERROR(ReadMeshes());
     AddFbxClips(scene_, std::move(channels_), builder_);
+    ReportConstraints();
     const bool text = scene_->metadata.ascii;
     out_.format = text ? "FBX text" : "FBX";
     return std::move(out_);
@@ -166,6 +167,17 @@ class FbxSceneReader {
       builder_.AddMesh(n, name.empty() ? ToString(shown.mesh->name) : name, std::move(mesh.source));
     }
     return absl::OkStatus();
+  }
+
+  void ReportConstraints() {
+    const auto active = std::ranges::count_if(
+        scene_->constraints, [](const ufbx_constraint* constraint) { return constraint->active; });
+    if (active == 0) return;
+    out_.problems.push_back(
+        Lost(absl::StrCat(active,
+                          " constraints, which are not evaluated: bake them into keys when "
+                          "the file is exported"),
+             "constraints"));
   }
 
   // Maya moves a skinned mesh by its node on top of its joints; FBX and other programs do not.
