@@ -167,8 +167,8 @@ class FbxMeshReader {
       return static_cast<float>(key->target_weight);
     };
     std::ranges::stable_sort(keys, {}, weight);
-    const auto repeats = std::ranges::unique(keys, {}, weight);
-    keys.erase(repeats.begin(), repeats.end());
+    const auto same = [&](const auto* a, const auto* b) { return weight(a) == weight(b); };
+    keys.erase(std::unique(keys.begin(), keys.end(), same), keys.end());
     const std::string name = ToString(channel.name);
     if (keys.size() < channel.keyframes.count) {
       problems_.push_back(
