@@ -118,7 +118,9 @@ void ReportRig(ImportedScene& scene) {
 absl::StatusOr<ImportedScene> Read(const std::string& bytes, const std::string& extension,
                                    const std::string& path, const ImportOptions& options) {
   const absl::string_view found = SniffExtension(bytes);
-  if (found != extension && (extension != ".obj" || !found.empty())) {  // .obj has no mark
+  // .obj has no mark, and neither has old FBX as text.
+  const bool may_be_unmarked = extension == ".obj" || extension == ".fbx";
+  if (found != extension && (!may_be_unmarked || !found.empty())) {
     return InvalidArgument("wrong type, the content is ",
                            found.empty() ? "not what the extension says" : "that of a file called ",
                            found);
