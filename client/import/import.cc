@@ -81,6 +81,11 @@ absl::Status CheckFinite(const RigData& rig) {
     return InvalidArgument(rig.joints[i / 12].source_path,
                            ": its rest leaves the range of float32");
   }
+  for (const Control& control : rig.controls) {
+    if (std::isfinite(control.default_value)) continue;
+    return InvalidArgument("morph target '", control.name,
+                           "': its weight leaves the range of float32");
+  }
   for (const Mesh& mesh : rig.meshes) {
     bool good = finite(mesh.positions) && finite(mesh.skin.inverse_bind);
     for (const Shape& shape : mesh.shapes) good = good && finite(shape.targets[0].offsets);

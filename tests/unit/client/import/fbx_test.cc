@@ -352,6 +352,14 @@ TEST(FbxImport, TakeWithoutTimesLastsFromFirstKey) {
   EXPECT_FLOAT_EQ(clip->joint_transforms[12 + 3], 8);
 }
 
+TEST(FbxImport, RefusesShapesBeyondFloat) {
+  Quad quad;
+  quad.Bind();
+  quad.file.AddBlendShape(quad.mesh, "smile", 1e300, {{.vertices = {1}, .offsets = {0, 0, 1}}});
+  EXPECT_THAT(std::string(quad.Import().status().message()),
+              HasSubstr("morph target 'smile': its weight leaves the range of float32"));
+}
+
 TEST(FbxImport, RefusesOtherVersionsByTheirNumber) {
   const std::string header("Kaydara FBX Binary  \0\x1a\0\xd0\x07\0\0", 27);  // 2000
   const auto scene = ImportFile(testing::WriteFile("x.fbx", header + std::string(200, 'x')));
