@@ -10,6 +10,7 @@
 #include <cmath>
 #include <exception>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -17,6 +18,9 @@
 #include "client/import/assimp_animation.h"
 #include "client/import/assimp_fence.h"
 #include "client/import/assimp_mesh.h"
+#include "client/import/collada_animation.h"
+#include "client/import/collada_document.h"
+#include "client/import/collada_nodes.h"
 #include "client/import/fbx_points.h"
 #include "client/import/scene_graph.h"
 #include "core/base/status.h"
@@ -37,20 +41,29 @@ AffineD ToAffine(const aiMatrix4x4& m) {
 // Turns an Assimp scene into nodes, skeleton, meshes and clips; one use.
 class SceneReader {
  public:
-  // points: of FBX files, see ReadFbxPoints.
+  // points: of FBX files, see ReadFbxPoints. collada: of COLLADA files, else null.
   SceneReader(const aiScene& source, AssimpFormat format, bool allow_no_skin,
-              std::unordered_map<std::string, FbxPoints> points)
+              std::unordered_map<std::string, FbxPoints> points, const ColladaDocument* collada)
       : source_(source),
         format_(format),
         allow_no_skin_(allow_no_skin),
-        points_(std::move(points)) {}
+        points_(std::move(points)),
+        collada_(collada) {}
 
   absl::StatusOr<ImportedScene> Read() {
     ReadUnits();
     SINEW_RETURN_IF_ERROR(ReadNodes());
+    std::vector<ColladaNode> collada_nodes;
+    if (collada_ != nullptr) {
+      SINEW_ASSIGN_OR_RETURN(collada_nodes,
+                             ReadColladaNodes(*collada_, nodes_.size(), out_.problems));
+      SINEW_RETURN_IF_ERROR(PlaceColladaNodes(collada_nodes, *builder_.scene));
+    }
     SINEW_RETURN_IF_ERROR(ReadSkeleton());
     SINEW_RETURN_IF_ERROR(ReadMeshes());
-    SINEW_RETURN_IF_ERROR(ReadAssimpAnimations(source_, node_of_name_, builder_));
+    SINEW_RETURN_IF_ERROR(collada_ != nullptr
+                              ? AddColladaClips(*collada_, collada_nodes, builder_)
+                              : ReadAssimpAnimations(source_, node_of_name_, builder_));
     out_.format = FormatName(format_);
     return std::move(out_);
   }
@@ -196,6 +209,7 @@ class SceneReader {
   const AssimpFormat format_;
   const bool allow_no_skin_;
   const std::unordered_map<std::string, FbxPoints> points_;
+  const ColladaDocument* const collada_;
   SceneBuilder builder_;
   ImportedScene& out_ = builder_.out;
   std::vector<const aiNode*> nodes_;  // parallel to those of the builder
@@ -233,8 +247,16 @@ absl::StatusOr<ImportedScene> ParseAndRead(const std::string& bytes, AssimpForma
     }
     std::unordered_map<std::string, FbxPoints> points;
     if (format == AssimpFormat::kFbx) points = ReadFbxPoints(bytes);
+    std::optional<ColladaDocument> collada;
+    if (format == AssimpFormat::kCollada) {
+      absl::StatusOr<ColladaDocument> parsed = ColladaDocument::Parse(bytes);
+      if (!parsed.ok()) return refused(parsed.status().message());
+      collada = *std::move(parsed);
+    }
     absl::StatusOr<ImportedScene> read =
-        SceneReader(*scene, format, options.allow_no_skin, std::move(points)).Read();
+        SceneReader(*scene, format, options.allow_no_skin, std::move(points),
+                    collada ? &*collada : nullptr)
+            .Read();
     if (!morphs) return read;
     if (!read.ok()) return refused(read.status().message());
     if (read->rig.meshes.empty()) return refused("no mesh has a skin");
