@@ -239,20 +239,21 @@ absl::StatusOr<ImportedScene> ParseAndRead(const std::string& bytes, AssimpForma
         morphs ? " (COLLADA files with morph targets are not supported: save it as glTF)" : ""));
   };
   try {
-    Assimp::Importer importer;
-    const aiScene* scene = Parse(importer, bytes, format);
-    if (scene == nullptr || scene->mRootNode == nullptr) {
-      const absl::string_view reason = importer.GetErrorString();
-      return refused(reason.empty() ? "cannot be parsed" : reason);
-    }
-    std::unordered_map<std::string, FbxPoints> points;
-    if (format == AssimpFormat::kFbx) points = ReadFbxPoints(bytes);
     std::optional<ColladaDocument> collada;
     if (format == AssimpFormat::kCollada) {
       absl::StatusOr<ColladaDocument> parsed = ColladaDocument::Parse(bytes);
       if (!parsed.ok()) return refused(parsed.status().message());
       collada = *std::move(parsed);
     }
+    Assimp::Importer importer;
+    const aiScene* scene =
+        Parse(importer, collada ? collada->TextWithoutAnimations() : bytes, format);
+    if (scene == nullptr || scene->mRootNode == nullptr) {
+      const absl::string_view reason = importer.GetErrorString();
+      return refused(reason.empty() ? "cannot be parsed" : reason);
+    }
+    std::unordered_map<std::string, FbxPoints> points;
+    if (format == AssimpFormat::kFbx) points = ReadFbxPoints(bytes);
     absl::StatusOr<ImportedScene> read =
         SceneReader(*scene, format, options.allow_no_skin, std::move(points),
                     collada ? &*collada : nullptr)

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <sstream>
 #include <utility>
 
 #include "core/base/status.h"
@@ -150,7 +151,15 @@ absl::StatusOr<ColladaDocument> ColladaDocument::Parse(const std::string& bytes)
   }
   if (!out.root()) return InvalidArgument("no COLLADA element at the top");
   for (pugi::xml_node node = out.root(); node; node = NextElement(node)) {
-    if (const pugi::xml_attribute id = node.attribute("id")) out.by_id_.emplace(id.value(), node);
+    const std::string_view name = node.name();
+    if (name == "skew") {
+      return InvalidArgument("node '", ShownText(node.parent().attribute("id").value()),
+                             "': <skew> is not supported, need matrix, translate, rotate or scale");
+    }
+    const pugi::xml_attribute id = node.attribute("id");
+    if (!id) continue;
+    pugi::xml_node& known = out.by_id_[id.value()];
+    if (!known || (name == "node" && std::string_view(known.name()) != "node")) known = node;
   }
   return out;
 }
@@ -170,6 +179,19 @@ pugi::xml_node ColladaDocument::Follow(std::string_view uri, pugi::xml_node scop
     if (child.attribute("id").value() == uri.substr(1)) return child;
   }
   return FindId(uri.substr(1));
+}
+
+std::string ColladaDocument::TextWithoutAnimations() const {
+  pugi::xml_document copy;
+  copy.reset(*document_);
+  pugi::xml_node root = copy.child("COLLADA");
+  for (const char* library : {"library_animations", "library_animation_clips"}) {
+    while (root.remove_child(library)) {
+    }
+  }
+  std::ostringstream text;
+  copy.save(text, "", pugi::format_raw);
+  return std::move(text).str();
 }
 
 absl::StatusOr<std::vector<double>> ParseColladaNumbers(pugi::xml_node element) {

@@ -16,18 +16,22 @@ namespace sinew::client {
 // A parsed file. Elements are handles into it. Thread-safe.
 class ColladaDocument {
  public:
-  // kInvalidArgument: no XML, or no COLLADA element at its top.
+  // kInvalidArgument: no XML; no COLLADA element at its top; a <skew>, on which Assimp gives up.
   static absl::StatusOr<ColladaDocument> Parse(const std::string& bytes);
 
   // The COLLADA element.
   pugi::xml_node root() const { return document_->child("COLLADA"); }
 
-  // The first element with the id, in document order; empty if there is none.
+  // The first element with the id, in document order; empty if there is none. A <node> comes before
+  // other elements: some exporters give a node and its mesh the same id.
   pugi::xml_node FindId(std::string_view id) const;
   // The element of a reference "#id"; empty if there is none, or the reference is to another file.
   pugi::xml_node Follow(std::string_view uri) const;
   // The same, but children of `scope` come first: some exporters repeat ids in every animation.
   pugi::xml_node Follow(std::string_view uri, pugi::xml_node scope) const;
+
+  // The file for Assimp, which gives up on animations that it does not know.
+  std::string TextWithoutAnimations() const;
 
  private:
   std::unique_ptr<pugi::xml_document> document_;

@@ -25,12 +25,11 @@ struct KindTraits {
   ColladaTransformKind kind;
   std::size_t numbers;
 };
-constexpr std::array<KindTraits, 6> kKinds = {{{"matrix", ColladaTransformKind::kMatrix, 16},
+constexpr std::array<KindTraits, 5> kKinds = {{{"matrix", ColladaTransformKind::kMatrix, 16},
                                                {"translate", ColladaTransformKind::kTranslate, 3},
                                                {"rotate", ColladaTransformKind::kRotate, 4},
                                                {"scale", ColladaTransformKind::kScale, 3},
-                                               {"lookat", ColladaTransformKind::kLookAt, 9},
-                                               {"skew", ColladaTransformKind::kSkew, 7}}};
+                                               {"lookat", ColladaTransformKind::kLookAt, 9}}};
 
 const KindTraits* FindKind(pugi::xml_node element) {
   const std::string_view name = element.name();
@@ -99,9 +98,6 @@ absl::StatusOr<AffineD> TransformOf(const ColladaTransform& transform) {
       return FromEigen(Vector(n).asDiagonal(), Eigen::Vector3d::Zero());
     case ColladaTransformKind::kLookAt:
       return LookAtOf(n);
-    case ColladaTransformKind::kSkew:
-      if (n[0] == 0) return AffineD();
-      return InvalidArgument("<skew> is not supported, need matrix, translate, rotate or scale");
   }
   return AffineD();
 }

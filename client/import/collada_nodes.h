@@ -35,8 +35,7 @@ enum class ColladaTransformKind : std::uint8_t {
   kTranslate,  // 3
   kRotate,     // 4: axis of any length, degrees
   kScale,      // 3
-  kLookAt,     // 9: eye, point of interest, up
-  kSkew        // 7
+  kLookAt      // 9: eye, point of interest, up
 };
 
 struct ColladaTransform {
@@ -56,7 +55,7 @@ absl::StatusOr<std::vector<ColladaTransform>> ReadColladaTransforms(pugi::xml_no
 // Their product, from left to right: node to parent.
 // Source: COLLADA 1.4.1, <node> and the elements of the kinds.
 // kInvalidArgument: a rotation without axis, a <lookat> without direction, a matrix whose last row
-// is not 0 0 0 1, a <skew> by an angle, which is not supported.
+// is not 0 0 0 1.
 absl::StatusOr<AffineD> ComposeColladaTransforms(std::span<const ColladaTransform> transforms);
 
 }  // namespace sinew::client
