@@ -21,6 +21,7 @@
 #include "client/import/collada_animation.h"
 #include "client/import/collada_document.h"
 #include "client/import/collada_nodes.h"
+#include "client/import/collada_skin.h"
 #include "client/import/fbx_points.h"
 #include "client/import/scene_graph.h"
 #include "core/base/status.h"
@@ -244,6 +245,9 @@ absl::StatusOr<ImportedScene> ParseAndRead(const std::string& bytes, AssimpForma
       absl::StatusOr<ColladaDocument> parsed = ColladaDocument::Parse(bytes);
       if (!parsed.ok()) return refused(parsed.status().message());
       collada = *std::move(parsed);
+      if (const absl::Status named = NameColladaJointsById(*collada); !named.ok()) {
+        return refused(named.message());
+      }
     }
     Assimp::Importer importer;
     const aiScene* scene =

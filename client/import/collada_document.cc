@@ -18,13 +18,6 @@ namespace {
 
 constexpr std::size_t kShownBytes = 100;
 
-// The next element in document order, without recursion: files nest as deep as they like.
-pugi::xml_node NextElement(pugi::xml_node node) {
-  if (const pugi::xml_node child = node.first_child()) return child;
-  while (node && !node.next_sibling()) node = node.parent();
-  return node.next_sibling();
-}
-
 // Comments cut text into pieces.
 std::string TextOf(pugi::xml_node element) {
   std::string text;
@@ -124,18 +117,29 @@ absl::StatusOr<ColladaNumbers> NumbersOf(const ColladaDocument& document, pugi::
 absl::StatusOr<std::vector<std::string>> NamesOf(const ColladaDocument& document,
                                                  pugi::xml_node source) {
   SINEW_ASSIGN_OR_RETURN(const Accessor accessor, ReadAccessor(document, source));
-  const std::string text = TextOf(accessor.array);
-  const std::vector<absl::string_view> all = Words(text);
+  const std::vector<std::string> all = ColladaWords(accessor.array);
   SINEW_ASSIGN_OR_RETURN(const std::vector<std::size_t> columns, ReadColumns(accessor, all.size()));
   if (columns.size() != 1) return InvalidArgument(columns.size(), " names in a tuple, need one");
   std::vector<std::string> names;
   for (std::size_t k = 0; k < accessor.count; ++k) {
-    names.emplace_back(all[accessor.offset + k * accessor.stride + columns[0]]);
+    names.push_back(all[accessor.offset + k * accessor.stride + columns[0]]);
   }
   return names;
 }
 
 }  // namespace
+
+pugi::xml_node NextColladaElement(pugi::xml_node node) {
+  if (const pugi::xml_node child = node.first_child()) return child;
+  while (node && !node.next_sibling()) node = node.parent();
+  return node.next_sibling();
+}
+
+std::vector<std::string> ColladaWords(pugi::xml_node element) {
+  const std::string text = TextOf(element);
+  const std::vector<absl::string_view> words = Words(text);
+  return {words.begin(), words.end()};
+}
 
 std::string ShownText(std::string_view text) {
   return text.size() <= kShownBytes ? std::string(text)
@@ -150,7 +154,7 @@ absl::StatusOr<ColladaDocument> ColladaDocument::Parse(const std::string& bytes)
     return InvalidArgument("byte ", parsed.offset, " of the XML: ", parsed.description());
   }
   if (!out.root()) return InvalidArgument("no COLLADA element at the top");
-  for (pugi::xml_node node = out.root(); node; node = NextElement(node)) {
+  for (pugi::xml_node node = out.root(); node; node = NextColladaElement(node)) {
     const std::string_view name = node.name();
     if (name == "skew") {
       return InvalidArgument("node '", ShownText(node.parent().attribute("id").value()),

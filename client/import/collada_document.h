@@ -54,6 +54,12 @@ absl::StatusOr<ColladaNumbers> ReadColladaNumbers(const ColladaDocument& documen
 absl::StatusOr<std::vector<std::string>> ReadColladaNames(const ColladaDocument& document,
                                                           pugi::xml_node source);
 
+// The next element or text in document order, without recursion: files nest as deep as they like.
+pugi::xml_node NextColladaElement(pugi::xml_node node);
+
+// The words in the text of an element.
+std::vector<std::string> ColladaWords(pugi::xml_node element);
+
 // The finite numbers in the text of an element. kInvalidArgument: something else is there.
 absl::StatusOr<std::vector<double>> ParseColladaNumbers(pugi::xml_node element);
 
