@@ -13,12 +13,12 @@ namespace sinew::client {
 enum class AssimpFormat : std::uint8_t { kFbx, kCollada };
 
 // Reads the file whose content is `bytes`. See ImportFile; what the formats lose on the way:
-//   both     curves between keys (rotations become linear between the keys Assimp
-//            makes)
-//   FBX      scale inheritance other than the common kind is reported, not applied; blend shapes
-//            without in-betweens come with names, offsets and keys, but start at 0 whatever
-//            percentage the file sets; in-betweens are reported, not read
-//   COLLADA  vertex order; a file with morph targets is refused; the message suggests glTF
+//   FBX      curves between keys (rotations become linear between the keys Assimp makes); scale
+//            inheritance other than the common kind is reported, not applied; blend shapes without
+//            in-betweens come with names, offsets and keys, but start at 0 whatever percentage the
+//            file sets; in-betweens are reported, not read
+//   COLLADA  vertex order; a file with morph targets is refused; the message suggests glTF. Node
+//            transforms and clips are not Assimp's, see AddColladaClips
 absl::StatusOr<ImportedScene> ReadWithAssimp(const std::string& bytes, AssimpFormat format,
                                              const ImportOptions& options);
 

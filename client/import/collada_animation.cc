@@ -4,6 +4,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <memory>
@@ -237,7 +238,7 @@ class ColladaClipReader {
     double first = std::numeric_limits<double>::max(), last = -first;
     std::map<pugi::xml_node, AnimatedNode> animated;
     std::set<std::tuple<pugi::xml_node, std::size_t, std::size_t>> driven;
-    std::size_t lost = 0;
+    std::size_t lost = 0, blended = 0;
     for (const pugi::xml_node animation : clip.animations) {
       for (const pugi::xml_node channel : ChannelsOf(animation)) {
         const ColladaTarget target = TargetOf(channel);
@@ -254,6 +255,8 @@ class ColladaClipReader {
           continue;
         }
         ++info.channels;
+        blended += curve->width == 16 && curve->times.size() > 1 &&
+                   std::ranges::count(curve->kinds, ColladaInterpolation::kStep) == 0;
         info.keys = std::max(info.keys, curve->times.size());
         first = std::min(first, curve->times.front());
         last = std::max(last, curve->times.back());
@@ -272,6 +275,14 @@ class ColladaClipReader {
           Lost(absl::StrCat(lost, " channels that move nothing of the rig and cannot be read"),
                clip.path));
     }
+    if (blended > 0) {
+      builder_.out.problems.push_back(
+          {Severity::kInfo,
+           absl::StrCat(blended,
+                        " channels drive matrices, whose numbers are interpolated one by one: "
+                        "joints shrink between keys that are far apart"),
+           clip.path});
+    }
     if (info.channels == 0) return absl::OkStatus();
     return AddClip(clip, std::move(info), first, last, std::move(animated));
   }
@@ -289,7 +300,7 @@ class ColladaClipReader {
     if (clip.start || clip.end) {
       start = clip.start.value_or(0);
       end = clip.end.value_or(last);
-      if (end < start) {
+      if (end < start || !std::isfinite(end - start)) {
         return InvalidArgument(clip.path, ": begins at ", start, " s and ends at ", end, " s");
       }
       info.start = 0;
