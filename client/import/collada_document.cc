@@ -178,11 +178,12 @@ pugi::xml_node ColladaDocument::Follow(std::string_view uri) const {
 }
 
 pugi::xml_node ColladaDocument::Follow(std::string_view uri, pugi::xml_node scope) const {
-  if (uri.substr(0, 1) != "#") return {};
+  const pugi::xml_node first = Follow(uri);
+  if (!first || first.parent() == scope) return first;
   for (const pugi::xml_node child : scope.children()) {
     if (child.attribute("id").value() == uri.substr(1)) return child;
   }
-  return FindId(uri.substr(1));
+  return first;
 }
 
 std::string ColladaDocument::TextWithoutAnimations() const {

@@ -88,10 +88,10 @@ struct ImportOptions {
 // version 7.0, models of one name, points that no face uses), corners of equal position, influences
 // and shape offsets become one vertex. Weights are normalised. FBX points are in the file's world
 // space, as its authoring tool shows it, in the file's unit; COLLADA's unit and up axis are carried
-// along, not applied. COLLADA clips: STEP, LINEAR and BEZIER keys of any element of a node, as in the
-// specification 1.4.1 (see collada_animation.h); a channel of a joint, or of a node above one, that
-// cannot be evaluated is an error that names it. The file is parsed twice, first in a forked child with limits: Assimp dies of
-// some damaged files.
+// along, not applied. COLLADA clips: STEP, LINEAR and BEZIER keys of any element of a node, as in
+// the specification 1.4.1 (see collada_animation.h); a channel of a joint, or of a node above one,
+// that cannot be evaluated is an error that names it. The file is parsed twice, first in a forked
+// child with limits: Assimp dies of some damaged files.
 //
 // .obj: one mesh of all points and faces, in their order; no unit, no up axis.
 //
@@ -123,8 +123,8 @@ absl::StatusOr<std::size_t> FindClip(const ImportedScene& scene, const std::stri
 
 // Joint-to-model matrices of every joint and the value of every control, computed in double and
 // rounded once. Before a channel's first key its first value holds, after its last key its last;
-// rotations given as quaternions take the shorter way. Cost O(frames * nodes). Thread-safe. kInvalidArgument: no such
-// clip, bad range, or more than 4 GiB of result.
+// rotations given as quaternions take the shorter way. Cost O(frames * nodes). Thread-safe.
+// kInvalidArgument: no such clip, bad range, or more than 4 GiB of result.
 absl::StatusOr<ClipData> SampleClip(const ImportedScene& scene, std::size_t clip,
                                     const SampleOptions& options = {});
 
