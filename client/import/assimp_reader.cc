@@ -13,9 +13,13 @@
 #include <utility>
 #include <vector>
 
-#include "client/import/assimp_animation.h"
 #include "client/import/assimp_fence.h"
 #include "client/import/assimp_mesh.h"
+#include "client/import/collada_animation.h"
+#include "client/import/collada_document.h"
+#include "client/import/collada_nodes.h"
+#include "client/import/collada_skin.h"
+#include "client/import/rigid_mesh.h"
 #include "client/import/scene_graph.h"
 #include "core/base/status.h"
 
@@ -29,15 +33,18 @@ AffineD ToAffine(const aiMatrix4x4& m) {
 // Turns an Assimp scene into nodes, skeleton, meshes and clips; one use.
 class SceneReader {
  public:
-  SceneReader(const aiScene& source, bool allow_no_skin)
-      : source_(source), allow_no_skin_(allow_no_skin) {}
+  SceneReader(const aiScene& source, const ColladaDocument& document, bool allow_no_skin)
+      : source_(source), document_(document), allow_no_skin_(allow_no_skin) {}
 
   absl::StatusOr<ImportedScene> Read() {
     ReadUnits();
     SINEW_RETURN_IF_ERROR(ReadNodes());
+    SINEW_ASSIGN_OR_RETURN(const std::vector<ColladaNode> collada_nodes,
+                           ReadColladaNodes(document_, nodes_.size(), out_.problems));
+    SINEW_RETURN_IF_ERROR(PlaceColladaNodes(collada_nodes, *builder_.scene));
     SINEW_RETURN_IF_ERROR(ReadSkeleton());
     SINEW_RETURN_IF_ERROR(ReadMeshes());
-    SINEW_RETURN_IF_ERROR(ReadAssimpAnimations(source_, node_of_name_, builder_));
+    SINEW_RETURN_IF_ERROR(AddColladaClips(document_, collada_nodes, builder_));
     out_.format = "COLLADA";
     out_.keeps_file_order = false;
     return std::move(out_);
@@ -131,6 +138,7 @@ class SceneReader {
   }
 
   const aiScene& source_;
+  const ColladaDocument& document_;
   const bool allow_no_skin_;
   SceneBuilder builder_;
   ImportedScene& out_ = builder_.out;
@@ -147,17 +155,24 @@ absl::StatusOr<ImportedScene> ParseAndRead(const std::string& bytes, const Impor
         morphs ? " (COLLADA files with morph targets are not supported: save it as glTF)" : ""));
   };
   try {
+    absl::StatusOr<ColladaDocument> document = ColladaDocument::Parse(bytes);
+    if (!document.ok()) return refused(document.status().message());
+    if (const absl::Status named = NameColladaJointsById(*document); !named.ok()) {
+      return refused(named.message());
+    }
+    const std::string text = document->TextWithoutAnimations();
     Assimp::Importer importer;
     // Empty clusters are joints like others.
     importer.SetPropertyBool(AI_CONFIG_IMPORT_REMOVE_EMPTY_BONES, false);
     // A file without meshes is no character: Assimp would draw its skeleton as one.
     importer.SetPropertyBool(AI_CONFIG_IMPORT_NO_SKELETON_MESHES, true);
-    const aiScene* scene = importer.ReadFileFromMemory(bytes.data(), bytes.size(), 0, "dae");
+    const aiScene* scene = importer.ReadFileFromMemory(text.data(), text.size(), 0, "dae");
     if (scene == nullptr || scene->mRootNode == nullptr) {
       const absl::string_view reason = importer.GetErrorString();
       return refused(reason.empty() ? "cannot be parsed" : reason);
     }
-    absl::StatusOr<ImportedScene> read = SceneReader(*scene, options.allow_no_skin).Read();
+    absl::StatusOr<ImportedScene> read =
+        SceneReader(*scene, *document, options.allow_no_skin).Read();
     if (!morphs) return read;
     if (!read.ok()) return refused(read.status().message());
     if (read->rig.meshes.empty()) return refused("no mesh has a skin");

@@ -92,8 +92,11 @@ struct ImportOptions {
 // to one control.
 //
 // COLLADA: one Mesh per node. Corners of equal position, influences and shape offsets become one
-// vertex. Weights are normalised. Unit and up axis are carried along, not applied. The file is
-// parsed twice, first in a forked child with limits: Assimp dies of some damaged files.
+// vertex. Weights are normalised. Unit and up axis are carried along, not applied. Clips have STEP,
+// LINEAR and BEZIER keys of any element of a node, as in the specification 1.4.1 (see
+// collada_animation.h); a channel of a joint, or of a node above one, that cannot be evaluated is
+// an error that names it. The file is parsed twice, first in a forked child with limits: Assimp
+// dies of some damaged files.
 //
 // .obj: one mesh of all points and faces, in their order; no unit, no up axis.
 //
@@ -101,7 +104,7 @@ struct ImportOptions {
 // could not be kept is listed in `problems`.
 // Thread-safe; cost O(file).
 // kNotFound: no such file. kInvalidArgument: wrong type, damaged, unsupported extension, no skin,
-// bad weights, too large.
+// bad weights, bad clips, too large.
 absl::StatusOr<ImportedScene> ImportFile(const std::string& path,
                                          const ImportOptions& options = {});
 
@@ -125,9 +128,9 @@ absl::StatusOr<std::size_t> FindClip(const ImportedScene& scene, const std::stri
 
 // Joint-to-model matrices of every joint and the value of every control, computed in double and
 // rounded once. Before a channel's first key its first value holds, after its last key its last;
-// rotations take the shorter way (FBX: as its curves say). Cost O(frames * nodes), in FBX
-// O(frames * all elements of the file). Thread-safe. kInvalidArgument: no such
-// clip, bad range, or more than 4 GiB of result.
+// rotations given as quaternions take the shorter way. Cost O(frames * nodes), in FBX O(frames *
+// all elements of the file). Thread-safe. kInvalidArgument: no such clip, bad range, or more than 4
+// GiB of result.
 absl::StatusOr<ClipData> SampleClip(const ImportedScene& scene, std::size_t clip,
                                     const SampleOptions& options = {});
 

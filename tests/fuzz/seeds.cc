@@ -20,6 +20,7 @@
 #include "sinew/v1/info_service.pb.h"
 #include "tests/fuzz/bound_data.h"
 #include "tests/fuzz/jwt_keys.h"
+#include "tests/support/collada_file.h"
 #include "tests/support/fbx_writer.h"
 #include "tests/support/gltf_builder.h"
 #include "tests/support/test_keys.h"
@@ -351,6 +352,31 @@ void AddFbx(const Corpus& corpus) {
   corpus.Add("fbx", "binary_7500", file.Binary(7500));
 }
 
+void AddCollada(const Corpus& corpus) {
+  using sinew::testing::ColladaAnimation, sinew::testing::ColladaFile;
+  const std::string arm =
+      "<node id=\"a\" sid=\"A\"><matrix sid=\"m\">1 0 0 0 0 1 0 0 0 0 1 0 0 0 0 1</matrix>"
+      "<node id=\"b\" sid=\"B\"><translate sid=\"t\">0 2 0</translate>"
+      "<rotate sid=\"r\">1 0 0 30</rotate><scale sid=\"s\">1 1 1</scale></node></node>";
+  const std::string curves =
+      ColladaAnimation("x",
+                       {"b/r.ANGLE", {0, 1}, {0, 9}, "BEZIER", {0, 0, 0.5, 8}, {0.2, 1, 1, 9}}) +
+      ColladaAnimation("y", {"a/m(3)(0)", {0, 0.5}, {1, 2}, "STEP"}) +
+      ColladaAnimation("z", {"a/B/t", {0, 0.5}, {1, 2, 3, 4, 5, 6}});
+  corpus.Add(
+      "collada", "together",
+      ColladaFile({"A", "B"}, arm, "<library_animations>" + curves + "</library_animations>"));
+  corpus.Add("collada", "clips",
+             ColladaFile({"a", "b"},
+                         "<node id=\"n\"><lookat>1 2 3 0 0 0 0 1 0</lookat>"
+                         "<instance_node url=\"#a\"/></node>",
+                         "<library_nodes>" + arm + "</library_nodes><library_animations>" + curves +
+                             "</library_animations><library_animation_clips>"
+                             "<animation_clip id=\"c\" start=\"0.25\" end=\"0.75\">"
+                             "<instance_animation url=\"#x\"/><instance_animation url=\"#z\"/>"
+                             "</animation_clip></library_animation_clips>"));
+}
+
 void AddGltf(const Corpus& corpus) {
   sinew::testing::GltfBuilder builder = sinew::testing::MakeStrip();
   corpus.Add("gltf", "strip.glb", builder.Glb());
@@ -487,6 +513,7 @@ int main(int argc, char** argv) {
   AddBoundData(corpus);
   AddFormats(corpus);
   AddFbx(corpus);
+  AddCollada(corpus);
   AddGltf(corpus);
   AddServerFiles(corpus);
   AddShared(corpus);

@@ -135,7 +135,7 @@ FOLDERS = (
      "grpc httplib", "json openssl"),
     # Importers, pictures and the command line, which runs a server in its process for --local.
     ("client/rig", "core/base core/rig sinew", "", ""),
-    ("client/import", "client/rig core/base sinew", "assimp tinygltf ufbx", "eigen json nanoflann"),
+    ("client/import", "client/rig core/base sinew", "assimp pugixml tinygltf ufbx", "eigen json nanoflann"),
     ("client/models", "core/base sinew", "eigen", "proto"),
     ("client/render", "core/base sinew", "eigen embree", "freetype png tbb"),
     ("client/cli/base", "client/import core/base sinew", "json", "cli11 utfcpp"),

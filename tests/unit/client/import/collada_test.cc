@@ -150,6 +150,47 @@ TEST(ColladaImport, RefusesMorphTargetsWithAWayOut) {
   EXPECT_THAT(MessageFor(WithMorph(kDae, "#g")), HasSubstr("save it as glTF"));
 }
 
+// A second character whose joints have the sids and names of the first.
+std::string TwoCharacters() {
+  const std::string dae = kDae;
+  const auto part = [&](const std::string& begin, const std::string& end) {
+    const std::size_t at = dae.find(begin);
+    return dae.substr(at, dae.find(end, at) - at);
+  };
+  const std::string controller = part("<controller id", "</library_controllers>"),
+                    nodes = part("<node id=\"na\"", "</visual_scene>");
+  // Ids do not repeat, and references to them follow.
+  const auto renamed = [](std::string text, const std::vector<std::string>& ids) {
+    for (const std::string& id : ids) {
+      text = absl::StrReplaceAll(text, {{"\"" + id + "\"", "\"" + id + "2\""},
+                                        {"\"#" + id + "\"", "\"#" + id + "2\""},
+                                        {">#" + id + "<", ">#" + id + "2<"}});
+    }
+    return text;
+  };
+  return absl::StrReplaceAll(
+      dae, {{controller, controller + renamed(controller, {"c", "ja", "j", "ba", "b", "wa", "w"})},
+            {nodes, nodes + renamed(nodes, {"na", "nb", "m", "c"})}});
+}
+
+TEST(ColladaImport, JointsAreThoseOfSkeleton) {
+  const auto scene = ImportFile(testing::WriteFile("x.dae", TwoCharacters()));
+  ASSERT_TRUE(scene.ok()) << scene.status();
+  ASSERT_EQ(scene->rig.meshes.size(), 2u);
+  const auto names = [&](const Mesh& mesh) {
+    std::vector<std::string> out;
+    for (const std::uint32_t joint : mesh.skin.joints) out.push_back(scene->rig.joints[joint].name);
+    return out;
+  };
+  EXPECT_THAT(names(scene->rig.meshes[0]), ElementsAre("na", "nb"));
+  EXPECT_THAT(names(scene->rig.meshes[1]), ElementsAre("na2", "nb2"));
+}
+
+TEST(ColladaImport, RefusesOneSkinOnTwoSkeletons) {
+  EXPECT_THAT(MessageFor(absl::StrReplaceAll(TwoCharacters(), {{"\"#c2\"", "\"#c\""}})),
+              HasSubstr("controller 'c': its instances have different skeletons"));
+}
+
 // Beside a mesh that can be read.
 TEST(ColladaImport, ReportsDroppedSkinOnMorphMesh) {
   std::string dae = WithMorph(kDae, "#g2");

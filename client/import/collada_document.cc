@@ -1,0 +1,228 @@
+#include "client/import/collada_document.h"
+
+#include <absl/strings/ascii.h>
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_split.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <sstream>
+#include <utility>
+
+#include "core/base/status.h"
+
+namespace sinew::client {
+namespace {
+
+constexpr std::size_t kShownBytes = 100;
+
+// Comments cut text into pieces.
+std::string TextOf(pugi::xml_node element) {
+  std::string text;
+  for (const pugi::xml_node piece : element.children()) {
+    if (piece.type() == pugi::node_pcdata || piece.type() == pugi::node_cdata) {
+      text += piece.value();
+    }
+  }
+  return text;
+}
+
+std::vector<absl::string_view> Words(absl::string_view text) {
+  return absl::StrSplit(text, absl::ByAnyChar(" \t\r\n"), absl::SkipEmpty());
+}
+
+// A number of elements; `fallback` if the attribute is absent.
+absl::StatusOr<std::uint32_t> ReadCount(pugi::xml_node element, const char* name,
+                                        std::uint32_t fallback) {
+  const pugi::xml_attribute attribute = element.attribute(name);
+  if (!attribute) return fallback;
+  std::uint32_t count = 0;
+  if (absl::SimpleAtoi(attribute.value(), &count)) return count;
+  return InvalidArgument(name, " '", ShownText(attribute.value()), "', need a number from 0 on");
+}
+
+// An accessor: which words of which array make up its tuples.
+struct Accessor {
+  pugi::xml_node element, array;
+  std::size_t count = 0, stride = 1, offset = 0;
+};
+
+// How many numbers a param stands for.
+std::size_t ParamWidth(pugi::xml_node param) {
+  const std::string_view type = param.attribute("type").value();
+  return type == "float4x4" ? 16 : type == "float3x3" ? 9 : type == "float2x2" ? 4 : 1;
+}
+
+// Which numbers of a stride belong to its tuple, in an array of `words`.
+absl::StatusOr<std::vector<std::size_t>> ReadColumns(const Accessor& accessor, std::size_t words) {
+  // Counts are below 2^32, so that their products fit.
+  const std::size_t need = accessor.offset + accessor.count * accessor.stride;
+  if (accessor.count == 0 || need > words) {
+    return InvalidArgument("an array of ", words, " values for an accessor of ", need);
+  }
+  const auto named = [](pugi::xml_node param) { return *param.attribute("name").value() != '\0'; };
+  const auto params = accessor.element.children("param");
+  const bool any_named = std::any_of(params.begin(), params.end(), named);
+  std::vector<std::size_t> columns;
+  std::size_t column = 0;
+  for (const pugi::xml_node param : params) {
+    const std::size_t width = ParamWidth(param);
+    for (std::size_t i = 0; i < width; ++i, ++column) {
+      if (!any_named || named(param)) columns.push_back(column);
+    }
+  }
+  if (column > accessor.stride) {
+    return InvalidArgument("stride ", accessor.stride, " for ", column, " numbers of its params");
+  }
+  if (column == 0) {
+    for (std::size_t i = 0; i < accessor.stride; ++i) columns.push_back(i);
+  }
+  return columns;
+}
+
+absl::StatusOr<Accessor> ReadAccessor(const ColladaDocument& document, pugi::xml_node source) {
+  const pugi::xml_node accessor = source.child("technique_common").child("accessor");
+  if (!accessor) return InvalidArgument("no accessor");
+  Accessor out{.element = accessor, .array = {}};
+  out.array = document.Follow(accessor.attribute("source").value(), source);
+  if (!out.array) {
+    return InvalidArgument("no array '", ShownText(accessor.attribute("source").value()), "'");
+  }
+  SINEW_ASSIGN_OR_RETURN(out.count, ReadCount(accessor, "count", 0));
+  SINEW_ASSIGN_OR_RETURN(out.stride, ReadCount(accessor, "stride", 1));
+  SINEW_ASSIGN_OR_RETURN(out.offset, ReadCount(accessor, "offset", 0));
+  if (out.stride == 0) return InvalidArgument("stride 0, need at least 1");
+  return out;
+}
+
+absl::Status WithId(pugi::xml_node source, const absl::Status& status) {
+  return InvalidArgument("source '", ShownText(source.attribute("id").value()),
+                         "': ", status.message());
+}
+
+absl::StatusOr<ColladaNumbers> NumbersOf(const ColladaDocument& document, pugi::xml_node source) {
+  SINEW_ASSIGN_OR_RETURN(const Accessor accessor, ReadAccessor(document, source));
+  SINEW_ASSIGN_OR_RETURN(const std::vector<double> all, ParseColladaNumbers(accessor.array));
+  SINEW_ASSIGN_OR_RETURN(const std::vector<std::size_t> columns, ReadColumns(accessor, all.size()));
+  ColladaNumbers out{.count = accessor.count, .width = columns.size(), .numbers = {}};
+  for (std::size_t k = 0; k < accessor.count; ++k) {
+    const double* tuple = all.data() + accessor.offset + k * accessor.stride;
+    for (const std::size_t column : columns) out.numbers.push_back(tuple[column]);
+  }
+  return out;
+}
+
+absl::StatusOr<std::vector<std::string>> NamesOf(const ColladaDocument& document,
+                                                 pugi::xml_node source) {
+  SINEW_ASSIGN_OR_RETURN(const Accessor accessor, ReadAccessor(document, source));
+  const std::vector<std::string> all = ColladaWords(accessor.array);
+  SINEW_ASSIGN_OR_RETURN(const std::vector<std::size_t> columns, ReadColumns(accessor, all.size()));
+  if (columns.size() != 1) return InvalidArgument(columns.size(), " names in a tuple, need one");
+  std::vector<std::string> names;
+  for (std::size_t k = 0; k < accessor.count; ++k) {
+    names.push_back(all[accessor.offset + k * accessor.stride + columns[0]]);
+  }
+  return names;
+}
+
+}  // namespace
+
+pugi::xml_node NextColladaElement(pugi::xml_node node) {
+  if (const pugi::xml_node child = node.first_child()) return child;
+  while (node && !node.next_sibling()) node = node.parent();
+  return node.next_sibling();
+}
+
+std::vector<std::string> ColladaWords(pugi::xml_node element) {
+  const std::string text = TextOf(element);
+  const std::vector<absl::string_view> words = Words(text);
+  return {words.begin(), words.end()};
+}
+
+std::string ShownText(std::string_view text) {
+  return text.size() <= kShownBytes ? std::string(text)
+                                    : absl::StrCat(AbslView(text.substr(0, kShownBytes)), "...");
+}
+
+absl::StatusOr<ColladaDocument> ColladaDocument::Parse(const std::string& bytes) {
+  ColladaDocument out;
+  out.document_ = std::make_unique<pugi::xml_document>();
+  const pugi::xml_parse_result parsed = out.document_->load_buffer(bytes.data(), bytes.size());
+  if (!parsed) {
+    return InvalidArgument("byte ", parsed.offset, " of the XML: ", parsed.description());
+  }
+  if (!out.root()) return InvalidArgument("no COLLADA element at the top");
+  for (pugi::xml_node node = out.root(); node; node = NextColladaElement(node)) {
+    const std::string_view name = node.name();
+    if (name == "skew") {
+      return InvalidArgument("node '", ShownText(node.parent().attribute("id").value()),
+                             "': <skew> is not supported, need matrix, translate, rotate or scale");
+    }
+    const pugi::xml_attribute id = node.attribute("id");
+    if (!id) continue;
+    pugi::xml_node& known = out.by_id_[id.value()];
+    if (!known || (name == "node" && std::string_view(known.name()) != "node")) known = node;
+  }
+  return out;
+}
+
+pugi::xml_node ColladaDocument::FindId(std::string_view id) const {
+  const auto found = by_id_.find(id);
+  return found == by_id_.end() ? pugi::xml_node() : found->second;
+}
+
+pugi::xml_node ColladaDocument::Follow(std::string_view uri) const {
+  return uri.substr(0, 1) == "#" ? FindId(uri.substr(1)) : pugi::xml_node();
+}
+
+pugi::xml_node ColladaDocument::Follow(std::string_view uri, pugi::xml_node scope) const {
+  const pugi::xml_node first = Follow(uri);
+  if (!first || first.parent() == scope) return first;
+  for (const pugi::xml_node child : scope.children()) {
+    if (child.attribute("id").value() == uri.substr(1)) return child;
+  }
+  return first;
+}
+
+std::string ColladaDocument::TextWithoutAnimations() const {
+  pugi::xml_document copy;
+  copy.reset(*document_);
+  pugi::xml_node root = copy.child("COLLADA");
+  for (const char* library : {"library_animations", "library_animation_clips"}) {
+    while (root.remove_child(library)) {
+    }
+  }
+  std::ostringstream text;
+  copy.save(text, "", pugi::format_raw);
+  return std::move(text).str();
+}
+
+absl::StatusOr<std::vector<double>> ParseColladaNumbers(pugi::xml_node element) {
+  const std::string text = TextOf(element);
+  std::vector<double> numbers;
+  for (const absl::string_view word : Words(text)) {
+    double number = 0;
+    if (!absl::SimpleAtod(word, &number) || !std::isfinite(number)) {
+      return InvalidArgument("'", ShownText(StdView(word)), "' in <", element.name(),
+                             ">, need finite numbers");
+    }
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
+absl::StatusOr<ColladaNumbers> ReadColladaNumbers(const ColladaDocument& document,
+                                                  pugi::xml_node source) {
+  absl::StatusOr<ColladaNumbers> numbers = NumbersOf(document, source);
+  return numbers.ok() ? std::move(numbers) : WithId(source, numbers.status());
+}
+
+absl::StatusOr<std::vector<std::string>> ReadColladaNames(const ColladaDocument& document,
+                                                          pugi::xml_node source) {
+  absl::StatusOr<std::vector<std::string>> names = NamesOf(document, source);
+  return names.ok() ? std::move(names) : WithId(source, names.status());
+}
+
+}  // namespace sinew::client
