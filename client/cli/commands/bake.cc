@@ -260,7 +260,7 @@ std::vector<MotionRequest> MotionsOf(const CharacterFile& character, const Motio
   if (motion.clip != kAllClips || has_clip_all || character.clips.empty()) return {motion};
   std::vector<MotionRequest> motions;
   for (std::size_t c = 0; c < character.clips.size(); ++c) {
-    motions.emplace_back(motion).clip = absl::StrCat(c);
+    motions.emplace_back(motion).clip = character.clips[c].name;  // a number may be another's name
   }
   return motions;
 }
