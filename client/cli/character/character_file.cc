@@ -250,9 +250,9 @@ absl::StatusOr<CharacterFile> ReadWithoutMuscles(const std::string& file,
       serialised ? ReadSerialised(file) : ReadImported(file, import);
   const std::string label = std::filesystem::path(file).filename().string();
   if (!character.ok()) {
-    return absl::StrContains(character.status().message(), label)
-               ? character.status()
-               : Prefixed(file, character.status());
+    return serialised && !absl::StrContains(character.status().message(), label)
+               ? Prefixed(file, character.status())
+               : character.status();
   }
   character->label = label;
   character->path = file;

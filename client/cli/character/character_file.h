@@ -39,6 +39,7 @@ struct ReadOptions {
   std::string muscles = {};           // file of its muscles, see muscle_file.h; empty = its own
   std::string unweighted = "refuse";  // one of UnweightedNames; of imported files
   bool allow_no_skin = false;         // as client::ImportOptions
+  bool strict = false;                // warnings are errors; for ReadAndWarn
 };
 
 // refuse, root, nearest, still: those of client::Unweighted.

@@ -13,6 +13,7 @@
 #include "client/cli/character/bake_manifest.h"
 #include "client/cli/character/bound_character.h"
 #include "client/cli/character/clip_stream.h"
+#include "client/cli/character/import_warnings.h"
 #include "client/cli/character/join_parts.h"
 #include "client/cli/character/motion_options.h"
 #include "client/cli/character/recipe_argument.h"
@@ -311,7 +312,8 @@ absl::Status Bake(Context& context, Options options) {
     SINEW_ASSIGN_OR_RETURN(recipes.emplace_back(), ReadRecipe(deformer));
     labels.push_back(RecipeLabel(deformer));
   }
-  SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadCharacter(options.file, options.read));
+  SINEW_ASSIGN_OR_RETURN(const CharacterFile character,
+                         ReadAndWarn(context, options.file, options.read));
   constexpr std::uint64_t kClipFrames = 50;
   SINEW_RETURN_IF_ERROR(
       AddScene(options.output, character,
@@ -373,7 +375,6 @@ absl::Status Bake(Context& context, Options options) {
     }
     Report(context, in, options.parts, baked, caches);
   }
-  WarnLosses(context, character);
   if (context.json()) context.PrintJson(caches.size() == 1 ? caches[0] : caches);
   return absl::OkStatus();
 }

@@ -16,6 +16,7 @@
 #include "client/cli/base/quantity.h"
 #include "client/cli/base/table.h"
 #include "client/cli/character/bound_character.h"
+#include "client/cli/character/import_warnings.h"
 #include "client/cli/character/motion_options.h"
 #include "client/cli/character/read_options.h"
 #include "client/cli/character/recipe_argument.h"
@@ -248,7 +249,7 @@ absl::Status Bench(Context& context, Options options) {
   SINEW_ASSIGN_OR_RETURN(const std::string recipe_text, ReadRecipe(options.deformer));
   SINEW_ASSIGN_OR_RETURN(const CharacterFile character,
                          options.file.empty() ? SyntheticTube(options.vertices)
-                                              : ReadCharacter(options.file, options.read));
+                                              : ReadAndWarn(context, options.file, options.read));
   SINEW_ASSIGN_OR_RETURN(const client::ClipData clip,
                          ChooseMotion(context, character, options.motion));
   options.output.checksums = !options.no_checksums;

@@ -11,6 +11,7 @@
 #include "client/cli/base/quantity.h"
 #include "client/cli/character/bound_character.h"
 #include "client/cli/character/character_file.h"
+#include "client/cli/character/import_warnings.h"
 #include "client/cli/character/motion_options.h"
 #include "client/cli/character/read_options.h"
 #include "client/cli/commands/commands.h"
@@ -99,16 +100,17 @@ absl::Status Export(Context& context, Options options) {
   if (options.frames) {
     SINEW_ASSIGN_OR_RETURN(options.motion.frames, ParseFrames(*options.frames));
   }
-  SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadCharacter(options.file, options.read));
+  SINEW_ASSIGN_OR_RETURN(const CharacterFile character,
+                         ReadAndWarn(context, options.file, options.read));
   std::vector<Exported> files;
   nlohmann::ordered_json json = {{"joints", character.rig.joints.size()},
-                                 {"controls", character.rig.controls.size()}};
+                                 {"controls", character.rig.controls.size()},
+                                 {"warnings", ImportWarnings(character)}};
   if (!options.rig.empty()) files.push_back({"rig", options.rig, character.rig_bytes});
   if (!options.poses.empty() || !options.controls.empty()) {
     SINEW_RETURN_IF_ERROR(AddMotion(context, character, options, files, json));
   }
   SINEW_RETURN_IF_ERROR(WriteAll(files, !options.no_clobber));
-  WarnLosses(context, character);
   std::string text;
   for (const Exported& file : files) {
     json["files"][file.option] = {{"path", file.path}, {"bytes", file.bytes.size()}};

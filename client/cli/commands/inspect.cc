@@ -3,6 +3,7 @@
 #include <absl/strings/str_format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "client/cli/base/table.h"
 #include "client/cli/character/bound_character.h"
 #include "client/cli/character/character_file.h"
+#include "client/cli/character/import_warnings.h"
 #include "client/cli/character/muscle_file.h"
 #include "client/cli/character/read_options.h"
 #include "client/cli/commands/commands.h"
@@ -228,7 +230,8 @@ Json ReportJson(const Report& report, double fps) {
     joints.push_back({{"name", joint.name}, {"parent", joint.parent}, {"helper", joint.helper}});
   }
   for (const client::Control& control : character.rig.controls) controls.push_back(control.name);
-  for (const client::ClipInfo& clip : character.clips) {
+  for (std::size_t k = 0; k < character.clips.size(); ++k) {
+    const client::ClipInfo& clip = character.clips[k];
     clips.push_back({{"name", clip.name},
                      {"start_seconds", clip.start},
                      {"end_seconds", clip.end},
@@ -332,7 +335,11 @@ absl::Status Inspect(Context& context, const Options& options) {
                                options.joints ? JointTree(report.character.rig) : "",
                                ProjectionLine(report), ProblemList(report)));
   }
-  return accepted;
+  const std::vector<std::string> warnings = ImportWarnings(report.character);
+  if (!accepted.ok() || !options.read.strict || warnings.empty()) return accepted;
+  return absl::InvalidArgumentError(absl::StrCat(report.character.label, ": ",
+                                                 CountedText(warnings.size(), "warning"),
+                                                 " of the importer, --strict allows none"));
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "client/cli/character/bake_manifest.h"
 #include "client/cli/character/bound_character.h"
 #include "client/cli/character/clip_stream.h"
+#include "client/cli/character/import_warnings.h"
 #include "client/cli/character/read_options.h"
 #include "client/cli/commands/bake_targets.h"
 #include "client/cli/commands/commands.h"
@@ -139,7 +140,8 @@ absl::Status BakeAgain(Context& context, const Options& options, OpenCache& cach
         ": its frames also depend on where parts began, which the manifest does not say; bake it "
         "again"));
   }
-  SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadCharacter(options.file, options.read));
+  SINEW_ASSIGN_OR_RETURN(const CharacterFile character,
+                         ReadAndWarn(context, options.file, options.read));
   SINEW_ASSIGN_OR_RETURN(const CacheTarget target, TargetOf(options, character, manifest));
   if (manifest.clip.empty() || manifest.pose_hashes.empty()) {
     return absl::FailedPreconditionError(
