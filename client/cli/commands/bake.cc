@@ -325,10 +325,12 @@ absl::Status Bake(Context& context, Options options) {
     SINEW_ASSIGN_OR_RETURN(clips.emplace_back(), ChooseMotion(context, character, motion));
     clip_names.push_back(clips.back().name);
   }
-  SINEW_ASSIGN_OR_RETURN(std::vector<BakePass> passes,
-                         BakePasses(options.output, common, character.rig, clip_names, labels,
-                                    {options.file, options.read.muscles, options.motion.poses,
-                                     options.motion.controls}));
+  std::vector<std::string> inputs = {options.file, options.read.muscles, options.motion.poses,
+                                     options.motion.controls};
+  inputs.insert(inputs.end(), options.read.clip_files.begin(), options.read.clip_files.end());
+  SINEW_ASSIGN_OR_RETURN(
+      std::vector<BakePass> passes,
+      BakePasses(options.output, common, character.rig, clip_names, labels, inputs));
   if (options.output.space == kObjectSpace) {
     SINEW_RETURN_IF_ERROR(UseObjectSpace(character, passes));
   }
@@ -401,6 +403,7 @@ In parts (--chunk, --resume or --part) an interrupted bake loses at most one of 
 continues. The joined cache is the same, byte for byte, as one that was baked at once.
 Examples:
   sinew bake hero.glb --deformer ddm --out hero.pc2
+  sinew bake hero.glb --clip-file walk.fbx --deformer ddm --out walk.pc2              # the joints of another file
   sinew bake hero.glb --deformer 'dqs(blend=0.5)' --clip Walk --frames 0-x2 --fps 30 --out walk.mdd
   sinew bake hero.glb --deformer ddm --clip all --split --axes blender --out 'hero.{clip}.{mesh}.pc2'
   sinew bake hero.glb --deformer dqs --times 11.75,12,12.25 --out blur.mdd

@@ -274,7 +274,7 @@ void AddBench(CommandList& commands) {
                                   "Character file or model:NAME (default: a synthetic tube)");
   AddReadOptions(set, options->read);
   set.AddText("--deformer", options->deformer, "Recipe such as ddm, or @recipe.json").Required();
-  AddMotionOptions(set, options->motion);
+  AddMotionOptions(set, options->read, options->motion);
   set.AddNumber("--vertices", options->vertices, 64, 16'000'000,
                 "Approximate size of the synthetic tube")
       .Excludes(file);

@@ -209,7 +209,7 @@ void AddCompare(CommandList& commands) {
               "Recipes or @recipe.json; the first is the reference of the picture")
       .Required()
       .Values(1, 64);
-  AddMotionOptions(set, options->motion);
+  AddMotionOptions(set, options->read, options->motion);
   AddFramesOption(set, options->frames);
   set.AddFlag("--no-self-intersections", options->no_self_intersections,
               "Skip the slow measurements: crossing faces and overlap");

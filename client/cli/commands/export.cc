@@ -44,6 +44,10 @@ absl::Status CheckPaths(const Options& options) {
     if (std::filesystem::equivalent(*path, options.file, error)) {
       return UsageError(absl::StrCat(*path, ": is the character itself, need another name"));
     }
+    for (const std::string& clip_file : options.read.clip_files) {
+      if (!std::filesystem::equivalent(*path, clip_file, error)) continue;
+      return UsageError(absl::StrCat(*path, ": is read for its clips, need another name"));
+    }
     for (const std::string* other : paths) {
       if (other != path && !other->empty() &&
           std::filesystem::weakly_canonical(*other, error) ==
@@ -133,9 +137,7 @@ void AddExport(CommandList& commands) {
   set.AddText("--poses", options->poses,
               ".npy, float32 of frames x joints x 12: joint to model, 3x4 row-major");
   set.AddText("--controls", options->controls, ".npy, float32 of frames x controls");
-  set.AddText("--clip", options->motion.clip, "Clip by name or number (default: the first)");
-  set.AddNumber("--fps", options->motion.fps, 0.001, 100'000,
-                "Frames per second; frame k is at time k / fps");
+  AddClipOptions(set, options->read, options->motion);
   AddFramesOption(set, options->frames);
   set.AddFlag("--no-clobber", options->no_clobber, "Fail if a file of that name exists");
   set.SetFooter(

@@ -184,7 +184,7 @@ void AddRender(CommandList& commands) {
   const Option deformer = set.AddList("--deformer", options->deformers,
                                       "Recipe or @recipe.json; repeat for panels side by side")
                               .Values(1, 64);
-  AddMotionOptions(set, options->motion);
+  AddMotionOptions(set, options->read, options->motion);
   const Option frame =
       set.AddNumber("--frame", options->frame, 0, 1'000'000'000, "Frame of the clip");
   set.AddFlag("--vertex-status", options->vertex_status,
