@@ -261,7 +261,8 @@ absl::Status NothingPaired(const ImportedScene& from, const ImportedScene& to,
     if (!animation.nodes[n].name.empty()) names.push_back(animation.nodes[n].name);
   }
   const auto list = [](const char* kind, const std::vector<std::string>& all) {
-    return all.empty() ? absl::StrCat("no ", kind) : absl::StrCat("the ", kind, " ", Quoted(all));
+    return all.empty() ? absl::StrCat("no ", kind, " with a name")
+                       : absl::StrCat("the ", kind, " ", Quoted(all));
   };
   return InvalidArgument(LabelOf(from), ": has no joint of ", LabelOf(to), "; it has ",
                          list(has_joints ? "joints" : "nodes", names), ", ", LabelOf(to), " has ",
@@ -276,7 +277,7 @@ absl::Status ReportUnpaired(const ImportedScene& from, const ImportedScene& to,
   for (std::size_t j = 0; j < to.rig.joints.size(); ++j) {
     const std::uint32_t n = to.animation->joint_nodes[j];
     if (to.animation->nodes[n].path == kStillPath) continue;
-    const std::string& name = to.animation->nodes[n].name;
+    const std::string& name = to.rig.joints[j].name;
     joints.push_back(name);
     if (match.source[n] >= 0) continue;
     (std::ranges::binary_search(match.ambiguous, n) ? ambiguous : missing).push_back(name);

@@ -216,6 +216,7 @@ TEST(ClipFiles, FilesWithoutCommonJointAreRefused) {
             "joints 'root', 'tip'");
   EXPECT_THAT(hero.clips, IsEmpty());
   EXPECT_THAT(Warnings(hero), IsEmpty());
+  EXPECT_THAT(Refusal(Clip({{""}, {"", 0}}, 0), hero), HasSubstr("it has no nodes with a name, "));
 }
 
 TEST(ClipFiles, OtherRestRotationsAreReported) {
