@@ -246,6 +246,9 @@ void PrintLoad(const Context& context, const CharacterFile& character, const Opt
 }
 
 absl::Status Bench(Context& context, Options options) {
+  if (options.file.empty() && !options.read.clip_files.empty()) {
+    return UsageError("--clip-file: needs a FILE, the synthetic tube has a clip of its own");
+  }
   SINEW_ASSIGN_OR_RETURN(const std::string recipe_text, ReadRecipe(options.deformer));
   SINEW_ASSIGN_OR_RETURN(const CharacterFile character,
                          options.file.empty() ? SyntheticTube(options.vertices)

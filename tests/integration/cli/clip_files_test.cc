@@ -170,10 +170,11 @@ TEST_F(ClipFiles, AreNotOverwritten) {
   EXPECT_EQ(ReadAll(walk_), Clip().dump());
 }
 
-TEST_F(ClipFiles, AreNotForPoses) {
+TEST_F(ClipFiles, AreNeitherForPosesNorForTheTube) {
   const Finished poses = Bake("out.npy", {"--clip-file", walk_, "--poses", folder_ / "poses.npy"});
   EXPECT_EQ(poses.exit_code, 64);
   EXPECT_THAT(poses.err, HasSubstr("need them without --clip-file"));
+  EXPECT_EQ(Sinew({"bench", "--deformer", "lbs", "--clip-file", walk_, "--local"}).exit_code, 64);
 }
 
 TEST_F(ClipFiles, WrongOnesAreRefused) {
