@@ -120,6 +120,28 @@ void ReportRig(ImportedScene& scene) {
   }
 }
 
+absl::StatusOr<ImportedScene> ReadScene(const std::string& bytes, const std::string& extension,
+                                        const std::string& path, const ImportOptions& options) {
+  if (extension == ".obj") return ReadObj(bytes);
+  if (extension == ".fbx") return ReadFbx(bytes, options);
+  if (extension == ".dae") return ReadWithAssimp(bytes, options);
+  return ReadGltf(bytes, path, options);
+}
+
+// The error of a file with `clips` that has no mesh at all, not even one without a skin.
+absl::Status CheckHasMesh(const std::string& bytes, const std::string& extension,
+                          const std::string& path, std::size_t clips, ImportOptions options) {
+  if (clips == 0) return absl::OkStatus();
+  // Assimp drops meshes that it cannot read.
+  if (extension == ".dae" && absl::StrContains(bytes, "<mesh")) return absl::OkStatus();
+  options.allow_no_skin = true;
+  const absl::StatusOr<ImportedScene> whole = ReadScene(bytes, extension, path, options);
+  if (!whole.ok() || !whole->rig.meshes.empty()) return absl::OkStatus();
+  return InvalidArgument(
+      "has clips but no mesh, need a character; name this file with "
+      "--clip-file (in Python clips=) beside one");
+}
+
 absl::StatusOr<ImportedScene> Read(const std::string& bytes, const std::string& extension,
                                    const std::string& path, const ImportOptions& options) {
   const absl::string_view found = SniffExtension(bytes);
@@ -130,12 +152,13 @@ absl::StatusOr<ImportedScene> Read(const std::string& bytes, const std::string& 
                            found.empty() ? "not what the extension says" : "that of a file called ",
                            found);
   }
-  SINEW_ASSIGN_OR_RETURN(ImportedScene scene, extension == ".obj"   ? ReadObj(bytes)
-                                              : extension == ".fbx" ? ReadFbx(bytes, options)
-                                              : extension == ".dae"
-                                                  ? ReadWithAssimp(bytes, options)
-                                                  : ReadGltf(bytes, path, options));
+  SINEW_ASSIGN_OR_RETURN(ImportedScene scene, ReadScene(bytes, extension, path, options));
+  if (options.clips_only) {
+    if (scene.clips.empty()) return InvalidArgument("has no clip, need at least one");
+    return scene;
+  }
   if (scene.rig.meshes.empty() && !(options.allow_no_skin && !scene.rig.joints.empty())) {
+    SINEW_RETURN_IF_ERROR(CheckHasMesh(bytes, extension, path, scene.clips.size(), options));
     return InvalidArgument(
         options.allow_no_skin
             ? "nodes: neither meshes nor joints, need some"

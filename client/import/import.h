@@ -73,6 +73,9 @@ struct ImportOptions {
   // an empty skin, and what joints it has (FBX: its bones; COLLADA: none). Neither may be missing.
   // Wavefront .obj, which never has either, is read with it alone.
   bool allow_no_skin = false;
+  // Only the clips count: the file needs some, but neither meshes nor joints, and its weights are
+  // not checked. See ImportClips.
+  bool clips_only = false;
   Unweighted unweighted = Unweighted::kRefuse;
 };
 
@@ -104,7 +107,7 @@ struct ImportOptions {
 // could not be kept is listed in `problems`.
 // Thread-safe; cost O(file).
 // kNotFound: no such file. kInvalidArgument: wrong type, damaged, unsupported extension, no skin,
-// bad weights, bad clips, too large.
+// clips but no mesh, bad weights, bad clips, too large.
 absl::StatusOr<ImportedScene> ImportFile(const std::string& path,
                                          const ImportOptions& options = {});
 

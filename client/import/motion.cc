@@ -140,6 +140,15 @@ void ComposeGlobals(const AnimatedScene& scene, ScenePose& pose) {
   }
 }
 
+ScenePose PoseAtRest(const AnimatedScene& scene, const RigData& rig) {
+  ScenePose pose;
+  for (const Control& control : rig.controls) pose.controls.push_back(control.default_value);
+  for (const SceneNode& node : scene.nodes) pose.local.push_back(node.Local());
+  pose.global.resize(scene.nodes.size());
+  ComposeGlobals(scene, pose);
+  return pose;
+}
+
 absl::Status TrackMotion::Evaluate(const AnimatedScene& scene, double seconds,
                                    ScenePose& pose) const {
   std::vector<double> value;

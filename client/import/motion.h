@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/types.h"
+#include "sinew/rig_data.h"
 
 namespace sinew::client {
 
@@ -24,14 +25,18 @@ struct ScenePose {
 // `pose.global` from `pose.local`.
 void ComposeGlobals(const AnimatedScene& scene, ScenePose& pose);
 
+// The nodes as the file places them, controls at their defaults.
+ScenePose PoseAtRest(const AnimatedScene& scene, const RigData& rig);
+
 // A clip of a scene. Thread-safe.
 class Motion {
  public:
   virtual ~Motion() = default;
 
   // Moves `pose`, which has the scene at rest (globals included), to a time on the clip's own axis.
-  // A clip whose nodes pass on their transforms in an unusual way may set globals that are not the
-  // product of the locals. kInvalidArgument, kResourceExhausted: the clip cannot be evaluated.
+  // Globals and controls are the result: a clip whose nodes pass on their transforms in an unusual
+  // way may set globals that are not the product of the locals. kInvalidArgument,
+  // kResourceExhausted: the clip cannot be evaluated.
   virtual absl::Status Evaluate(const AnimatedScene& scene, double seconds,
                                 ScenePose& pose) const = 0;
 };

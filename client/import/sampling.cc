@@ -21,12 +21,8 @@ constexpr std::uint64_t kMaxSampleBytes = std::uint64_t{4} << 30;
 // Poses a scene at one time and appends the result; keeps its buffers between frames.
 class Poser {
  public:
-  Poser(const AnimatedScene& scene, const RigData& rig) : scene_(scene) {
-    for (const Control& control : rig.controls) rest_.controls.push_back(control.default_value);
-    for (const SceneNode& node : scene.nodes) rest_.local.push_back(node.Local());
-    rest_.global.resize(scene.nodes.size());
-    ComposeGlobals(scene, rest_);
-  }
+  Poser(const AnimatedScene& scene, const RigData& rig)
+      : scene_(scene), rest_(PoseAtRest(scene, rig)) {}
 
   // motion may be null: the rest pose.
   absl::Status Append(const Motion* motion, double t, ClipData& out) {
@@ -44,7 +40,8 @@ class Poser {
 
  private:
   const AnimatedScene& scene_;
-  ScenePose rest_, pose_;
+  const ScenePose rest_;
+  ScenePose pose_;
 };
 
 absl::Status CheckFrameNumbers(const std::vector<double>& numbers) {

@@ -78,7 +78,7 @@ std::uint32_t AddStillJoint(ImportedScene& scene) {
     name = absl::StrCat(kStillJoint, ".", n);
   }
   const auto index = static_cast<std::uint32_t>(scene.rig.joints.size());
-  scene.rig.joints.push_back({.name = name, .source_path = "unweighted: still"});
+  scene.rig.joints.push_back({.name = name, .source_path = kStillPath});
   const Affine identity;
   scene.rig.rest_local.insert(scene.rig.rest_local.end(), identity.m.begin(), identity.m.end());
   auto animation = std::make_shared<AnimatedScene>(*scene.animation);

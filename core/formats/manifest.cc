@@ -141,6 +141,8 @@ void LaterFields(M& manifest, Visit&& visit) {
   visit("source.name", manifest.source);
   visit("source.digest", manifest.source_digest);
   visit("clip.name", manifest.clip);
+  visit("clip.source", manifest.clip_source);
+  visit("clip.source_digest", manifest.clip_source_digest);
   visit("clip.poses_digest", manifest.poses_digest);
   visit("clip.controls_digest", manifest.controls_digest);
   visit("space", manifest.space);

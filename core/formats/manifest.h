@@ -68,12 +68,14 @@ struct Manifest {
   std::string recipe_digest;               // "sha256-<hex>"
   std::string determinism_digest;
   // What the poses are from. Unknown in manifests of earlier versions: empty.
-  std::string source;           // name of the character file, without its folder
-  std::string source_digest;    // "sha256-<hex>" of that file
-  std::string clip;             // name of the clip, or of the file of poses
-  std::string poses_digest;     // "sha256-<hex>" of the file of poses; empty: a clip of `source`
-  std::string controls_digest;  // the same of a file of control values
-  std::string space;            // of the points: "model", "object" or "custom"
+  std::string source;              // name of the character file, without its folder
+  std::string source_digest;       // "sha256-<hex>" of that file
+  std::string clip;                // name of the clip, or of the file of poses
+  std::string clip_source;         // name of the file of the clip, if that is not `source`
+  std::string clip_source_digest;  // "sha256-<hex>" of that file, else empty
+  std::string poses_digest;        // "sha256-<hex>" of the file of poses; empty: a clip of `source`
+  std::string controls_digest;     // the same of a file of control values
+  std::string space;               // of the points: "model", "object" or "custom"
   // Of a recipe with state: frames evaluated before the first one, "all" of them or a number.
   std::string preroll;
   std::vector<std::uint64_t> pose_hashes;       // [frames] HashPose, or empty: unknown

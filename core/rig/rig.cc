@@ -280,7 +280,7 @@ std::size_t Rig::bytes() const {
   return bytes;
 }
 
-// Weights are sorted from strongest to weakest, ties by binding.
+// Weights are sorted from strongest to weakest, and equal ones by binding.
 std::uint16_t StrongestBinding(const Rig& rig, std::size_t vertex) {
   const auto bindings = rig.influences().bindings(vertex);
   const auto weights = rig.influences().weights(vertex);

@@ -104,7 +104,9 @@ class Rig {
   std::string digest_;
 };
 
-// The binding with the largest weight of a vertex, ties by lower binding.
+// The binding with the largest weight of a vertex. Ties go to the lower joint, then to the lower
+// binding, so that the order in which skins list their joints does not matter. (BlockLayout, whose
+// pivots only need to be the same every time, decides ties by binding alone.)
 std::uint16_t StrongestBinding(const Rig& rig, std::size_t vertex);
 
 }  // namespace sinew

@@ -7,6 +7,7 @@ import pathlib
 import sys
 import tempfile
 import unittest
+import warnings
 
 import command_line
 
@@ -14,6 +15,46 @@ arguments, rest = command_line.read("package")
 
 import numpy as np  # noqa: E402
 import sinew  # noqa: E402
+
+
+def gltf_of(arrays, **rest):
+    """A glTF file as JSON, with an accessor for each array of float32 or uint8, (N, 3), (N, 4), (N, 16) or (N,)."""
+    views, accessors, data = [], [], b""
+    for array in arrays:
+        views.append({"buffer": 0, "byteOffset": len(data), "byteLength": array.nbytes})
+        kind = {1: "SCALAR", 3: "VEC3", 4: "VEC4", 16: "MAT4"}[array[0].size]
+        accessors.append({"bufferView": len(accessors), "componentType": 5126 if array.dtype == np.float32 else 5121,
+                          "type": kind, "count": len(array)})
+        if kind in ("SCALAR", "VEC3"):
+            flat = array.reshape(len(array), -1)
+            accessors[-1].update(min=flat.min(axis=0).tolist(), max=flat.max(axis=0).tolist())
+        data += array.tobytes()
+    uri = "data:application/octet-stream;base64," + base64.b64encode(data).decode()
+    return {"asset": {"version": "2.0"}, "bufferViews": views, "accessors": accessors,
+            "buffers": [{"byteLength": len(data), "uri": uri}], **rest}
+
+
+JOINTS = [{"name": "root", "children": [1]}, {"name": "tip", "translation": [0, 1, 0]}]
+
+
+def strip(weights):
+    """A strip of four vertices and two joints."""
+    binds = np.float32([np.eye(4).ravel()] * 2)
+    binds[1, 13] = -1
+    arrays = [np.float32([[0, 0, 0], [1, 0, 0], [0, 2, 0], [1, 2, 0]]), np.uint8([[0, 1, 0, 0]] * 4), np.float32(weights), binds]
+    attributes = {"POSITION": 0, "JOINTS_0": 1, "WEIGHTS_0": 2}
+    return gltf_of(arrays, scene=0, scenes=[{"nodes": [0, 2]}], nodes=[*JOINTS, {"mesh": 0, "skin": 0}],
+                   skins=[{"joints": [0, 1], "inverseBindMatrices": 3}],
+                   meshes=[{"primitives": [{"attributes": attributes, "mode": 5}]}])
+
+
+def motion(name, **joints):
+    """Joints without a mesh, of which the second moves to x = 1, 2, 3 within a second. joints: other names for them."""
+    nodes = [{**JOINTS[0], "name": joints.get("root", "root")}, {**JOINTS[1], "name": joints.get("tip", "tip")}]
+    arrays = [np.float32([0, 0.5, 1]), np.float32([[1, 0, 0], [2, 0, 0], [3, 0, 0]])]
+    return gltf_of(arrays, scene=0, scenes=[{"nodes": [0]}], nodes=nodes,
+                   animations=[{"name": name, "samplers": [{"input": 0, "output": 1}],
+                                "channels": [{"sampler": 0, "target": {"node": 1, "path": "translation"}}]}])
 
 
 class Rigs(unittest.TestCase):
@@ -138,22 +179,7 @@ class Rigs(unittest.TestCase):
                 self.assertIn(said, str(caught.exception))
 
     def test_vertices_without_weights_do_what_is_asked(self):
-        arrays = {"POSITION": np.float32([[0, 0, 0], [1, 0, 0], [0, 2, 0], [1, 2, 0]]), "JOINTS_0": np.uint8([[0, 1, 0, 0]] * 4),
-                  "WEIGHTS_0": np.float32([[1, 0, 0, 0], [1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 0]])}
-        views, data = [], b""
-        for array in arrays.values():
-            views.append({"buffer": 0, "byteOffset": len(data), "byteLength": array.nbytes})
-            data += array.tobytes()
-        kinds = {"POSITION": (5126, "VEC3"), "JOINTS_0": (5121, "VEC4"), "WEIGHTS_0": (5126, "VEC4")}
-        gltf = {"asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0, 1]}],
-                "nodes": [{"mesh": 0, "skin": 0}, {"children": [2]}, {"translation": [0, 1, 0]}],
-                "skins": [{"joints": [1, 2]}], "bufferViews": views,
-                "buffers": [{"byteLength": len(data),
-                             "uri": "data:application/octet-stream;base64," + base64.b64encode(data).decode()}],
-                "accessors": [{"bufferView": k, "componentType": kinds[name][0], "type": kinds[name][1], "count": 4}
-                              for k, name in enumerate(arrays)],
-                "meshes": [{"primitives": [{"attributes": {name: k for k, name in enumerate(arrays)}, "mode": 5}]}]}
-        gltf["accessors"][0].update(min=[0, 0, 0], max=[1, 2, 0])
+        gltf = strip([[1, 0, 0, 0], [1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 0]])
         with tempfile.TemporaryDirectory() as folder, sinew.local() as client:
             path = pathlib.Path(folder, "partly.gltf")
             path.write_text(json.dumps(gltf))
@@ -163,7 +189,8 @@ class Rigs(unittest.TestCase):
                 sinew.load(path, unweighted="all")
             # The whole character moves by 6, then its second joint by 5.
             for choice, first, second in ("root", 6, 0), ("nearest", 6, 5), ("still", 0, 0):
-                rig = sinew.load(path, unweighted=choice)
+                with self.assertWarnsRegex(sinew.FileWarning, "partly.gltf: .*1 vertices have no weight"):
+                    rig = sinew.load(path, unweighted=choice)
                 character = client.character(rig, "lbs")
                 poses = np.stack([rig.rest_pose] * 3)
                 poses[1, :2, 0, 3] += 6
@@ -172,6 +199,35 @@ class Rigs(unittest.TestCase):
                 with self.subTest(choice):
                     np.testing.assert_array_equal(both - rest, [first, 0, 0])
                     np.testing.assert_array_equal(tip - rest, [0, 0, second])
+
+    def test_clips_of_other_files_move_joints_by_name(self):
+        with tempfile.TemporaryDirectory() as folder:
+            paths = {}
+            for name, gltf in {"hero": strip([[1, 0, 0, 0]] * 4), "walk": motion("Take"),
+                               "run": motion("Take", root="rig:root", tip="rig:tip"),
+                               "half": motion("half", root="elsewhere")}.items():
+                paths[name] = pathlib.Path(folder, name + ".gltf")
+                paths[name].write_text(json.dumps(gltf))
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                hero = sinew.load(paths["hero"], clips=[paths["walk"], str(paths["run"])], strict=True)
+                self.assertEqual(list(hero.clips), ["Take", "run"])
+                for each in hero.clips.values():
+                    joints = each.poses(fps=2).joints
+                    np.testing.assert_array_equal(joints[:, 1, :, 3], [[1, 0, 0], [2, 0, 0], [3, 0, 0]])
+                with self.assertRaisesRegex(sinew.FileWarning, "half.gltf: 1 of 2 joints are missing"):
+                    sinew.load(paths["hero"], clips=[paths["half"]])
+            with self.assertWarnsRegex(sinew.FileWarning, "half.gltf: 1 of 2 joints are missing.*'root'") as caught:
+                sinew.load(paths["hero"], clips=[paths["half"]])
+            self.assertEqual(caught.filename, __file__)
+            with self.assertRaisesRegex(sinew.InvalidArgument, "(?s)strict: .*half.gltf: 1 of 2 joints"):
+                sinew.load(paths["hero"], clips=[paths["half"]], strict=True)
+            with self.assertRaisesRegex(sinew.InvalidArgument, "has clips but no mesh.*clips="):
+                sinew.load(paths["walk"])
+            with self.assertRaisesRegex(sinew.NotFound, "no such file"):
+                sinew.load(paths["hero"], clips=["/no/such.fbx"])
+            with self.assertRaises(TypeError):
+                sinew.load(paths["hero"], "", False, "refuse", [paths["walk"]])
 
 
 if __name__ == "__main__":

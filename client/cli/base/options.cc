@@ -7,7 +7,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <span>
 #include <string_view>
@@ -69,13 +68,22 @@ std::vector<std::string> CommandNames(const CLI::App& app) {
   return names;
 }
 
+// As OptionParser::NextWord.
+int NextWord(const CLI::App& app, int argc, const char* const* argv, int at) {
+  while (at < argc && argv[at][0] == '-') {
+    const CLI::Option* option = app.get_option_no_throw(argv[at]);
+    at += option != nullptr && option->get_items_expected_max() > 0 ? 2 : 1;
+  }
+  return std::min(at, argc);
+}
+
 // `sinew help` becomes `sinew --help`, `sinew help bake` becomes `sinew bake --help`, and `sinew
 // help dance` the mistake `sinew dance`.
 std::vector<const char*> WithHelp(const CLI::App& app, int argc, const char* const* argv) {
   std::vector<const char*> arguments(argv, argv + argc);
-  const int help = NextWord(argc, argv, 1);
+  const int help = NextWord(app, argc, argv, 1);
   if (help == argc || std::string_view(argv[help]) != "help") return arguments;
-  const int about = NextWord(argc, argv, help + 1);
+  const int about = NextWord(app, argc, argv, help + 1);
   arguments.erase(arguments.begin() + help);
   if (about == argc || std::ranges::count(CommandNames(app), argv[about]) > 0) {
     arguments.push_back("--help");
@@ -266,12 +274,8 @@ std::string OptionParser::Help() const {
   return app_->help();
 }
 
-int NextWord(int argc, const char* const* argv, int at) {
-  constexpr std::array<std::string_view, 7> kWithValue = {
-      "--server", "--tls-ca", "--tls-cert", "--tls-key", "--token-file", "--progress", "--wait"};
-  while (at < argc && argv[at][0] == '-')
-    at += std::ranges::count(kWithValue, argv[at]) > 0 ? 2 : 1;
-  return std::min(at, argc);
+int OptionParser::NextWord(int argc, const char* const* argv, int at) const {
+  return cli::NextWord(*app_, argc, argv, at);
 }
 
 }  // namespace sinew::cli

@@ -110,12 +110,11 @@ class OptionParser {
   // --help of the program.
   std::string Help() const;
 
+  // The first argument from `at` on that is neither a global option nor its value, or `argc`.
+  int NextWord(int argc, const char* const* argv, int at) const;
+
  private:
   std::unique_ptr<CLI::App> app_;
 };
-
-// The first argument from `at` on that is neither a flag, nor a global option with a value, nor its
-// value; or `argc`.
-int NextWord(int argc, const char* const* argv, int at);
 
 }  // namespace sinew::cli

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -76,6 +77,10 @@ absl::StatusOr<SourceDigests> DigestsOf(const CharacterFile& character,
   SINEW_RETURN_IF_ERROR(add(character.path, "file", digests.character));
   SINEW_RETURN_IF_ERROR(add(motion.poses, "--poses", digests.poses));
   SINEW_RETURN_IF_ERROR(add(motion.controls, "--controls", digests.controls));
+  for (const std::string& file : character.clip_files) {
+    std::string& digest = digests.clip_files[file];
+    if (digest.empty()) SINEW_RETURN_IF_ERROR(add(file, "--clip-file", digest));
+  }
   return digests;
 }
 
@@ -94,6 +99,12 @@ Manifest ManifestOf(const CharacterFile& character, const SourceDigests& digests
   manifest.source = character.label;
   manifest.source_digest = digests.character;
   manifest.clip = clip.name;
+  for (std::size_t c = 0; c < character.clip_files.size() && digests.poses.empty(); ++c) {
+    const std::string& file = character.clip_files[c];
+    if (character.clips[c].name != clip.name || file.empty()) continue;
+    manifest.clip_source = std::filesystem::path(file).filename().string();
+    manifest.clip_source_digest = digests.clip_files.at(file);
+  }
   manifest.poses_digest = digests.poses;
   manifest.controls_digest = digests.controls;
   return manifest;

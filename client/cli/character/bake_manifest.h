@@ -4,6 +4,7 @@
 #include <absl/status/statusor.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -29,6 +30,7 @@ std::shared_ptr<const RestMesh> RestMeshOf(const CharacterFile& character, bool 
 // Digests of the files that a bake reads, as in Manifest; empty where there is no file.
 struct SourceDigests {
   std::string character, poses, controls;
+  std::map<std::string, std::string> clip_files;  // by path
 };
 // Errors of FileDigest.
 absl::StatusOr<SourceDigests> DigestsOf(const CharacterFile& character,

@@ -103,14 +103,6 @@ void WarnUnusedControls(const Context& context, const client::RigData& rig,
   }
 }
 
-void WarnLosses(const Context& context, const CharacterFile& character) {
-  for (const client::Problem& problem : character.problems) {
-    if (problem.reason != client::kLostReason) continue;
-    context.Warn(absl::StrCat("not imported: ", problem.message,
-                              problem.field.empty() ? "" : " at ", problem.field));
-  }
-}
-
 void ReleaseCharacter(const Context& context, const client::Character& character) {
   client::CallOptions call = context.call();
   call.deadline = absl::Seconds(2);

@@ -34,9 +34,6 @@ absl::Status OfDeformer(const std::string& argument, const CharacterFile& charac
 void WarnUnusedControls(const Context& context, const client::RigData& rig,
                         const client::Character& character, const client::ClipData& clip);
 
-// Warns of what the importer lost: it belongs to the result.
-void WarnLosses(const Context& context, const CharacterFile& character);
-
 // Gives the session back at the end of a command that succeeded, so that it does not wait for its
 // lease to pass. Best effort: a server that is gone costs seconds at most and is no error.
 void ReleaseCharacter(const Context& context, const client::Character& character);

@@ -13,6 +13,7 @@
 #include "client/cli/base/quantity.h"
 #include "client/cli/character/muscle_file.h"
 #include "client/cli/files/input_file.h"
+#include "client/import/clip_files.h"
 #include "core/base/closest_names.h"
 #include "core/base/status.h"
 #include "core/formats/npy.h"
@@ -37,9 +38,16 @@ absl::StatusOr<CharacterFile> ReadSerialised(const std::string& file) {
 }
 
 absl::StatusOr<CharacterFile> ReadImported(const std::string& file,
-                                           const client::ImportOptions& options) {
+                                           const client::ImportOptions& options,
+                                           const std::vector<std::string>& clip_files) {
   SINEW_ASSIGN_OR_RETURN(client::ImportedScene scene, client::ImportFile(file, options));
   CharacterFile character;
+  character.clip_files.resize(scene.clips.size());
+  for (const std::string& clip_file : clip_files) {
+    SINEW_ASSIGN_OR_RETURN(const client::ImportedScene from, client::ImportClips(clip_file));
+    SINEW_RETURN_IF_ERROR(client::AddClips(from, scene));
+    character.clip_files.resize(scene.clips.size(), clip_file);
+  }
   character.clips = scene.clips;
   character.problems = scene.problems;
   character.keeps_file_order = scene.keeps_file_order;
@@ -118,8 +126,16 @@ absl::StatusOr<client::ClipData> Held(const std::vector<double>& times, double l
   return clip;
 }
 
+// That of another file, or the end.
+auto FirstOtherClip(const CharacterFile& character) {
+  return std::ranges::find_if_not(character.clip_files, &std::string::empty);
+}
+
 absl::StatusOr<client::ClipData> ReadPoses(const CharacterFile& character,
                                            const MotionRequest& request) {
+  if (FirstOtherClip(character) != character.clip_files.end()) {
+    return UsageError("--poses: are instead of clips, need them without --clip-file");
+  }
   SINEW_ASSIGN_OR_RETURN(const InputFile input,
                          InputFile::Open(request.poses, kMaxPoseBytes, "--poses"));
   absl::StatusOr<PoseArray> poses = ReadPosesNpy(input.bytes());
@@ -157,7 +173,7 @@ absl::StatusOr<std::size_t> ClipIndex(const CharacterFile& character,
         absl::StrCat("--clip: ", character.label, " has none, need --poses FILE.npy (", "frames x ",
                      character.rig.joints.size(), " joints x 12)"));
   }
-  if (request.clip.empty()) return std::size_t{0};
+  if (request.clip.empty()) return DefaultClip(character);
   if (character.kind == CharacterFile::Kind::kModel) {
     const std::string& name = character.model_clip.name;
     if (request.clip == "0" || request.clip == name) return std::size_t{0};
@@ -241,18 +257,23 @@ absl::StatusOr<CharacterFile> ReadWithoutMuscles(const std::string& file,
         ", need a .glb, .gltf, .fbx or .dae; what a serialised rig or a built-in model "
         "holds is final"));
   }
+  if ((built_in || serialised) && !options.clip_files.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("clip files: got ", options.clip_files.front(), " for ", file,
+                     ", need a .glb, .gltf, .fbx or .dae, or for a .sinewrig poses"));
+  }
   if (built_in) {
     SINEW_ASSIGN_OR_RETURN(client::Model model,
                            client::Make(std::string(absl::StripPrefix(file, kModelPrefix))));
     return FromModel(std::move(model), file);
   }
   absl::StatusOr<CharacterFile> character =
-      serialised ? ReadSerialised(file) : ReadImported(file, import);
+      serialised ? ReadSerialised(file) : ReadImported(file, import, options.clip_files);
   const std::string label = std::filesystem::path(file).filename().string();
   if (!character.ok()) {
-    return absl::StrContains(character.status().message(), label)
-               ? character.status()
-               : Prefixed(file, character.status());
+    return serialised && !absl::StrContains(character.status().message(), label)
+               ? Prefixed(file, character.status())
+               : character.status();
   }
   character->label = label;
   character->path = file;
@@ -302,6 +323,13 @@ absl::StatusOr<CharacterFile> ReadCharacter(const std::string& file, const ReadO
   character.muscles = options.muscles;
   SINEW_ASSIGN_OR_RETURN(character.rig_bytes, client::EncodeRig(character.rig));
   return character;
+}
+
+std::size_t DefaultClip(const CharacterFile& character) {
+  const auto other = FirstOtherClip(character);
+  return other == character.clip_files.end()
+             ? 0
+             : static_cast<std::size_t>(other - character.clip_files.begin());
 }
 
 absl::StatusOr<client::ClipData> ReadMotion(const CharacterFile& character,

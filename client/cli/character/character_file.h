@@ -27,6 +27,7 @@ struct CharacterFile {
   std::string rig_bytes;  // what is uploaded
   std::string muscles;    // the file of its muscles, or empty
   std::vector<client::ClipInfo> clips;
+  std::vector<std::string> clip_files;  // [clips] the file that each is from, or empty: `path`
   std::vector<client::Problem> problems;
   bool keeps_file_order = true;
   std::string format;                          // for people, as ImportedScene::format
@@ -39,6 +40,8 @@ struct ReadOptions {
   std::string muscles = {};           // file of its muscles, see muscle_file.h; empty = its own
   std::string unweighted = "refuse";  // one of UnweightedNames; of imported files
   bool allow_no_skin = false;         // as client::ImportOptions
+  std::vector<std::string> clip_files = {};  // their clips are added, see client::AddClips
+  bool strict = false;                       // warnings are errors; for ReadAndWarn
 };
 
 // refuse, root, nearest, still: those of client::Unweighted.
@@ -55,7 +58,7 @@ absl::StatusOr<CharacterFile> FromModel(client::Model model, const std::string& 
 
 // Which poses of it. Frames are those of --frames.
 struct MotionRequest {
-  std::string clip;           // name or number; empty = the first
+  std::string clip;           // name or number; empty = DefaultClip
   std::string poses;          // .npy of frames x joints x 12 instead of a clip; empty = none
   std::string controls = {};  // .npy of frames x controls for these poses; empty = the defaults
   double fps = 24;            // > 0
@@ -68,6 +71,10 @@ struct MotionRequest {
   // Frames before and after each sample that its velocity is taken from; 0 = no velocities.
   double velocity_step = 0;
 };
+
+// The clip of a character that a request without one means: the first one of another file, which
+// was named for its clips; else the first.
+std::size_t DefaultClip(const CharacterFile& character);
 
 // Samples a clip of the file, or reads the poses. `name` of the result says which clip it was;
 // SetFrameNumbers was called for it.

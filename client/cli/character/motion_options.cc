@@ -6,16 +6,24 @@
 
 namespace sinew::cli {
 
-Option AddClipOptions(OptionSet& set, MotionRequest& request) {
+void AddClipFileOption(OptionSet& set, ReadOptions& read) {
+  set.AddList("--clip-file", read.clip_files,
+              "Also the clips of this file, by the names of its joints; may be given several times")
+      .OneEach();
+}
+
+Option AddClipOptions(OptionSet& set, ReadOptions& read, MotionRequest& request) {
+  AddClipFileOption(set, read);
   const Option clip =
-      set.AddText("--clip", request.clip, "Clip by name or number (default: the first)");
+      set.AddText("--clip", request.clip,
+                  "Clip by name or number (default: the first of --clip-file, or else of FILE)");
   set.AddNumber("--fps", request.fps, 0.001, 100'000,
                 "Frames per second; frame k is at time k / fps");
   return clip;
 }
 
-void AddMotionOptions(OptionSet& set, MotionRequest& request) {
-  const Option clip = AddClipOptions(set, request);
+void AddMotionOptions(OptionSet& set, ReadOptions& read, MotionRequest& request) {
+  const Option clip = AddClipOptions(set, read, request);
   const Option poses =
       set.AddText(
              "--poses", request.poses,
@@ -35,7 +43,9 @@ absl::StatusOr<client::ClipData> ChooseMotion(const Context& context,
                                               const MotionRequest& request) {
   SINEW_ASSIGN_OR_RETURN(client::ClipData clip, ReadMotion(character, request));
   if (request.clip.empty() && request.poses.empty() && character.clips.size() > 1) {
-    context.Note(absl::StrCat("clip '", clip.name, "', the first of ", character.clips.size(),
+    const bool other = DefaultClip(character) > 0;
+    context.Note(absl::StrCat("clip '", clip.name, "', the first of ",
+                              other ? "--clip-file; there are " : "", character.clips.size(),
                               " (choose with --clip, list with `sinew inspect`)"));
   }
   return clip;

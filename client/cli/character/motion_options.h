@@ -10,10 +10,12 @@
 
 namespace sinew::cli {
 
-// Adds --clip and --fps; returns --clip.
-Option AddClipOptions(OptionSet& set, MotionRequest& request);
+// Adds --clip-file.
+void AddClipFileOption(OptionSet& set, ReadOptions& read);
+// Adds --clip-file, --clip and --fps; returns --clip.
+Option AddClipOptions(OptionSet& set, ReadOptions& read, MotionRequest& request);
 // Also --poses and --controls.
-void AddMotionOptions(OptionSet& set, MotionRequest& request);
+void AddMotionOptions(OptionSet& set, ReadOptions& read, MotionRequest& request);
 // Adds --frames, for ParseFrames.
 Option AddFramesOption(OptionSet& set, std::optional<std::string>& frames);
 

@@ -6,7 +6,9 @@
 
 namespace sinew::cli {
 
-// Adds --muscles and --unweighted.
+// Adds --strict.
+void AddStrictOption(OptionSet& set, ReadOptions& options);
+// Adds --muscles, --unweighted and --strict.
 void AddReadOptions(OptionSet& set, ReadOptions& options);
 
 }  // namespace sinew::cli

@@ -13,6 +13,7 @@
 #include "client/cli/character/bake_manifest.h"
 #include "client/cli/character/bound_character.h"
 #include "client/cli/character/clip_stream.h"
+#include "client/cli/character/import_warnings.h"
 #include "client/cli/character/join_parts.h"
 #include "client/cli/character/motion_options.h"
 #include "client/cli/character/recipe_argument.h"
@@ -260,7 +261,7 @@ std::vector<MotionRequest> MotionsOf(const CharacterFile& character, const Motio
   if (motion.clip != kAllClips || has_clip_all || character.clips.empty()) return {motion};
   std::vector<MotionRequest> motions;
   for (std::size_t c = 0; c < character.clips.size(); ++c) {
-    motions.emplace_back(motion).clip = absl::StrCat(c);
+    motions.emplace_back(motion).clip = character.clips[c].name;  // a number may be another's name
   }
   return motions;
 }
@@ -311,7 +312,8 @@ absl::Status Bake(Context& context, Options options) {
     SINEW_ASSIGN_OR_RETURN(recipes.emplace_back(), ReadRecipe(deformer));
     labels.push_back(RecipeLabel(deformer));
   }
-  SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadCharacter(options.file, options.read));
+  SINEW_ASSIGN_OR_RETURN(const CharacterFile character,
+                         ReadAndWarn(context, options.file, options.read));
   constexpr std::uint64_t kClipFrames = 50;
   SINEW_RETURN_IF_ERROR(
       AddScene(options.output, character,
@@ -323,10 +325,12 @@ absl::Status Bake(Context& context, Options options) {
     SINEW_ASSIGN_OR_RETURN(clips.emplace_back(), ChooseMotion(context, character, motion));
     clip_names.push_back(clips.back().name);
   }
-  SINEW_ASSIGN_OR_RETURN(std::vector<BakePass> passes,
-                         BakePasses(options.output, common, character.rig, clip_names, labels,
-                                    {options.file, options.read.muscles, options.motion.poses,
-                                     options.motion.controls}));
+  std::vector<std::string> inputs = {options.file, options.read.muscles, options.motion.poses,
+                                     options.motion.controls};
+  inputs.insert(inputs.end(), options.read.clip_files.begin(), options.read.clip_files.end());
+  SINEW_ASSIGN_OR_RETURN(
+      std::vector<BakePass> passes,
+      BakePasses(options.output, common, character.rig, clip_names, labels, inputs));
   if (options.output.space == kObjectSpace) {
     SINEW_RETURN_IF_ERROR(UseObjectSpace(character, passes));
   }
@@ -373,7 +377,6 @@ absl::Status Bake(Context& context, Options options) {
     }
     Report(context, in, options.parts, baked, caches);
   }
-  WarnLosses(context, character);
   if (context.json()) context.PrintJson(caches.size() == 1 ? caches[0] : caches);
   return absl::OkStatus();
 }
@@ -400,6 +403,7 @@ In parts (--chunk, --resume or --part) an interrupted bake loses at most one of 
 continues. The joined cache is the same, byte for byte, as one that was baked at once.
 Examples:
   sinew bake hero.glb --deformer ddm --out hero.pc2
+  sinew bake hero.glb --clip-file walk.fbx --deformer ddm --out walk.pc2              # the joints of another file
   sinew bake hero.glb --deformer 'dqs(blend=0.5)' --clip Walk --frames 0-x2 --fps 30 --out walk.mdd
   sinew bake hero.glb --deformer ddm --clip all --split --axes blender --out 'hero.{clip}.{mesh}.pc2'
   sinew bake hero.glb --deformer dqs --times 11.75,12,12.25 --out blur.mdd

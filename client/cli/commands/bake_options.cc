@@ -52,7 +52,7 @@ void AddBakeOptions(OptionSet& set, BakeOptions& options) {
               "Recipe such as ddm, or @recipe.json; may be given several times")
       .OneEach()
       .Required();
-  AddMotionOptions(set, options.motion);
+  AddMotionOptions(set, options.read, options.motion);
   const Option frames = AddFramesOption(set, options.frames);
   set.AddText("--times", options.times,
               "Frames with fractions, such as 10,10.25 or 10-12x0.25, instead of --frames")

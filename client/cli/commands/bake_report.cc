@@ -9,6 +9,7 @@
 
 #include "client/cli/base/quantity.h"
 #include "client/cli/character/bake_manifest.h"
+#include "client/cli/character/import_warnings.h"
 #include "client/cli/character/shutter.h"
 #include "client/cli/files/cache_check.h"
 #include "client/cli/files/cache_parts.h"
@@ -44,6 +45,7 @@ nlohmann::ordered_json TargetJson(const PassInput& in, const PartsRequest& parts
   if (!times.frame_numbers.empty()) json["frame_numbers"] = times.frame_numbers;
   json["fps"] = in.clip.fps;
   json["vertices"] = VerticesOf(target, in.character.rig);
+  json["warnings"] = ImportWarnings(in.character);
   return json;
 }
 

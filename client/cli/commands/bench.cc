@@ -16,6 +16,7 @@
 #include "client/cli/base/quantity.h"
 #include "client/cli/base/table.h"
 #include "client/cli/character/bound_character.h"
+#include "client/cli/character/import_warnings.h"
 #include "client/cli/character/motion_options.h"
 #include "client/cli/character/read_options.h"
 #include "client/cli/character/recipe_argument.h"
@@ -245,10 +246,13 @@ void PrintLoad(const Context& context, const CharacterFile& character, const Opt
 }
 
 absl::Status Bench(Context& context, Options options) {
+  if (options.file.empty() && !options.read.clip_files.empty()) {
+    return UsageError("--clip-file: needs a FILE, the synthetic tube has a clip of its own");
+  }
   SINEW_ASSIGN_OR_RETURN(const std::string recipe_text, ReadRecipe(options.deformer));
   SINEW_ASSIGN_OR_RETURN(const CharacterFile character,
                          options.file.empty() ? SyntheticTube(options.vertices)
-                                              : ReadCharacter(options.file, options.read));
+                                              : ReadAndWarn(context, options.file, options.read));
   SINEW_ASSIGN_OR_RETURN(const client::ClipData clip,
                          ChooseMotion(context, character, options.motion));
   options.output.checksums = !options.no_checksums;
@@ -273,7 +277,7 @@ void AddBench(CommandList& commands) {
                                   "Character file or model:NAME (default: a synthetic tube)");
   AddReadOptions(set, options->read);
   set.AddText("--deformer", options->deformer, "Recipe such as ddm, or @recipe.json").Required();
-  AddMotionOptions(set, options->motion);
+  AddMotionOptions(set, options->read, options->motion);
   set.AddNumber("--vertices", options->vertices, 64, 16'000'000,
                 "Approximate size of the synthetic tube")
       .Excludes(file);

@@ -3,11 +3,14 @@
 #include <absl/strings/str_cat.h>
 
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "client/cli/base/exit_code.h"
 #include "client/cli/base/quantity.h"
 #include "client/cli/character/bound_character.h"
 #include "client/cli/character/character_file.h"
+#include "client/cli/character/import_warnings.h"
 #include "client/cli/character/read_options.h"
 #include "client/cli/character/recipe_argument.h"
 #include "client/cli/commands/commands.h"
@@ -23,8 +26,9 @@ struct Options {
   bool no_wait = false, dry_run = false;
 };
 
-absl::StatusOr<std::string> RigOf(Context& context, const std::string& rig,
-                                  const ReadOptions& read) {
+// The name of the rig on the server, and in `warnings` those of its import.
+absl::StatusOr<std::string> RigOf(Context& context, const std::string& rig, const ReadOptions& read,
+                                  std::vector<std::string>& warnings) {
   if (absl::StartsWith(rig, "rigs/")) {
     if (!read.muscles.empty()) {
       return UsageError("--muscles: needs a FILE, a stored rig has its own");
@@ -34,7 +38,8 @@ absl::StatusOr<std::string> RigOf(Context& context, const std::string& rig,
     }
     return rig;
   }
-  SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadCharacter(rig, read));
+  SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadAndWarn(context, rig, read));
+  warnings = ImportWarnings(character);
   SINEW_ASSIGN_OR_RETURN(const client::UploadedRig uploaded, UploadCharacter(context, character));
   return uploaded.rig.name;
 }
@@ -65,7 +70,8 @@ absl::Status Bind(Context& context, const Options& options) {
   }
   request.determinism_digest = options.determinism_digest;
   request.validate_only = options.dry_run;
-  SINEW_ASSIGN_OR_RETURN(request.rig, RigOf(context, options.rig, options.read));
+  std::vector<std::string> warnings;
+  SINEW_ASSIGN_OR_RETURN(request.rig, RigOf(context, options.rig, options.read, warnings));
   SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());
   absl::StatusOr<client::Session> created = connection.CreateSession(request, context.call());
   if (absl::IsNotFound(created.status())) {
@@ -78,7 +84,9 @@ absl::Status Bind(Context& context, const Options& options) {
   context.Warn(session.warnings);
   NoteMeasures(context, session);
   if (context.json()) {
-    context.PrintJson(SessionJson(session));
+    nlohmann::ordered_json json = SessionJson(session);
+    for (const std::string& warning : warnings) json["warnings"].push_back(warning);
+    context.PrintJson(json);
   } else if (options.dry_run) {
     PrintEstimate(context, session);
   } else {

@@ -120,8 +120,8 @@ absl::Status CheckTls(const Globals& globals) {
   return absl::OkStatus();
 }
 
-bool AsksForMuscles(int argc, const char* const* argv) {
-  const int help = NextWord(argc, argv, 1), about = NextWord(argc, argv, help + 1);
+bool AsksForMuscles(const OptionParser& parser, int argc, const char* const* argv) {
+  const int help = parser.NextWord(argc, argv, 1), about = parser.NextWord(argc, argv, help + 1);
   return about < argc && std::string_view(argv[help]) == "help" &&
          std::string_view(argv[about]) == "muscles";
 }
@@ -152,13 +152,13 @@ CommandLine Mistake(CommandLine line, const absl::Status& status) {
 
 CommandLine ParseCommandLine(int argc, const char* const* argv) {
   CommandLine line;
-  if (AsksForMuscles(argc, argv)) {
-    line.output = MuscleHelp();
-    return line;
-  }
   OptionParser parser("sinew", kPurpose, "sinew " SINEW_VERSION);
   std::optional<std::string> server_option;
   AddGlobals(parser.globals(), line.globals, server_option);
+  if (AsksForMuscles(parser, argc, argv)) {
+    line.output = MuscleHelp();
+    return line;
+  }
   AddCommands({parser, line.command});
   const OptionParser::Result parsed = parser.Parse(argc, argv);
   line.name = parsed.command;

@@ -8,6 +8,7 @@
 #include "client/cli/base/exit_code.h"
 #include "client/cli/character/bound_character.h"
 #include "client/cli/character/clip_stream.h"
+#include "client/cli/character/import_warnings.h"
 #include "client/cli/character/motion_options.h"
 #include "client/cli/character/read_options.h"
 #include "client/cli/character/recipe_argument.h"
@@ -154,7 +155,8 @@ absl::Status Compare(Context& context, Options options) {
   for (const std::string& argument : options.deformers) {
     SINEW_ASSIGN_OR_RETURN(recipes.emplace_back(), ReadRecipe(argument));
   }
-  SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadCharacter(options.file, options.read));
+  SINEW_ASSIGN_OR_RETURN(const CharacterFile character,
+                         ReadAndWarn(context, options.file, options.read));
   SINEW_ASSIGN_OR_RETURN(const client::ClipData clip,
                          ChooseMotion(context, character, options.motion));
   if (!clip.frame_numbers.empty()) {
@@ -176,8 +178,8 @@ absl::Status Compare(Context& context, Options options) {
                          BindAll(context, character, clip, options.deformers, recipes));
   SINEW_ASSIGN_OR_RETURN(const std::vector<ComparedMethod> methods,
                          Measure(context, clip, bound, !options.no_self_intersections));
-  WarnLosses(context, character);
   nlohmann::ordered_json json = CompareJson(character, clip, methods);
+  json["warnings"] = ImportWarnings(character);
   if (out) {
     SINEW_ASSIGN_OR_RETURN(const std::size_t index, FrameToDraw(options, clip, methods));
     const auto frame = clip.first_frame + static_cast<std::int64_t>(index) * clip.step;
@@ -207,7 +209,7 @@ void AddCompare(CommandList& commands) {
               "Recipes or @recipe.json; the first is the reference of the picture")
       .Required()
       .Values(1, 64);
-  AddMotionOptions(set, options->motion);
+  AddMotionOptions(set, options->read, options->motion);
   AddFramesOption(set, options->frames);
   set.AddFlag("--no-self-intersections", options->no_self_intersections,
               "Skip the slow measurements: crossing faces and overlap");

@@ -11,6 +11,7 @@
 #include "client/cli/base/quantity.h"
 #include "client/cli/character/bound_character.h"
 #include "client/cli/character/character_file.h"
+#include "client/cli/character/import_warnings.h"
 #include "client/cli/character/motion_options.h"
 #include "client/cli/character/read_options.h"
 #include "client/cli/commands/commands.h"
@@ -42,6 +43,10 @@ absl::Status CheckPaths(const Options& options) {
     std::error_code error;
     if (std::filesystem::equivalent(*path, options.file, error)) {
       return UsageError(absl::StrCat(*path, ": is the character itself, need another name"));
+    }
+    for (const std::string& clip_file : options.read.clip_files) {
+      if (!std::filesystem::equivalent(*path, clip_file, error)) continue;
+      return UsageError(absl::StrCat(*path, ": is read for its clips, need another name"));
     }
     for (const std::string* other : paths) {
       if (other != path && !other->empty() &&
@@ -99,16 +104,17 @@ absl::Status Export(Context& context, Options options) {
   if (options.frames) {
     SINEW_ASSIGN_OR_RETURN(options.motion.frames, ParseFrames(*options.frames));
   }
-  SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadCharacter(options.file, options.read));
+  SINEW_ASSIGN_OR_RETURN(const CharacterFile character,
+                         ReadAndWarn(context, options.file, options.read));
   std::vector<Exported> files;
   nlohmann::ordered_json json = {{"joints", character.rig.joints.size()},
-                                 {"controls", character.rig.controls.size()}};
+                                 {"controls", character.rig.controls.size()},
+                                 {"warnings", ImportWarnings(character)}};
   if (!options.rig.empty()) files.push_back({"rig", options.rig, character.rig_bytes});
   if (!options.poses.empty() || !options.controls.empty()) {
     SINEW_RETURN_IF_ERROR(AddMotion(context, character, options, files, json));
   }
   SINEW_RETURN_IF_ERROR(WriteAll(files, !options.no_clobber));
-  WarnLosses(context, character);
   std::string text;
   for (const Exported& file : files) {
     json["files"][file.option] = {{"path", file.path}, {"bytes", file.bytes.size()}};
@@ -131,9 +137,7 @@ void AddExport(CommandList& commands) {
   set.AddText("--poses", options->poses,
               ".npy, float32 of frames x joints x 12: joint to model, 3x4 row-major");
   set.AddText("--controls", options->controls, ".npy, float32 of frames x controls");
-  set.AddText("--clip", options->motion.clip, "Clip by name or number (default: the first)");
-  set.AddNumber("--fps", options->motion.fps, 0.001, 100'000,
-                "Frames per second; frame k is at time k / fps");
+  AddClipOptions(set, options->read, options->motion);
   AddFramesOption(set, options->frames);
   set.AddFlag("--no-clobber", options->no_clobber, "Fail if a file of that name exists");
   set.SetFooter(

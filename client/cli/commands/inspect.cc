@@ -3,6 +3,7 @@
 #include <absl/strings/str_format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -12,6 +13,8 @@
 #include "client/cli/base/table.h"
 #include "client/cli/character/bound_character.h"
 #include "client/cli/character/character_file.h"
+#include "client/cli/character/import_warnings.h"
+#include "client/cli/character/motion_options.h"
 #include "client/cli/character/muscle_file.h"
 #include "client/cli/character/read_options.h"
 #include "client/cli/commands/commands.h"
@@ -89,23 +92,33 @@ std::string MeshTable(const Report& report) {
   return absl::StrCat("\n", table.Text());
 }
 
+// The name of the other file that a clip is from, or empty.
+std::string ClipFile(const CharacterFile& character, std::size_t clip) {
+  if (clip >= character.clip_files.size()) return {};
+  return std::filesystem::path(character.clip_files[clip]).filename().string();
+}
+
 std::string ClipTable(const Report& report, double fps) {
   if (report.character.clips.empty())
     return "\nno clips: bake needs --poses, render draws the rest pose\n";
   using enum Table::Align;
-  Table table({{"clip", kRight},
-               {"name"},
-               {"from", kRight},
-               {"to", kRight},
-               {absl::StrCat("frames at ", NumberText(fps), " fps"), kRight},
-               {"channels", kRight},
-               {"keys", kRight}});
+  const bool others = DefaultClip(report.character) > 0 || !ClipFile(report.character, 0).empty();
+  std::vector<Table::Column> columns = {
+      {"clip", kRight},
+      {"name"},
+      {"from", kRight},
+      {"to", kRight},
+      {absl::StrCat("frames at ", NumberText(fps), " fps"), kRight},
+      {"channels", kRight},
+      {"keys", kRight}};
+  if (others) columns.push_back({"file"});
+  Table table(std::move(columns));
   for (std::size_t k = 0; k < report.character.clips.size(); ++k) {
     const client::ClipInfo& clip = report.character.clips[k];
     table.Add({absl::StrCat(k), clip.name, absl::StrFormat("%.3f s", clip.start),
                absl::StrFormat("%.3f s", clip.end),
                CountText(static_cast<std::uint64_t>(client::ClipFrames(clip, fps))),
-               CountText(clip.channels), CountText(clip.keys)});
+               CountText(clip.channels), CountText(clip.keys), ClipFile(report.character, k)});
   }
   return absl::StrCat("\n", table.Text());
 }
@@ -228,8 +241,10 @@ Json ReportJson(const Report& report, double fps) {
     joints.push_back({{"name", joint.name}, {"parent", joint.parent}, {"helper", joint.helper}});
   }
   for (const client::Control& control : character.rig.controls) controls.push_back(control.name);
-  for (const client::ClipInfo& clip : character.clips) {
+  for (std::size_t k = 0; k < character.clips.size(); ++k) {
+    const client::ClipInfo& clip = character.clips[k];
     clips.push_back({{"name", clip.name},
+                     {"file", ClipFile(character, k)},
                      {"start_seconds", clip.start},
                      {"end_seconds", clip.end},
                      {"frames", client::ClipFrames(clip, fps)},
@@ -332,7 +347,11 @@ absl::Status Inspect(Context& context, const Options& options) {
                                options.joints ? JointTree(report.character.rig) : "",
                                ProjectionLine(report), ProblemList(report)));
   }
-  return accepted;
+  const std::vector<std::string> warnings = ImportWarnings(report.character);
+  if (!accepted.ok() || !options.read.strict || warnings.empty()) return accepted;
+  return absl::InvalidArgumentError(absl::StrCat(report.character.label, ": ",
+                                                 CountedText(warnings.size(), "warning"),
+                                                 " of the importer, --strict allows none"));
 }
 
 }  // namespace
@@ -344,6 +363,7 @@ void AddInspect(CommandList& commands) {
       [options](Context& context) { return Inspect(context, *options); });
   set.AddText("FILE", options->file, "Character file, .sinewrig or model:NAME").Required();
   AddReadOptions(set, options->read);
+  AddClipFileOption(set, options->read);
   set.AddFlag("--joints", options->joints, "Print the joint tree");
   set.AddFlag("--projection", options->projection,
               "Bind implicit and print how much of the skin it does not project");

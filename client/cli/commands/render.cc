@@ -6,6 +6,7 @@
 #include "client/cli/base/exit_code.h"
 #include "client/cli/character/bound_character.h"
 #include "client/cli/character/clip_stream.h"
+#include "client/cli/character/import_warnings.h"
 #include "client/cli/character/motion_options.h"
 #include "client/cli/character/read_options.h"
 #include "client/cli/character/recipe_argument.h"
@@ -148,7 +149,8 @@ absl::Status Render(Context& context, Options options) {
   SINEW_RETURN_IF_ERROR(ReadPictureSize(options.picture));
   SINEW_RETURN_IF_ERROR(CheckPng("--out", options.out));
   options.motion.frames = FrameSet::One(options.frame, "--frame");
-  SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadCharacter(options.file, options.read));
+  SINEW_ASSIGN_OR_RETURN(const CharacterFile character,
+                         ReadAndWarn(context, options.file, options.read));
   SINEW_ASSIGN_OR_RETURN(OutputFile out, OutputFile::Create(options.out));
   SINEW_ASSIGN_OR_RETURN(const Drawing drawing, options.weights.empty()
                                                     ? DrawDeformed(context, character, options)
@@ -162,11 +164,9 @@ absl::Status Render(Context& context, Options options) {
   }
   nlohmann::ordered_json labels = nlohmann::ordered_json::array();
   for (const PosedPanel& panel : drawing.panels) labels.push_back(panel.label);
-  nlohmann::ordered_json json = {{"out", options.out},
-                                 {"width", image.width},
-                                 {"height", image.height},
-                                 {"title", options.picture.options.title},
-                                 {"panels", labels}};
+  nlohmann::ordered_json json = {{"out", options.out},     {"width", image.width},
+                                 {"height", image.height}, {"title", options.picture.options.title},
+                                 {"panels", labels},       {"warnings", ImportWarnings(character)}};
   json.update(drawing.facts);
   context.PrintJson(json);
   return absl::OkStatus();
@@ -184,7 +184,7 @@ void AddRender(CommandList& commands) {
   const Option deformer = set.AddList("--deformer", options->deformers,
                                       "Recipe or @recipe.json; repeat for panels side by side")
                               .Values(1, 64);
-  AddMotionOptions(set, options->motion);
+  AddMotionOptions(set, options->read, options->motion);
   const Option frame =
       set.AddNumber("--frame", options->frame, 0, 1'000'000'000, "Frame of the clip");
   set.AddFlag("--vertex-status", options->vertex_status,

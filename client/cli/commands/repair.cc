@@ -14,6 +14,8 @@
 #include "client/cli/character/bake_manifest.h"
 #include "client/cli/character/bound_character.h"
 #include "client/cli/character/clip_stream.h"
+#include "client/cli/character/import_warnings.h"
+#include "client/cli/character/motion_options.h"
 #include "client/cli/character/read_options.h"
 #include "client/cli/commands/bake_targets.h"
 #include "client/cli/commands/commands.h"
@@ -62,7 +64,10 @@ absl::StatusOr<MotionRequest> MotionOf(const Options& options, const CharacterFi
   if (motion.poses.empty() && !has_clip) {
     return absl::FailedPreconditionError(absl::StrCat(
         options.cache, ": was baked from the clip '", manifest.clip, "', which ", character.label,
-        " does not have; if it was baked from --poses, name the file with --poses"));
+        " does not have; ",
+        manifest.clip_source.empty() ? "if it was baked from --poses, name the file with --poses"
+                                     : absl::StrCat("name the file of the clip, ",
+                                                    manifest.clip_source, ", with --clip-file")));
   }
   return motion;
 }
@@ -86,9 +91,10 @@ absl::StatusOr<CacheTarget> TargetOf(const Options& options, const CharacterFile
   }
   if (manifest.up_axis == "Y") common.up = client::UpAxis::kY;
   if (manifest.up_axis == "Z") common.up = client::UpAxis::kZ;
+  std::vector<std::string> inputs = {options.file, options.motion.poses};
+  inputs.insert(inputs.end(), options.read.clip_files.begin(), options.read.clip_files.end());
   SINEW_ASSIGN_OR_RETURN(std::vector<BakePass> passes,
-                         BakePasses(output, common, character.rig, {manifest.clip}, {""},
-                                    {options.file, options.motion.poses}));
+                         BakePasses(output, common, character.rig, {manifest.clip}, {""}, inputs));
   if (manifest.space == "object") SINEW_RETURN_IF_ERROR(UseObjectSpace(character, passes));
   return std::move(passes[0].targets[0]);
 }
@@ -139,7 +145,8 @@ absl::Status BakeAgain(Context& context, const Options& options, OpenCache& cach
         ": its frames also depend on where parts began, which the manifest does not say; bake it "
         "again"));
   }
-  SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadCharacter(options.file, options.read));
+  SINEW_ASSIGN_OR_RETURN(const CharacterFile character,
+                         ReadAndWarn(context, options.file, options.read));
   SINEW_ASSIGN_OR_RETURN(const CacheTarget target, TargetOf(options, character, manifest));
   if (manifest.clip.empty() || manifest.pose_hashes.empty()) {
     return absl::FailedPreconditionError(
@@ -247,6 +254,7 @@ void AddRepair(CommandList& commands) {
   set.AddText("CACHE", options->cache, ".pc2, .mdd or .npy with its manifest beside it").Required();
   set.AddText("FILE", options->file, "The character file that it was baked from").Required();
   AddReadOptions(set, options->read);
+  AddClipFileOption(set, options->read);
   const Option poses =
       set.AddText("--poses", options->motion.poses, "The poses, if it was baked from --poses");
   set.AddText("--controls", options->motion.controls, "The control values of these poses")

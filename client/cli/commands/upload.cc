@@ -5,6 +5,7 @@
 
 #include "client/cli/character/bound_character.h"
 #include "client/cli/character/character_file.h"
+#include "client/cli/character/import_warnings.h"
 #include "client/cli/character/read_options.h"
 #include "client/cli/commands/commands.h"
 #include "core/base/status.h"
@@ -18,7 +19,8 @@ struct Options {
 };
 
 absl::Status Upload(Context& context, const Options& options) {
-  SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadCharacter(options.file, options.read));
+  SINEW_ASSIGN_OR_RETURN(const CharacterFile character,
+                         ReadAndWarn(context, options.file, options.read));
   SINEW_ASSIGN_OR_RETURN(const client::UploadedRig uploaded, UploadCharacter(context, character));
   const client::RigSummary& rig = uploaded.rig;
   context.PrintResult({{"rig", rig.name},
@@ -26,7 +28,8 @@ absl::Status Upload(Context& context, const Options& options) {
                        {"sent_bytes", uploaded.sent_bytes},
                        {"was_stored", uploaded.was_stored},
                        {"vertices", rig.vertices},
-                       {"joints", rig.joints.size()}},
+                       {"joints", rig.joints.size()},
+                       {"warnings", ImportWarnings(character)}},
                       rig.name + "\n");
   return absl::OkStatus();
 }

@@ -12,7 +12,9 @@
 #include "client/cli/base/exit_code.h"
 #include "client/cli/base/quantity.h"
 #include "client/cli/character/bound_character.h"
+#include "client/cli/character/import_warnings.h"
 #include "client/cli/character/joint_suggestion.h"
+#include "client/cli/character/read_options.h"
 #include "client/cli/character/skeleton_file.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/files/output_file.h"
@@ -28,6 +30,7 @@ namespace sinew::cli {
 namespace {
 
 struct Options {
+  ReadOptions read = {.allow_no_skin = true};
   std::string file, skeleton, method, out, picture;
   std::string picture_joint = "all";
   bool all_joints = false, no_facing = false;
@@ -75,14 +78,14 @@ std::vector<std::string> Carriers(const client::RigData& rig) {
 // The character, and in `carriers` the joints that have weights in the file.
 absl::StatusOr<CharacterFile> ReadInput(const Context& context, const Options& options,
                                         std::vector<std::string>& carriers) {
-  const ReadOptions read{.allow_no_skin = true};
-  SINEW_ASSIGN_OR_RETURN(CharacterFile character, ReadCharacter(options.file, read));
+  SINEW_ASSIGN_OR_RETURN(CharacterFile character, ReadAndWarn(context, options.file, options.read));
   if (character.rig.vertices() == 0) {
     return absl::InvalidArgumentError(absl::StrCat(character.label, ": no mesh, need one"));
   }
   carriers = Carriers(character.rig);
   if (!options.skeleton.empty()) {
-    SINEW_ASSIGN_OR_RETURN(const CharacterFile skeleton, ReadCharacter(options.skeleton, read));
+    SINEW_ASSIGN_OR_RETURN(const CharacterFile skeleton,
+                           ReadAndWarn(context, options.skeleton, options.read));
     SINEW_ASSIGN_OR_RETURN(const std::vector<std::string> notes,
                            AttachSkeleton(skeleton, character));
     for (const std::string& note : notes) context.Note(note);
@@ -147,6 +150,7 @@ void NoteReport(const Context& context, const client::RigData& rig,
 
 nlohmann::ordered_json ReportJson(const Options& options, const std::string& source,
                                   const CharacterFile& weighted, const client::WeightedRig& result,
+                                  const std::vector<std::string>& import_warnings,
                                   const std::optional<WeightDifference>& difference) {
   using Json = nlohmann::ordered_json;
   Json joints = Json::array(), idle = Json::array();
@@ -161,6 +165,7 @@ nlohmann::ordered_json ReportJson(const Options& options, const std::string& sou
   }
   std::vector<std::string> warnings;
   for (const client::Problem& warning : result.report.warnings) warnings.push_back(warning.message);
+  warnings.insert(warnings.end(), import_warnings.begin(), import_warnings.end());
   Json json = {
       {"rig", result.rig.name},
       {"source_rig", source},
@@ -239,7 +244,8 @@ absl::Status Weigh(Context& context, Options options) {
   if (out) SINEW_RETURN_IF_ERROR(out->Commit());
   NoteReport(context, weighted.rig, result.report, difference);
   if (context.json()) {
-    context.PrintJson(ReportJson(options, uploaded.rig.name, weighted, result, difference));
+    context.PrintJson(ReportJson(options, uploaded.rig.name, weighted, result,
+                                 ImportWarnings(character), difference));
   } else {
     context.Print(absl::StrCat(result.rig.name, "\n", WeightsText(weighted.rig)));
   }
@@ -290,6 +296,7 @@ void AddWeights(CommandList& commands) {
       "--joints", options->request.joints,
       "Joints that may get weights (default: those with weights in the file; else all)");
   set.AddFlag("--all-joints", options->all_joints, "Every joint may get weights").Excludes(joints);
+  AddStrictOption(set, options->read);
   set.AddText("--out", options->out, "The character with its new weights, .sinewrig");
   const Option picture =
       set.AddText("--picture", options->picture, "Also draw the weights, one panel per joint, PNG");

@@ -32,6 +32,7 @@ constexpr Origin kOrigins[] = {
     {"determinism digest", &Manifest::determinism_digest},
     {"digest of the character file", &Manifest::source_digest},
     {"clip", &Manifest::clip},
+    {"digest of the clip's file", &Manifest::clip_source_digest},
     {"digest of the poses", &Manifest::poses_digest},
     {"digest of the controls", &Manifest::controls_digest},
     {"space", &Manifest::space},

@@ -18,7 +18,7 @@ import typing
 
 from ._sinew import (Character, Clip, Client, Frame, Mesh, Poses, Rig, Stream, _Cancellation, _render,
                      compare, connect, join, load, local)
-from .errors import (Damaged, Error, InvalidArgument, LimitExceeded, NotFound, NotPermitted,
+from .errors import (Damaged, Error, FileWarning, InvalidArgument, LimitExceeded, NotFound, NotPermitted,
                      Unavailable)
 from .futures import PoseFutures
 from .mesh_data import MeshData
@@ -28,7 +28,7 @@ if typing.TYPE_CHECKING:
     import numpy.typing as npt
 
 __all__ = [
-    "Character", "Clip", "Client", "Damaged", "Error", "Frame", "InvalidArgument", "LimitExceeded",
+    "Character", "Clip", "Client", "Damaged", "Error", "FileWarning", "Frame", "InvalidArgument", "LimitExceeded",
     "Mesh", "MeshData", "NotFound", "NotPermitted", "PoseFutures", "Poses", "Rig", "Stream",
     "Unavailable", "compare", "connect", "join", "load", "local", "render"
 ]

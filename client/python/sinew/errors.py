@@ -51,6 +51,10 @@ class Damaged(Error):
     """DATA_LOSS: bytes are not what their checksum says."""
 
 
+class FileWarning(UserWarning):
+    """What an importer changed or lost of a character file so that it may show in the result."""
+
+
 _CLASSES = {
     "INVALID_ARGUMENT": InvalidArgument,
     "OUT_OF_RANGE": InvalidArgument,

@@ -200,9 +200,11 @@ std::vector<std::string> Bake(const CharacterPointer& character, const Poses& po
   output.no_clobber = !overwrite;
   cli::CacheTarget common = Value(cli::CommonTarget(output));
   Check(cli::AddScene(output, file, /*clip_samples=*/0, common));
+  std::vector<std::string> inputs = file.clip_files;
+  inputs.push_back(character->rig.path);
   std::vector<cli::BakePass> passes =
       Value(cli::BakePasses(output, common, file.rig, {poses.clip->name},
-                            {character->bound.session().recipe_text}, {character->rig.path}));
+                            {character->bound.session().recipe_text}, inputs));
   SetSpaces(spaces, file.rig, passes[0].targets);
   Manifest origin = cli::ManifestOf(file, Value(cli::DigestsOf(file, {})), *poses.clip,
                                     character->bound.session());

@@ -1,5 +1,6 @@
 // Rigs, meshes, clips and poses.
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
@@ -7,6 +8,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "client/cli/character/import_warnings.h"
 #include "client/cli/files/output_file.h"
 #include "client/python/src/arrays.h"
 #include "client/python/src/bindings.h"
@@ -127,16 +129,33 @@ Poses SamplePoses(const Clip& clip, double fps, std::int64_t first,
   return {std::make_shared<const client::ClipData>(Value(std::move(sampled)))};
 }
 
+// What the importer warns of, as Python warnings; an exception if those are errors, or `strict`.
+void Warn(const cli::CharacterFile& file, bool strict) {
+  const std::vector<std::string> warnings = cli::ShownWarnings(file);
+  if (strict && !warnings.empty()) {
+    Raise(absl::InvalidArgumentError(
+        absl::StrCat("strict: got warnings, need none:\n", absl::StrJoin(warnings, "\n"))));
+  }
+  for (const std::string& warning : warnings) {
+    const py::object category = py::module_::import("sinew.errors").attr("FileWarning");
+    if (PyErr_WarnEx(category.ptr(), warning.c_str(), 1) != 0) throw py::error_already_set();
+  }
+}
+
 Rig Load(const std::filesystem::path& path, const std::filesystem::path& muscles,
-         bool allow_no_skin, const std::string& unweighted) {
+         bool allow_no_skin, const std::string& unweighted,
+         const std::vector<std::filesystem::path>& clips, bool strict) {
+  cli::ReadOptions options = {
+      .muscles = muscles.string(), .unweighted = unweighted, .allow_no_skin = allow_no_skin};
+  for (const std::filesystem::path& clip : clips) options.clip_files.push_back(clip.string());
   absl::StatusOr<cli::CharacterFile> file = absl::UnknownError("not read");
   {
     const py::gil_scoped_release release;
-    file = cli::ReadCharacter(
-        path.string(),
-        {.muscles = muscles.string(), .unweighted = unweighted, .allow_no_skin = allow_no_skin});
+    file = cli::ReadCharacter(path.string(), options);
   }
-  return {std::make_shared<const cli::CharacterFile>(Value(std::move(file))), path.string()};
+  Rig rig{std::make_shared<const cli::CharacterFile>(Value(std::move(file))), path.string()};
+  Warn(*rig.file, strict);
+  return rig;
 }
 
 void Save(const Rig& rig, const std::filesystem::path& path) {
@@ -332,7 +351,8 @@ void BindRig(py::module_& module) {
                                  meshes.push_back({rig, m});
                                return meshes;
                              })
-      .def_property_readonly("clips", Clips, "Clips of the file by name, in its order.")
+      .def_property_readonly(
+          "clips", Clips, "Clips of the file by name, in its order, then those of load(clips=...).")
       .def_property_readonly("meters_per_unit",
                              [](const Rig& rig) { return rig.data().meters_per_unit; })
       .def_property_readonly(
@@ -358,12 +378,15 @@ void BindRig(py::module_& module) {
       });
   module.def(
       "load", Load, "path"_a, "muscles"_a = "", "allow_no_skin"_a = false,
-      "unweighted"_a = "refuse",
+      "unweighted"_a = "refuse", py::kw_only(), "clips"_a = std::vector<std::filesystem::path>(),
+      "strict"_a = false,
       R"(Reads a character: .glb, .gltf, .fbx, .dae, .sinewrig, or model:NAME (arm, cylinder, hand, tube).
 
 muscles: a JSON file that adds muscles. allow_no_skin: also a file whose meshes have no weights.
 unweighted: vertices without weights are "refuse"d, move with the topmost joint ("root"), like the "nearest"
-vertex, or stay at rest ("still", which appends a joint).)");
+vertex, or stay at rest ("still", which appends a joint).
+clips: glTF, FBX or COLLADA files whose clips are added, by the names of their joints; they need no mesh.
+What the importer changed or lost is warned of as sinew.FileWarning; with strict it is an InvalidArgument.)");
 }
 
 }  // namespace sinew::python

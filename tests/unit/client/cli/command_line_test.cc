@@ -61,6 +61,7 @@ TEST(CommandLine, HelpFollowsGlobalOptions) {
   EXPECT_EQ(Parse({"--local", "help", "render"}).output, render);
   EXPECT_EQ(Parse({"help", "--local", "render"}).output, render);
   EXPECT_EQ(Parse({"--server", "a:1", "-q", "help", "render"}).output, render);
+  EXPECT_EQ(Parse({"--local", "--local-cache", "bake", "help", "render"}).output, render);
   EXPECT_EQ(Parse({"--json", "help"}).output, Parse({"--help"}).output);
   EXPECT_EQ(Parse({"--local", "help", "muscles"}).output, MuscleHelp());
   EXPECT_EQ(Parse({"--server"}).exit_code, 64);

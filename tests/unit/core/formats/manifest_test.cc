@@ -29,6 +29,8 @@ Manifest Example() {
   manifest.source = "hero.glb";
   manifest.source_digest = "sha256-cc";
   manifest.clip = "Walk";
+  manifest.clip_source = "walk.fbx";
+  manifest.clip_source_digest = "sha256-ff";
   manifest.poses_digest = "sha256-dd";
   manifest.controls_digest = "sha256-ee";
   manifest.space = "object";
@@ -72,6 +74,8 @@ TEST(Manifest, RoundTripsEveryField) {
   EXPECT_EQ(read->source, wrote.source);
   EXPECT_EQ(read->source_digest, wrote.source_digest);
   EXPECT_EQ(read->clip, wrote.clip);
+  EXPECT_EQ(read->clip_source, wrote.clip_source);
+  EXPECT_EQ(read->clip_source_digest, wrote.clip_source_digest);
   EXPECT_EQ(read->poses_digest, wrote.poses_digest);
   EXPECT_EQ(read->controls_digest, wrote.controls_digest);
   EXPECT_EQ(read->space, wrote.space);
@@ -87,7 +91,8 @@ TEST(Manifest, RoundTripsEveryField) {
 TEST(Manifest, ReadsThoseOfEarlierVersions) {
   Manifest earlier = Example();
   earlier.source = earlier.source_digest = earlier.clip = earlier.poses_digest =
-      earlier.controls_digest = earlier.space = earlier.preroll = "";
+      earlier.controls_digest = earlier.space = earlier.preroll = earlier.clip_source =
+          earlier.clip_source_digest = "";
   earlier.pose_hashes.clear();
   const std::string json = *EncodeManifest(earlier);
   for (const char* key : {"source", "clip", "space", "preroll", "pose_hashes"}) {

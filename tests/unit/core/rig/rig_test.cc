@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <limits>
+#include <utility>
 
 #include "tests/support/tube.h"
 
@@ -67,6 +68,24 @@ TEST(Rig, RejectsInconsistentParts) {
     EXPECT_EQ(rig.status().code(), absl::StatusCode::kInvalidArgument) << bad.message;
     EXPECT_THAT(std::string(rig.status().message()), HasSubstr(bad.message));
   }
+}
+
+TEST(Rig, StrongestBindingDoesNotDependOnTheirOrder) {
+  const RigSource source = testing::TubeSource({.weights = testing::TubeWeights::kRigid});
+  RigSource turned = source;
+  std::swap(turned.bindings[0], turned.bindings[1]);
+  for (std::uint32_t& binding : turned.influences.bindings) binding = 1 - binding;
+  const Rig a = testing::MakeRig(source), b = testing::MakeRig(turned);
+  std::size_t ties = 0;
+  for (std::size_t v = 0; v < a.vertices(); ++v) {
+    const std::uint16_t joint = a.bindings()[StrongestBinding(a, v)].joint;
+    EXPECT_EQ(b.bindings()[StrongestBinding(b, v)].joint, joint) << v;
+    const auto weights = a.influences().weights(v);
+    if (weights.size() < 2 || weights[0] != weights[1]) continue;
+    EXPECT_EQ(joint, 0) << v;
+    ++ties;
+  }
+  EXPECT_EQ(ties, 32u);  // the ring at the joint
 }
 
 }  // namespace

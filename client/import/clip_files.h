@@ -1,0 +1,39 @@
+// clip_files.h - clips of other files for a character, whose joints they move by name.
+//
+//   auto hero = ImportFile("hero.glb");
+//   auto walk = ImportClips("walk.fbx");
+//   absl::Status added = AddClips(*walk, *hero);
+#pragma once
+
+#include <absl/status/status.h>
+#include <absl/status/statusor.h>
+
+#include <string>
+
+#include "client/import/import.h"
+
+namespace sinew::client {
+
+// Reads the clips and nodes of a file of a type that ImportFile reads. It needs neither meshes nor
+// skins. Thread-safe. Errors of ImportFile; kInvalidArgument: no clip.
+absl::StatusOr<ImportedScene> ImportClips(const std::string& path);
+
+// Adds the clips of `from` to those of `to`.
+//
+// Nodes are paired by MatchNames: the joints of `to` and the nodes above them with nodes of `from`.
+// Under such a clip a paired node is where `from` has it in its scene, so that it keeps its
+// transform relative to the nearest paired node above, whatever lies between. Other nodes keep
+// their transform at rest relative to their parents. Controls are paired by name; others keep their
+// defaults. Units, axes and proportions are not converted.
+//
+// A clip keeps its name. If `to` has one of that name, the only clip of a file is called after its
+// file; names that are still there get a number: `walk.2`.
+//
+// Adds to `to.problems`, each beginning with the name of the file: joints that `from` does not
+// have, or that could be several of its nodes; rest poses that differ by more than rounding, in
+// rotation or in length; and problems of `from` with its clips. `from` may be destroyed afterwards.
+// Cost O(nodes of both), no key is copied. Thread-safe for different `to`.
+//   kInvalidArgument: nothing of `to` has a counterpart, or `from` has no clip; `to` is unchanged.
+absl::Status AddClips(const ImportedScene& from, ImportedScene& to);
+
+}  // namespace sinew::client
