@@ -54,8 +54,9 @@ struct SourceTarget {
 struct SourceMesh {
   Mesh mesh;  // without name and shapes
   std::vector<SourceTarget> targets;
-  std::vector<float> corner_uvs;  // [corners * 2], or empty
-  bool in_file_order = false;     // of those that Assimp reads
+  std::vector<float> corner_uvs;                  // [corners * 2], or empty
+  std::vector<std::uint32_t> blender_vertices{};  // as in MeshExtras
+  bool in_file_order = false;                     // of those that Assimp reads
 };
 
 // What the readers have in common: `out` is filled from nodes, in the order of these functions.

@@ -31,6 +31,8 @@ LIBRARIES = (
     ("freetype", ("ft2build.h", "freetype/")),
     ("assimp", ("assimp/",)),
     ("tinygltf", ("tiny_gltf.h", "stb_image")),
+    ("draco", ("draco/",)),
+    ("meshoptimizer", ("meshoptimizer.h",)),
     ("utfcpp", ("utf8.h", "utf8cpp/", "utf8/")),
     ("cli11", ("CLI/",)),
     ("spdlog", ("spdlog/",)),
@@ -134,7 +136,7 @@ FOLDERS = (
      "grpc httplib", "json openssl"),
     # Importers, pictures and the command line, which runs a server in its process for --local.
     ("client/rig", "core/base core/rig sinew", "", ""),
-    ("client/import", "client/rig core/base sinew", "assimp tinygltf", "eigen json nanoflann zlib"),
+    ("client/import", "client/rig core/base sinew", "assimp json tinygltf", "draco eigen meshoptimizer nanoflann zlib"),
     ("client/models", "core/base sinew", "eigen", "proto"),
     ("client/render", "core/base sinew", "eigen embree", "freetype png tbb"),
     ("client/cli/base", "client/import core/base sinew", "json", "cli11 utfcpp"),
