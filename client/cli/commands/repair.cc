@@ -86,6 +86,7 @@ absl::StatusOr<CacheTarget> TargetOf(const Options& options, const CharacterFile
   }
   if (manifest.up_axis == "Y") common.up = client::UpAxis::kY;
   if (manifest.up_axis == "Z") common.up = client::UpAxis::kZ;
+  SelectVertices(character, common);
   SINEW_ASSIGN_OR_RETURN(std::vector<BakePass> passes,
                          BakePasses(output, common, character.rig, {manifest.clip}, {""},
                                     {options.file, options.motion.poses}));
