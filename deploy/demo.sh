@@ -3,7 +3,7 @@
 # methods, checks the results and draws them.
 #
 # usage: deploy/demo.sh [MODEL]
-#   MODEL   a rigged, animated .glb, .gltf, .fbx or .dae file; default: model:hand, which is built in
+#   MODEL   a rigged, animated .glb, .gltf, .vrm, .fbx or .dae file; default: model:hand, which is built in
 # Writes to build/demo: a point cache with its manifest per method; methods.png; compare.png, coloured by the distance
 # from linear blend; and of built-in characters implicit.png (a closing joint), muscles.png (an arm with muscles under
 # its skin) and weights.png (skin weights by heat). The server listens on a free loopback port and is stopped at the

@@ -23,7 +23,7 @@ build=(
   libeigen3-dev libnanoflann-dev libtbb-dev libhwy-dev libssl-dev libxxhash-dev nlohmann-json3-dev libutfcpp-dev
   prometheus-cpp-dev libcpp-httplib-dev libyaml-cpp-dev libspdlog-dev libcli11-dev
   libcurl4-openssl-dev libhiredis-dev libpugixml-dev
-  libtinygltf-dev libassimp-dev zlib1g-dev libembree-dev libpng-dev libfreetype-dev fonts-dejavu-core
+  libtinygltf-dev libmeshoptimizer-dev libdraco-dev libassimp-dev zlib1g-dev libembree-dev libpng-dev libfreetype-dev fonts-dejavu-core
   libgtest-dev libgmock-dev libbenchmark-dev
 )
 python=(pybind11-dev python3-dev python3-numpy)
@@ -37,7 +37,7 @@ monitoring=(prometheus)  # its service starts where systemd runs
 runtime=(
   ca-certificates libgrpc++1.51 libprotobuf32 libabsl20220623 libtbb12 libembree3-3 libhwy1 libssl3 libxxhash0
   libcpp-httplib0.11 libprometheus-cpp-core1.0 libspdlog1.10 libyaml-cpp0.7 libcurl4 libhiredis0.14 libpugixml1v5
-  libassimp5 libpng16-16 libfreetype6 fonts-dejavu-core
+  libassimp5 libdraco7 libmeshoptimizer2d libpng16-16 libfreetype6 fonts-dejavu-core
 )
 container=(buildah podman python3-venv runc conmon netavark aardvark-dns catatonit iptables mmdebstrap)
 

@@ -186,7 +186,7 @@ class MeshReader {
       offsets.insert(offsets.end(), {d.x, d.y, d.z});
     }
     if (skinned()) {
-      SINEW_RETURN_IF_ERROR(collector_.Add(influences, next, WeightPolicy::kNormalise));
+      SINEW_RETURN_IF_ERROR(collector_.Add(influences, next));
     }
     return next;
   }

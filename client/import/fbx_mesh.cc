@@ -125,7 +125,7 @@ class FbxMeshReader {
           influences.push_back({weight.cluster_index, weight.weight});
         }
       }
-      SINEW_RETURN_IF_ERROR(collector.Add(influences, v, WeightPolicy::kNormalise));
+      SINEW_RETURN_IF_ERROR(collector.Add(influences, v));
     }
     collector.Report(problems_);
     ReportMethod(from);

@@ -57,11 +57,6 @@ absl::StatusOr<Range> FindRange(const tinygltf::Model& model, int view_index, st
                                 std::size_t count, std::size_t element_bytes, bool may_stride,
                                 const std::string& what) {
   SINEW_ASSIGN_OR_RETURN(const auto* view, Find(model.bufferViews, view_index, what, "bufferView"));
-  if (view->extensions.count("EXT_meshopt_compression") > 0) {
-    return InvalidArgument(
-        what,
-        ": compressed with EXT_meshopt_compression, which is not supported; export without it");
-  }
   SINEW_ASSIGN_OR_RETURN(const auto* buffer, Find(model.buffers, view->buffer, what, "buffer"));
   const std::vector<unsigned char>& data = buffer->data;
   if (view->byteOffset > data.size() || view->byteLength > data.size() - view->byteOffset) {
@@ -131,7 +126,7 @@ absl::Status ApplySparse(const tinygltf::Model& model, const tinygltf::Accessor&
 }  // namespace
 
 absl::StatusOr<Elements> ReadElements(const tinygltf::Model& model, int index,
-                                      const std::string& what) {
+                                      const std::string& what, bool need_finite) {
   SINEW_ASSIGN_OR_RETURN(const auto* accessor, Find(model.accessors, index, what, "accessor"));
   const std::string where = absl::StrCat(what, ": accessors[", index, "]");
   SINEW_ASSIGN_OR_RETURN(const Component component, FindComponent(accessor->componentType, where));
@@ -163,7 +158,7 @@ absl::StatusOr<Elements> ReadElements(const tinygltf::Model& model, int index,
   if (accessor->sparse.isSparse) {
     SINEW_RETURN_IF_ERROR(ApplySparse(model, *accessor, component, where, e));
   }
-  for (std::size_t i = 0; e.is_float && i < e.values.size(); ++i) {
+  for (std::size_t i = 0; need_finite && e.is_float && i < e.values.size(); ++i) {
     if (!std::isfinite(e.values[i])) {
       return InvalidArgument(where, ": element ", i / e.width, " is ", e.values[i],
                              ", need finite numbers");

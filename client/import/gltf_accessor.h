@@ -22,9 +22,10 @@ struct Elements {
 
 // Reads a whole accessor: strided, normalised and sparse ones, and those without a buffer view
 // (zeros) up to 4 Mi elements. `what` names it in messages ("POSITION"). kInvalidArgument: index or
-// range outside the file, component or type not allowed, a float that is not finite.
+// range outside the file, component or type not allowed, or with `need_finite` a float that is not
+// finite.
 absl::StatusOr<Elements> ReadElements(const tinygltf::Model& model, int accessor,
-                                      const std::string& what);
+                                      const std::string& what, bool need_finite = true);
 
 // Reads an accessor of unsigned scalars below `limit`.
 // kInvalidArgument: also a value out of range.

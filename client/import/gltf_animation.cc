@@ -77,20 +77,11 @@ absl::Status ReadGltfAnimations(const tinygltf::Model& model, SceneBuilder& buil
     const tinygltf::Animation& animation = model.animations[a];
     const std::string path = GltfPath("animations", a, animation.name);
     SourceClip clip;
-    std::size_t without_node = 0;
     for (std::size_t c = 0; c < animation.channels.size(); ++c) {
-      if (animation.channels[c].target_node < 0) {
-        ++without_node;
-        continue;
-      }
       SINEW_ASSIGN_OR_RETURN(Track track, ReadTrack(model, animation, animation.channels[c],
                                                     absl::StrCat(path, " channels[", c, "]")));
       SINEW_RETURN_IF_ERROR(CheckWeightCount(track, builder.scene->nodes[track.node], path));
       clip.push_back(std::move(track));
-    }
-    if (without_node > 0) {
-      builder.out.problems.push_back(
-          Lost(absl::StrCat(without_node, " channels that animate no node"), path));
     }
     for (const Track& track : clip) {
       const SceneNode& node = builder.scene->nodes[track.node];

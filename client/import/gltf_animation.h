@@ -8,9 +8,8 @@
 
 namespace sinew::client {
 
-// Adds every animation. The nodes of `builder` are parallel to the model's. Channels that target no
-// node are reported as lost. kInvalidArgument: missing samplers or nodes, wrong counts, times that
-// fall, unknown interpolation.
+// Adds every animation. The nodes of `builder` are parallel to the model's. kInvalidArgument:
+// missing samplers or nodes, wrong counts, times that fall, unknown interpolation.
 absl::Status ReadGltfAnimations(const tinygltf::Model& model, SceneBuilder& builder);
 
 }  // namespace sinew::client

@@ -3,13 +3,16 @@
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/string_view.h>
-#include <absl/strings/strip.h>
 
 #include <algorithm>
 #include <exception>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "client/import/gltf_buffers.h"
+#include "client/import/gltf_draco.h"
+#include "client/import/gltf_meshopt.h"
 #include "client/import/json_text.h"
 #include "core/base/status.h"
 
@@ -20,9 +23,15 @@ namespace {
 // reader knows.
 bool CanIgnoreOrRead(const std::string& extension) {
   static constexpr const char* kPrefixes[] = {
-      "KHR_materials_", "KHR_texture_", "KHR_lights_",   "KHR_xmp",
-      "EXT_texture_",   "EXT_lights_",  "MSFT_texture_", "KHR_animation_pointer"};
-  return extension == "KHR_mesh_quantization" || extension == "KHR_techniques_webgl" ||
+      "KHR_materials_", "KHR_texture_",  "KHR_lights_",           "KHR_xmp",        "EXT_texture_",
+      "EXT_lights_",    "MSFT_texture_", "KHR_animation_pointer", "VRMC_materials_"};
+  static constexpr std::string_view kNames[] = {"KHR_mesh_quantization",
+                                                "KHR_techniques_webgl",
+                                                "EXT_meshopt_compression",
+                                                "VRM",
+                                                "VRMC_vrm",
+                                                "KHR_draco_mesh_compression"};
+  return std::ranges::find(kNames, extension) != std::end(kNames) ||
          std::ranges::any_of(
              kPrefixes, [&](const char* prefix) { return absl::StartsWith(extension, prefix); });
 }
@@ -33,9 +42,17 @@ std::uint32_t LittleEndian32(const char* bytes) {
   return value;
 }
 
-// The JSON text of a GLB or of the file as it is.
-absl::StatusOr<std::string_view> JsonText(const std::string& bytes, bool binary) {
-  if (!binary) return bytes;
+struct Content {
+  std::string_view json;
+  std::optional<std::string_view> bin;  // of a GLB
+};
+
+// The chunks of a GLB, or the file as it is. Chunks should be padded to four bytes, but not all
+// programs do it, or they leave the padding out of the length.
+absl::StatusOr<Content> SplitFile(const std::string& bytes) {
+  constexpr std::uint64_t kHead = 8;
+  constexpr std::string_view kBin("BIN\0", 4);
+  if (!absl::StartsWith(bytes, "glTF")) return Content{.json = bytes, .bin = {}};
   if (bytes.size() < 20) {
     return InvalidArgument("glTF: truncated, ", bytes.size(), " bytes, need at least 20");
   }
@@ -47,7 +64,23 @@ absl::StatusOr<std::string_view> JsonText(const std::string& bytes, bool binary)
     return InvalidArgument("glTF: truncated, the header promises ", std::max(total, 20 + json),
                            " bytes, the file has ", bytes.size());
   }
-  return std::string_view(bytes).substr(20, json);
+  const std::string_view whole = std::string_view(bytes).substr(0, total);
+  Content content{.json = whole.substr(20, json), .bin = {}};
+  while (absl::EndsWith(AbslView(content.json), absl::string_view("\0", 1))) {
+    content.json.remove_suffix(1);
+  }
+  const std::uint64_t after = 20 + json;
+  for (const std::uint64_t at : {after, (after + 3) / 4 * 4}) {
+    if (at + kHead > total || whole.substr(at + 4, 4) != kBin) continue;
+    const std::uint64_t size = LittleEndian32(&bytes[at]);
+    if (size > total - at - kHead) {
+      return InvalidArgument("glTF: truncated, the BIN chunk promises ", size,
+                             " bytes, the file has ", total - at - kHead);
+    }
+    content.bin = whole.substr(at + kHead, size);
+    break;
+  }
+  return content;
 }
 
 // Syntax, depth, keys (glTF 2.0, 2.7: unique within their object), version and extensions.
@@ -70,72 +103,82 @@ absl::Status CheckText(std::string_view text) {
                          " is not supported; export without it");
 }
 
-// True if `file`, links followed, lies in `folder` or below.
-bool LiesWithin(const std::filesystem::path& file, const std::filesystem::path& folder) {
-  std::error_code code;
-  const auto absolute = [&](const std::filesystem::path& path) {
-    const auto full = std::filesystem::absolute(path.empty() ? "." : path, code);
-    return code ? std::filesystem::path() : std::filesystem::weakly_canonical(full, code);
-  };
-  const auto inner = absolute(file), outer = absolute(folder);
-  if (code || inner.empty() || outer.empty()) return false;
-  const auto relative = inner.lexically_relative(outer);
-  return !relative.empty() && relative.begin()->string() != "..";
+// Takes out the channels that name no node, which the parser would refuse without saying why.
+void TakeOutChannelsWithoutNode(nlohmann::json& document, std::vector<Problem>& problems) {
+  constexpr char kPointer[] = "KHR_animation_pointer";
+  const auto animations = document.find("animations");
+  if (animations == document.end() || !animations->is_array()) return;
+  for (std::size_t a = 0; a < animations->size(); ++a) {
+    nlohmann::json& animation = (*animations)[a];
+    if (!animation.is_object() || !animation.contains("channels")) continue;
+    std::size_t without_node = 0, pointers = 0;
+    nlohmann::json kept = nlohmann::json::array();
+    for (nlohmann::json& channel : animation["channels"]) {
+      const bool has_target = channel.is_object() && channel.contains("target");
+      const nlohmann::json target = has_target ? channel["target"] : nlohmann::json();
+      if (!target.is_object() || target.contains("node")) {
+        kept.push_back(std::move(channel));
+      } else if (target.contains("extensions") && target["extensions"].contains(kPointer)) {
+        ++pointers;
+      } else {
+        ++without_node;
+      }
+    }
+    animation["channels"] = std::move(kept);
+    const bool named = animation.contains("name") && animation["name"].is_string();
+    const std::string path =
+        GltfPath("animations", a, named ? animation["name"].get<std::string>() : "");
+    if (pointers > 0) {
+      problems.push_back(Lost(absl::StrCat(pointers, " channels with ", kPointer,
+                                           ", which is not supported: what they animate keeps its "
+                                           "value"),
+                              path));
+    }
+    if (without_node > 0) {
+      problems.push_back(Lost(absl::StrCat(without_node, " channels that animate no node"), path));
+    }
+  }
 }
 
-// A file must not make us open others than those that came with it.
-struct SideFiles {
-  std::string folder;
-  std::uint64_t max_bytes;
-
-  // The URI, without its escapes, that tinygltf has joined to the folder.
-  std::string UriOf(const std::string& path) const {
-    const bool joined = !folder.empty() && absl::StartsWith(path, folder);
-    return joined ? path.substr(std::min(folder.size() + 1, path.size())) : path;
+// Takes out the indices of primitives that are only compressed: the parser refuses accessors
+// without data there, and decoding sets them.
+void TakeOutCompressedIndices(nlohmann::json& document) {
+  const auto meshes = document.find("meshes"), accessors = document.find("accessors");
+  if (meshes == document.end() || accessors == document.end() || !meshes->is_array() ||
+      !accessors->is_array()) {
+    return;
   }
-  bool Allows(const std::string& path) const {
-    const std::string uri = UriOf(path);
-    const std::filesystem::path file(uri);
-    const std::size_t colon = uri.find(':');
-    const bool scheme = colon != std::string::npos && colon < uri.find('/');
-    const bool up = std::ranges::find(file, "..") != file.end();
-    const bool odd = uri.find('\\') != std::string::npos || uri.find('\0') != std::string::npos;
-    return !scheme && !up && !odd && !file.is_absolute() && LiesWithin(path, folder);
+  for (nlohmann::json& mesh : *meshes) {
+    if (!mesh.is_object() || !mesh.contains("primitives")) continue;
+    for (nlohmann::json& primitive : mesh["primitives"]) {
+      const bool compressed = primitive.is_object() && primitive.contains("extensions") &&
+                              primitive["extensions"].contains("KHR_draco_mesh_compression");
+      if (!compressed || !primitive.contains("indices")) continue;
+      const nlohmann::json& index = primitive["indices"];
+      if (!index.is_number_unsigned() || index.get<std::uint64_t>() >= accessors->size()) continue;
+      if (!(*accessors)[index.get<std::size_t>()].contains("bufferView")) {
+        primitive.erase("indices");
+      }
+    }
   }
-};
-
-// tinygltf looks into the working directory too. It reads what "exists", and then learns why not.
-bool SideFileExists(const std::string& path, void* data) {
-  const SideFiles& files = *static_cast<const SideFiles*>(data);
-  return absl::StartsWith(path, files.folder) &&
-         (!files.Allows(path) || tinygltf::FileExists(path, nullptr));
 }
 
-bool ReadSideFile(std::vector<unsigned char>* out, std::string* error, const std::string& path,
-                  void* data) {
-  const SideFiles& files = *static_cast<const SideFiles*>(data);
-  if (!files.Allows(path)) {
-    *error = absl::StrCat("uri: got \"", files.UriOf(path).substr(0, 200),
-                          "\", need the name of a file in the folder of the glTF file or below it");
-    return false;
+absl::StatusOr<tinygltf::Model> Parse(const std::string& text, std::vector<Problem>& problems) {
+  tinygltf::TinyGLTF loader;
+  tinygltf::Model model;
+  std::string error, warning;
+  bool loaded = false;
+  try {
+    loaded = loader.LoadASCIIFromString(&model, &error, &warning, text.data(),
+                                        static_cast<unsigned int>(text.size()), "");
+  } catch (const std::exception& e) {
+    error = e.what();
   }
-  std::error_code code;
-  if (!std::filesystem::is_regular_file(path, code)) {
-    *error = "not a regular file";
-    return false;
-  }
-  const std::uintmax_t size = std::filesystem::file_size(path, code);
-  if (code || size > files.max_bytes) {
-    *error = code ? absl::StrCat("cannot read its size: ", code.message())
-                  : absl::StrCat("got ", size, " bytes, need at most ", files.max_bytes);
-    return false;
-  }
-  return tinygltf::ReadWholeFile(out, error, path, nullptr);
-}
-
-bool KeepNoImage(tinygltf::Image*, int, std::string*, std::string*, int, int, const unsigned char*,
-                 int, void*) {
-  return true;
+  if (!loaded) return InvalidArgument("glTF: ", error.empty() ? "cannot be parsed" : error);
+  // What the parser complains about but passes over is missing from the model.
+  if (!error.empty()) problems.push_back(Lost(error, "file"));
+  if (!warning.empty()) problems.push_back({Severity::kInfo, warning, "file"});
+  return model;
 }
 
 }  // namespace
@@ -145,43 +188,33 @@ std::string GltfPath(const char* list, std::size_t index, const std::string& nam
                       : absl::StrCat(list, "[", index, "] '", name, "'");
 }
 
+absl::StatusOr<std::size_t> ReadNumber(const tinygltf::Value& object, const char* key,
+                                       std::optional<std::size_t> absent,
+                                       const std::string& where) {
+  if (absent && !object.Has(key)) return *absent;
+  const bool is_number = object.Has(key) && object.Get(key).IsInt();
+  const int value = is_number ? object.Get(key).GetNumberAsInt() : -1;
+  if (value < 0) return InvalidArgument(where, ": ", key, ": need a whole number, 0 or more");
+  return static_cast<std::size_t>(value);
+}
+
 absl::StatusOr<tinygltf::Model> LoadGltfDocument(const std::string& bytes, const std::string& path,
                                                  std::uint64_t max_bytes,
                                                  std::vector<Problem>& problems) {
-  const bool binary = absl::StartsWith(bytes, "glTF");
-  SINEW_ASSIGN_OR_RETURN(const std::string_view text, JsonText(bytes, binary));
-  SINEW_RETURN_IF_ERROR(CheckText(text));
-
-  SideFiles side_files = {std::filesystem::path(path).parent_path().string(), max_bytes};
-  tinygltf::TinyGLTF loader;
-  loader.SetImageLoader(KeepNoImage, nullptr);
-  loader.SetFsCallbacks({&SideFileExists, [](const std::string& file, void*) { return file; },
-                         &ReadSideFile, &tinygltf::WriteWholeFile, &side_files});
-  tinygltf::Model model;
-  std::string error, warning;
-  bool loaded = false;
-  try {
-    const auto size = static_cast<unsigned int>(bytes.size());
-    loaded = binary
-                 ? loader.LoadBinaryFromMemory(&model, &error, &warning,
-                                               reinterpret_cast<const unsigned char*>(bytes.data()),
-                                               size, side_files.folder)
-                 : loader.LoadASCIIFromString(&model, &error, &warning, bytes.data(), size,
-                                              side_files.folder);
-  } catch (const std::exception& e) {
-    error = e.what();
-  }
-  if (!loaded) {
-    const absl::string_view reason = absl::StripSuffix(error, "\n");
-    return InvalidArgument("glTF: ", reason.empty() ? "cannot be parsed" : reason);
-  }
-  // What the parser complains about but passes over is missing from the model.
-  if (!error.empty()) {
-    problems.push_back(Lost(std::string(absl::StripSuffix(error, "\n")), "file"));
-  }
-  if (!warning.empty()) {
-    problems.push_back({Severity::kInfo, std::string(absl::StripSuffix(warning, "\n")), "file"});
-  }
+  SINEW_ASSIGN_OR_RETURN(const Content content, SplitFile(bytes));
+  SINEW_RETURN_IF_ERROR(CheckText(content.json));
+  nlohmann::json document = nlohmann::json::parse(content.json);
+  absl::StatusOr<std::vector<tinygltf::Buffer>> buffers = LoadGltfBuffers(
+      document, content.bin, std::filesystem::path(path).parent_path().string(), max_bytes);
+  if (!buffers.ok()) return InvalidArgument("glTF: ", buffers.status().message());
+  document.erase("buffers");
+  document.erase("images");
+  TakeOutChannelsWithoutNode(document, problems);
+  TakeOutCompressedIndices(document);
+  SINEW_ASSIGN_OR_RETURN(tinygltf::Model model, Parse(document.dump(), problems));
+  model.buffers = *std::move(buffers);
+  SINEW_RETURN_IF_ERROR(DecodeMeshopt(max_bytes, model));
+  SINEW_RETURN_IF_ERROR(DecodeDraco(max_bytes, model));
   return model;
 }
 

@@ -1,12 +1,15 @@
 // gltf_document.h - loads a glTF file into tinygltf's model, guarded.
 //
 // tinygltf 2.7 recurses without limit into nested JSON, reads whatever file a URI names, and knows
-// nothing of required extensions: all of that is settled here, before it sees the text.
+// nothing of required extensions: all of that is settled here, before it sees the text, and it gets
+// neither buffers nor images.
 #pragma once
 
 #include <absl/status/statusor.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,13 +19,14 @@
 
 namespace sinew::client {
 
-// Parses `bytes` (GLB or JSON, by its magic). Buffers are loaded, images are not.
-//   path      of the file; its side files must be regular, at most `max_bytes` long, and, links
-//             followed, in its folder or below
-//   problems  gets the parser's warnings
+// Parses `bytes` (GLB or JSON, by its magic). Buffers are loaded and what is compressed in them is
+// decoded; images are left out.
+//   path       of the file; for its side files see LoadGltfBuffers
+//   max_bytes  of a side file, and of all that is decoded
+//   problems   gets the parser's warnings, and channels that animate no node
 // kInvalidArgument: not glTF 2, damaged (with line and column of its JSON), nested too deeply, a
-// key twice in one object, a required extension that is not supported, a buffer whose URI leaves
-// the folder or has a scheme other than data.
+// key twice in one object, a required extension that is not supported, or what LoadGltfBuffers,
+// DecodeMeshopt and DecodeDraco refuse.
 absl::StatusOr<tinygltf::Model> LoadGltfDocument(const std::string& bytes, const std::string& path,
                                                  std::uint64_t max_bytes,
                                                  std::vector<Problem>& problems);
@@ -37,6 +41,11 @@ absl::StatusOr<const T*> Find(const std::vector<T>& list, int index, const std::
   }
   return InvalidArgument(where, ": ", what, " ", index, ", the file has ", list.size());
 }
+
+// A member of the JSON of an extension. kInvalidArgument: not a whole number from 0 on, or missing
+// where there is no `absent`.
+absl::StatusOr<std::size_t> ReadNumber(const tinygltf::Value& object, const char* key,
+                                       std::optional<std::size_t> absent, const std::string& where);
 
 // "nodes[3] 'Body'": the place of an element.
 std::string GltfPath(const char* list, std::size_t index, const std::string& name);

@@ -23,13 +23,67 @@ constexpr std::size_t kMaxVertices = std::size_t{1} << 25;
 
 using Attributes = std::map<std::string, int>;
 
+bool HasWeights(const Attributes& attributes) {
+  return attributes.count("JOINTS_0") > 0 || attributes.count("WEIGHTS_0") > 0;
+}
+
+// Leaves out joints that no vertex uses and whose inverse bind matrix has a fault.
+absl::Status DropFaultyJoints(const GltfSkin& source, const std::string& path, Skin& skin,
+                              std::vector<Problem>& problems) {
+  std::vector<std::size_t> users(skin.joints.size());
+  for (const std::uint32_t slot : skin.influence_joints) ++users[slot];
+  std::vector<std::uint32_t> slots(skin.joints.size());  // of those that stay
+  Skin kept;
+  const char* dropped = nullptr;
+  for (std::size_t slot = 0; slot < skin.joints.size(); ++slot) {
+    const char* fault = slot < source.faults.size() ? source.faults[slot] : nullptr;
+    if (fault != nullptr && users[slot] > 0) {
+      return InvalidArgument(path, ": the inverse bind matrix of joint ", slot, " of its skin ",
+                             fault, ", and ", users[slot], " vertices use it");
+    }
+    if (fault != nullptr) {
+      dropped = fault;
+      continue;
+    }
+    slots[slot] = static_cast<std::uint32_t>(kept.joints.size());
+    kept.joints.push_back(skin.joints[slot]);
+    const auto row = std::span(skin.inverse_bind).subspan(slot * 12, 12);
+    kept.inverse_bind.insert(kept.inverse_bind.end(), row.begin(), row.end());
+  }
+  if (dropped == nullptr) return absl::OkStatus();
+  if (kept.joints.empty()) {
+    return InvalidArgument(path, ": no inverse bind matrix of its skin is sound, one ", dropped);
+  }
+  problems.push_back(
+      {Severity::kInfo,
+       absl::StrCat(skin.joints.size() - kept.joints.size(),
+                    " joints that no vertex uses are left out of the skin, as an inverse bind "
+                    "matrix ",
+                    dropped),
+       path});
+  for (std::uint32_t& slot : skin.influence_joints) slot = slots[slot];
+  skin.joints = std::move(kept.joints);
+  skin.inverse_bind = std::move(kept.inverse_bind);
+  return absl::OkStatus();
+}
+
 class MeshReader {
  public:
-  MeshReader(const tinygltf::Model& model, const Skin& skin, const std::string& path,
-             std::vector<Problem>& problems)
-      : model_(model), path_(path), problems_(problems), influences_(path, out_.mesh.skin) {
-    out_.mesh.skin.joints = skin.joints;
-    out_.mesh.skin.inverse_bind = skin.inverse_bind;
+  MeshReader(const tinygltf::Model& model, const GltfSkin* skin, const GltfCarrier* carrier,
+             const std::string& path, std::vector<Problem>& problems)
+      : model_(model),
+        skin_(skin),
+        carrier_(carrier),
+        path_(path),
+        problems_(problems),
+        influences_(path, out_.mesh.skin) {
+    if (skin == nullptr) return;
+    out_.mesh.skin.joints = skin->joints;
+    for (const AffineD& inverse : skin->inverse_bind) {
+      const Affine rounded = ToFloat(inverse);
+      out_.mesh.skin.inverse_bind.insert(out_.mesh.skin.inverse_bind.end(), rounded.m.begin(),
+                                         rounded.m.end());
+    }
   }
 
   absl::StatusOr<SourceMesh> Read(const tinygltf::Mesh& mesh, const tinygltf::Node& node) {
@@ -41,7 +95,10 @@ class MeshReader {
           ReadPrimitive(mesh.primitives[p], absl::StrCat(path_, " primitives[", p, "]")));
     }
     if (out_.mesh.positions.empty()) return InvalidArgument(path_, ": the mesh has no vertices");
-    if (skinned()) influences_.Report(problems_);
+    influences_.Report(problems_);
+    if (skin_ != nullptr) {
+      SINEW_RETURN_IF_ERROR(DropFaultyJoints(*skin_, path_, out_.mesh.skin, problems_));
+    }
     // Of some primitives alone they would be wrong on the others.
     if (out_.mesh.normals.size() != out_.mesh.vertices() * 3) out_.mesh.normals.clear();
     if (out_.mesh.tangents.size() != out_.mesh.vertices() * 4 || !TangentsAreSound()) {
@@ -49,6 +106,7 @@ class MeshReader {
     }
     SetCornerUvs();
     FinishTargets(mesh, node);
+    FinishBlenderVertices();
     if (degenerate_ > 0) {
       problems_.push_back({Severity::kInfo,
                            absl::StrCat(degenerate_, " triangles name a vertex twice, left out"),
@@ -61,14 +119,12 @@ class MeshReader {
   }
 
  private:
-  bool skinned() const { return !out_.mesh.skin.joints.empty(); }
-
   absl::Status ReadPrimitive(const tinygltf::Primitive& primitive, const std::string& where) {
     const auto position = primitive.attributes.find("POSITION");
     if (position == primitive.attributes.end()) return InvalidArgument(where, ": no POSITION");
     const std::string what = where + " POSITION";
     SINEW_ASSIGN_OR_RETURN(const Elements positions, ReadElements(model_, position->second, what));
-    SINEW_RETURN_IF_ERROR(CheckPositions(positions, position->second, primitive, what));
+    SINEW_RETURN_IF_ERROR(CheckPositions(positions, position->second, what));
     base_ = out_.mesh.vertices();
     count_ = positions.count;
     if (base_ + count_ > kMaxVertices) {
@@ -76,7 +132,7 @@ class MeshReader {
                              kMaxVertices);
     }
     Append(positions, out_.mesh.positions);
-    if (skinned()) SINEW_RETURN_IF_ERROR(ReadInfluences(primitive.attributes, where));
+    SINEW_RETURN_IF_ERROR(ReadWeights(primitive.attributes, where));
     SINEW_RETURN_IF_ERROR(
         ReadOptional(primitive.attributes, "NORMAL", 3, where, out_.mesh.normals));
     SINEW_RETURN_IF_ERROR(
@@ -87,16 +143,12 @@ class MeshReader {
     return ReadFaces(primitive, where);
   }
 
-  absl::Status CheckPositions(const Elements& e, int accessor, const tinygltf::Primitive& primitive,
-                              const std::string& what) {
+  absl::Status CheckPositions(const Elements& e, int accessor, const std::string& what) {
     if (e.width != 3) return InvalidArgument(what, ": need three components, got ", e.width);
     const tinygltf::Accessor& source = model_.accessors[static_cast<std::size_t>(accessor)];
     if (source.bufferView >= 0 || source.sparse.isSparse) return absl::OkStatus();
-    return InvalidArgument(
-        what, primitive.extensions.count("KHR_draco_mesh_compression") > 0
-                  ? ": only compressed with KHR_draco_mesh_compression, which is not "
-                    "supported; export without it"
-                  : ": the accessor has no bufferView, so the vertices have no positions");
+    return InvalidArgument(what,
+                           ": the accessor has no bufferView, so the vertices have no positions");
   }
 
   static void Append(const Elements& e, std::vector<float>& out) {
@@ -155,10 +207,22 @@ class MeshReader {
     return true;
   }
 
+  // Those of the file, or of the joint or node that carries the primitive.
+  absl::Status ReadWeights(const Attributes& attributes, const std::string& where) {
+    if (skin_ != nullptr && HasWeights(attributes)) return ReadInfluences(attributes, where);
+    if (carrier_ == nullptr) return absl::OkStatus();
+    BindToCarrier(carrier_->carrier, carrier_->joint, base_, out_.mesh);
+    if (skin_ != nullptr) {
+      problems_.push_back(
+          {Severity::kWarning,
+           absl::StrCat("no JOINTS_0 in a mesh with a skin: follows ", carrier_->path), where});
+    }
+    return absl::OkStatus();
+  }
+
   // All JOINTS_n, WEIGHTS_n pairs.
   absl::Status ReadInfluences(const Attributes& attributes, const std::string& where) {
     std::vector<Elements> joints, weights;
-    bool quantised = false;
     for (int set = 0;; ++set) {
       const auto j = attributes.find(absl::StrCat("JOINTS_", set)),
                  w = attributes.find(absl::StrCat("WEIGHTS_", set));
@@ -177,21 +241,21 @@ class MeshReader {
       if (!weight.is_float && !weight.normalised) {
         return InvalidArgument(where, " ", w->first, ": integer weights must be `normalized`");
       }
-      quantised |= weight.normalised;
       joints.push_back(std::move(joint));
       weights.push_back(std::move(weight));
     }
-    if (joints.empty()) return InvalidArgument(where, ": no JOINTS_0 in a mesh with a skin");
-    const WeightPolicy policy = quantised ? WeightPolicy::kNormalise : WeightPolicy::kCheck;
     std::vector<Influence> influences(joints.size() * 4);
     for (std::size_t v = 0; v < count_; ++v) {
       for (std::size_t i = 0; i < influences.size(); ++i) {
         const std::size_t at = v * 4 + i % 4;
-        const double joint = joints[i / 4].values[at];
-        influences[i] = {joint < 0 ? ~std::uint32_t{0} : static_cast<std::uint32_t>(joint),
-                         weights[i / 4].values[at]};
+        const double joint = joints[i / 4].values[at], weight = weights[i / 4].values[at];
+        if (weight != 0 && joint >= static_cast<double>(skin_->joints.size())) {
+          return InvalidArgument(where, ": vertex ", base_ + v, " names joint ", joint,
+                                 ", the skin has ", skin_->joints.size());
+        }
+        influences[i] = {joint < 0 ? ~std::uint32_t{0} : static_cast<std::uint32_t>(joint), weight};
       }
-      SINEW_RETURN_IF_ERROR(influences_.Add(influences, base_ + v, policy));
+      SINEW_RETURN_IF_ERROR(influences_.Add(influences, base_ + v));
     }
     return absl::OkStatus();
   }
@@ -230,6 +294,7 @@ class MeshReader {
       std::iota(indices.begin(), indices.end(), 0u);
     }
     const std::size_t n = indices.size();
+    MarkUsed(primitive.mode, indices);
     switch (primitive.mode) {
       case TINYGLTF_MODE_TRIANGLES:
         if (n % 3 != 0)
@@ -252,6 +317,23 @@ class MeshReader {
         problems_.push_back(
             {Severity::kWarning, "points or lines: vertices kept, without faces", where});
         return absl::OkStatus();
+    }
+  }
+
+  // Degenerate triangles count: Blender's importer drops them later than vertices.
+  void MarkUsed(int mode, const std::vector<std::uint32_t>& indices) {
+    const bool points = mode == TINYGLTF_MODE_POINTS;
+    const bool lines = mode == TINYGLTF_MODE_LINE || mode == TINYGLTF_MODE_LINE_LOOP ||
+                       mode == TINYGLTF_MODE_LINE_STRIP;
+    used_.resize(base_ + count_);
+    if (indices.size() < (points ? 1u : lines ? 2u : 3u)) return;
+    for (const std::uint32_t v : indices) used_[base_ + v] = true;
+  }
+
+  void FinishBlenderVertices() {
+    if (std::ranges::find(used_, false) == used_.end()) return;
+    for (std::uint32_t v = 0; v < used_.size(); ++v) {
+      if (used_[v]) out_.blender_vertices.push_back(v);
     }
   }
 
@@ -289,6 +371,8 @@ class MeshReader {
   }
 
   const tinygltf::Model& model_;
+  const GltfSkin* const skin_;
+  const GltfCarrier* const carrier_;
   const std::string& path_;
   std::vector<Problem>& problems_;
   SourceMesh out_;
@@ -297,16 +381,24 @@ class MeshReader {
   std::size_t base_ = 0, count_ = 0;  // vertices before, and of, the current primitive
   std::size_t degenerate_ = 0;
   std::vector<float> vertex_uvs_;  // [V * 2], as in the file
+  std::vector<bool> used_;         // [V] by a triangle, line or point
   bool tangent_offsets_ = false;
 };
 
 }  // namespace
 
 absl::StatusOr<SourceMesh> ReadGltfMesh(const tinygltf::Model& model, const tinygltf::Node& node,
-                                        const Skin& skin, const std::string& path,
-                                        std::vector<Problem>& problems) {
+                                        const GltfSkin* skin, const GltfCarrier* carrier,
+                                        const std::string& path, std::vector<Problem>& problems) {
   SINEW_ASSIGN_OR_RETURN(const auto* mesh, Find(model.meshes, node.mesh, path, "mesh"));
-  return MeshReader(model, skin, path, problems).Read(*mesh, node);
+  return MeshReader(model, skin, carrier, path, problems).Read(*mesh, node);
+}
+
+bool HasPrimitiveWithoutWeights(const tinygltf::Model& model, int mesh) {
+  return mesh >= 0 && static_cast<std::size_t>(mesh) < model.meshes.size() &&
+         !std::ranges::all_of(
+             model.meshes[static_cast<std::size_t>(mesh)].primitives,
+             [](const tinygltf::Primitive& primitive) { return HasWeights(primitive.attributes); });
 }
 
 }  // namespace sinew::client

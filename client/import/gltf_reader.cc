@@ -4,7 +4,10 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -12,23 +15,38 @@
 #include "client/import/gltf_animation.h"
 #include "client/import/gltf_document.h"
 #include "client/import/gltf_mesh.h"
+#include "client/import/rigid_mesh.h"
 #include "client/import/scene_graph.h"
 #include "core/base/status.h"
+#include "core/base/vectors.h"
 
 namespace sinew::client {
 namespace {
 
 constexpr double kAffineTolerance = 1e-3;
 
-// A column-major 4x4 matrix, whose last row must be 0 0 0 1.
-absl::StatusOr<AffineD> ToAffine(const double* columns, const std::string& where) {
+// Of a column-major 4x4 matrix.
+AffineD ToAffine(const double* columns) {
   AffineD out;
   for (std::size_t i = 0; i < 12; ++i) out.m[i] = columns[i % 4 * 4 + i / 4];
-  for (std::size_t column = 0; column < 4; ++column) {
-    if (std::abs(columns[column * 4 + 3] - (column == 3 ? 1 : 0)) <= kAffineTolerance) continue;
-    return InvalidArgument(where, ": the last row of the matrix must be 0 0 0 1");
-  }
   return out;
+}
+
+bool IsAffine(const double* columns) {
+  for (std::size_t column = 0; column < 4; ++column) {
+    const double off = columns[column * 4 + 3] - (column == 3 ? 1 : 0);
+    if (!(std::abs(off) <= kAffineTolerance)) return false;
+  }
+  return true;
+}
+
+// Null if vertices can be bound with the matrix.
+const char* FaultOfInverseBind(const double* columns) {
+  if (!std::all_of(columns, columns + 16, [](double x) { return std::isfinite(x); })) {
+    return "is not finite";
+  }
+  if (!IsAffine(columns)) return "has a last row that is not 0 0 0 1";
+  return Determinant(Linear(ToAffine(columns))) == 0 ? "is singular" : nullptr;
 }
 
 // Copies `from`, which must be empty (the default stays) or of the right length, to `to`.
@@ -49,7 +67,10 @@ absl::StatusOr<SceneNode> ReadNode(const tinygltf::Node& node, const std::string
   if (!node.matrix.empty()) {
     std::array<double, 16> matrix{};
     SINEW_RETURN_IF_ERROR(CopyPart(node.matrix, "matrix", path, matrix));
-    SINEW_ASSIGN_OR_RETURN(out.matrix, ToAffine(matrix.data(), path));
+    if (!IsAffine(matrix.data())) {
+      return InvalidArgument(path, ": the last row of the matrix must be 0 0 0 1");
+    }
+    out.matrix = ToAffine(matrix.data());
     return out;
   }
   SINEW_RETURN_IF_ERROR(CopyPart(node.translation, "translation", path, out.trs.translation));
@@ -80,11 +101,84 @@ absl::Status ReadNodes(const tinygltf::Model& model, SceneBuilder& builder) {
   return builder.OrderNodes();
 }
 
-// The joint nodes of all skins, each once, by first appearance.
-absl::StatusOr<std::vector<std::uint32_t>> CollectJointNodes(const tinygltf::Model& model) {
+// The nodes of a scene that have not been `seen` yet, rising; marks them. Visiting all scenes costs
+// O(nodes).
+absl::StatusOr<std::vector<std::size_t>> VisitScene(const tinygltf::Model& model, int index,
+                                                    std::vector<bool>& seen) {
+  SINEW_ASSIGN_OR_RETURN(const auto* scene, Find(model.scenes, index, "scene", "scene"));
+  std::vector<std::size_t> visited;
+  std::vector<int> todo = scene->nodes;
+  while (!todo.empty()) {
+    const int node = todo.back();
+    todo.pop_back();
+    SINEW_RETURN_IF_ERROR(Find(model.nodes, node, "scenes", "node").status());
+    const auto n = static_cast<std::size_t>(node);
+    if (seen[n]) continue;
+    seen[n] = true;
+    visited.push_back(n);
+    todo.insert(todo.end(), model.nodes[n].children.begin(), model.nodes[n].children.end());
+  }
+  std::ranges::sort(visited);
+  return visited;
+}
+
+void ReportLeftOut(const tinygltf::Model& model, const std::vector<std::size_t>& nodes,
+                   const char* where, const std::string& path, std::vector<Problem>& problems) {
+  std::size_t meshes = 0;
+  std::string first;
+  for (const std::size_t n : nodes) {
+    if (model.nodes[n].mesh >= 0 && meshes++ == 0) {
+      first = GltfPath("nodes", n, model.nodes[n].name);
+    }
+  }
+  if (meshes == 0) return;
+  problems.push_back(Lost(absl::StrCat(meshes, " meshes ", where, ", the first is ", first), path));
+}
+
+// Which nodes are in the default scene: all if there are no scenes. Reports the meshes of others.
+absl::StatusOr<std::vector<bool>> NodesOfDefaultScene(const tinygltf::Model& model,
+                                                      std::vector<Problem>& problems) {
+  std::vector<bool> seen(model.nodes.size(), model.scenes.empty());
+  if (model.scenes.empty()) return seen;
+  const int scene = std::max(model.defaultScene, 0);
+  SINEW_RETURN_IF_ERROR(VisitScene(model, scene, seen).status());
+  const std::vector<bool> inside = seen;
+  for (std::size_t s = 0; s < model.scenes.size(); ++s) {
+    if (static_cast<int>(s) == scene) continue;
+    SINEW_ASSIGN_OR_RETURN(const std::vector<std::size_t> nodes,
+                           VisitScene(model, static_cast<int>(s), seen));
+    ReportLeftOut(model, nodes, "that are not in the default scene",
+                  GltfPath("scenes", s, model.scenes[s].name), problems);
+  }
+  std::vector<std::size_t> others;
+  for (std::size_t n = 0; n < seen.size(); ++n) {
+    if (!seen[n]) others.push_back(n);
+  }
+  ReportLeftOut(model, others, "that are in no scene", "nodes", problems);
+  return inside;
+}
+
+// Whether each skin is read: those of meshes that are left out are not.
+std::vector<bool> SkinsInUse(const tinygltf::Model& model, const std::vector<bool>& inside) {
+  std::vector<bool> in_use(model.skins.size(), true);
+  for (const bool wanted : {false, true}) {
+    for (std::size_t n = 0; n < model.nodes.size(); ++n) {
+      const tinygltf::Node& node = model.nodes[n];
+      if (node.mesh < 0 || node.skin < 0 || inside[n] != wanted) continue;
+      const auto skin = static_cast<std::size_t>(node.skin);
+      if (skin < in_use.size()) in_use[skin] = wanted;
+    }
+  }
+  return in_use;
+}
+
+// The joint nodes of these skins, each once, by first appearance.
+absl::StatusOr<std::vector<std::uint32_t>> CollectJointNodes(const tinygltf::Model& model,
+                                                             const std::vector<bool>& in_use) {
   std::vector<std::uint32_t> wanted;
   std::vector<std::size_t> last_skin(model.nodes.size(), 0);  // 1 + index
   for (std::size_t s = 0; s < model.skins.size(); ++s) {
+    if (!in_use[s]) continue;
     const std::string path = GltfPath("skins", s, model.skins[s].name);
     if (model.skins[s].joints.empty()) return InvalidArgument(path, ": 0 joints, need at least 1");
     for (const int joint : model.skins[s].joints) {
@@ -99,62 +193,92 @@ absl::StatusOr<std::vector<std::uint32_t>> CollectJointNodes(const tinygltf::Mod
 }
 
 // Joints and inverse binds of a skin; without inverseBindMatrices they are the identity.
-absl::StatusOr<Skin> ReadSkin(const tinygltf::Model& model, const tinygltf::Skin& skin,
-                              const std::string& path,
-                              const std::vector<std::int32_t>& joint_of_node) {
-  Skin out;
+absl::StatusOr<GltfSkin> ReadSkin(const tinygltf::Model& model, const tinygltf::Skin& skin,
+                                  const std::string& path,
+                                  const std::vector<std::int32_t>& joint_of_node) {
+  GltfSkin out;
   for (const int node : skin.joints) {
     out.joints.push_back(static_cast<std::uint32_t>(joint_of_node[static_cast<std::size_t>(node)]));
   }
+  out.inverse_bind.resize(out.joints.size());
+  out.faults.resize(out.joints.size());
+  if (skin.inverseBindMatrices < 0) return out;
   const std::string where = path + " inverseBindMatrices";
-  const bool given = skin.inverseBindMatrices >= 0;
-  Elements e;
-  if (given) {
-    SINEW_ASSIGN_OR_RETURN(e, ReadElements(model, skin.inverseBindMatrices, where));
-    if (e.width != 16 || e.count < out.joints.size()) {
-      return InvalidArgument(where, ": ", e.count, " elements of ", e.width, " components, need ",
-                             out.joints.size(), " of 16");
-    }
+  SINEW_ASSIGN_OR_RETURN(const Elements e, ReadElements(model, skin.inverseBindMatrices, where,
+                                                        /*need_finite=*/false));
+  if (e.width != 16 || e.count < out.joints.size()) {
+    return InvalidArgument(where, ": ", e.count, " elements of ", e.width, " components, need ",
+                           out.joints.size(), " of 16");
   }
   for (std::size_t j = 0; j < out.joints.size(); ++j) {
-    AffineD inverse;
-    if (given) {
-      SINEW_ASSIGN_OR_RETURN(inverse,
-                             ToAffine(&e.values[j * 16], absl::StrCat(where, "[", j, "]")));
-    }
-    for (const double x : inverse.m) out.inverse_bind.push_back(static_cast<float>(x));
+    out.inverse_bind[j] = ToAffine(&e.values[j * 16]);
+    out.faults[j] = FaultOfInverseBind(&e.values[j * 16]);
   }
   return out;
 }
 
-absl::Status ReadMeshes(const tinygltf::Model& model,
-                        const std::vector<std::int32_t>& joint_of_node, bool allow_no_skin,
-                        SceneBuilder& builder) {
-  std::vector<Skin> skins;
-  for (std::size_t s = 0; s < model.skins.size(); ++s) {
-    SINEW_ASSIGN_OR_RETURN(
-        Skin skin,
-        ReadSkin(model, model.skins[s], GltfPath("skins", s, model.skins[s].name), joint_of_node));
-    skins.push_back(std::move(skin));
+// What carries the vertices without weights, by node. Adds nodes that must become joints.
+std::map<std::uint32_t, Carrier> FindCarriers(const tinygltf::Model& model,
+                                              const AnimatedScene& scene,
+                                              const std::vector<bool>& inside,
+                                              std::vector<std::uint32_t>& joints) {
+  std::vector<bool> is_joint(model.nodes.size()), is_animated(model.nodes.size());
+  for (const std::uint32_t joint : joints) is_joint[joint] = true;
+  for (const tinygltf::Animation& animation : model.animations) {
+    for (const tinygltf::AnimationChannel& channel : animation.channels) {
+      const auto node = static_cast<std::size_t>(channel.target_node);
+      if (channel.target_path != "weights" && node < is_animated.size()) is_animated[node] = true;
+    }
   }
-  const bool need_skin = !allow_no_skin || std::ranges::any_of(model.nodes, [](const auto& node) {
-    return node.mesh >= 0 && node.skin >= 0;
-  });
-  const Skin no_skin;
+  std::map<std::uint32_t, Carrier> carriers;
+  for (std::uint32_t n = 0; n < model.nodes.size(); ++n) {
+    const tinygltf::Node& node = model.nodes[n];
+    if (!inside[n] || node.mesh < 0) continue;
+    if (node.skin >= 0 && !HasPrimitiveWithoutWeights(model, node.mesh)) continue;
+    const Carrier carrier = FindCarrier(scene, n, is_joint, is_animated);
+    if (!is_joint[carrier.node]) joints.push_back(carrier.node);
+    carriers.emplace(n, carrier);
+  }
+  return carriers;
+}
+
+// Reads the meshes of the nodes that are `inside`.
+absl::Status ReadMeshes(const tinygltf::Model& model, const std::vector<bool>& inside,
+                        const std::vector<bool>& skins_in_use,
+                        const std::map<std::uint32_t, Carrier>& carriers,
+                        const std::vector<std::int32_t>& joint_of_node, SceneBuilder& builder) {
+  std::vector<GltfSkin> skins(model.skins.size());
+  for (std::size_t s = 0; s < model.skins.size(); ++s) {
+    if (!skins_in_use[s]) continue;
+    SINEW_ASSIGN_OR_RETURN(
+        skins[s],
+        ReadSkin(model, model.skins[s], GltfPath("skins", s, model.skins[s].name), joint_of_node));
+  }
+  std::vector<Problem>& problems = builder.out.problems;
   for (std::uint32_t n = 0; n < model.nodes.size(); ++n) {
     const tinygltf::Node& node = model.nodes[n];
     const std::string& path = builder.scene->nodes[n].path;
-    if (node.mesh < 0) continue;
-    if (need_skin && node.skin < 0) {
-      builder.out.problems.push_back(Lost("a mesh without skin", path));
-      continue;
-    }
-    const Skin* skin = &no_skin;
-    if (need_skin) {
+    if (node.mesh < 0 || !inside[n]) continue;
+    const GltfSkin* skin = nullptr;
+    if (node.skin >= 0) {
       SINEW_ASSIGN_OR_RETURN(skin, Find(skins, node.skin, path, "skin"));
     }
-    SINEW_ASSIGN_OR_RETURN(SourceMesh mesh,
-                           ReadGltfMesh(model, node, *skin, path, builder.out.problems));
+    GltfCarrier carrier;
+    const auto found = carriers.find(n);
+    if (found != carriers.end()) {
+      const std::uint32_t carrying = found->second.node;
+      carrier = {.carrier = found->second,
+                 .joint = static_cast<std::uint32_t>(joint_of_node[carrying]),
+                 .path = builder.scene->nodes[carrying].path};
+      if (skin == nullptr) {
+        problems.push_back(
+            {Severity::kInfo, absl::StrCat("a mesh without skin, follows ", carrier.path), path});
+      }
+    }
+    SINEW_ASSIGN_OR_RETURN(
+        SourceMesh mesh,
+        ReadGltfMesh(model, node, skin, found == carriers.end() ? nullptr : &carrier, path,
+                     problems));
     const std::string& mesh_name = model.meshes[static_cast<std::size_t>(node.mesh)].name;
     builder.AddMesh(n, node.name.empty() ? mesh_name : node.name, std::move(mesh));
   }
@@ -170,9 +294,25 @@ absl::StatusOr<ImportedScene> ReadGltf(const std::string& bytes, const std::stri
       const tinygltf::Model model,
       LoadGltfDocument(bytes, path, options.max_file_bytes, builder.out.problems));
   SINEW_RETURN_IF_ERROR(ReadNodes(model, builder));
-  SINEW_ASSIGN_OR_RETURN(const std::vector<std::uint32_t> joints, CollectJointNodes(model));
-  SINEW_RETURN_IF_ERROR(
-      ReadMeshes(model, builder.AddJoints(joints), options.allow_no_skin, builder));
+  SINEW_ASSIGN_OR_RETURN(const std::vector<bool> inside,
+                         NodesOfDefaultScene(model, builder.out.problems));
+  const std::vector<bool> skins_in_use = SkinsInUse(model, inside);
+  SINEW_ASSIGN_OR_RETURN(std::vector<std::uint32_t> joints, CollectJointNodes(model, skins_in_use));
+  bool has_mesh = false, has_skin = false;
+  for (std::size_t n = 0; n < model.nodes.size(); ++n) {
+    if (!inside[n] || model.nodes[n].mesh < 0) continue;
+    has_mesh = true;
+    has_skin = has_skin || model.nodes[n].skin >= 0;
+  }
+  std::map<std::uint32_t, Carrier> carriers;
+  if (has_skin) carriers = FindCarriers(model, *builder.scene, inside, joints);
+  const std::vector<std::int32_t> joint_of_node = builder.AddJoints(joints);
+  if (has_skin || options.allow_no_skin) {
+    SINEW_RETURN_IF_ERROR(
+        ReadMeshes(model, inside, skins_in_use, carriers, joint_of_node, builder));
+  } else if (has_mesh) {
+    builder.out.problems.push_back(Lost("meshes, of which none has a skin", "nodes"));
+  }
   SINEW_RETURN_IF_ERROR(ReadGltfAnimations(model, builder));
   builder.out.rig.meters_per_unit = 1;  // the glTF specification: metres, +Y up
   builder.out.rig.up_axis = UpAxis::kY;

@@ -96,6 +96,22 @@ absl::Status CheckFinite(const RigData& rig) {
   return absl::OkStatus();
 }
 
+// A message may quote names of the file, and those of parsers may have several lines.
+std::string OneLine(absl::string_view text) {
+  constexpr std::size_t kMost = 300;
+  constexpr absl::string_view kCut = "...";
+  std::string line(absl::StripTrailingAsciiWhitespace(text));
+  if (line.size() > kMost) {
+    std::size_t size = kMost - kCut.size();
+    while ((static_cast<unsigned char>(line[size]) >> 6) == 2) --size;  // inside a character
+    line.resize(size);
+    absl::StrAppend(&line, kCut);
+  }
+  std::ranges::replace_if(
+      line, [](unsigned char c) { return absl::ascii_iscntrl(c); }, ' ');
+  return line;
+}
+
 void ReportRig(ImportedScene& scene) {
   const cli::RigTraits traits = cli::CountRig(scene.rig);
   for (const cli::MeshTraits& mesh : traits.meshes) {
@@ -168,6 +184,10 @@ absl::StatusOr<ImportedScene> Read(const std::string& bytes, const std::string& 
   SINEW_RETURN_IF_ERROR(BindUnweighted(options.unweighted, scene));
   SINEW_RETURN_IF_ERROR(CheckFinite(scene.rig));
   ReportRig(scene);
+  for (Problem& problem : scene.problems) {
+    problem.message = OneLine(problem.message);
+    problem.field = OneLine(problem.field);
+  }
   return scene;
 }
 
@@ -181,7 +201,8 @@ Problem Lost(const std::string& message, const std::string& field) {
 absl::StatusOr<ImportedScene> ImportFile(const std::string& path, const ImportOptions& options) {
   const std::filesystem::path file(path);
   SINEW_RETURN_IF_ERROR(CheckIsFile(file));
-  const std::string extension = absl::AsciiStrToLower(file.extension().string());
+  std::string extension = absl::AsciiStrToLower(file.extension().string());
+  if (extension == ".vrm") extension = ".glb";
   const bool obj = extension == ".obj";
   if ((!obj || !options.allow_no_skin) && extension != ".glb" && extension != ".gltf" &&
       extension != ".fbx" && extension != ".dae") {
@@ -191,7 +212,7 @@ absl::StatusOr<ImportedScene> ImportFile(const std::string& path, const ImportOp
                           : "";
     return InvalidArgument(
         path, extension.empty() ? ": no extension" : absl::StrCat(": wrong type '", extension, "'"),
-        ", need .glb, .gltf, .fbx or .dae", why);
+        ", need .glb, .gltf, .vrm, .fbx or .dae", why);
   }
   // The parsers allocate what a file asks for, and throw when that fails.
   try {
@@ -200,7 +221,7 @@ absl::StatusOr<ImportedScene> ImportFile(const std::string& path, const ImportOp
     absl::StatusOr<ImportedScene> scene = Read(*bytes, extension, path, options);
     if (!scene.ok()) {
       return absl::Status(scene.status().code(),
-                          absl::StrCat(path, ": ", scene.status().message()));
+                          absl::StrCat(path, ": ", OneLine(scene.status().message())));
     }
     scene->rig.label = file.filename().string();
     return scene;

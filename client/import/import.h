@@ -46,6 +46,9 @@ struct MeshExtras {
   // object's own space is its inverse times model space.
   std::array<double, 12> object_to_scene = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
   std::vector<float> corner_uvs;  // [sum of face sizes * 2] v upwards, or empty
+  // The vertices that Blender's importer of glTF makes of the mesh, rising: those that the
+  // triangles, lines or points of a primitive use. Empty: all.
+  std::vector<std::uint32_t> blender_vertices;
 };
 
 // A whole character file. Cheap to copy apart from the rig's arrays.
@@ -79,23 +82,31 @@ struct ImportOptions {
   Unweighted unweighted = Unweighted::kRefuse;
 };
 
-// Reads a .glb, .gltf, .fbx, .dae or .obj file, chosen by the extension (any case), confirmed by
-// content.
+// Reads a .glb, .gltf, .vrm, .fbx, .dae or .obj file, chosen by the extension (any case), confirmed
+// by content.
 //
-// glTF: vertices are those of the POSITION accessors, primitive after primitive, of every node with
-// mesh and skin by rising node index; the mesh node's own transform does not count. Joints are
-// those of all skins; nodes between and above them are folded into the local matrices, with their
-// animation. Quantised weights are normalised, float weights must sum to 1 within 1e-3.
+// glTF (a .vrm is a .glb): the nodes of the default scene, or of all if the file has no scenes, by
+// rising node index; transforms and joints may come from any node. Vertices are those of the
+// POSITION accessors, primitive after primitive; the transform of a node with a skin does not
+// count. Joints are those of all skins that are used, or that no node has; nodes between and above
+// them are folded into the local matrices, with their animation. In a file with skins, meshes and
+// primitives without weights follow the joint above their node (FindCarrier) or the node itself,
+// which becomes a joint. Joints of a skin that no vertex uses and whose inverse bind matrix is not
+// sound are left out of Mesh::skin. EXT_meshopt_compression and KHR_draco_mesh_compression are
+// decoded.
+//
+// Weights of all formats: those of a vertex are divided by their sum; negative ones down to -1e-3
+// count as 0.
 //
 // FBX: one Mesh per node that shows one; vertices are the control points of the file, in its order.
 // Joints are the nodes that skins name, in the order of the node tree. A mesh without a skin in a
 // file that has some follows the joint above it, or its own node, which becomes a joint. Points are
 // in the file's world space, as its authoring tool shows it, in the file's unit. A clip's time
-// counts from the start of its take. Influences are normalised. In-betweens of a blend shape belong
+// counts from the start of its take. In-betweens of a blend shape belong
 // to one control.
 //
 // COLLADA: one Mesh per node. Corners of equal position, influences and shape offsets become one
-// vertex. Weights are normalised. Unit and up axis are carried along, not applied. Clips have STEP,
+// vertex. Unit and up axis are carried along, not applied. Clips have STEP,
 // LINEAR and BEZIER keys of any element of a node, as in the specification 1.4.1 (see
 // collada_animation.h); a channel of a joint, or of a node above one, that cannot be evaluated is
 // an error that names it. The file is parsed twice, first in a forked child with limits: Assimp
@@ -104,9 +115,9 @@ struct ImportOptions {
 // .obj: one mesh of all points and faces, in their order; no unit, no up axis.
 //
 // Joint and control names are unique (`name.2`), parents precede children. Whatever was changed or
-// could not be kept is listed in `problems`.
-// Thread-safe; cost O(file).
-// kNotFound: no such file. kInvalidArgument: wrong type, damaged, unsupported extension, no skin,
+// could not be kept is listed in `problems`: what can change the result as a warning. Messages are
+// one line of at most 300 bytes. Thread-safe; cost O(file). kNotFound: no such file.
+// kInvalidArgument: wrong type, damaged, unsupported extension, no skin,
 // clips but no mesh, bad weights, bad clips, too large.
 absl::StatusOr<ImportedScene> ImportFile(const std::string& path,
                                          const ImportOptions& options = {});

@@ -10,8 +10,9 @@
 namespace sinew::client {
 namespace {
 
-constexpr double kSumTolerance = 1e-3;  // what the server accepts
-constexpr double kReportedOff = 1e-6;   // rounding of float32 weights is not worth a word
+// Far below what shows. A larger one is an error of the file, not of its rounding.
+constexpr double kLowestWeight = -1e-3F;  // also as float32
+constexpr double kRounding = 1e-6;        // of sums of float32 weights
 
 }  // namespace
 
@@ -35,16 +36,20 @@ void SelectInfluences(std::span<const std::uint32_t> sources, Skin& skin) {
 InfluenceCollector::InfluenceCollector(std::string mesh, Skin& skin)
     : mesh_(std::move(mesh)), skin_(skin) {}
 
-absl::Status InfluenceCollector::Add(std::span<const Influence> influences, std::size_t vertex,
-                                     WeightPolicy policy) {
+absl::Status InfluenceCollector::Add(std::span<const Influence> influences, std::size_t vertex) {
   merged_.clear();
   double sum = 0;
   bool repeats = false;
   for (const Influence& influence : influences) {
     if (influence.weight == 0) continue;  // padding: its joint may be anything
-    if (!(influence.weight > 0) || !std::isfinite(influence.weight)) {
+    if (!(influence.weight >= kLowestWeight) || !std::isfinite(influence.weight)) {
       return InvalidArgument(mesh_, ": vertex ", vertex, " has the weight ", influence.weight,
-                             ", need finite and >= 0");
+                             ", need finite weights, none below ", kLowestWeight);
+    }
+    if (influence.weight < 0) {
+      ++negative_;
+      lowest_weight_ = std::min(lowest_weight_, influence.weight);
+      continue;
     }
     if (influence.joint >= skin_.joints.size()) {
       return InvalidArgument(mesh_, ": vertex ", vertex, " names joint ", influence.joint,
@@ -59,15 +64,11 @@ absl::Status InfluenceCollector::Add(std::span<const Influence> influences, std:
       merged_.push_back(influence);
     }
   }
-  if (!merged_.empty() && policy == WeightPolicy::kCheck && std::abs(sum - 1) > kSumTolerance) {
-    return InvalidArgument(mesh_, ": the weights of vertex ", vertex, " sum to ", sum,
-                           ", need 1 +- ", kSumTolerance);
-  }
-  const bool scale = policy == WeightPolicy::kNormalise && !merged_.empty();
+  const bool scale = !merged_.empty() && std::abs(sum - 1) > kRounding;
   if (scale) {
-    normalised_ += std::abs(sum - 1) > kReportedOff ? 1 : 0;
-    lowest_sum_ = std::min(lowest_sum_, sum);
-    highest_sum_ = std::max(highest_sum_, sum);
+    lowest_sum_ = normalised_ == 0 ? sum : std::min(lowest_sum_, sum);
+    highest_sum_ = normalised_ == 0 ? sum : std::max(highest_sum_, sum);
+    ++normalised_;
   }
   merged_vertices_ += repeats ? 1 : 0;
   skin_.influence_counts.push_back(static_cast<std::uint32_t>(merged_.size()));
@@ -85,6 +86,12 @@ void InfluenceCollector::Report(std::vector<Problem>& problems) const {
         {Severity::kWarning,
          absl::StrCat("weights of ", normalised_, " vertices normalised, their sums ran from ",
                       lowest_sum_, " to ", highest_sum_),
+         mesh_});
+  }
+  if (negative_ > 0) {
+    problems.push_back(
+        {Severity::kWarning,
+         absl::StrCat(negative_, " negative weights count as 0, the lowest was ", lowest_weight_),
          mesh_});
   }
   if (merged_vertices_ > 0) {

@@ -19,11 +19,6 @@ struct Influence {
   double weight = 0;
 };
 
-enum class WeightPolicy : std::uint8_t {
-  kCheck,      // sums must be 1 within 1e-3; left as they are
-  kNormalise,  // sums are made 1; how far they were off is reported
-};
-
 // Gives each vertex v the influences that vertex sources[v] had.
 void SelectInfluences(std::span<const std::uint32_t> sources, Skin& skin);
 
@@ -33,9 +28,10 @@ class InfluenceCollector {
   InfluenceCollector(std::string mesh, Skin& skin);
 
   // Appends one vertex. Influences of weight 0 are dropped, those of one joint added up; order of
-  // first appearance. kInvalidArgument: joint out of range, negative or non-finite weight, sum off
-  // under kCheck. `vertex` names it.
-  absl::Status Add(std::span<const Influence> influences, std::size_t vertex, WeightPolicy policy);
+  // first appearance. Weights are divided by their sum, unless that is 1 but for the rounding of
+  // float32 (1e-6). Negative weights down to -1e-3, which exporters leave behind, count as 0.
+  // kInvalidArgument: joint out of range, non-finite weight, one below -1e-3. `vertex` names it.
+  absl::Status Add(std::span<const Influence> influences, std::size_t vertex);
 
   // Reports what was changed. Vertices without weights are left to BindUnweighted.
   void Report(std::vector<Problem>& problems) const;
@@ -44,8 +40,8 @@ class InfluenceCollector {
   std::string mesh_;
   Skin& skin_;
   std::vector<Influence> merged_;
-  std::size_t normalised_ = 0, merged_vertices_ = 0;
-  double lowest_sum_ = 1, highest_sum_ = 1;
+  std::size_t normalised_ = 0, merged_vertices_ = 0, negative_ = 0;
+  double lowest_sum_ = 1, highest_sum_ = 1, lowest_weight_ = 0;
 };
 
 }  // namespace sinew::client

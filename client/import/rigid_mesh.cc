@@ -1,6 +1,24 @@
 #include "client/import/rigid_mesh.h"
 
+#include <algorithm>
+#include <span>
+
 namespace sinew::client {
+namespace {
+
+// Index into skin.joints of a joint with this inverse bind; skin.joints.size() if there is none.
+std::uint32_t FindSlot(const Skin& skin, std::uint32_t joint, const Affine& inverse_bind) {
+  std::uint32_t slot = 0;
+  for (; slot < skin.joints.size(); ++slot) {
+    if (skin.joints[slot] == joint &&
+        std::ranges::equal(inverse_bind.m, std::span(skin.inverse_bind).subspan(slot * 12, 12))) {
+      break;
+    }
+  }
+  return slot;
+}
+
+}  // namespace
 
 Carrier FindCarrier(const AnimatedScene& scene, std::uint32_t node,
                     const std::vector<bool>& is_joint, const std::vector<bool>& is_animated) {
@@ -18,9 +36,11 @@ Carrier FindCarrier(const AnimatedScene& scene, std::uint32_t node,
 void BindToCarrier(const Carrier& carrier, std::uint32_t joint, std::size_t first, Mesh& mesh) {
   Skin& skin = mesh.skin;
   const Affine to_carrier = ToFloat(carrier.to_carrier);
-  const auto slot = static_cast<std::uint32_t>(skin.joints.size());
-  skin.joints.push_back(joint);
-  skin.inverse_bind.insert(skin.inverse_bind.end(), to_carrier.m.begin(), to_carrier.m.end());
+  const std::uint32_t slot = FindSlot(skin, joint, to_carrier);
+  if (slot == skin.joints.size()) {
+    skin.joints.push_back(joint);
+    skin.inverse_bind.insert(skin.inverse_bind.end(), to_carrier.m.begin(), to_carrier.m.end());
+  }
   const std::size_t count = mesh.vertices() - first;
   skin.influence_counts.insert(skin.influence_counts.end(), count, 1u);
   skin.influence_joints.insert(skin.influence_joints.end(), count, slot);

@@ -133,8 +133,9 @@ void SceneBuilder::AddMesh(std::uint32_t node, const std::string& name, SourceMe
   }
   scene->nodes[node].controls = mesh.shapes.size();
   const AffineD world = WorldTransform(*scene, node);
-  out.mesh_extras.push_back(
-      {.object_to_scene = world.m, .corner_uvs = std::move(source.corner_uvs)});
+  out.mesh_extras.push_back({.object_to_scene = world.m,
+                             .corner_uvs = std::move(source.corner_uvs),
+                             .blender_vertices = std::move(source.blender_vertices)});
   if (mesh.skin.empty()) PlaceMesh(world, mesh);
 }
 

@@ -54,9 +54,10 @@ struct SourceTarget {
 
 // The mesh of a node as a reader finds it.
 struct SourceMesh {
-  Mesh mesh;                          // without name and shapes
-  std::vector<SourceTarget> targets;  // the first is not `is_next`
-  std::vector<float> corner_uvs;      // [corners * 2], or empty
+  Mesh mesh;                                      // without name and shapes
+  std::vector<SourceTarget> targets;              // the first is not `is_next`
+  std::vector<float> corner_uvs;                  // [corners * 2], or empty
+  std::vector<std::uint32_t> blender_vertices{};  // as in MeshExtras
 };
 
 // What the readers have in common: `out` is filled from nodes, in the order of these functions.

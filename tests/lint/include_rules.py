@@ -32,6 +32,8 @@ LIBRARIES = (
     ("assimp", ("assimp/",)),
     ("tinygltf", ("tiny_gltf.h", "stb_image")),
     ("ufbx", ("ufbx.h",)),
+    ("draco", ("draco/",)),
+    ("meshoptimizer", ("meshoptimizer.h",)),
     ("utfcpp", ("utf8.h", "utf8cpp/", "utf8/")),
     ("cli11", ("CLI/",)),
     ("spdlog", ("spdlog/",)),
@@ -135,7 +137,8 @@ FOLDERS = (
      "grpc httplib", "json openssl"),
     # Importers, pictures and the command line, which runs a server in its process for --local.
     ("client/rig", "core/base core/rig sinew", "", ""),
-    ("client/import", "client/rig core/base sinew", "assimp pugixml tinygltf ufbx", "eigen json nanoflann"),
+    ("client/import", "client/rig core/base sinew", "assimp json pugixml tinygltf ufbx",
+     "draco eigen meshoptimizer nanoflann"),
     ("client/models", "core/base sinew", "eigen", "proto"),
     ("client/render", "core/base sinew", "eigen embree", "freetype png tbb"),
     ("client/cli/base", "client/import core/base sinew", "json", "cli11 utfcpp"),

@@ -254,7 +254,7 @@ absl::StatusOr<CharacterFile> ReadWithoutMuscles(const std::string& file,
   if ((built_in || serialised) && import.unweighted != client::Unweighted::kRefuse) {
     return absl::InvalidArgumentError(absl::StrCat(
         "unweighted: got \"", options.unweighted, "\" for ", file,
-        ", need a .glb, .gltf, .fbx or .dae; what a serialised rig or a built-in model "
+        ", need a .glb, .gltf, .vrm, .fbx or .dae; what a serialised rig or a built-in model "
         "holds is final"));
   }
   if ((built_in || serialised) && !options.clip_files.empty()) {

@@ -47,7 +47,7 @@ struct ReadOptions {
 // refuse, root, nearest, still: those of client::Unweighted.
 const std::vector<std::string>& UnweightedNames();
 
-// Reads FILE: .glb, .gltf, .fbx, .dae, .sinewrig (by the extension), or model:NAME.
+// Reads FILE: .glb, .gltf, .vrm, .fbx, .dae, .sinewrig (by the extension), or model:NAME.
 //   kNotFound: no such file or model. kInvalidArgument: not a character, or no muscles of it, or an
 //   option that is not for such a file; the message begins with the file's name or the option.
 absl::StatusOr<CharacterFile> ReadCharacter(const std::string& file,

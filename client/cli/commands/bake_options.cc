@@ -90,7 +90,8 @@ void AddBakeOptions(OptionSet& set, BakeOptions& options) {
               "Of .usda: path of the prim above the meshes, such as /Hero/geo (default: /NAME of "
               "FILE)");
   set.AddChoice("--axes", output.axes, {"file", "blender", "gltf", "maya"},
-                "Turn the points: blender has Z up, gltf and maya have Y up");
+                "Turn the points: blender has Z up, and of .glb, .gltf and .vrm the vertices that "
+                "Blender imports; gltf and maya have Y up");
   set.AddChoice(
       "--space", output.space, {"model", kObjectSpace},
       "Space of the points: of the character, or of each mesh's object as FILE places it");

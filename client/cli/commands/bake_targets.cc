@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <memory>
 #include <regex>
 #include <set>
+#include <utility>
 
 #include "client/cli/base/exit_code.h"
 #include "client/cli/character/bake_manifest.h"
@@ -128,8 +130,20 @@ absl::StatusOr<CacheTarget> CommonTarget(const BakeOutput& output) {
   return common;
 }
 
+void SelectVertices(const CharacterFile& character, CacheTarget& common) {
+  if (common.up != client::UpAxis::kZ || !character.scene) return;
+  VertexSelection selection;
+  bool differs = false;
+  for (const client::MeshExtras& mesh : character.scene->mesh_extras) {
+    selection.push_back(mesh.blender_vertices);
+    differs = differs || !mesh.blender_vertices.empty();
+  }
+  if (differs) common.selection = std::make_shared<const VertexSelection>(std::move(selection));
+}
+
 absl::Status AddScene(const BakeOutput& output, const CharacterFile& character,
                       std::uint64_t clip_samples, CacheTarget& common) {
+  SelectVertices(character, common);
   common.rest_mesh = RestMeshOf(character, /*always=*/IsSceneFormat(common.format));
   if (common.format != CacheFormat::kUsda) {
     if (output.usd.empty() && output.usd_root.empty()) return absl::OkStatus();

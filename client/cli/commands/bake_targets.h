@@ -34,7 +34,11 @@ struct BakePass {
 // cannot hold.
 absl::StatusOr<CacheTarget> CommonTarget(const BakeOutput& output);
 
-// Fills in what formats of meshes need: the rest mesh, and for .usda the layout, with
+// For Blender's axes: only the vertices that Blender's importer makes of a glTF file, where they
+// differ from those of the file.
+void SelectVertices(const CharacterFile& character, CacheTarget& common);
+
+// SelectVertices, and what formats of meshes need: the rest mesh, and for .usda the layout, with
 // `clip_samples` in each value clip. UsageError: options of .usda for another format, or a wrong
 // path.
 absl::Status AddScene(const BakeOutput& output, const CharacterFile& character,

@@ -22,7 +22,7 @@ constexpr char kQuickStart[] = R"(Quick start:
   sinew bake hero.glb --deformer ddm --out hero.pc2        # a clip as a point cache, with a manifest
   sinew render hero.glb --deformer lbs --deformer ddm --frame 12 --out hero.png
 
-FILE is .glb, .gltf, .fbx, .dae, .sinewrig, or a built-in model: model:arm, model:cylinder, model:hand, model:tube.
+FILE is .glb, .gltf, .vrm, .fbx, .dae, .sinewrig, or a built-in model: model:arm, model:cylinder, model:hand, model:tube.
 --muscles FILE.json adds muscles to a character; `sinew help muscles` describes the file.
 --deformer is a recipe: `name`, `name(key=value, ...)`, stages joined by `|`, or @FILE with JSON; see `sinew methods`.
 `sinew help COMMAND` has examples. Data goes to stdout, everything else to stderr.

@@ -91,6 +91,7 @@ absl::StatusOr<CacheTarget> TargetOf(const Options& options, const CharacterFile
   }
   if (manifest.up_axis == "Y") common.up = client::UpAxis::kY;
   if (manifest.up_axis == "Z") common.up = client::UpAxis::kZ;
+  SelectVertices(character, common);
   std::vector<std::string> inputs = {options.file, options.motion.poses};
   inputs.insert(inputs.end(), options.read.clip_files.begin(), options.read.clip_files.end());
   SINEW_ASSIGN_OR_RETURN(std::vector<BakePass> passes,

@@ -81,20 +81,44 @@ std::vector<std::size_t> MeshesOf(const CacheTarget& target, const client::RigDa
   return all;
 }
 
+// Those of a mesh that the cache has; empty = all.
+std::span<const std::uint32_t> SelectionOf(const CacheTarget& target, std::size_t mesh) {
+  if (target.selection == nullptr) return {};
+  return (*target.selection)[mesh];
+}
+
+std::size_t VerticesOf(const CacheTarget& target, const client::RigData& rig, std::size_t mesh) {
+  const auto selection = SelectionOf(target, mesh);
+  return selection.empty() ? rig.meshes[mesh].vertices() : selection.size();
+}
+
+// Corners of the faces, as indices of the vertices that the cache has.
+std::vector<std::uint32_t> FaceVerticesOf(const CacheTarget& target, const client::RigData& rig,
+                                          std::size_t mesh) {
+  std::vector<std::uint32_t> corners = rig.meshes[mesh].face_vertices;
+  const auto selection = SelectionOf(target, mesh);
+  if (selection.empty()) return corners;
+  std::vector<std::uint32_t> index(rig.meshes[mesh].vertices());
+  for (std::uint32_t k = 0; k < selection.size(); ++k) index[selection[k]] = k;
+  for (std::uint32_t& corner : corners) corner = index[corner];
+  return corners;
+}
+
 CacheScene SceneOf(const CacheTarget& target, const client::RigData& rig) {
   CacheScene scene = {
       .meshes = {}, .meters_per_unit = rig.meters_per_unit, .up_axis = UpAxisOfPoints(target, rig)};
   std::size_t first = 0;
   for (const std::size_t m : MeshesOf(target, rig)) {
     const client::Mesh& mesh = rig.meshes[m];
-    SceneMesh& added = scene.meshes.emplace_back(SceneMesh{.name = mesh.name,
-                                                           .first_vertex = first,
-                                                           .vertices = mesh.vertices(),
-                                                           .face_sizes = mesh.face_sizes,
-                                                           .face_vertices = mesh.face_vertices});
+    SceneMesh& added =
+        scene.meshes.emplace_back(SceneMesh{.name = mesh.name,
+                                            .first_vertex = first,
+                                            .vertices = VerticesOf(target, rig, m),
+                                            .face_sizes = mesh.face_sizes,
+                                            .face_vertices = FaceVerticesOf(target, rig, m)});
     if (added.face_sizes.empty()) added.face_sizes.assign(added.face_vertices.size() / 3, 3);
     if (target.rest_mesh) added.corner_uvs = target.rest_mesh->corner_uvs[m];
-    first += mesh.vertices();
+    first += added.vertices;
   }
   return scene;
 }
@@ -102,7 +126,7 @@ CacheScene SceneOf(const CacheTarget& target, const client::RigData& rig) {
 // The files of a cache; fills in info.vertices.
 CacheFiles FilesOf(const CacheTarget& target, const client::RigData& rig, CacheInfo& info) {
   std::uint64_t vertices = 0;
-  for (const std::size_t mesh : MeshesOf(target, rig)) vertices += rig.meshes[mesh].vertices();
+  for (const std::size_t mesh : MeshesOf(target, rig)) vertices += VerticesOf(target, rig, mesh);
   info.vertices = static_cast<std::uint32_t>(std::min<std::uint64_t>(vertices, kMaxCacheCount));
   CacheFiles files = {.path = target.path,
                       .format = target.format,
@@ -156,15 +180,20 @@ std::span<const float> ValuesOf(const CacheTarget& target, const client::RigData
                                 VectorKind kind, std::span<const float> positions,
                                 std::vector<float>& scratch) {
   const bool turned = target.up != UpAxis::kUnspecified && target.up != rig.up_axis;
-  const bool whole = target.meshes.empty() || target.meshes.size() == rig.meshes.size();
-  if (!turned && target.space.empty() && whole) return positions;
+  const std::vector<std::size_t> meshes = MeshesOf(target, rig);
+  const bool whole = meshes.size() == rig.meshes.size();
+  if (!turned && target.space.empty() && whole && target.selection == nullptr) return positions;
   scratch.clear();
   std::size_t first = 0, next = 0;
-  for (std::size_t m = 0; m < rig.meshes.size() && next < target.meshes.size(); ++m) {
+  for (std::size_t m = 0; m < rig.meshes.size() && next < meshes.size(); ++m) {
     const std::size_t count = rig.meshes[m].vertices();
-    if (m == target.meshes[next]) {
+    if (m == meshes[next]) {
       const auto mesh = positions.subspan(first * 3, count * 3);
-      scratch.insert(scratch.end(), mesh.begin(), mesh.end());
+      const auto selection = SelectionOf(target, m);
+      if (selection.empty()) scratch.insert(scratch.end(), mesh.begin(), mesh.end());
+      for (const std::uint32_t v : selection) {
+        scratch.insert(scratch.end(), {mesh[v * 3], mesh[v * 3 + 1], mesh[v * 3 + 2]});
+      }
       ++next;
     }
     first += count;
@@ -196,12 +225,15 @@ absl::StatusOr<std::string> CacheWriter::RestObj() {
   const std::span<const float> points =
       selection_.Select(target_, *rig_, {.points = target_.rest_mesh->positions}).points;
   std::vector<ObjPart> parts;
+  std::vector<std::vector<std::uint32_t>> corners;
+  for (const std::size_t m : target_.meshes) corners.push_back(FaceVerticesOf(target_, *rig_, m));
   std::size_t first = 0;
-  for (const std::size_t m : target_.meshes) {
+  for (std::size_t k = 0; k < corners.size(); ++k) {
+    const std::size_t m = target_.meshes[k], count = VerticesOf(target_, *rig_, m);
     const client::Mesh& mesh = rig_->meshes[m];
-    parts.push_back({mesh.name, points.subspan(first * 3, mesh.vertices() * 3), mesh.face_sizes,
-                     mesh.face_vertices, target_.rest_mesh->corner_uvs[m]});
-    first += mesh.vertices();
+    parts.push_back({mesh.name, points.subspan(first * 3, count * 3), mesh.face_sizes, corners[k],
+                     target_.rest_mesh->corner_uvs[m]});
+    first += count;
   }
   std::string comment;
   if (rig_->meters_per_unit > 0) {
@@ -222,9 +254,9 @@ void DescribePoints(const CacheTarget& target, const client::RigData& rig, Manif
   for (const std::string& name : target.attributes) manifest.attributes.push_back({name, {}});
   manifest.vertices = 0;
   for (const std::size_t m : MeshesOf(target, rig)) {
-    const client::Mesh& mesh = rig.meshes[m];
-    manifest.meshes.push_back({mesh.name, manifest.vertices, mesh.vertices()});
-    manifest.vertices += mesh.vertices();
+    const std::size_t count = VerticesOf(target, rig, m);
+    manifest.meshes.push_back({rig.meshes[m].name, manifest.vertices, count});
+    manifest.vertices += count;
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <absl/status/statusor.h>
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -21,6 +22,9 @@ struct RestMesh {
   std::vector<std::vector<float>> corner_uvs;  // [meshes], each as ObjPart has them
 };
 
+// [meshes of the rig] the vertices that a cache has, rising; empty = all of the mesh.
+using VertexSelection = std::vector<std::vector<std::uint32_t>>;
+
 struct CacheTarget {
   std::string path;
   CacheFormat format = CacheFormat::kPc2;
@@ -28,6 +32,8 @@ struct CacheTarget {
   // The rest mesh, for RestPath, or for the faces of a format that holds them; null: neither.
   std::shared_ptr<const RestMesh> rest_mesh = {};
   std::vector<std::size_t> meshes = {};  // of the rig, rising; empty = all
+  // Null: all vertices. No face has a vertex that is left out.
+  std::shared_ptr<const VertexSelection> selection = {};
   // Which axis of the cache points up: points are turned about X. Unspecified = that of the rig.
   client::UpAxis up = client::UpAxis::kUnspecified;
   // [12], the rows of a 3x4 matrix: from model space to the space of the cache's points. Empty =
@@ -47,7 +53,8 @@ void DescribePoints(const CacheTarget& target, const client::RigData& rig, Manif
 enum class VectorKind : std::uint8_t { kPoint, kDirection, kNormal };
 
 // The values of a cache, of [rig.vertices() * 3] values in model space: `values` themselves, or
-// those of the target's meshes, turned and placed, in `scratch`. Normals keep unit length.
+// those of the target's meshes and vertices, turned and placed, in `scratch`. Normals keep unit
+// length.
 std::span<const float> ValuesOf(const CacheTarget& target, const client::RigData& rig,
                                 VectorKind kind, std::span<const float> values,
                                 std::vector<float>& scratch);

@@ -350,7 +350,8 @@ void BindStream(py::module_& module) {
            R"(Writes all frames as a point cache, .pc2, .mdd or .npy, with a manifest beside it.
 
 split: one cache for each mesh; `out` contains {mesh}. meshes: only these. axes: file, blender (Z
-up), gltf or maya (Y up). spaces: by mesh, (3, 4) from model space to that of its cache; with split.
+up, and of glTF files the vertices that Blender imports), gltf or maya (Y up). spaces: by mesh, (3,
+4) from model space to that of its cache; with split.
 part: write these frames as a part of the cache, for join(): several processes bake one cache. A
 recipe with state needs all poses from frame 0 on, so it cannot be baked in parts here; `sinew bake`
 can.

@@ -380,7 +380,7 @@ void BindRig(py::module_& module) {
       "load", Load, "path"_a, "muscles"_a = "", "allow_no_skin"_a = false,
       "unweighted"_a = "refuse", py::kw_only(), "clips"_a = std::vector<std::filesystem::path>(),
       "strict"_a = false,
-      R"(Reads a character: .glb, .gltf, .fbx, .dae, .sinewrig, or model:NAME (arm, cylinder, hand, tube).
+      R"(Reads a character: .glb, .gltf, .vrm, .fbx, .dae, .sinewrig, or model:NAME (arm, cylinder, hand, tube).
 
 muscles: a JSON file that adds muscles. allow_no_skin: also a file whose meshes have no weights.
 unweighted: vertices without weights are "refuse"d, move with the topmost joint ("root"), like the "nearest"

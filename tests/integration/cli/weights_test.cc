@@ -237,7 +237,7 @@ TEST_F(Weights, RejectsObjWithoutSkeleton) {
     const Finished finished = At({command, obj});
     EXPECT_EQ(finished.exit_code, 65) << command;
     EXPECT_THAT(finished.err,
-                HasSubstr("need .glb, .gltf, .fbx or .dae: an .obj holds neither joints nor "
+                HasSubstr("need .glb, .gltf, .vrm, .fbx or .dae: an .obj holds neither joints nor "
                           "weights, which `sinew weights FILE --skeleton FILE2` gives it"))
         << command;
   }

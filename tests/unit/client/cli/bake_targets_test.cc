@@ -45,6 +45,25 @@ TEST(NamePattern, ReplacesWordsByNamesThatAreSafe) {
   EXPECT_FALSE(HasWord("mesh", "mesh"));
 }
 
+TEST(SelectVertices, OnlyForBlenderWhereTheyDiffer) {
+  client::ImportedScene scene;
+  scene.mesh_extras.resize(2);
+  CharacterFile character;
+  const auto selected = [&](client::UpAxis up) {
+    character.scene = scene;
+    CacheTarget common;
+    common.up = up;
+    SelectVertices(character, common);
+    return common.selection;
+  };
+  EXPECT_EQ(selected(client::UpAxis::kZ), nullptr);
+  scene.mesh_extras[1].blender_vertices = {0, 2};
+  EXPECT_EQ(selected(client::UpAxis::kUnspecified), nullptr);
+  EXPECT_EQ(selected(client::UpAxis::kY), nullptr);
+  ASSERT_NE(selected(client::UpAxis::kZ), nullptr);
+  EXPECT_THAT(*selected(client::UpAxis::kZ), ElementsAre(::testing::IsEmpty(), ElementsAre(0, 2)));
+}
+
 TEST(BakePasses, OneCacheHasAllMeshes) {
   const auto passes = Passes({.out = "a.pc2"});
   ASSERT_TRUE(passes.ok()) << passes.status();

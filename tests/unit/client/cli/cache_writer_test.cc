@@ -100,6 +100,45 @@ TEST(CacheWriter, UnwritableManifestExits73BeforeWork) {
   EXPECT_THAT(folder.Names(), ElementsAre("t.pc2.json"));
 }
 
+// Two tubes; of the second only the vertices of one face are written.
+TEST(CacheWriter, WritesSelectedVerticesWithTheirFaces) {
+  const TemporaryFolder folder;
+  client::RigData rig = Rig();
+  rig.meshes.push_back(rig.meshes[0]);
+  rig.meshes[1].name = "other";
+  client::Mesh& other = rig.meshes[1];
+  const auto half = static_cast<std::uint32_t>(other.vertices());
+  other.face_sizes = {3};
+  other.face_vertices = {4, 2, half - 1};
+  VertexSelection selection(2);
+  selection[1] = {2, 4, half - 1};
+  const CacheTarget target = {.path = folder / "t.pc2",
+                              .rest_mesh = Rest(rig),
+                              .selection = std::make_shared<const VertexSelection>(selection),
+                              .attributes = {kNormals}};
+  auto writer = CacheWriter::Create(target, Times(), rig);
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  std::vector<float> frame(rig.vertices() * 3);
+  std::iota(frame.begin(), frame.end(), 0.F);
+  std::vector<float> expected(frame.begin(), frame.begin() + half * 3);
+  for (const std::uint32_t v : selection[1]) {
+    const auto at = frame.begin() + (half + v) * 3;
+    expected.insert(expected.end(), at, at + 3);
+  }
+  const FrameArrays arrays = {.points = frame, .normals = frame};
+  ASSERT_TRUE(writer->Append(arrays).ok() && writer->Append(arrays).ok());
+  ASSERT_TRUE(CacheWriter::Finish({&*writer, 1}, SomeManifest()).ok());
+  const auto manifest = ParseManifest(ReadAll(folder / "t.pc2.json"));
+  ASSERT_TRUE(manifest.ok()) << manifest.status();
+  EXPECT_EQ(manifest->vertices, half + 3u);
+  EXPECT_EQ(manifest->meshes.at(1).vertices, 3u);
+  EXPECT_EQ(manifest->frame_hashes.at(0), HashPositions(expected));
+  EXPECT_EQ(manifest->attributes.at(0).frame_hashes.at(0), HashPositions(expected));
+  EXPECT_THAT(
+      ReadAll(folder / "t.rest.obj"),
+      ::testing::HasSubstr(absl::StrCat("\nf ", half + 2, " ", half + 1, " ", half + 3, "\n")));
+}
+
 // Two meshes, three caches of them: the second mesh, the first turned to Z up, and both.
 TEST(CacheWriter, WritesChosenMeshesTurned) {
   const TemporaryFolder folder;

@@ -91,9 +91,6 @@ const std::vector<BadGltf>& BadGltfs() {
       {"SelfChild", [](GltfBuilder& b) { b.doc["nodes"][0]["children"] = {0}; }, "cycle"},
       {"TwoParents", [](GltfBuilder& b) { b.doc["nodes"][0]["children"] = {2}; }, "child of both"},
       {"ChildOutOfRange", [](GltfBuilder& b) { b.doc["nodes"][0]["children"] = {-5}; }, "child -5"},
-      {"Draco",
-       [](GltfBuilder& b) { b.doc["extensionsRequired"] = {"KHR_draco_mesh_compression"}; },
-       "KHR_draco_mesh_compression is not supported"},
       {"DracoOnly",
        [](GltfBuilder& b) {
          b.doc["meshes"][0]["primitives"][0]["extensions"] = {
@@ -102,8 +99,6 @@ const std::vector<BadGltf>& BadGltfs() {
          b.doc["accessors"][0].erase("bufferView");
        },
        "KHR_draco_mesh_compression"},
-      {"Meshopt", [](GltfBuilder& b) { b.doc["extensionsRequired"] = {"EXT_meshopt_compression"}; },
-       "EXT_meshopt_compression is not supported"},
       {"MeshoptView",
        [](GltfBuilder& b) {
          b.doc["bufferViews"][0]["extensions"] = {{"EXT_meshopt_compression", {{"buffer", 0}}}};
@@ -204,7 +199,7 @@ const std::vector<BadGltf>& BadGltfs() {
          m[3] = INFINITY;
          b.doc["skins"][0]["inverseBindMatrices"] = b.AddAccessor(m, "MAT4");
        },
-       "element 0 is inf"},
+       "joint 0 of its skin is not finite"},
       {"ProjectiveInverseBind",
        [](GltfBuilder& b) {
          b.doc["skins"][0]["inverseBindMatrices"] =
@@ -213,12 +208,6 @@ const std::vector<BadGltf>& BadGltfs() {
        "last row"},
       {"TooFewInverseBinds", [](GltfBuilder& b) { b.doc["accessors"][4]["count"] = 1; },
        "need 2 of 16"},
-      {"NoJointsAttribute",
-       [](GltfBuilder& b) {
-         Attributes(b).erase("JOINTS_0");
-         Attributes(b).erase("WEIGHTS_0");
-       },
-       "no JOINTS_0"},
       {"WeightsWithoutJoints", [](GltfBuilder& b) { Attributes(b)["WEIGHTS_1"] = 2; },
        "must come together"},
       {"FewerWeights", [](GltfBuilder& b) { b.doc["accessors"][2]["count"] = 3; }, "need 4 of 4"},
@@ -230,12 +219,6 @@ const std::vector<BadGltf>& BadGltfs() {
              b.AddAccessor<std::uint8_t>({0, 0, 0, 0, 0, 9, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0}, "VEC4");
        },
        "vertex 1 names joint 9"},
-      {"SumOff",
-       [](GltfBuilder& b) {
-         Attributes(b)["WEIGHTS_0"] = b.AddAccessor<float>(
-             {1, 0, 0, 0, 0.75f, 0.25f, 0, 0, 0.25f, 0.74f, 0, 0, 1, 0, 0, 0}, "VEC4");
-       },
-       "vertex 2 sum to 0.99"},
       {"NegativeWeight",
        [](GltfBuilder& b) {
          Attributes(b)["WEIGHTS_0"] = b.AddAccessor<float>(
@@ -331,7 +314,7 @@ const std::vector<BadGltf>& BadGltfs() {
        [](GltfBuilder& b) {
          b.doc["buffers"] = {{{"byteLength", 0}}};
        },
-       "glTF"},
+       "the buffer has 0"},
       {"BufferBeyondFile",
        [](GltfBuilder& b) {
          b.doc["buffers"] = {{{"byteLength", 1 << 30}}};
@@ -371,10 +354,10 @@ TEST(BadFile, EmptyFolderOrUnknownExtension) {
               HasSubstr("is a folder, need a file"));
   EXPECT_THAT(
       std::string(ImportFile(testing::WriteFile("x.obj", "v 0 0 0")).status().message()),
-      HasSubstr("wrong type '.obj', need .glb, .gltf, .fbx or .dae: an .obj holds neither "
+      HasSubstr("wrong type '.obj', need .glb, .gltf, .vrm, .fbx or .dae: an .obj holds neither "
                 "joints nor weights, which `sinew weights FILE --skeleton FILE2` gives it"));
   EXPECT_THAT(std::string(ImportFile(testing::WriteFile("x.ply", "ply")).status().message()),
-              ::testing::EndsWith("wrong type '.ply', need .glb, .gltf, .fbx or .dae"));
+              ::testing::EndsWith("wrong type '.ply', need .glb, .gltf, .vrm, .fbx or .dae"));
 }
 
 TEST(BadFile, ContentOfAnotherType) {
@@ -412,7 +395,8 @@ TEST(BadFile, BuffersOutsideTheFolderAreNeverOpened) {
   const std::pair<const char*, const char*> rows[] = {
       {"../../../etc/passwd", "../../../etc/passwd"}, {"/etc/passwd", "/etc/passwd"},
       {"file:///etc/passwd", "file:///etc/passwd"},   {"%2e%2e/secret.bin", "../secret.bin"},
-      {"a/../../secret.bin", "a/../../secret.bin"},
+      {"a/../../secret.bin", "a/../../secret.bin"},   {R"(..\\..\\secret.bin)", "../../secret.bin"},
+      {R"(%2e%2e%5csecret.bin)", "../secret.bin"},    {R"(C:\\secret.bin)", "C:/secret.bin"},
   };
   for (const auto& [uri, said] : rows) {
     const std::string text = absl::StrCat(
