@@ -51,13 +51,13 @@ struct NamedMirror {
   AffineD motion;
 };
 
-// Across two axes, in a point, and across a plane with rotation, translation and scale.
+// Across two axes, in a point, and across a plane with rotation and translation.
 inline std::vector<NamedMirror> Mirrors() {
   return {{"x", ScaleMotion({-1, 1, 1})},
           {"z", ScaleMotion({1, 1, -1})},
           {"point", ScaleMotion({-1, -1, -1})},
           {"plane", Compose(RigidMotion({0.36, 0.48, 0.8}, 137, {0.3, -0.2, 0.1}),
-                            ScaleMotion({0.7, -0.7, 0.7}))}};
+                            ScaleMotion({1, -1, 1}))}};
 }
 
 }  // namespace sinew::testing
