@@ -5,8 +5,8 @@
 #include <numbers>
 
 #include "core/rig/bones.h"
+#include "core/rig/signed_rotation.h"
 #include "core/rig/skeleton.h"
-#include "core/solve/rotation.h"
 
 namespace sinew {
 namespace {
@@ -84,13 +84,12 @@ double Degrees(const Quaternion& a, const Quaternion& b) {
 
 }  // namespace
 
-PosePath::End PosePath::Split(const AffineD& local, bool rotates) {
+PosePath::End PosePath::Split(const AffineD& local, const Mat3d* rotation) {
   End end;
   end.translation = Translation(local);
   end.stretch = Linear(local);
-  if (!rotates) return end;
-  const Mat3d rotation = NearestRotation(end.stretch).rotation;
-  end.rotation = ToQuaternion(rotation);
+  if (rotation == nullptr) return end;
+  end.rotation = ToQuaternion(*rotation);
   end.stretch = Multiply(Transpose(ToMatrix(end.rotation)), end.stretch);
   return end;
 }
@@ -111,8 +110,12 @@ PosePath::PosePath(std::span<const std::uint32_t> parent, const Pose& from, cons
     if (carrier != kNoParent && !carries[carrier]) carrier = kNoParent;
     const AffineD la = carrier == kNoParent ? a : Compose(from_inverse[carrier], a);
     const AffineD lb = carrier == kNoParent ? b : Compose(to_inverse[carrier], b);
-    const bool rotates = NearestRotation(Linear(la)).unique && NearestRotation(Linear(lb)).unique;
-    joints_.push_back({carrier, Split(la, rotates), Split(lb, rotates)});
+    const Mat3d ma = Linear(la), mb = Linear(lb);
+    const SignedRotation fa = Factor(ma, SignOf(IsThin(ma) ? mb : ma));
+    const SignedRotation fb = Factor(mb, IsThin(mb) ? fa.sign : SignOf(mb));
+    const bool rotates = fa.unique && fb.unique && fa.sign == fb.sign;
+    joints_.push_back({carrier, Split(la, rotates ? &fa.rotation : nullptr),
+                       Split(lb, rotates ? &fb.rotation : nullptr)});
   }
 }
 

@@ -44,7 +44,7 @@ class PosePath {
     std::uint32_t carrier;  // kNoParent: moves in model space
     End from, to;
   };
-  static End Split(const AffineD& local, bool rotates);
+  static End Split(const AffineD& local, const Mat3d* rotation);  // null: none
 
   Pose from_, to_;
   std::vector<Joint> joints_;

@@ -6,14 +6,10 @@
 #include "core/base/status.h"
 #include "core/rig/bind_pose.h"
 #include "core/rig/bones.h"
-#include "core/solve/rotation.h"
 
 namespace sinew {
 namespace {
 
-// det| / |A|_F^3 (0.19 for a pure mirror) above which a joint counts as mirrored rather than nearly
-// singular.
-constexpr double kMirrored = 0.05;
 constexpr double kRigid = 1e-6;  // limit of |A^T A - I| for using a matrix as a rotation unchanged
 
 bool IsRotation(const Mat3d& a) {
@@ -58,31 +54,14 @@ DualQuat ToDualQuat(const Mat3d& rotation, const Vec3d& t) {
   return dq;
 }
 
-double FrobeniusCubed(const Mat3d& a) {
-  double sum = 0;
-  for (const double v : a.m) sum += v * v;
-  return sum * std::sqrt(sum);
-}
-
-// Rotation of a joint that may also scale. The nearest rotation of a mirrored joint need not be
-// unique (which axis was mirrored?): it is taken as a mirror of bind space's x axis, so that the
-// result follows every rigid motion and joints mirrored together agree. The mirror stays in the
-// stretch either way.
-struct JointRotation {
-  NearestRotationResult nearest;
-  bool mirrored = false;
-};
-JointRotation RotationOf(const Mat3d& a) {
-  if (Determinant(a) >= -kMirrored * FrobeniusCubed(a)) return {NearestRotation(a), false};
-  return {NearestRotation(Multiply(a, {{-1, 0, 0, 0, 1, 0, 0, 0, 1}})), true};
-}
-
 bool IsFinite(std::span<const double> values) {
   return std::ranges::all_of(values, [](double v) { return std::isfinite(v); });
 }
 
-// Inverse of a rest pose's linear part; the identity if it is singular or not finite.
-Mat3d RestInverse(const AffineD& rest) {
+// Inverse of the rest pose's linear part, or of the bind pose's where only one of them is mirrored;
+// the identity if it is singular or not finite.
+Mat3d RestInverse(AffineD rest, const AffineD& bind) {
+  if (SignOf(Linear(rest)) != SignOf(Linear(bind))) rest = bind;
   if (Flattens(Linear(rest))) return {};
   const Mat3d inverse = Linear(Inverse(rest));
   return IsFinite(inverse.m) ? inverse : Mat3d{};
@@ -97,11 +76,11 @@ PosedRigTables PosedRigTables::Create(const Rig& rig, const Vec3d& centre) {
     tables.joint.push_back(binding.joint);
     tables.inverse_bind.push_back(Compose(binding.inverse_bind, to_centre));
   }
+  tables.rest = BindPose(rig);
   for (std::size_t j = 0; j < rig.joints(); ++j) {
     tables.parent.push_back(rig.skeleton().joint(j).parent);
-    tables.rest_inverse.push_back(RestInverse(rig.skeleton().rest_model()[j]));
+    tables.rest_inverse.push_back(RestInverse(rig.skeleton().rest_model()[j], tables.rest[j]));
   }
-  tables.rest = BindPose(rig);
   tables.controls = static_cast<std::uint32_t>(rig.controls().size());
   for (const Control& control : rig.controls()) {
     tables.control_defaults.push_back(control.default_value);
@@ -118,70 +97,68 @@ absl::Status PosedRigTables::Check() const {
   return absl::OkStatus();
 }
 
-// The rotation relative to rest of `joint`, or of its nearest ancestor that has one. Results are
-// cached for all joints on the way up, so a frame computes each rotation at most once however deep
-// the chains are.
-const PosedRigBuffer::JointTurn& PosedRigBuffer::TurnOf(const PosedRigTables& tables,
-                                                        const Pose& pose, std::uint32_t joint) {
+// Sign and rotation of `joint` relative to rest, each from the nearest ancestor that has one: 1 and
+// the identity above the root. Results are cached for all joints on the way up, so a frame computes
+// each at most once however deep the chains are.
+SignedRotation PosedRigBuffer::TurnOf(const PosedRigTables& tables, const Pose& pose,
+                                      std::uint32_t joint) {
   if (turns_.empty()) turns_.resize(tables.parent.size());
-  std::uint32_t at = joint;
-  while (turns_[at].source == kNoParent) {
-    const JointRotation found =
-        RotationOf(Multiply(Linear(ToDouble(pose.joints[at])), tables.rest_inverse[at]));
-    if (found.nearest.unique || tables.parent[at] == kNoParent) {
-      turns_[at] = {at, found.mirrored, found.nearest.rotation};
-    } else {
-      at = tables.parent[at];
+  const auto motion = [&](std::uint32_t at) {
+    return Multiply(Linear(ToDouble(pose.joints[at])), tables.rest_inverse[at]);
+  };
+  path_.clear();
+  SignedRotation above;
+  for (; joint != kNoParent; joint = tables.parent[joint]) {
+    if (turns_[joint].has_value()) {
+      above = *turns_[joint];
+      break;
     }
+    path_.push_back(joint);
+    if (!IsThin(motion(joint))) break;
   }
-  const std::uint32_t source = turns_[at].source;
-  for (at = joint; turns_[at].source == kNoParent; at = tables.parent[at]) {
-    turns_[at].source = source;
+  for (; !path_.empty(); path_.pop_back()) {
+    const Mat3d m = motion(path_.back());
+    const bool follows = IsThin(m) && tables.parent[path_.back()] != kNoParent;
+    SignedRotation own = Factor(m, follows ? above.sign : SignOf(m));
+    if (!own.unique) own.rotation = above.rotation;
+    turns_[path_.back()] = above = own;
   }
-  return turns_[source];
+  return above;
 }
 
 PosedRig PosedRigBuffer::Compute(const PosedRigTables& tables, const Pose& pose, bool rotations) {
   const std::size_t entries = tables.joint.size();
   skin_.resize(entries);
+  signs_.resize(entries);
+  turns_.clear();
   controls_.assign(tables.control_defaults.begin(), tables.control_defaults.end());
   if (!pose.controls.empty()) controls_.assign(pose.controls.begin(), pose.controls.end());
   if (rotations) {
     rotations_.resize(entries);
     dual_quats_.resize(entries);
-    mirrored_.resize(entries);
-    turns_.clear();
   }
   for (std::size_t e = 0; e < entries; ++e) {
     const AffineD joint = ToDouble(pose.joints[tables.joint[e]]);
     const AffineD skin = Compose(joint, tables.inverse_bind[e]);
     skin_[e] = ToFloat(skin);
-    if (!rotations) continue;
+    const std::uint32_t parent = tables.parent[tables.joint[e]];
     Mat3d rotation = Linear(skin);
-    bool mirrored = false;
+    const bool follows = IsThin(rotation) && parent != kNoParent;
+    signs_[e] = static_cast<float>(follows ? TurnOf(tables, pose, parent).sign : SignOf(rotation));
+    if (!rotations) continue;
     if (!IsRotation(rotation)) {
       // A joint scaled to zero has no rotation and uses that of its nearest ancestor. A joint
       // flattened in one direction still has one.
-      const JointRotation own = RotationOf(rotation);
-      const std::uint32_t parent = tables.parent[tables.joint[e]];
-      if (own.nearest.unique || parent == kNoParent) {
-        rotation = own.nearest.rotation;
-        mirrored = own.mirrored;
-      } else {
-        const JointTurn& turn = TurnOf(tables, pose, parent);
-        rotation = turn.rotation;
-        mirrored = turn.mirrored;
-      }
+      const SignedRotation own = Factor(rotation, double{signs_[e]});
+      rotation = own.unique ? own.rotation : TurnOf(tables, pose, parent).rotation;
     }
-    mirrored_[e] = mirrored ? 1 : 0;
     for (std::size_t i = 0; i < 9; ++i) rotations_[e].m[i] = static_cast<float>(rotation.m[i]);
     dual_quats_[e] = ToDualQuat(rotation, Translation(skin));
   }
   return {.joints = pose.joints,
           .skin = skin_,
+          .signs = signs_,
           .rotations = rotations ? std::span<const Mat3>(rotations_) : std::span<const Mat3>(),
-          .mirrored = rotations ? std::span<const std::uint8_t>(mirrored_)
-                                : std::span<const std::uint8_t>(),
           .dual_quats =
               rotations ? std::span<const DualQuat>(dual_quats_) : std::span<const DualQuat>(),
           .controls = controls_};

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "core/base/table_schema.h"
 #include "core/base/types.h"
 #include "core/rig/pose.h"
+#include "core/rig/signed_rotation.h"
 #include "core/rig/skeleton.h"
 
 namespace sinew {
@@ -22,11 +24,10 @@ namespace sinew {
 struct PosedRig {
   std::span<const Affine> joints;   // [J] joint to model
   std::span<const Affine> skin;     // [E] joint * inverse_bind * T(centre), for centred rest points
-  std::span<const Mat3> rotations;  // [E] nearest rotation of skin's linear part (if mirrored:
-                                    // after mirroring x), det = +1
-  std::span<const std::uint8_t> mirrored;  // [E] 1 if the joint mirrors
-  std::span<const DualQuat> dual_quats;    // [E] rotations[e] with the translation of skin[e]
-  std::span<const float> controls;         // [K]
+  std::span<const float> signs;     // [E] -1 where skin mirrors, else 1: s of signed_rotation.h
+  std::span<const Mat3> rotations;  // [E] R of skin's linear part s R P, det = +1
+  std::span<const DualQuat> dual_quats;  // [E] rotations[e] with the translation of skin[e]
+  std::span<const float> controls;       // [K]
 };
 
 // The parts of skeleton and bindings needed to compute this without the rig.
@@ -34,7 +35,7 @@ struct PosedRigTables {
   std::vector<std::uint16_t> joint;     // [E]
   std::vector<AffineD> inverse_bind;    // [E] inverse_bind * T(centre)
   std::vector<std::uint32_t> parent;    // [J] kNoParent = a root
-  std::vector<Mat3d> rest_inverse;      // [J] inverse of the rest pose's linear part
+  std::vector<Mat3d> rest_inverse;      // [J] linear part of a rest pose, inverted
   std::vector<AffineD> rest;            // [J] joint to model in the bind pose
   std::uint32_t controls = 0;           // K
   std::vector<float> control_defaults;  // [K]
@@ -61,23 +62,19 @@ struct PosedRigTables {
 class PosedRigBuffer {
  public:
   // pose: finite; J joints, and K controls or none (the defaults). rotations: also compute
-  // rotations, mirrored and dual quaternions. A joint scaled to zero uses its parent's rotation.
-  // Valid until the next call. O(J + E).
+  // rotations and dual quaternions. A joint scaled to zero uses its parent's rotation, a thin
+  // one its parent's sign. Valid until the next call. O(J + E).
   PosedRig Compute(const PosedRigTables& tables, const Pose& pose, bool rotations);
 
  private:
-  struct JointTurn {
-    std::uint32_t source = kNoParent;  // joint whose rotation is used; kNoParent = not known yet
-    bool mirrored = false;             // of the source, as PosedRig::mirrored
-    Mat3d rotation;
-  };
-  const JointTurn& TurnOf(const PosedRigTables& tables, const Pose& pose, std::uint32_t joint);
+  SignedRotation TurnOf(const PosedRigTables& tables, const Pose& pose, std::uint32_t joint);
 
   AlignedVector<Affine> skin_;
   AlignedVector<Mat3> rotations_;
   AlignedVector<DualQuat> dual_quats_;
-  std::vector<std::uint8_t> mirrored_;
-  std::vector<JointTurn> turns_;  // [J] cache of this frame; may be empty
+  std::vector<float> signs_;
+  std::vector<std::optional<SignedRotation>> turns_;  // [J] cache of this frame; may be empty
+  std::vector<std::uint32_t> path_;                   // scratch
   std::vector<float> controls_;
 };
 

@@ -8,7 +8,6 @@
 
 #include "core/base/status.h"
 #include "core/surface/normals_kernel.h"
-#include "core/surface/skin_sides.h"
 #include "core/surface/surface_point.h"
 
 namespace sinew {
@@ -33,7 +32,7 @@ Vec3f MovedNormal(const Affine& skin, const Vec3f& normal) {
 struct PosedSurface {
   const NormalTables& tables;
   const BlockLayout& layout;
-  std::span<const Affine> skin;
+  const PosedRig& rig;
   const float* packed;
   const float* face_normals;
 };
@@ -48,11 +47,12 @@ Vec3f Shaded(const Vec3f& shading, const SurfaceFrame& frame, const Vec3f& n, fl
 }
 
 // Normals and tangents of all vertices of point p with the face sum `sum`.
-void WritePoint(const PosedSurface& posed, std::size_t p, const float* sum, SkinSides& sides,
-                const SurfaceOut& out) {
+void WritePoint(const PosedSurface& posed, std::size_t p, const float* sum, const SurfaceOut& out) {
   const NormalTables& tables = posed.tables;
   const std::uint32_t lane = tables.point_lane[p];
   const std::uint16_t pivot = posed.layout.pivot[lane / kLanes];
+  const float side = posed.rig.signs[pivot];
+  const Affine& skin = posed.rig.skin[pivot];
   Vec3f n;
   SurfaceFrame frame;
   const bool surface = SurfaceNormal(tables, posed.packed, posed.face_normals, p, sum, n);
@@ -61,18 +61,18 @@ void WritePoint(const PosedSurface& posed, std::size_t p, const float* sum, Skin
       MakeFrame(posed.packed, lane, static_cast<std::uint32_t>(tables.neighbour_lane[p]), n, frame);
   TangentPoint axes;
   if (surface && !out.tangents.empty()) {
-    axes = PoseAxes(tables.tangents, p, posed.packed, lane, n, sides.Of(pivot));
+    axes = PoseAxes(tables.tangents, p, posed.packed, lane, n, side);
   }
   for (std::uint32_t k = tables.vertex_offset[p]; k < tables.vertex_offset[p + 1]; ++k) {
-    const Vec3f normal = framed    ? Shaded(tables.shading[k], frame, n, sides.Of(pivot))
+    const Vec3f normal = framed    ? Shaded(tables.shading[k], frame, n, side)
                          : surface ? n
-                                   : MovedNormal(posed.skin[pivot], tables.rest_normals[k]);
+                                   : MovedNormal(skin, tables.rest_normals[k]);
     const std::size_t v = tables.vertices[k];
     if (!out.normals.empty()) {
       std::memcpy(out.normals.data() + v * sizeof(Vec3f), &normal, sizeof(Vec3f));
     }
     if (!out.tangents.empty()) {
-      const Vec4f tangent = PosedTangent(tables.tangents, k, axes, normal, posed.skin[pivot]);
+      const Vec4f tangent = PosedTangent(tables.tangents, k, axes, normal, skin);
       std::memcpy(out.tangents.data() + v * sizeof(Vec4f), &tangent, sizeof(Vec4f));
     }
   }
@@ -84,7 +84,7 @@ std::size_t NormalFinisher::scratch_floats() const {
   return std::size_t{tables_.lanes} * 4 + tables_.normal_floats();
 }
 
-void NormalFinisher::Run(const BlockLayout& layout, std::span<const Affine> skin,
+void NormalFinisher::Run(const BlockLayout& layout, const PosedRig& rig,
                          std::span<const PointBlock> positions, std::span<float> scratch,
                          const SurfaceOut& out, const Task& task) const {
   const std::span<float> packed = scratch.first(std::size_t{tables_.lanes} * 4);
@@ -93,16 +93,15 @@ void NormalFinisher::Run(const BlockLayout& layout, std::span<const Affine> skin
     PackPointsKernel(positions.front().x, packed.data(), begin, end);
   });
   FillFaceNormals(tables_, packed, face_normals, task);
-  const PosedSurface posed = {tables_, layout, skin, packed.data(), face_normals.data()};
+  const PosedSurface posed = {tables_, layout, rig, packed.data(), face_normals.data()};
   task.For(tables_.points(), kPointGrain, [&](std::size_t begin, std::size_t end) {
     alignas(64) float sums[kPointBatch * 4];
-    SkinSides sides(skin);
     for (std::size_t batch = begin; batch < end; batch += kPointBatch) {
       const std::size_t batch_end = std::min(end, batch + kPointBatch);
       PointSumsKernel(tables_.face_offset.data(), tables_.faces.data(), face_normals.data(), sums,
                       batch, batch_end);
       for (std::size_t p = batch; p < batch_end; ++p) {
-        WritePoint(posed, p, sums + (p - batch) * 4, sides, out);
+        WritePoint(posed, p, sums + (p - batch) * 4, out);
       }
     }
   });

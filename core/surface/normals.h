@@ -31,6 +31,7 @@
 
 #include "core/parallel/task.h"
 #include "core/rig/layout.h"
+#include "core/rig/posed_rig.h"
 #include "core/rig/rig.h"
 #include "core/surface/rig_surface.h"
 #include "core/surface/surface_faces.h"
@@ -90,12 +91,10 @@ class NormalFinisher {
   // its rest normal, transformed by its pivot binding. The same bits for any number of threads and
   // instruction set.
   //
-  //    skin       [E] as in PosedRig
   //    positions  [B] posed blocks, scene units, finite
   //    scratch    [scratch_floats()], 64-byte aligned
-  void Run(const BlockLayout& layout, std::span<const Affine> skin,
-           std::span<const PointBlock> positions, std::span<float> scratch, const SurfaceOut& out,
-           const Task& task) const;
+  void Run(const BlockLayout& layout, const PosedRig& rig, std::span<const PointBlock> positions,
+           std::span<float> scratch, const SurfaceOut& out, const Task& task) const;
 
   // Validates loaded tables. kDataLoss.
   absl::Status Check(const BlockLayout& layout) const;

@@ -106,7 +106,7 @@ absl::StatusOr<BoundStage> Bind(const Rig& rig, const DeltaMushParams& params) {
         };
         std::vector<Mat3d> turn;
         for (std::size_t v = 0; v < rig.vertices(); ++v) {
-          turn.push_back(reference::RotationBySvd(Linear(f.skin[StrongestBinding(rig, v)])));
+          turn.push_back(reference::OrthogonalBySvd(Linear(f.skin[StrongestBinding(rig, v)])));
         }
         f.posed = reference::DeltaMush(rig, params.laplacian == MushLaplacian::kCotangent, smooth,
                                        double{params.displacement}, f.posed, turn);

@@ -183,11 +183,7 @@ TEST_P(DeformerLaws, TangentsFollowRigidMotion) {
 }
 
 TEST_P(DeformerLaws, FollowsRigidMotion) {
-  const bool fits_reflections = std::holds_alternative<DdmParams>(recipe_.front());
   for (const NamedPose& pose : LawPoses(rig())) {
-    // Plain Direct Delta Mush fits rotations to mirrored neighbourhoods; on a round limb many fit
-    // equally well.
-    if (fits_reflections && pose.name == "mirrored") continue;
     // The rotation of a root scaled to zero is undefined.
     if (rig().joints() == 1 && pose.name == "shrunk") continue;
     const Frame still = Must(pose.joints);
@@ -195,6 +191,16 @@ TEST_P(DeformerLaws, FollowsRigidMotion) {
       const Vec3d t = far * diagonal() * Vec3d{0.6, -0.48, 0.64};
       ExpectFollows(pose.joints, still, testing::RigidMotion({0.36, 0.48, 0.8}, 137, t), far,
                     pose.name + ", far " + std::to_string(far));
+    }
+  }
+}
+
+TEST_P(DeformerLaws, FollowsMirror) {
+  for (const NamedPose& pose : LawPoses(rig())) {
+    if (rig().joints() == 1 && pose.name == "shrunk") continue;
+    const Frame still = Must(pose.joints);
+    for (const testing::NamedMirror& mirror : testing::Mirrors()) {
+      ExpectFollows(pose.joints, still, mirror.motion, 0, pose.name + ", " + mirror.name);
     }
   }
 }
@@ -209,7 +215,9 @@ TEST_P(DeformerLaws, FollowsRootThroughFullTurn) {
 }
 
 TEST_P(DeformerLaws, FiniteVerticesUnitNormalsTrueBounds) {
-  for (const NamedPose& pose : LawPoses(rig())) {
+  auto poses = LawPoses(rig());
+  poses.push_back(testing::HalfMirrored(rig()));
+  for (const NamedPose& pose : poses) {
     const Frame frame = Must(pose.joints);
     std::array<float, 6> bounds = {INFINITY, INFINITY, INFINITY, -INFINITY, -INFINITY, -INFINITY};
     for (std::size_t v = 0; v < rig().vertices(); ++v) {

@@ -39,4 +39,25 @@ inline std::vector<NamedPose> LawPoses(const Rig& rig) {
   return poses;
 }
 
+// The last joint mirrored relative to the others.
+inline NamedPose HalfMirrored(const Rig& rig) {
+  NamedPose pose = {"half mirrored", BendPose(rig, 40)};
+  pose.joints.back() = ToFloat(Compose(ToDouble(pose.joints.back()), ScaleMotion({-1, 1, 1})));
+  return pose;
+}
+
+struct NamedMirror {
+  std::string name;
+  AffineD motion;
+};
+
+// Across two axes, in a point, and across a plane with rotation and translation.
+inline std::vector<NamedMirror> Mirrors() {
+  return {{"x", ScaleMotion({-1, 1, 1})},
+          {"z", ScaleMotion({1, 1, -1})},
+          {"point", ScaleMotion({-1, -1, -1})},
+          {"plane", Compose(RigidMotion({0.36, 0.48, 0.8}, 137, {0.3, -0.2, 0.1}),
+                            ScaleMotion({1, -1, 1}))}};
+}
+
 }  // namespace sinew::testing

@@ -71,6 +71,11 @@ std::vector<Corner> Corners(const Rig& rig, const CorReferenceParams& params) {
   return corners;
 }
 
+// -1 for the mirror image of a rotation.
+double Sign(const AffineD& m) {
+  return Determinant(Linear(m)) < 0 ? -1 : 1;
+}
+
 }  // namespace
 
 std::vector<Vec3d> CorCentres(const Rig& rig, const CorReferenceParams& params) {
@@ -103,11 +108,11 @@ std::vector<Vec3d> CorCentres(const Rig& rig, const CorReferenceParams& params) 
 
 std::vector<Vec3d> CorPosed(std::span<const Vec3d> points, std::span<const Vec3d> centres,
                             const Influences& influences, std::span<const AffineD> skin) {
-  std::vector<Matrix> rotations;
+  std::vector<Matrix> factors;  // orthogonal
   std::vector<Eigen::Quaterniond> quaternions;
   for (const AffineD& m : skin) {
-    rotations.emplace_back(Eigen::Map<const Matrix>(RotationBySvd(Linear(m)).m.data()));
-    quaternions.emplace_back(Eigen::Matrix3d(rotations.back()));
+    factors.emplace_back(Eigen::Map<const Matrix>(OrthogonalBySvd(Linear(m)).m.data()));
+    quaternions.emplace_back(Eigen::Matrix3d(Sign(m) * factors.back()));
   }
   std::vector<Vec3d> posed;
   for (std::size_t v = 0; v < points.size(); ++v) {
@@ -121,11 +126,12 @@ std::vector<Vec3d> CorPosed(std::span<const Vec3d> points, std::span<const Vec3d
       const double w = influences.weights(v)[k];
       sum += (quaternions[j].dot(pivot) < 0 ? -w : w) * quaternions[j].coeffs();
       linear += w * ToEigen(Apply(skin[j], points[v]));
-      mean += w * rotations[j];
+      mean += w * factors[j];
     }
     const Eigen::Matrix3d rotation =
         Eigen::Quaterniond(Eigen::Vector4d(sum.normalized())).toRotationMatrix();
-    const Eigen::Vector3d p = linear + (rotation - mean) * ToEigen(points[v] - centres[v]);
+    const double sign = Sign(skin[bindings.front()]);
+    const Eigen::Vector3d p = linear + (sign * rotation - mean) * ToEigen(points[v] - centres[v]);
     posed.push_back({p.x(), p.y(), p.z()});
   }
   return posed;

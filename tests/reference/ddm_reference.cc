@@ -79,6 +79,14 @@ Eigen::Matrix3d RotationOf(const Eigen::Matrix3d& h) {
   return u * svd.matrixV().transpose();
 }
 
+Eigen::Matrix3d LinearOf(const AffineD& m) {
+  return Eigen::Map<const Eigen::Matrix<double, 3, 4, Eigen::RowMajor>>(m.m.data()).leftCols<3>();
+}
+
+double Sign(const Eigen::Matrix3d& m) {
+  return m.determinant() < 0 ? -1 : 1;
+}
+
 }  // namespace
 
 DdmMesh MeshOf(const Rig& rig) {
@@ -232,8 +240,10 @@ std::vector<DdmReference::Transform> DdmReference::Transforms(std::size_t vertex
   for (const AffineD& matrix : skin) {
     Transform m = Eigen::Map<const Eigen::Matrix<double, 3, 4, Eigen::RowMajor>>(matrix.m.data());
     if (enhanced) {
-      // M = Mr Ms with Mr rigid and Ms the scale and shear about the pivot; D moves by Ms u - u.
-      const Eigen::Matrix3d r = RotationOf(m.leftCols<3>());
+      // M = Mr Ms with Mr rigid, or its mirror image, and Ms the scale and shear about the pivot; D
+      // moves by Ms u - u.
+      const double sign = Sign(m.leftCols<3>());
+      const Eigen::Matrix3d r = sign * RotationOf(sign * m.leftCols<3>());
       const Eigen::Vector3d t = m * pivot.homogeneous() - r * pivot;
       const Eigen::Vector3d scaled = r.transpose() * (m * u.homogeneous() - t);
       m.leftCols<3>() = r;
@@ -274,9 +284,8 @@ Eigen::Matrix3d DdmReference::Covariance(std::size_t v) const {
 Eigen::Matrix3d DdmReference::Blended(std::size_t vertex, std::span<const AffineD> skin) const {
   const auto v = static_cast<Eigen::Index>(vertex);
   const auto rotation = [&](Eigen::Index j) {
-    const Mat3d linear = Linear(skin[static_cast<std::size_t>(j)]);
-    return Eigen::Quaterniond(RotationOf(
-        Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>>(linear.m.data())));
+    const Eigen::Matrix3d linear = LinearOf(skin[static_cast<std::size_t>(j)]);
+    return Eigen::Quaterniond(RotationOf(Sign(linear) * linear));
   };
   Eigen::Index strongest = 0;
   mesh_.weights.row(v).maxCoeff(&strongest);
@@ -286,7 +295,13 @@ Eigen::Matrix3d DdmReference::Blended(std::size_t vertex, std::span<const Affine
     const Eigen::Vector4d q = rotation(j).coeffs();
     sum += psi_[9](v, j) * (q.dot(pivot) < 0 ? -1.0 : 1.0) * q;
   }
-  return Eigen::Quaterniond(sum.normalized()).toRotationMatrix();
+  return SignOf(vertex, skin) * Eigen::Quaterniond(sum.normalized()).toRotationMatrix();
+}
+
+double DdmReference::SignOf(std::size_t vertex, std::span<const AffineD> skin) const {
+  Eigen::Index strongest = 0;
+  mesh_.weights.row(static_cast<Eigen::Index>(vertex)).maxCoeff(&strongest);
+  return Sign(LinearOf(skin[static_cast<std::size_t>(strongest)]));
 }
 
 // The inverse transpose of the affine fit, its determinant normalised: cof(h) K.
@@ -299,7 +314,7 @@ Eigen::Matrix3d DdmReference::Affine(std::size_t v, const Eigen::Matrix3d& h,
   for (int r = 0; r < 3; ++r) {
     cofactor.row(r) = a.row((r + 1) % 3).cross(a.row((r + 2) % 3));
   }
-  return cofactor * scaled / scaled.determinant();
+  return SignOf(v, skin) * cofactor * scaled / scaled.determinant();
 }
 
 Eigen::Vector3d DdmReference::EvaluateVertex(std::size_t v, std::span<const AffineD> skin,
@@ -308,7 +323,8 @@ Eigen::Vector3d DdmReference::EvaluateVertex(std::size_t v, std::span<const Affi
   const std::vector<Transform> full = Transforms(v, skin, false);
   const Eigen::Vector3d u = ToEigen(mesh_.rest[v]), d = u - p_[v];
   const Fit fit = FitVertex(v, transforms);
-  if (variant_ == 0) return RotationOf(fit.h) * d + fit.q;
+  const double sign = SignOf(v, skin);
+  if (variant_ == 0) return sign * (RotationOf(sign * fit.h) * d) + fit.q;
   if (variant_ == 1) return Affine(v, fit.h, skin) * d + fit.q;
   if (variant_ == 2) return Blended(v, skin) * d + fit.q;
   Eigen::Matrix3d turned = Eigen::Matrix3d::Zero(), carried = turned;
@@ -347,7 +363,8 @@ std::vector<double> DdmReference::Distinctness(std::span<const AffineD> skin) co
   for (std::size_t v = 0; v < mesh_.rest.size(); ++v) {
     const Fit fit = FitVertex(v, Transforms(v, skin, false));
     const Eigen::Vector3d s = fit.h.jacobiSvd().singularValues();
-    ratios.push_back((s[1] + (fit.h.determinant() < 0 ? -s[2] : s[2])) / s.norm());
+    const double side = SignOf(v, skin) * fit.h.determinant() < 0 ? -1 : 1;
+    ratios.push_back((s[1] + side * s[2]) / s.norm());
   }
   return ratios;
 }

@@ -89,6 +89,8 @@ class DdmReference {
   Eigen::Matrix3d Covariance(std::size_t v) const;
   Fit FitVertex(std::size_t v, const std::vector<Transform>& transforms) const;
   Eigen::Matrix3d Blended(std::size_t v, std::span<const AffineD> skin) const;
+  // -1 where the strongest joint mirrors, else 1.
+  double SignOf(std::size_t v, std::span<const AffineD> skin) const;
   Eigen::Matrix3d Affine(std::size_t v, const Eigen::Matrix3d& h,
                          std::span<const AffineD> skin) const;
   Eigen::Vector3d EvaluateVertex(std::size_t v, std::span<const AffineD> skin, bool enhanced) const;

@@ -75,14 +75,22 @@ Vec3d Posed(const Blended& sum, const Vec3d& rest) {
 
 }  // namespace
 
-Mat3d RotationBySvd(const Mat3d& a) {
-  Eigen::Matrix3d m = Eigen::Map<const Matrix>(a.m.data());
-  if (m.determinant() < 0) m.col(0) = -m.col(0);
+Mat3d OrthogonalBySvd(const Mat3d& a) {
+  const Eigen::Matrix3d m = Eigen::Map<const Matrix>(a.m.data());
   const Eigen::JacobiSVD<Eigen::Matrix3d> svd(m, Eigen::ComputeFullU | Eigen::ComputeFullV);
-  const double side = (svd.matrixU() * svd.matrixV().transpose()).determinant() < 0 ? -1 : 1;
-  Mat3d rotation;
-  Eigen::Map<Matrix>(rotation.m.data()) =
-      svd.matrixU() * Eigen::Vector3d(1, 1, side).asDiagonal() * svd.matrixV().transpose();
+  const bool mirrors = m.determinant() < 0;
+  const bool factors = (svd.matrixU() * svd.matrixV().transpose()).determinant() < 0;
+  Mat3d orthogonal;
+  Eigen::Map<Matrix>(orthogonal.m.data()) =
+      svd.matrixU() * Eigen::Vector3d(1, 1, mirrors == factors ? 1 : -1).asDiagonal() *
+      svd.matrixV().transpose();
+  return orthogonal;
+}
+
+Mat3d RotationBySvd(const Mat3d& a) {
+  Mat3d rotation = OrthogonalBySvd(a);
+  const double sign = Determinant(rotation) < 0 ? -1 : 1;
+  for (double& v : rotation.m) v *= sign;
   return rotation;
 }
 

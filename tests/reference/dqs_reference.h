@@ -25,8 +25,9 @@ std::vector<Vec3d> DqsByParent(std::span<const Vec3d> rest, const Influences& in
                                std::span<const AffineD> skin,
                                std::span<const std::uint32_t> parent);
 
-// The orthogonal factor of a matrix by SVD, determinant +1. A mirror is taken as one of the x axis
-// and stays in the stretch.
+// The orthogonal factor of a matrix by SVD; of a singular one, that with determinant +1.
+Mat3d OrthogonalBySvd(const Mat3d& a);
+// The same, times -1 if the matrix mirrors: a rotation.
 Mat3d RotationBySvd(const Mat3d& a);
 
 }  // namespace sinew::reference

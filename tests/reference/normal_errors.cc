@@ -115,7 +115,7 @@ NormalError MeasureRecomputed(TubeMethod method, TubePose pose, const TubeMesh& 
       testing::ValueOrDie(NormalFinisher::Bind(RigSurface(rig, *posed.layout), Task()));
   std::vector<Vec3f> normals(rig.vertices());
   AlignedVector<float> scratch(finisher.scratch_floats());
-  finisher.Run(*posed.layout, posed.skin, posed.blocks, scratch,
+  finisher.Run(*posed.layout, posed.rig(), posed.blocks, scratch,
                {.normals = std::as_writable_bytes(std::span(normals))}, Task());
   std::vector<Vec3d> got;
   for (const Vec3f& n : normals) got.push_back(ToDouble(n));

@@ -24,6 +24,10 @@ Matrix RotationOf(const AffineD& m) {
   return Eigen::Map<const Matrix>(RotationBySvd(Linear(m)).m.data());
 }
 
+Matrix OrthogonalOf(const AffineD& m) {
+  return Eigen::Map<const Matrix>(OrthogonalBySvd(Linear(m)).m.data());
+}
+
 Vec3d Origin(const Rig& rig, std::size_t binding) {
   return Translation(Inverse(rig.bindings()[binding].inverse_bind));
 }
@@ -81,14 +85,14 @@ Vec3d RotationCentre(const Rig& rig, std::span<const AffineD> skin,
   Eigen::VectorXd right = Eigen::VectorXd::Zero(rows.rows());
   const auto translation = [&](std::size_t e) {
     const Vec3d c = Origin(rig, e);
-    return Eigen::Vector3d(ToEigen(Apply(skin[e], c)) - RotationOf(skin[e]) * ToEigen(c));
+    return Eigen::Vector3d(ToEigen(Apply(skin[e], c)) - OrthogonalOf(skin[e]) * ToEigen(c));
   };
   Eigen::Index row = 0;
   for (std::size_t a = 0; a < terms.size(); ++a) {
     for (std::size_t b = a + 1; b < terms.size(); ++b, row += 6) {
       const double weight = std::sqrt(terms[a].weight * terms[b].weight);
       const std::size_t i = terms[a].binding, j = terms[b].binding;
-      const Matrix turn = RotationOf(skin[i]) - RotationOf(skin[j]);
+      const Matrix turn = OrthogonalOf(skin[i]) - OrthogonalOf(skin[j]);
       rows.middleRows(row, 3) = weight * turn;
       right.segment(row, 3) = weight * (translation(j) - translation(i) - turn * ToEigen(expected));
       rows.middleRows(row + 3, 3) = weight * kTau * Matrix::Identity();
@@ -115,11 +119,12 @@ std::vector<Vec3d> SphericalBlend(const Rig& rig, std::span<const AffineD> skin,
       const Eigen::Matrix3d rotation = RotationOf(skin[term.binding]);
       const Eigen::Quaterniond q(rotation);
       blended += (q.dot(pivot) < 0 ? -1 : 1) * term.weight * q.coeffs();
-      rotations += term.weight * rotation;
+      rotations += term.weight * OrthogonalOf(skin[term.binding]);
       linear = linear + term.weight * Apply(skin[term.binding], points[v]);
     }
+    const double sign = Determinant(Linear(skin[terms.front().binding])) < 0 ? -1 : 1;
     const Eigen::Matrix3d rotation =
-        Eigen::Quaterniond(Eigen::Vector4d(blended.normalized())).toRotationMatrix();
+        sign * Eigen::Quaterniond(Eigen::Vector4d(blended.normalized())).toRotationMatrix();
     posed.push_back(linear + FromEigen((rotation - rotations) * ToEigen(points[v] - r)));
   }
   return posed;

@@ -149,8 +149,8 @@ class FieldInPose {
         posed_(field,
                {.joints = pose_,
                 .skin = {},
+                .signs = {},
                 .rotations = {},
-                .mirrored = {},
                 .dual_quats = {},
                 .controls = {}},
                muscles) {}

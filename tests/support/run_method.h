@@ -26,7 +26,15 @@ struct PosedMesh {
   std::shared_ptr<const BlockLayout> layout;
   AlignedVector<PointBlock> blocks;
   std::vector<Affine> skin;   // [E] as in PosedRig
+  std::vector<float> signs;   // [E] as in PosedRig
   std::vector<Vec3d> points;  // [V] the blocks in file order
+
+  PosedRig rig() const {
+    PosedRig posed;
+    posed.skin = skin;
+    posed.signs = signs;
+    return posed;
+  }
 };
 
 inline std::vector<Vec3d> FileOrder(const BlockLayout& layout, std::span<const PointBlock> blocks) {
@@ -63,6 +71,7 @@ PosedMesh RunMethod(const Rig& rig, const typename M::Params& params,
   const DenormalGuard guard;
   const PosedRig posed = buffer.Compute(tables, {.joints = pose}, true);
   mesh.skin.assign(posed.skin.begin(), posed.skin.end());
+  mesh.signs.assign(posed.signs.begin(), posed.signs.end());
   mesh.blocks.resize(mesh.layout->blocks());
   AlignedVector<float> scratch(method.Facts().scratch_floats);
   method.Run({.layout = *mesh.layout,

@@ -115,7 +115,7 @@ StageFacts Cor::Facts() const {
 
 void Cor::Run(const StageFrame& frame) const {
   const std::span<float> stretch = frame.scratch.first(bindings * kStretchFloats);
-  FillStretch(frame.posed, stretch);
+  FillStretch(frame.posed, frame.posed.signs, stretch);
   const CentreBlendKernelArgs args = {
       .pair_offset = table.joints.offset.data(),
       .pair_entry = table.joints.entry.data(),
@@ -123,6 +123,7 @@ void Cor::Run(const StageFrame& frame) const {
       .translation_weights = table.weights.data(),
       .skin = frame.posed.skin.front().m.data(),
       .dual_quats = frame.posed.dual_quats.front().real.data(),
+      .signs = frame.posed.signs.data(),
       .stretch = stretch.data(),
       .centre = centres.data(),
       .in = frame.in.front().x,

@@ -28,8 +28,10 @@ DdmJoint MakeJoint(const PosedRig& posed, std::size_t e, bool enhanced) {
   DdmJoint joint{};
   std::copy(skin.m.begin(), skin.m.end(), joint.affine);
   for (std::size_t i = 0; i < 9; ++i) {
-    joint.linear[i] = enhanced ? posed.rotations[e].m[i] : skin.m[i / 3 * 4 + i % 3];
+    joint.linear[i] =
+        enhanced ? posed.signs[e] * posed.rotations[e].m[i] : skin.m[i / 3 * 4 + i % 3];
   }
+  joint.sign = posed.signs[e];
   if (!posed.dual_quats.empty()) {
     const auto& real = posed.dual_quats[e].real;
     std::copy(real.begin(), real.end(), joint.quaternion);
@@ -165,7 +167,7 @@ void DdmTables::RunWeights(const StageFrame& frame, bool enhanced) const {
   const std::span<float> stretch = frame.scratch.subspan(chunks * unpacked);
   if (variant == 4) {
     std::fill(stretch.begin(), stretch.end(), 0.0f);
-    if (enhanced) FillStretch(frame.posed, stretch);
+    if (enhanced) FillStretch(frame.posed, frame.posed.signs, stretch);
   }
   const float* const skin = frame.posed.skin.front().m.data();
   // Blocks [begin, end) of weights that start with pair `first`.
@@ -177,10 +179,10 @@ void DdmTables::RunWeights(const StageFrame& frame, bool enhanced) const {
     if (variant == 5) {
       LinearBlendKernel({offset, entry, weights, skin, in, out}, begin, end);
     } else {
-      CentreBlendKernel(
-          {offset, entry, turn, weights, skin, frame.posed.dual_quats.front().real.data(),
-           stretch.data(), centroid.data() + first_block * 3 * kLanes, in, out},
-          begin, end);
+      CentreBlendKernel({offset, entry, turn, weights, skin,
+                         frame.posed.dual_quats.front().real.data(), frame.posed.signs.data(),
+                         stretch.data(), centroid.data() + first_block * 3 * kLanes, in, out},
+                        begin, end);
     }
   };
   frame.task.For(blocks(), kGrain, [&](std::size_t begin, std::size_t end) {

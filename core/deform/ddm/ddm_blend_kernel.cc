@@ -51,7 +51,8 @@ HWY_INLINE void DdmBlendBlock(const DdmBlendKernelArgs& args, std::size_t b) {
     }
     for (int r = 0; r < 3; ++r) (pivot_point[r] + q[r]).Store(out + 16 * r);
   } else {
-    const PackPoint turned = Rotate(blend, {arm[0], arm[1], arm[2]});
+    const Pack sign = Pack::Set(pivot.sign);
+    const PackPoint turned = Rotate(blend, {sign * arm[0], sign * arm[1], sign * arm[2]});
     ((pivot_point[0] + q[0]) + turned.x).Store(out);
     ((pivot_point[1] + q[1]) + turned.y).Store(out + 16);
     ((pivot_point[2] + q[2]) + turned.z).Store(out + 32);

@@ -128,9 +128,11 @@ HWY_INLINE std::uint32_t DdmBlock(const DdmKernelArgs& args, std::size_t b) {
     for (int c = 0; c < 3; ++c) sums.h[3 * r + c] = NegMulAdd(sums.q[r], pc[c], sums.h[3 * r + c]);
   }
 
+  const Pack sign = Pack::Set(pivot.sign);
   Pack rotation[9];
   PackMask sharp, near;
   if constexpr (kFit == Fit::kNearestRotation) {
+    for (Pack& v : sums.h) v = sign * v;
     sharp = Gt(NearestRotation16(sums.h, rotation), Pack::Set(kMinDen));
     near = sharp;
     if constexpr (kBlend) {
@@ -160,6 +162,7 @@ HWY_INLINE std::uint32_t DdmBlock(const DdmKernelArgs& args, std::size_t b) {
   const float* const in = (args.in == nullptr ? args.rest : args.in) + 48 * b;
   Pack arm[3], turned[3];
   LoadArm(in, rest, pc, arm);
+  for (Pack& v : arm) v = sign * v;
   for (int r = 0; r < 3; ++r) turned[r] = Dot3(rotation + 3 * r, arm, 1);
   if constexpr (kFit == Fit::kAffine && kBlend) {
     const PackMask formed = Gt(Pack::Load(args.fit + kDdmFitFields * 16 * b + 96), Pack::Zero());

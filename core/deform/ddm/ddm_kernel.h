@@ -10,9 +10,10 @@ namespace sinew {
 // Per-frame values of one binding.
 struct DdmJoint {
   float affine[12];     // row-major 3x4, for centred rest points
-  float linear[9];      // row-major, for moments: the affine's linear part or (enhanced) rotation
-  float quaternion[4];  // its rotation, unit, w x y z
-  float padding[7];
+  float linear[9];      // row-major, for moments: the affine's linear part or (enhanced) s R of it
+  float quaternion[4];  // R, unit, w x y z
+  float sign;           // s of signed_rotation.h
+  float padding[6];
 };
 static_assert(sizeof(DdmJoint) == 128);
 
@@ -38,7 +39,8 @@ inline constexpr std::size_t kDdmFitFields = 7;
 // With y_j = affine_j rest, e_j = y_j - y_pivot, pc = sum_j psi_j (in `centroid`):
 //   q = sum_j (linear_j psi_j + omega_j e_j)
 //   H = sum_j (linear_j P_j + e_j psi_j^T) - q pc^T
-//   R = nearest rotation of H; or, with `fit`, cof(H) fit, and the blended rotation where flat
+//   R = s * nearest rotation of s H, s the pivot's sign; or, with `fit`, s cof(H) fit, and s *
+//       blended rotation where flat
 //   out = y_pivot + q' - R pc,   q' = (1 - alpha) q + alpha sum_j w'_j (linear_j pc + e_j)
 struct DdmKernelArgs {
   const std::uint32_t* pair_offset;  // [B + 1]
@@ -51,7 +53,7 @@ struct DdmKernelArgs {
   const float* in;  // [B][3][16] points; `in` - rest is also rotated by R; null: rest
   float* out;
   float alpha;
-  bool guard;  // also leave lanes whose R is more than 60 degrees from the blended quaternion
+  bool guard;  // also leave lanes whose s R is more than 60 degrees from the blended quaternion
 };
 
 // Blocks [begin, end). left[b - begin] gets the lanes of a block (bit i = lane i) that need more
@@ -68,8 +70,8 @@ inline constexpr std::size_t kDdmBlendFields = 4;
 enum DdmBlendField { kBlendPsi0, kBlendPsi1, kBlendPsi2, kBlendOmega, kBlendTurn };
 
 // With y_j, e_j and pc of DdmKernelArgs: out = y_pivot + sum_j (linear_j psi_j + omega_j e_j) - R
-// pc, R the rotation of sum_j w_j s_j quaternion_j (s = sign of its product with the pivot's), or
-// with `matrices` sum_j w_j linear_j as it is.
+// pc, R the pivot's sign times the rotation of sum_j w_j s_j quaternion_j (s = sign of its product
+// with the pivot's), or with `matrices` sum_j w_j linear_j as it is.
 struct DdmBlendKernelArgs {
   const std::uint32_t* pair_offset;  // [B + 1]
   const std::uint16_t* pair_entry;   // [pairs] bindings, pivot first

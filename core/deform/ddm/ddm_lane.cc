@@ -202,6 +202,10 @@ Vec3f DdmLane(const DdmKernelArgs& args, std::size_t block, std::size_t lane) {
   const double qv[3] = {sums.q.x, sums.q.y, sums.q.z};
   const double pv[3] = {centroid.x, centroid.y, centroid.z};
   for (std::size_t i = 0; i < 9; ++i) sums.h.m[i] -= qv[i / 3] * pv[i % 3];
+  const double sign = double{pivot.sign};
+  if (args.fit == nullptr) {
+    for (double& v : sums.h.m) v *= sign;
+  }
   // Opposite quaternions of equal weight cancel: use the pivot's.
   if (!(Norm(sums.blend) > 1e-6)) {
     for (std::size_t i = 0; i < 4; ++i) sums.blend[i] = double{pivot.quaternion[i]};
@@ -222,7 +226,7 @@ Vec3f DdmLane(const DdmKernelArgs& args, std::size_t block, std::size_t lane) {
   }
   Vec3d arm = {-pc.x, -pc.y, -pc.z};
   if (args.in != nullptr) arm = arm + (Column(args.out + 48 * block, lane) - rest);
-  return ToFloat(moved + Multiply(rotation, arm));
+  return ToFloat(moved + sign * Multiply(rotation, arm));
 }
 
 }  // namespace sinew

@@ -10,7 +10,6 @@
 #include "core/deform/delta_mush/detail_kernel.h"
 #include "core/deform/method/scratch.h"
 #include "core/surface/normals_kernel.h"
-#include "core/surface/skin_sides.h"
 #include "core/surface/surface_point.h"
 
 namespace sinew {
@@ -71,9 +70,7 @@ struct Smoothed {
 // How a block's pivot joint transforms detail.
 struct PivotJoint {
   PivotJoint(const PosedRig& posed, std::uint16_t binding)
-      : side(SideOf(posed.skin[binding])),
-        mirror(posed.mirrored[binding] != 0 ? -1.0f : 1.0f),
-        rotation(posed.rotations[binding]) {}
+      : side(posed.signs[binding]), rotation(posed.rotations[binding]) {}
 
   // Face normals flip when a joint mirrors; the surface itself does not.
   Vec3f Along(const DetailFrame& f, float t, float b, float n) const {
@@ -82,17 +79,13 @@ struct PivotJoint {
             t * f.tangent.y + b * f.bitangent.y + out * f.normal.y,
             t * f.tangent.z + b * f.bitangent.z + out * f.normal.z};
   }
-  // PosedRig represents a mirror as one of bind space's x axis; a nearly singular joint does not
-  // count as mirrored.
   Vec3f Turned(float x, float y, float z) const {
     const auto& m = rotation.m;
-    const float mirrored = mirror * x;
-    return {m[0] * mirrored + m[1] * y + m[2] * z, m[3] * mirrored + m[4] * y + m[5] * z,
-            m[6] * mirrored + m[7] * y + m[8] * z};
+    return {side * (m[0] * x + m[1] * y + m[2] * z), side * (m[3] * x + m[4] * y + m[5] * z),
+            side * (m[6] * x + m[7] * y + m[8] * z)};
   }
 
-  float side;    // -1 if the joint mirrors and winding flips
-  float mirror;  // -1 if `rotation` belongs to the mirrored matrix
+  float side;  // -1 if the joint mirrors
   const Mat3& rotation;
 };
 

@@ -9,7 +9,7 @@
 #include "core/deform/dqs/dqs_kernel.h"
 #include "core/deform/kernels/linear_blend_kernel.h"
 #include "core/deform/method/stretch.h"
-#include "core/solve/rotation.h"
+#include "core/rig/signed_rotation.h"
 
 namespace sinew {
 namespace {
@@ -25,7 +25,8 @@ constexpr double kSamePose = 3 - 1e-6;          // Closeness of rotations 0.001 
 // Rotation of a binding in the rest pose; the identity where bind and rest pose agree.
 Mat3d RestRotation(const Rig& rig, const Binding& binding) {
   const AffineD& rest = rig.skeleton().rest_model()[binding.joint];
-  return NearestRotation(Linear(Compose(rest, binding.inverse_bind))).rotation;
+  const Mat3d skin = Linear(Compose(rest, binding.inverse_bind));
+  return Factor(skin, SignOf(skin)).rotation;
 }
 
 // tr(A^T B): larger for closer rotations.
@@ -184,7 +185,9 @@ void Dqs::Run(const StageFrame& frame) const {
   const std::span<float> linear = frame.scratch.first(linear_floats);
   const std::span<float> stretch = frame.scratch.subspan(linear_floats, bindings * kStretchFloats);
   const std::span<float> signs = frame.scratch.last(sign_order.size());
-  FillStretch(frame.posed, stretch);
+  // The blend depends only on where each joint moves a point and on its quaternion, not on how a
+  // motion is split, so a mirror may stay in the stretch.
+  FillStretch(frame.posed, {}, stretch);
   FillSigns(frame.posed, sign_order, sign_parent, signs);
   const LinearBlendKernelArgs linear_args = {
       .pair_offset = table.joints.offset.data(),

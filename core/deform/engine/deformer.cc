@@ -371,7 +371,7 @@ absl::Status Deformer::EvaluateChecked(const Pose& pose, FrameOut& out, Workspac
   SINEW_RETURN_IF_ERROR(Write(*layout_, points, out, task));
   if (out.muscles != nullptr) *out.muscles = PoseMuscles(muscles_, pose.joints, posed.controls);
   if (!out.normals.empty() || !out.tangents.empty()) {
-    normals_->Run(*layout_, posed.skin, points,
+    normals_->Run(*layout_, posed, points,
                   std::span(workspace.scratch).first(normals_->scratch_floats()),
                   {.normals = out.normals, .tangents = out.tangents}, task);
   }

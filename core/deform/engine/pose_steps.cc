@@ -2,12 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
+
+#include "core/rig/signed_rotation.h"
 
 namespace sinew {
 namespace {
 
 // tolerance for rounding of the poses, in steps
 constexpr double kSlack = 1e-3;
+
+// Mirrors of the whole figure are no motion: no step leads from one side to the other.
+double SignOfRoot(std::span<const Affine> joints) {
+  return SignOf(Linear(ToDouble(joints.front())));
+}
 
 double StepsOf(const PoseDistance& distance, double degrees, double step_length) {
   double steps = std::max(distance.degrees / degrees, distance.stretch / kStepStretch);
@@ -21,7 +29,7 @@ PoseSteps::PoseSteps(const PosedRigTables& tables, const StreamState& state, con
                      double step_length)
     : to_(to), from_joints_(state.joints), from_controls_(state.controls) {
   double steps = 0;
-  if (!state.empty()) {
+  if (!state.empty() && SignOfRoot(state.joints) == SignOfRoot(to.joints)) {
     path_.emplace_back(tables.parent, start(), to_);
     steps = StepsOf(path_.back().Distance(), kStepDegrees, step_length);
   }
@@ -30,6 +38,11 @@ PoseSteps::PoseSteps(const PosedRigTables& tables, const StreamState& state, con
     path_.clear();
     from_joints_.clear();
     for (const AffineD& joint : tables.rest) from_joints_.push_back(ToFloat(joint));
+    if (SignOfRoot(from_joints_) != SignOfRoot(to.joints)) {
+      for (Affine& joint : from_joints_) {
+        for (float& v : joint.m) v = -v;
+      }
+    }
     from_controls_ = tables.control_defaults;
     path_.emplace_back(tables.parent, start(), to_);
     steps = std::min(StepsOf(path_.back().Distance(), kReplayDegrees, step_length),

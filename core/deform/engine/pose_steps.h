@@ -23,8 +23,9 @@ struct StreamState {
 // Limits of one step: rotation of a joint relative to its parent, and change of stretch;
 // translation is limited by the stages.
 inline constexpr double kStepDegrees = 5, kStepStretch = 0.25;
-// A pose more than kMaxSteps away is reached from rest instead, in at most kMaxReplaySteps steps,
-// which limits the cost of one pose.
+// A pose more than kMaxSteps away, or mirrored relative to the last, is reached from rest instead,
+// in at most kMaxReplaySteps steps, which limits the cost of one pose. Where the pose mirrors the
+// root, so does the rest pose.
 inline constexpr std::size_t kMaxSteps = 12, kMaxReplaySteps = 90;
 inline constexpr double kReplayDegrees = 2;
 

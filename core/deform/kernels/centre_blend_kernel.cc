@@ -24,7 +24,8 @@ void CentreBlendBlocks(const CentreBlendKernelArgs& args, std::size_t begin, std
     const PackPoint d = {u.x - p.x, u.y - p.y, u.z - p.z};
     PackQuat rotation = {Pack::Zero(), Pack::Zero(), Pack::Zero(), Pack::Zero()};
     PackPoint moved = {Pack::Zero(), Pack::Zero(), Pack::Zero()};
-    const float* pivot = args.dual_quats + std::size_t{args.pair_entry[args.pair_offset[b]]} * 8;
+    const std::size_t first = args.pair_entry[args.pair_offset[b]];
+    const float* pivot = args.dual_quats + first * 8;
     for (std::uint32_t k = args.pair_offset[b]; k < args.pair_offset[b + 1]; ++k) {
       const std::size_t entry = args.pair_entry[k];
       const float* q = args.dual_quats + entry * 8;
@@ -35,7 +36,8 @@ void CentreBlendBlocks(const CentreBlendKernelArgs& args, std::size_t begin, std
       AddMoved(w, args.skin + entry * 12, p, moved);
       if (stretch[9] != 0.0f) AddStretched(w, stretch, d, moved);
     }
-    const PackPoint turned = Rotate(rotation, d);
+    const Pack s = Pack::Set(args.signs[first]);
+    const PackPoint turned = Rotate(rotation, {s * d.x, s * d.y, s * d.z});
     StorePoint({turned.x + moved.x, turned.y + moved.y, turned.z + moved.z}, args.out + b * 48);
   }
 }

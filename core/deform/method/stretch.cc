@@ -7,13 +7,14 @@
 
 namespace sinew {
 
-void FillStretch(const PosedRig& posed, std::span<float> stretch) {
+void FillStretch(const PosedRig& posed, std::span<const float> signs, std::span<float> stretch) {
   constexpr float kRigid = 2e-6f;  // |M - R| of matrices composed in float32
   for (std::size_t e = 0; e < posed.skin.size(); ++e) {
     const std::span<float> s = stretch.subspan(e * kStretchFloats, kStretchFloats);
+    const float sign = signs.empty() ? 1.0f : signs[e];
     float largest = 0;
     for (std::size_t i = 0; i < 9; ++i) {
-      s[i] = posed.skin[e].m[i / 3 * 4 + i % 3] - posed.rotations[e].m[i];
+      s[i] = posed.skin[e].m[i / 3 * 4 + i % 3] - sign * posed.rotations[e].m[i];
       largest = std::max(largest, std::abs(s[i]));
     }
     s[9] = largest > kRigid ? 1.0f : 0.0f;

@@ -8,13 +8,14 @@ namespace sinew {
 
 struct PosedRig;
 
-// Row per binding: 9 of M - R row-major, 1 if any of them is significant, 2 unused.
+// Row per binding: 9 of M - s R row-major, 1 if any of them is significant, 2 unused.
 inline constexpr std::size_t kStretchFloats = 12;
 
 // M is the linear part of posed.skin, R of posed.rotations. A row is significant if it exceeds the
 // rounding of matrices composed in float.
 //
+//    signs    [E] s, usually posed.signs; empty: all 1
 //    stretch  [E][kStretchFloats]
-void FillStretch(const PosedRig& posed, std::span<float> stretch);
+void FillStretch(const PosedRig& posed, std::span<const float> signs, std::span<float> stretch);
 
 }  // namespace sinew

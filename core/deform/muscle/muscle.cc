@@ -8,7 +8,6 @@
 #include "core/base/status.h"
 #include "core/deform/method/scratch.h"
 #include "core/surface/normals_kernel.h"
-#include "core/surface/skin_sides.h"
 #include "core/surface/surface_point.h"
 
 namespace sinew {
@@ -86,7 +85,6 @@ void MuscleStage::Run(const StageFrame& frame) const {
   });
   FillFaceNormals(surface, packed, face_normals, frame.task);
   frame.task.For(anchored(), kAnchorGrain, [&](std::size_t begin, std::size_t end) {
-    SkinSides sides(frame.posed.skin);
     for (std::size_t a = begin; a < end; ++a) {
       float amount = 0;
       for (std::uint32_t k = anchor_offset[a]; k < anchor_offset[a + 1]; ++k) {
@@ -99,7 +97,7 @@ void MuscleStage::Run(const StageFrame& frame) const {
                       a + 1);
       Vec3f normal;
       if (!SurfaceNormal(surface, packed.data(), face_normals.data(), a, sum, normal)) amount = 0;
-      amount *= sides.Of(frame.layout.pivot[anchor_lane[a] / kLanes]);
+      amount *= frame.posed.signs[frame.layout.pivot[anchor_lane[a] / kLanes]];
       moves[a * 4] = amount * normal.x;
       moves[a * 4 + 1] = amount * normal.y;
       moves[a * 4 + 2] = amount * normal.z;

@@ -15,7 +15,6 @@
 #include "core/simd/vec4.h"
 #include "core/surface/mean_value.h"
 #include "core/surface/part_triangles.h"
-#include "core/surface/skin_sides.h"
 #include "core/surface/surface_faces.h"
 
 namespace sinew {
@@ -259,17 +258,16 @@ void Relax::Run(const StageFrame& frame) const {
     GatherPoints(*this, frame.in, origin, begin, end, start);
   });
   const bool flipped =
-      std::ranges::any_of(frame.posed.skin, [](const Affine& skin) { return SideOf(skin) < 0; }) ||
+      std::ranges::any_of(frame.posed.signs, [](float sign) { return sign < 0; }) ||
       std::ranges::any_of(inside_out, [](std::uint8_t flag) { return flag != 0; });
   for (std::uint32_t pass = 0; pass < iterations; ++pass) {
     frame.task.For(groups(), kGroupGrain, [&](std::size_t begin, std::size_t end) {
-      SkinSides sides(frame.posed.skin);
       alignas(64) float outside[kLanes];
       std::ranges::fill(outside, 1.0f);
       for (std::size_t g = begin; g < end; ++g) {
         for (std::size_t i = 0; flipped && i < kLanes; ++i) {
           const std::size_t p = std::min(g * kLanes + i, points() - 1);
-          const float side = sides.Of(frame.layout.pivot[point_lane[p] / kLanes]);
+          const float side = frame.posed.signs[frame.layout.pivot[point_lane[p] / kLanes]];
           outside[i] = inside_out[p] != 0 ? -side : side;
         }
         const std::size_t first = std::size_t{group_steps[g]} * kLanes;

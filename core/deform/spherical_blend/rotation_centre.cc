@@ -13,9 +13,12 @@ Eigen::Map<const Matrix> View(const Mat3d& m) {
   return Eigen::Map<const Matrix>(m.m.data());
 }
 
+// s R of signed_rotation.h.
 Mat3d Rotation(const PosedRig& posed, std::size_t binding) {
   Mat3d r;
-  for (std::size_t i = 0; i < 9; ++i) r.m[i] = posed.rotations[binding].m[i];
+  for (std::size_t i = 0; i < 9; ++i) {
+    r.m[i] = double{posed.signs[binding]} * double{posed.rotations[binding].m[i]};
+  }
   return r;
 }
 

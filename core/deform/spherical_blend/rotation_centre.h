@@ -15,13 +15,13 @@ inline constexpr double kCentreFade = 1e-2;
 
 // p -> rotation p + translation.
 struct RigidPart {
-  Mat3d rotation;
+  Mat3d rotation;  // mirrored with its joint
   Vec3d translation;
 };
 
 // Rigid part of a binding's motion, with scale and shear taken about `origin`, its joint's bind
-// origin: [R | M c - R c], equal to M if M is rigid. Rest points and origin are relative to the
-// layout's centre.
+// origin: [s R | M c - s R c], equal to M if M is rigid or its mirror image. Rest points and origin
+// are relative to the layout's centre.
 RigidPart RigidPartOf(const PosedRig& posed, std::size_t binding, const Vec3d& origin);
 
 // argmin over r of sum_{a<b} |m_a r - m_b r|^2 + kCentreFade^2 |r - expected|^2. Never singular;
@@ -32,9 +32,9 @@ Vec3d CentreOf(std::span<const RigidPart> motions, const Vec3d& expected);
 // A row of `relations`: the motion of a binding relative to a pivot binding.
 inline constexpr std::size_t kRelationFloats = 16;
 
-// With R the pivot's rotation and m the RigidPartOf: E = R^T R_joint - I (9, row-major), R^T
-// (m_joint - m_pivot) 0 (3), quaternion w x y z of I + E with w >= 0 (4). All derived from one
-// quaternion in double, because differences of nearly equal rotations cancel.
+// With R the pivot's rotation, s its sign and m the RigidPartOf: E = R^T R_joint - I (9,
+// row-major), s R^T (m_joint - m_pivot) 0 (3), quaternion w x y z of I + E with w >= 0 (4). All
+// derived from one quaternion in double, because differences of nearly equal rotations cancel.
 void FillRelation(const PosedRig& posed, std::size_t pivot, const Vec3d& pivot_origin,
                   std::size_t joint, const Vec3d& joint_origin, std::span<float> relation);
 

@@ -178,6 +178,7 @@ void SphericalBlend::Run(const StageFrame& frame) const {
       .weights = table.weights.data(),
       .skin = frame.posed.skin.front().m.data(),
       .rotations = frame.posed.rotations.front().m.data(),
+      .signs = frame.posed.signs.data(),
       .relations = relations.data(),
       .expected = per_set() ? nullptr : expected.front().x,
       .set_centres = centres.data(),

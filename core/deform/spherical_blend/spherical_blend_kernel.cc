@@ -118,7 +118,9 @@ HWY_INLINE void BlendBlock(const SphericalBlendKernelArgs& args, std::size_t b) 
   }
   PackPoint centre = expected;
   if constexpr (kOwnCentres) centre = Centre(turn, sums, expected, args.fade);
-  const PackPoint more = Excess(q, turn, {u.x - centre.x, u.y - centre.y, u.z - centre.z});
+  const Pack s = Pack::Set(args.signs[pivot]);
+  const PackPoint more =
+      Excess(q, turn, {s * (u.x - centre.x), s * (u.y - centre.y), s * (u.z - centre.z)});
   const float* r = args.rotations + pivot * 9;
   StorePoint({moved.x + RowTimes(r, more), moved.y + RowTimes(r + 3, more),
               moved.z + RowTimes(r + 6, more)},

@@ -6,11 +6,11 @@
 
 namespace sinew {
 
-// out = sum_j w_j M_j u + (R - sum_j w_j R_j) (u - r), u = in, R the rotation of the blended
-// quaternion; sums run pivot first, then ascending. With `expected` the centre r is the vertex's
-// own, argmin sum_{a<b} w_a w_b (|m_a r - m_b r|^2 + fade^2 |r - expected|^2); else that of its
-// set. Everything except M u is computed relative to the pivot, so that nearly equal rotations do
-// not cancel.
+// out = sum_j w_j M_j u + s (R - sum_j w_j R_j) (u - r), u = in, R the rotation of the blended
+// quaternion, s the pivot's sign; sums run pivot first, then ascending. With `expected` the centre
+// r is the vertex's own, argmin sum_{a<b} w_a w_b (|m_a r - m_b r|^2 + fade^2 |r - expected|^2);
+// else that of its set. Everything except M u is computed relative to the pivot, so that nearly
+// equal rotations do not cancel.
 struct SphericalBlendKernelArgs {
   const std::uint32_t* pair_offset;    // [B + 1]
   const std::uint16_t* pair_entry;     // [pairs] bindings
@@ -18,6 +18,7 @@ struct SphericalBlendKernelArgs {
   const float* weights;                // [pairs][16], 64-byte aligned
   const float* skin;                   // [E][12] M row-major 3x4, finite
   const float* rotations;              // [E][9] row-major
+  const float* signs;                  // [E] s of signed_rotation.h
   const float* relations;              // [.][16] of FillRelation
   const float* expected;               // [B][3][16] or null, 64-byte aligned
   const float* set_centres;            // [S][3] where expected is null

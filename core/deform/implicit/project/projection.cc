@@ -15,7 +15,7 @@
 #include "core/deform/method/scratch.h"
 #include "core/deform/method/vertex_status.h"
 #include "core/rig/bones.h"
-#include "core/solve/rotation.h"
+#include "core/rig/signed_rotation.h"
 
 namespace sinew {
 namespace {
@@ -379,11 +379,8 @@ std::vector<Mat3d> TurnsOf(std::span<const Affine> bind, std::span<const Affine>
   std::vector<Mat3d> turns;
   for (std::size_t b = 0; b < posed.size(); ++b) {
     const Mat3d motion = Linear(Compose(ToDouble(posed[b]), Inverse(ToDouble(bind[b]))));
-    // Of a mirrored part: the reflection of a rotation, which unlike the nearest one is unique.
-    const double sign = Determinant(motion) < 0 ? -1 : 1;
-    Mat3d turn{.m = {}};
-    if (!Flattens(motion)) turn = Times(sign, NearestRotation(Times(sign, motion)).rotation);
-    turns.push_back(turn);
+    const SignedRotation factor = Factor(motion, SignOf(motion));
+    turns.push_back(Flattens(motion) ? Mat3d{.m = {}} : Times(factor.sign, factor.rotation));
   }
   return turns;
 }

@@ -56,7 +56,7 @@ struct ProjectionInput {
 void Project(const ProjectionInput& input, const StageFrame& frame,
              ProjectionCounts* counts = nullptr);
 
-// [parts] the nearest orthogonal matrix of each part's motion from the bind pose; 0 where the part
+// [parts] s R (signed_rotation.h) of each part's motion from the bind pose; 0 where the part
 // is scaled to zero.
 //
 //    bind, posed  [parts] PosedField::PartFrames of both poses

@@ -62,7 +62,7 @@ TEST(PosedRig, ZeroScaledJointUsesAncestorRotation) {
       for (std::size_t i = 0; i < 9; ++i) {
         EXPECT_EQ(posed.rotations[j].m[i], static_cast<float>(want.m[i])) << every << " " << j;
       }
-      EXPECT_EQ(posed.mirrored[j], 0);
+      EXPECT_EQ(posed.signs[j], 1);
     }
   }
 }
@@ -78,23 +78,24 @@ TEST(PosedRig, DeepChainWithoutRotationsIsFast) {
   EXPECT_EQ(posed.rotations.back().m, Mat3{}.m);
 }
 
-TEST(PosedRig, MarksMirroredRotations) {
+TEST(PosedRig, SignsMarkMirroredJoints) {
   const Rig rig = TubeRig({.joints = 3});
   const auto tables = PosedRigTables::Create(rig, {});
   PosedRigBuffer buffer;
-  const auto mirrored = [&](std::span<const Affine> pose) {
-    const auto span = buffer.Compute(tables, {.joints = pose}, true).mirrored;
-    return std::vector<int>(span.begin(), span.end());
+  const auto signs = [&](std::span<const Affine> pose) {
+    const auto span = buffer.Compute(tables, {.joints = pose}, false).signs;
+    return std::vector<float>(span.begin(), span.end());
   };
   const auto rest = RestPose(rig);
-  EXPECT_EQ(mirrored(rest), (std::vector<int>{0, 0, 0}));
-  EXPECT_EQ(mirrored(Moved(ScaleMotion({1, -1, 1}), rest)), (std::vector<int>{1, 1, 1}));
-  EXPECT_EQ(mirrored(Moved(ScaleMotion({1, 1, -0.01}), rest)), (std::vector<int>{0, 0, 0}))
-      << "nearly flat";
+  const std::vector<float> mirrored = {-1, -1, -1};
+  EXPECT_EQ(signs(rest), (std::vector<float>{1, 1, 1}));
+  EXPECT_EQ(signs(Moved(ScaleMotion({1, -1, 1}), rest)), mirrored);
+  EXPECT_EQ(signs(Moved(ScaleMotion({1, 1, -0.01}), rest)), mirrored) << "nearly flat";
   auto pose = Moved(ScaleMotion({-1, 1, 1}), rest);
   Flatten(pose[2]);
-  EXPECT_EQ(mirrored(pose), (std::vector<int>{1, 1, 1})) << "the last joint uses its parent's";
-  EXPECT_TRUE(buffer.Compute(tables, {.joints = pose}, false).mirrored.empty());
+  EXPECT_EQ(signs(pose), mirrored) << "the last joint uses its parent's";
+  pose[2] = ToFloat(Compose(ToDouble(pose[1]), ScaleMotion({1, 1, 0})));
+  EXPECT_EQ(signs(pose), mirrored) << "flattened";
 }
 
 TEST(PosedRig, CheckRejectsNonFiniteMatrices) {

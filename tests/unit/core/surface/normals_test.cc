@@ -34,7 +34,7 @@ std::vector<float> RunFinisher(const NormalFinisher& finisher, const PosedMesh& 
   std::vector<float> out(posed.layout->vertices * 3, std::nanf(""));
   AlignedVector<float> scratch(finisher.scratch_floats(), std::nanf(""));
   const DenormalGuard guard;
-  finisher.Run(*posed.layout, posed.skin, posed.blocks, scratch,
+  finisher.Run(*posed.layout, posed.rig(), posed.blocks, scratch,
                {.normals = std::as_writable_bytes(std::span(out))}, task);
   return out;
 }

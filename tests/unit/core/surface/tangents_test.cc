@@ -45,7 +45,7 @@ Surface Finish(const NormalFinisher& finisher, const PosedMesh& posed, const Tas
   out.tangents.resize(posed.layout->vertices);
   AlignedVector<float> scratch(finisher.scratch_floats(), std::nanf(""));
   const DenormalGuard guard;
-  finisher.Run(*posed.layout, posed.skin, posed.blocks, scratch,
+  finisher.Run(*posed.layout, posed.rig(), posed.blocks, scratch,
                {.normals = std::as_writable_bytes(std::span(out.normals)),
                 .tangents = std::as_writable_bytes(std::span(out.tangents))},
                task);
@@ -237,7 +237,7 @@ TEST(Tangents, SameBitsWithoutNormalsAndOnAnyThreads) {
   std::vector<Vec4f> alone(tube.vertices());
   AlignedVector<float> scratch(finisher.scratch_floats());
   const DenormalGuard guard;
-  finisher.Run(*posed.layout, posed.skin, posed.blocks, scratch,
+  finisher.Run(*posed.layout, posed.rig(), posed.blocks, scratch,
                {.tangents = std::as_writable_bytes(std::span(alone))}, Task());
   EXPECT_EQ(alone, both.tangents);
 }

@@ -84,6 +84,7 @@ struct BlendInput : testing::KernelInput {
                        .translation_weights = weights.data(),
                        .skin = skin.data(),
                        .dual_quats = quats.data(),
+                       .signs = signs.data(),
                        .stretch = stretch.data(),
                        .centre = centre.data(),
                        .in = in.data(),
@@ -97,6 +98,7 @@ struct BlendInput : testing::KernelInput {
   }
 
   AlignedVector<float> turn = Weights(0.6f), weights = Weights(0.5f), centre = Points(), skin;
+  std::vector<float> signs = {1, -1, -1, 1, 1, -1, 1, -1, 1};
 };
 
 TEST(CentreBlendKernel, SameBitsOnEveryInstructionSet) {

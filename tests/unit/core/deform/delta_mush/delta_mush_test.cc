@@ -50,7 +50,7 @@ Points Reference(const Rig& rig, const DeltaMushParams& params, std::span<const 
   return reference::DeltaMush(
       rig, params.laplacian == MushLaplacian::kCotangent, smooth, params.displacement,
       Skinned(rig, pose),
-      testing::PivotRotations(rig, SkinMatrices(rig, pose), reference::RotationBySvd));
+      testing::PivotRotations(rig, SkinMatrices(rig, pose), reference::OrthogonalBySvd));
 }
 
 // Where face normals are undefined, detail rotates with the joint: continuous just above and below

@@ -46,6 +46,9 @@ class Relaxing {
     const std::vector<Affine> matrices(rig_.bindings().size(), skin);
     PosedRig posed_rig;
     posed_rig.skin = matrices;
+    const std::vector<float> signs(matrices.size(),
+                                   static_cast<float>(SignOf(Linear(ToDouble(skin)))));
+    posed_rig.signs = signs;
     return testing::FileOrder(*layout_, testing::RunBound(relax_, *layout_, posed_rig, in));
   }
   const Relax& relax() const { return relax_; }
