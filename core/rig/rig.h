@@ -7,6 +7,7 @@
 #include <absl/status/statusor.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -72,7 +73,12 @@ class Rig {
   const Mesh& mesh() const { return mesh_; }
   const Skeleton& skeleton() const { return skeleton_; }
   std::span<const Binding> bindings() const { return bindings_; }
+  // One row for the vertices of a point whose own rows differ by rounding, see point_weights.h.
   const Influences& influences() const { return influences_; }
+  // Each vertex's own row, for linear blending.
+  const Influences& own_influences() const {
+    return own_influences_ ? *own_influences_ : influences_;
+  }
   std::span<const Control> controls() const { return controls_; }
   std::span<const Shape> shapes() const { return shapes_; }
   std::span<const Muscle> muscles() const { return muscles_; }
@@ -95,6 +101,7 @@ class Rig {
   Mesh mesh_;
   Skeleton skeleton_;
   Influences influences_;
+  std::optional<Influences> own_influences_;  // if they differ
   std::vector<Binding> bindings_;
   std::vector<Control> controls_;
   std::vector<Shape> shapes_;
