@@ -19,7 +19,7 @@ namespace sinew {
 inline constexpr std::uint32_t kMaxMushSteps = 1000;  // upper limit of `iterations`
 
 struct DeltaMush : MethodOf<DeltaMush, DeltaMushParams> {
-  static constexpr int kVersion = 3;
+  static constexpr int kVersion = 4;
   static constexpr std::string_view kSummary =
       "Smooths the posed mesh and restores the rest mesh's detail; turns rigid weights into soft "
       "bends.";

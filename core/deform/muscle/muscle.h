@@ -26,7 +26,7 @@ struct MuscleAnchor {
 };
 
 struct MuscleStage : MethodOf<MuscleStage, MuscleParams> {
-  static constexpr int kVersion = 4;
+  static constexpr int kVersion = 5;
   static constexpr std::string_view kSummary =
       "The rig's muscles swell as their joints bend and push the skin along its normals; fast, "
       "without contact.";
