@@ -286,12 +286,12 @@ std::size_t Rig::bytes() const {
   return bytes;
 }
 
-// Weights are sorted from strongest to weakest, ties by binding.
+// Weights are sorted from strongest to weakest.
 std::uint16_t StrongestBinding(const Rig& rig, std::size_t vertex) {
   const auto bindings = rig.influences().bindings(vertex);
   const auto weights = rig.influences().weights(vertex);
   std::uint16_t best = bindings.front();
-  for (std::size_t k = 1; k < bindings.size() && weights[k] == weights[0]; ++k) {
+  for (std::size_t k = 1; k < bindings.size() && weights[k] >= weights[0] - kTiedWeight; ++k) {
     if (rig.bindings()[bindings[k]].joint < rig.bindings()[best].joint) best = bindings[k];
   }
   return best;

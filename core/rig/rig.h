@@ -111,7 +111,11 @@ class Rig {
   std::string digest_;
 };
 
-// The binding with the largest weight of a vertex, ties by lower binding.
+// Weights that differ by at most this tie, so that rounding them to 8 bits does not change hands of
+// rings midway between two joints, which are common. Between 3/255 and 5/255, because the
+// difference of two such weights with the sum 1 is an odd multiple of 1/255.
+inline constexpr double kTiedWeight = 4.0 / 255;
+// The binding with the largest weight of a vertex, ties by lower joint.
 std::uint16_t StrongestBinding(const Rig& rig, std::size_t vertex);
 
 }  // namespace sinew

@@ -19,7 +19,7 @@
 namespace sinew {
 
 struct Implicit : MethodOf<Implicit, ImplicitParams> {
-  static constexpr int kVersion = 15;
+  static constexpr int kVersion = 16;
   static constexpr std::string_view kSummary =
       "Skin that keeps its volume and touches itself without intersecting; use after dqs or dqs | "
       "bulge_free.";
