@@ -54,12 +54,14 @@ std::vector<std::uint32_t> GroupsByPosition(const Mesh& mesh,
   index.reserve(mesh.vertices());
   std::vector<Cell> cells;
   std::vector<Vec3f> leading;  // lexicographically first of each cell: independent of the order
+  cells.reserve(mesh.vertices());
+  leading.reserve(mesh.vertices());
   std::vector<std::uint32_t> group(mesh.vertices());
   for (std::uint32_t v = 0; v < group.size(); ++v) {
     const Vec3f& u = mesh.positions()[v];
     const Vec3d at = scale * (ToDouble(u) - mesh.minimum());
     const Cell cell{
-        classes[v],
+        classes.empty() ? 0 : classes[v],
         {static_cast<std::int32_t>(std::floor(at.x)), static_cast<std::int32_t>(std::floor(at.y)),
          static_cast<std::int32_t>(std::floor(at.z))}};
     const auto [entry, fresh] = index.try_emplace(cell, static_cast<std::uint32_t>(cells.size()));
@@ -99,7 +101,7 @@ WeldedPoints Numbered(std::vector<std::uint32_t> group) {
 WeldedPoints Weld(const Mesh& mesh) {
   const std::span<const std::uint32_t> own = mesh.weld();
   if (!own.empty()) return Numbered({own.begin(), own.end()});
-  return WeldByPosition(mesh, std::vector<std::uint32_t>(mesh.vertices(), 0));
+  return WeldByPosition(mesh, {});
 }
 
 WeldedPoints WeldByPosition(const Mesh& mesh, std::span<const std::uint32_t> classes) {

@@ -22,7 +22,7 @@ WeldedPoints Weld(const Mesh& mesh);
 // Vertices of one class within 1e-6 of the bounding-box diagonal (up to 1.7e-6 within a grid cell),
 // transitively. Independent of the order of vertices. O(V).
 //
-//    classes  [V] any numbers
+//    classes  [V] any numbers, or empty: one class
 WeldedPoints WeldByPosition(const Mesh& mesh, std::span<const std::uint32_t> classes);
 
 }  // namespace sinew

@@ -202,7 +202,9 @@ absl::StatusOr<Rig> Rig::Create(RigSource source) {
       MuscleTables muscle_tables,
       MuscleTables::Create(source.muscles, skeleton.rest_model(), source.controls.size()));
   SINEW_RETURN_IF_ERROR(CheckMuscleSizes(source.muscles, muscle_tables, mesh.diagonal()));
-  std::optional<Influences> united = PointWeights(influences, Weld(mesh));
+  std::optional<Influences> united;
+  // Rows of one binding are equal or have nothing in common.
+  if (influences.max_per_vertex() > 1) united = PointWeights(influences, Weld(mesh));
   Rig rig(std::move(mesh), std::move(skeleton), std::move(influences));
   if (united) {
     rig.own_influences_ = std::exchange(rig.influences_, *std::move(united));
