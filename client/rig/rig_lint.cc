@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <set>
 #include <span>
@@ -12,11 +13,26 @@
 #include "client/rig/rest_pose.h"
 #include "client/rig/rig_units.h"
 #include "client/rig/vertex_influences.h"
+#include "core/rig/point_weights.h"
 
 namespace sinew::cli {
 namespace {
 
 using client::Severity;
+
+// Largest difference of a joint's weight between two vertices.
+double Difference(std::span<const JointWeight> a, std::span<const JointWeight> b) {
+  double largest = 0;
+  for (std::size_t i = 0, k = 0; i < a.size() || k < b.size();) {
+    const bool in_a = k == b.size() || (i < a.size() && a[i].joint <= b[k].joint);
+    const bool in_b = i == a.size() || (k < b.size() && b[k].joint <= a[i].joint);
+    const double of_a = in_a ? double{a[i].weight} : 0, of_b = in_b ? double{b[k].weight} : 0;
+    largest = std::max(largest, std::abs(of_a - of_b));
+    i += in_a ? 1 : 0;
+    k += in_b ? 1 : 0;
+  }
+  return largest;
+}
 
 class Linter {
  public:
@@ -82,19 +98,20 @@ class Linter {
     AddCount(Severity::kInfo, unweighted, " vertices without weights follow the fallback joint");
   }
 
-  // Coincident vertices with different weights move apart and open a crack. `begin`: the mesh's
-  // first vertex.
+  // Coincident vertices with different weights move apart and open a crack. Smaller differences are
+  // rounding: such vertices are one point. `begin`: the mesh's first vertex.
   void CheckSeams(const client::Mesh& mesh, const RigInfluences& influences, std::size_t begin) {
     std::map<std::array<float, 3>, std::size_t> first;
     std::size_t split = 0;
     for (std::size_t v = 0; v < mesh.vertices(); ++v) {
       const float* p = &mesh.positions[3 * v];
       const std::size_t other = first.try_emplace({p[0], p[1], p[2]}, v).first->second;
-      const bool same = std::ranges::equal(influences.Of(begin + v), influences.Of(begin + other));
-      split += same ? 0 : 1;
+      const double difference = Difference(influences.Of(begin + v), influences.Of(begin + other));
+      split += difference > kSameWeight ? 1 : 0;
     }
     AddCount(Severity::kWarning, split,
-             " vertices coincide with one of different weights: such seams open when posed");
+             " vertices coincide with one whose weights differ by more than 0.001: such seams open "
+             "when posed");
   }
 
   void CheckBind(const client::Skin& skin) {

@@ -9,8 +9,9 @@
 namespace sinew::cli {
 
 // Faces that repeat a vertex, vertices without faces or weights, seams whose two sides have
-// different weights, mirrored and singular bind matrices, units that do not fit, and morph targets.
-// Field: "mesh 'NAME'", or empty. `rig` must be one that a server accepts. Cost O(size of the rig).
+// weights that differ by more than rounding, mirrored and singular bind matrices, units that do not
+// fit, and morph targets. Field: "mesh 'NAME'", or empty. `rig` must be one that a server accepts.
+// Cost O(size of the rig).
 std::vector<client::Problem> Lint(const client::RigData& rig);
 
 }  // namespace sinew::cli

@@ -116,4 +116,19 @@ absl::StatusOr<Influences> Influences::Create(InfluenceSource source, std::size_
   return result;
 }
 
+Influences Influences::Pick(std::span<const std::uint32_t> rows) const {
+  Influences picked;
+  picked.offsets_.reserve(rows.size() + 1);
+  picked.offsets_.push_back(0);
+  picked.bindings_.reserve(size());
+  picked.weights_.reserve(size());
+  for (const std::uint32_t v : rows) {
+    picked.bindings_.insert(picked.bindings_.end(), bindings(v).begin(), bindings(v).end());
+    picked.weights_.insert(picked.weights_.end(), weights(v).begin(), weights(v).end());
+    picked.offsets_.push_back(picked.bindings_.size());
+    picked.max_ = std::max(picked.max_, bindings(v).size());
+  }
+  return picked;
+}
+
 }  // namespace sinew

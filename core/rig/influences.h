@@ -39,6 +39,9 @@ class Influences {
   // message has the first vertex and the number of them.
   static absl::StatusOr<Influences> Create(InfluenceSource source, std::size_t bindings);
 
+  // Row v of the result is row rows[v] of this.
+  Influences Pick(std::span<const std::uint32_t> rows) const;
+
   std::size_t vertices() const { return offsets_.size() - 1; }
   std::size_t size() const { return bindings_.size(); }
   std::size_t max_per_vertex() const { return max_; }

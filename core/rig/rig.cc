@@ -10,6 +10,7 @@
 #include "core/base/median.h"
 #include "core/base/status.h"
 #include "core/rig/muscle_size.h"
+#include "core/rig/point_weights.h"
 
 namespace sinew {
 namespace {
@@ -201,7 +202,13 @@ absl::StatusOr<Rig> Rig::Create(RigSource source) {
       MuscleTables muscle_tables,
       MuscleTables::Create(source.muscles, skeleton.rest_model(), source.controls.size()));
   SINEW_RETURN_IF_ERROR(CheckMuscleSizes(source.muscles, muscle_tables, mesh.diagonal()));
+  std::optional<Influences> united;
+  // Rows of one binding are equal or have nothing in common.
+  if (influences.max_per_vertex() > 1) united = PointWeights(influences, Weld(mesh));
   Rig rig(std::move(mesh), std::move(skeleton), std::move(influences));
+  if (united) {
+    rig.own_influences_ = std::exchange(rig.influences_, *std::move(united));
+  }
   rig.bindings_ = std::move(source.bindings);
   rig.controls_ = std::move(source.controls);
   rig.shapes_ = std::move(source.shapes);
@@ -226,9 +233,9 @@ absl::StatusOr<Rig> Rig::Create(RigSource source) {
     AddValue(digest, binding.joint);
     AddValue(digest, binding.inverse_bind);
   }
-  digest.UpdateArray(rig.influences_.offsets());
-  digest.UpdateArray(rig.influences_.all_bindings());
-  digest.UpdateArray(rig.influences_.all_weights());
+  digest.UpdateArray(rig.own_influences().offsets());
+  digest.UpdateArray(rig.own_influences().all_bindings());
+  digest.UpdateArray(rig.own_influences().all_weights());
   for (const Control& control : rig.controls_) AddValue(digest, control.default_value);
   AddValue(digest, rig.shapes_.size());
   for (const Shape& shape : rig.shapes_) {
@@ -267,6 +274,7 @@ std::size_t Rig::bytes() const {
       (mesh_.face_offsets().size() + mesh_.face_vertices().size() + mesh_.weld().size()) *
           sizeof(std::uint32_t) +
       influences_.size() * 10 + influences_.offsets().size() * 8 +
+      (own_influences_ ? own_influences_->size() * 10 + own_influences_->offsets().size() * 8 : 0) +
       joints() * (2 * sizeof(AffineD) + 64) + bindings_.size() * sizeof(Binding);
   for (const Shape& shape : shapes_) {
     for (const ShapeTarget& target : shape.targets) {
@@ -280,12 +288,12 @@ std::size_t Rig::bytes() const {
   return bytes;
 }
 
-// Weights are sorted from strongest to weakest, and equal ones by binding.
+// Weights are sorted from strongest to weakest.
 std::uint16_t StrongestBinding(const Rig& rig, std::size_t vertex) {
   const auto bindings = rig.influences().bindings(vertex);
   const auto weights = rig.influences().weights(vertex);
   std::uint16_t best = bindings.front();
-  for (std::size_t k = 1; k < bindings.size() && weights[k] == weights[0]; ++k) {
+  for (std::size_t k = 1; k < bindings.size() && weights[k] >= weights[0] - kTiedWeight; ++k) {
     if (rig.bindings()[bindings[k]].joint < rig.bindings()[best].joint) best = bindings[k];
   }
   return best;

@@ -7,6 +7,7 @@
 #include <absl/status/statusor.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -72,7 +73,12 @@ class Rig {
   const Mesh& mesh() const { return mesh_; }
   const Skeleton& skeleton() const { return skeleton_; }
   std::span<const Binding> bindings() const { return bindings_; }
+  // One row for the vertices of a point whose own rows differ by rounding, see point_weights.h.
   const Influences& influences() const { return influences_; }
+  // Each vertex's own row, for linear blending.
+  const Influences& own_influences() const {
+    return own_influences_ ? *own_influences_ : influences_;
+  }
   std::span<const Control> controls() const { return controls_; }
   std::span<const Shape> shapes() const { return shapes_; }
   std::span<const Muscle> muscles() const { return muscles_; }
@@ -95,6 +101,7 @@ class Rig {
   Mesh mesh_;
   Skeleton skeleton_;
   Influences influences_;
+  std::optional<Influences> own_influences_;  // if they differ
   std::vector<Binding> bindings_;
   std::vector<Control> controls_;
   std::vector<Shape> shapes_;
@@ -104,9 +111,14 @@ class Rig {
   std::string digest_;
 };
 
-// The binding with the largest weight of a vertex. Ties go to the lower joint, then to the lower
-// binding, so that the order in which skins list their joints does not matter. (BlockLayout, whose
-// pivots only need to be the same every time, decides ties by binding alone.)
+// Weights that differ by at most this count as equal, so that rounding them to 8 bits does not move
+// the rings midway between two joints, which are common, from one joint to the other. Between 3/255
+// and 5/255, because the difference of two such weights with the sum 1 is an odd multiple of 1/255.
+inline constexpr double kTiedWeight = 4.0 / 255;
+
+// The binding with the largest weight of a vertex. Ties go to the lower joint, then to the stronger
+// binding. (BlockLayout, whose pivots only need to be the same every time, decides ties by binding
+// alone.)
 std::uint16_t StrongestBinding(const Rig& rig, std::size_t vertex);
 
 }  // namespace sinew

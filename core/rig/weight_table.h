@@ -1,6 +1,6 @@
 // weight_table.h - skin weights packed for kernels: 16 lanes of weights per (block, binding) pair.
 //
-// Shared by all methods that blend the rig's own influences (lbs, dqs, ...).
+// Shared by all methods that blend the rig's influences (lbs, dqs, ...).
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -22,7 +22,10 @@ struct WeightTable {
   // double; 0 keeps all. kCancelled.
   static absl::StatusOr<WeightTable> Create(const Rig& rig, const BlockLayout& layout,
                                             std::uint32_t max_influences, const Task& task);
-  // Upper limit of the bytes Create allocates and keeps.
+  // All weights of Rig::own_influences. kCancelled.
+  static absl::StatusOr<WeightTable> CreateOwn(const Rig& rig, const BlockLayout& layout,
+                                               const Task& task);
+  // Upper limit of the bytes that either allocates and keeps.
   static std::size_t CostBytes(const Rig& rig, const BlockLayout& layout);
 
   // For the Fields function of the method that contains it.

@@ -9,28 +9,19 @@
 #include <span>
 #include <vector>
 
+#include "core/mesh/weld.h"
 #include "core/rig/layout.h"
 #include "core/rig/rig.h"
 
 namespace sinew {
 
-// Partition of the vertices into points.
-struct WeldedPoints {
-  std::vector<std::uint32_t> point;  // [V] points are ordered by their first vertex
-  std::vector<std::uint32_t> first;  // [P] lowest vertex of a point
-
-  std::size_t points() const { return first.size(); }
-};
-
-// Welds vertices with equal numbers in the mesh's weld array. Without one: vertices of the whole
-// rig within 1e-6 of the bounding-box diagonal (up to 1.7e-6 within a grid cell) with equal weights
-// and equal shape offsets, transitively. Independent of the order of vertices. O(V + influences +
-// shape offsets).
+// Welds vertices with equal numbers in the mesh's weld array. Without one: vertices at one place
+// (see WeldByPosition) with equal weights and equal shape offsets. The rig has already given one
+// row of weights to vertices at one place whose own rows differ by rounding, see
+// core/rig/point_weights.h. O(V + influences + shape offsets).
 WeldedPoints Weld(const Rig& rig);
 // Additional bytes needed for the rig's shapes.
 std::size_t ShapeWeldBytes(const Rig& rig);
-// Welds by the mesh's own weld array, or by positions alone.
-WeldedPoints Weld(const Mesh& mesh);
 
 // Welded points ordered by their lowest lanes, so that loops over blocks are loops over points.
 struct PointOrder {

@@ -11,6 +11,7 @@ namespace sinew::reference {
 namespace {
 
 constexpr double kLean = 1, kSoft = 0.1, kLeastSoft = 0.01, kLeastSlope = 0.2;
+constexpr double kTied = 4.0 / 255, kTrace = 0.02;  // weights
 
 double Length(const Vec3d& v) {
   return std::sqrt(Dot(v, v));
@@ -135,10 +136,13 @@ class Projector {
 
   Level LevelOf(const Vec3d& rest, std::size_t v) const {
     Level level;
+    const auto carried = [&](std::size_t b) {
+      return limbs_.bind(b, rest).value < limbs_.reach[b] ? WeightOf(v, b) : 0;
+    };
     double most = 0;
-    for (std::size_t b = 0; b < parts(); ++b) {
-      if (!(limbs_.bind(b, rest).value < limbs_.reach[b]) || !(WeightOf(v, b) > most)) continue;
-      most = WeightOf(v, b);
+    for (std::size_t b = 0; b < parts(); ++b) most = std::max(most, carried(b));
+    for (std::size_t b = parts(); b-- > 0;) {
+      if (!(carried(b) > 0) || carried(b) < most - kTied) continue;
       level.owner = b;
       level.owned = true;
     }
@@ -191,10 +195,10 @@ class Projector {
 
   // Skin that two limbs share touches itself only where they turn it apart.
   double Fold(std::size_t v, std::size_t part, const Level& level) const {
-    if (!(WeightOf(v, part) > 0)) return 1;
+    const double shared = Step(WeightOf(v, part) / kTrace);
     const double cosine =
         Dot(Multiply(turn_[level.owner], level.inward), Multiply(turn_[part], level.inward));
-    return Step((0.98 - cosine) / (0.98 - 0.85));
+    return 1 - shared * (1 - Step((0.98 - cosine) / (0.98 - 0.85)));
   }
 
   double LeadOrInfinite(const Vec3d& rest, const Level& level, std::size_t b) const {

@@ -22,8 +22,12 @@ absl::StatusOr<BindCost> Lbs::Cost(const BindInput& input, const LbsParams&) {
 absl::StatusOr<Lbs> Lbs::Bind(const BindInput& input, const LbsParams& params, Task& task) {
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   Lbs lbs;
-  SINEW_ASSIGN_OR_RETURN(lbs.table,
-                         WeightTable::Create(input.rig, input.layout, params.max_influences, task));
+  // Truncation chooses joints, so both sides of a seam must choose from one row.
+  const std::size_t most = params.max_influences;
+  const bool all = most == 0 || input.rig.own_influences().max_per_vertex() <= most;
+  SINEW_ASSIGN_OR_RETURN(
+      lbs.table, all ? WeightTable::CreateOwn(input.rig, input.layout, task)
+                     : WeightTable::Create(input.rig, input.layout, params.max_influences, task));
   task.Advance(kBindWork * static_cast<double>(input.rig.influences().size()));
   return lbs;
 }

@@ -10,7 +10,7 @@
 namespace sinew {
 
 struct Lbs : MethodOf<Lbs, LbsParams> {
-  static constexpr int kVersion = 1;
+  static constexpr int kVersion = 2;
   static constexpr std::string_view kSummary =
       "Linear blend: fast and predictable; joints lose volume when bent and collapse when twisted.";
   static constexpr std::string_view kPaper = "Magnenat-Thalmann, Laperriere, Thalmann 1988";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "core/base/vectors.h"
@@ -20,6 +21,15 @@ float WeightOf(const Rig& rig, std::uint32_t v, std::uint32_t joint) {
     if (rig.bindings()[bindings[k]].joint == joint) sum += rig.influences().weights(v)[k];
   }
   return static_cast<float>(sum);
+}
+
+double Diagonal(std::span<const Vec3d> points) {
+  Vec3d least = points.front(), largest = points.front();
+  for (const Vec3d& p : points) {
+    least = {std::min(least.x, p.x), std::min(least.y, p.y), std::min(least.z, p.z)};
+    largest = {std::max(largest.x, p.x), std::max(largest.y, p.y), std::max(largest.z, p.z)};
+  }
+  return Length(largest - least);
 }
 
 void AddSkin(const Rig& rig, LimbSurface& surface) {
@@ -57,7 +67,7 @@ LimbSurface MakeLimbSurface(const Rig& rig, const WeldedPoints& welded) {
     const std::uint16_t binding = StrongestBinding(rig, v);
     surface.joint.push_back(rig.bindings()[binding].joint);
     surface.points.push_back(Apply(to_pose[binding], ToDouble(mesh.positions()[v])));
-    owned.emplace_back(surface.joint.back(), v);
+    if (welded.first[welded.point[v]] == v) owned.emplace_back(surface.joint.back(), v);
   }
   MakeRows(owned, rig.joints(), surface.vertex_offset, surface.vertices);
 
@@ -76,10 +86,16 @@ LimbSurface MakeLimbSurface(const Rig& rig, const WeldedPoints& welded) {
   std::partial_sum(count.begin(), count.end(), count.begin());
   surface.triangle_offset.assign(count.begin(), count.end() - 1);
   surface.triangles.resize(count.back());
+  surface.number.resize(count.back());
   for (const MeshPart& part : mesh.parts()) {
-    ForEachTriangle(mesh, part,
-                    [&](const Corners& t) { surface.triangles[count[owner(t)]++] = t; });
+    std::uint32_t number = 0;
+    ForEachTriangle(mesh, part, [&](const Corners& t) {
+      const std::uint32_t at = count[owner(t)]++;
+      surface.triangles[at] = t;
+      surface.number[at] = number++;
+    });
   }
+  surface.diagonal = Diagonal(surface.points);
   AddSkin(rig, surface);
   return surface;
 }
@@ -89,7 +105,7 @@ std::size_t LimbSurfaceBytes(const Rig& rig) {
   // Points, normals, sums, joints, rows and pairs, welding tables; triangles, with at most one pair
   // and one row entry per corner.
   return rig.vertices() * (3 * sizeof(Vec3d) + 160) +
-         corners * (12 + 3 * (8 + 4 + sizeof(LimbSurface::Skin))) +
+         corners * (16 + 3 * (8 + 4 + sizeof(LimbSurface::Skin))) +
          rig.joints() * (24 + 2 * sizeof(AffineD)) + rig.bindings().size() * sizeof(AffineD) +
          rig.influences().size() * 16;
 }

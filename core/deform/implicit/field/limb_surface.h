@@ -26,9 +26,12 @@ struct LimbSurface {
   std::vector<Vec3d> normals;        // [V] outward unit normals; 0 0 0 if no face has an area
   std::vector<std::uint16_t> joint;  // [V] of the strongest binding
   std::vector<std::uint32_t> vertex_offset;    // [J + 1] into vertices
-  std::vector<std::uint32_t> vertices;         // [V] by joint, ascending
+  std::vector<std::uint32_t> vertices;         // [P] one of each point, by joint, ascending
   std::vector<std::uint32_t> triangle_offset;  // [J + 1] into triangles
   std::vector<Corners> triangles;  // all corners of one joint; then those with mixed corners
+
+  std::vector<std::uint32_t> number;  // of each triangle, among those of its mesh
+  double diagonal = 0;                // of the bounding box of the points
 
   // A triangle with at least one corner of the joint.
   struct Skin {

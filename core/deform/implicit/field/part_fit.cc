@@ -136,7 +136,7 @@ PartFit FitPart(const LimbSurface& surface, const LimbBone& bone, std::size_t sa
   part.folded = skin.folded;
   const auto evenly = static_cast<std::size_t>(
       std::ceil((skin.area > 0 ? kSpread : 1) * static_cast<double>(samples)));
-  const auto spread = SpreadSamples(skin.drawn, evenly);
+  const auto spread = SpreadSamples(skin.drawn, evenly, surface.diagonal);
   part.samples = spread.size();
   if (spread.size() < kFewestSamples) return part;
   for (const SurfaceSample& s : spread) {

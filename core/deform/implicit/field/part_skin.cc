@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <random>
+#include <numeric>
 
 #include "core/base/vectors.h"
 #include "core/surface/rounded_face.h"
@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t kCandidates = 40;  // per sample
 constexpr double kCarried = 0.5,
-                 kCarriedBehind = 0.9;  // minimum weight of skin that belongs to a joint
-constexpr double kWeightRounding = 1e-6;
+                 kCarriedBehind = 0.9;           // minimum weight of skin that belongs to a joint
+constexpr double kWeightRounding = kTiedWeight;  // rings midway between two joints
 // Area relative to the median radius squared. A limb around its bone has 6 and more; below this it
 // is a patch that does not determine the limb.
 constexpr double kPatch = 1;
@@ -39,29 +39,67 @@ bool Carries(const LimbBone& bone, const Vec3d& at, double weight) {
   return weight >= (IsAlong(bone, at) ? kCarried : kCarriedBehind) - kWeightRounding;
 }
 
+// A point of a triangle, of those drawn uniformly over all triangles.
+struct Draw {
+  double order = 0;  // among all of them
+  std::size_t skin = 0;
+  double u = 0, v = 0;  // uniform in [0, 1)
+};
+
+// Numbers of one triangle. Steele, Lea & Flood 2014, splitmix64.
+class TriangleNumbers {
+ public:
+  explicit TriangleNumbers(std::uint32_t triangle) : state_(std::uint64_t{triangle} << 32) {}
+  // Uniform in [0, 1).
+  double Next() {
+    std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1.0p-53;
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+// About `count` points. Each triangle has its own numbers, and its points come at equal distances
+// of 1 / area in the common order: triangles that join or leave the skin change no other point and
+// no order.
+std::vector<Draw> DrawPoints(const LimbSurface& surface, std::span<const LimbSurface::Skin> skin,
+                             std::span<const double> areas, double count) {
+  const double total = std::accumulate(areas.begin(), areas.end(), 0.0);
+  std::vector<Draw> draws;
+  for (std::size_t i = 0; i < skin.size(); ++i) {
+    TriangleNumbers numbers(surface.number[skin[i].triangle]);
+    const double first = numbers.Next();
+    for (std::size_t k = 0; first + static_cast<double>(k) < areas[i] / total * count; ++k) {
+      const double u = numbers.Next(), v = numbers.Next();
+      draws.push_back({(first + static_cast<double>(k)) / areas[i], i, u, v});
+    }
+  }
+  std::ranges::stable_sort(draws, {}, &Draw::order);
+  return draws;
+}
+
 }  // namespace
 
 PartSkin DrawSkin(const LimbSurface& surface, const LimbBone& bone, std::size_t samples) {
   PartSkin part;
   const auto skin = surface.SkinOf(bone.joint);
-  std::vector<double> areas;  // cumulative, per triangle
+  std::vector<double> areas;
   areas.reserve(skin.size());
   for (const LimbSurface::Skin& s : skin) {
     const auto& t = surface.triangles[s.triangle];
     const Vec3d& a = surface.points[t[0]];
-    part.area += 0.5 * Length(Cross(surface.points[t[1]] - a, surface.points[t[2]] - a));
-    areas.push_back(part.area);
+    areas.push_back(0.5 * Length(Cross(surface.points[t[1]] - a, surface.points[t[2]] - a)));
+    part.area += areas.back();
   }
   if (part.area > 0) {
-    std::mt19937_64 random(0x51e3u + bone.joint);  // the same numbers everywhere
-    const auto next = [&] { return static_cast<double>(random() >> 11) * 0x1.0p-53; };
-    for (std::size_t i = 0; i < kCandidates * samples; ++i) {
-      const double at = next() * part.area, u = std::sqrt(next());
-      const double v = next();
-      const auto found = std::upper_bound(areas.begin(), areas.end(), at);
-      const auto place = std::min<std::ptrdiff_t>(found - areas.begin(),
-                                                  static_cast<std::ptrdiff_t>(areas.size()) - 1);
-      const LimbSurface::Skin& s = skin[static_cast<std::size_t>(place)];
+    const std::vector<Draw> draws =
+        DrawPoints(surface, skin, areas, static_cast<double>(kCandidates * samples));
+    for (const Draw& draw : draws) {
+      const LimbSurface::Skin& s = skin[draw.skin];
+      const double u = std::sqrt(draw.u), v = draw.v;
       const std::array<double, 3> weights = {1 - u, u * (1 - v), u * v};
       std::array<Vec3d, 3> corners, normals;
       SurfaceSample sample{};

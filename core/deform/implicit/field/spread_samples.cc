@@ -42,11 +42,12 @@ std::vector<SurfaceSample> Apart(std::span<const SurfaceSample> candidates, doub
 }  // namespace
 
 std::vector<SurfaceSample> SpreadSamples(std::span<const SurfaceSample> candidates,
-                                         std::size_t count) {
-  double high = 0;
+                                         std::size_t count, double unit) {
+  double extent = 0;
   for (const SurfaceSample& sample : candidates) {
-    high = std::max(high, Length(sample.point - candidates.front().point));
+    extent = std::max(extent, Length(sample.point - candidates.front().point));
   }
+  double high = extent > 0 ? unit * std::exp2(std::ceil(std::log2(extent / unit))) : 0;
   double low = kDuplicate * high;
   std::vector<SurfaceSample> samples = Apart(candidates, low, 2 * count);
   for (int step = 0; step < kBisections && samples.size() * 10 > count * 11; ++step) {

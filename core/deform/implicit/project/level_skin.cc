@@ -115,23 +115,27 @@ class Binder {
     }
   }
 
-  // The owner is the part that carries most of the point, of those whose support it is in.
+  // The owner is the part that carries most of the point, of those whose support it is in; of
+  // several that carry as much, the first.
   void BindPoint(std::size_t p, std::size_t i, const PartBlocks& parts) {
     BoundPoint& point = points_[p];
-    const PartBlock* owner = nullptr;
     double most = 0;
     for (const PartBlock& part : parts) {
+      if (IsNear(part, i)) most = std::max(most, WeightOf(p, part.part));
+    }
+    const PartBlock* owner = nullptr;
+    for (const PartBlock& part : parts) {
       const double weight = WeightOf(p, part.part);
-      if (!IsNear(part, i) || !(weight > most)) continue;
-      most = weight;
+      if (!IsNear(part, i) || !(weight > 0) || weight < most - kTiedWeight) continue;
       owner = &part;
+      break;
     }
     if (owner == nullptr) return;
     const Vec3d gradient = GradientOf(*owner, i);
     if (!(Length(gradient) > 0)) return;
     const float size = bind_pose_.Size(owner->part);
     point.owner = static_cast<std::uint16_t>(owner->part);
-    point.own_weight = static_cast<float>(most);
+    point.own_weight = static_cast<float>(WeightOf(p, owner->part));
     point.inward = ToFloat(-1 * Unit(gradient));
     point.level = owner->value[i] / size;
     const Vec3d from_bone = ToDouble(bind_pose_.FromBone(owner->part, ToFloat(rest_[p])));

@@ -24,6 +24,8 @@ constexpr std::size_t kGrain = 256;  // points
 // Cosines of 11 and 32 degrees: by less skin that two limbs share does not fold, from the second on
 // it may touch itself. Other angles from 18 and 45 degrees change no figure.
 constexpr double kNoFold = 0.98, kFold = 0.85;
+// Weight from which on skin counts as shared with a limb: some steps of 8-bit weights.
+constexpr double kTrace = 0.02;
 // Share of its distance from the skinned point that a tracked point keeps from step to step. At .8
 // the skin of a bend of 160 degrees overlaps half as much again; at 1 single points drift away.
 constexpr double kKept = 0.9;
@@ -279,9 +281,15 @@ class Projection {
     for (std::size_t k = level_.neighbours[ray.point]; k < level_.neighbours[ray.point + 1]; ++k) {
       if (level_.part[k] != part) continue;
       made.SoftenBy(level_.lead[k]);
-      if (level_.weight[k] > 0) made.strength *= Folds(ray, part);
+      const float shared = Shared(level_.weight[k]);
+      if (shared > 0) made.strength *= 1 + shared * (Folds(ray, part) - 1);
     }
     return made;
+  }
+
+  // Fades in, so that a trace of weight that rounding removes does not decide.
+  static float Shared(float weight) {
+    return static_cast<float>(SmoothStep(double{weight} / kTrace));
   }
 
   // Skin that two limbs share touches itself only where it folds: contact between them begins with

@@ -62,6 +62,18 @@ TEST(Lint, FindsEachProblem) {
   }
 }
 
+TEST(Lint, SeamsMayDifferByRounding) {
+  const auto warnings = [](float difference) {
+    client::RigData rig = Tube();
+    client::Mesh& mesh = rig.meshes[0];
+    std::copy_n(mesh.positions.begin() + 3, 3, mesh.positions.begin());  // one ring, equal weights
+    mesh.skin.influence_weights[0] -= difference;
+    return Messages(rig, Severity::kWarning);
+  };
+  EXPECT_THAT(warnings(0.9e-3F), IsEmpty());
+  EXPECT_THAT(warnings(2e-3F), Contains(::testing::HasSubstr("1 vertices coincide")));
+}
+
 TEST(RigTraits, CountsTheTube) {
   const RigTraits facts = CountRig(Tube());
   ASSERT_EQ(facts.meshes.size(), 1U);

@@ -54,6 +54,13 @@ v1::Rig WithoutSkin(std::uint32_t vertices, std::uint32_t others) {
   return rig;
 }
 
+// Weights of a small mesh make the rig look for seams.
+v1::Rig WithoutSkinBesideWeights(std::uint32_t vertices) {
+  v1::Rig rig = WithoutSkin(vertices, 0);
+  *rig.add_meshes() = testing::TubeRig().meshes(0);
+  return rig;
+}
+
 v1::Rig WithManyInfluences() {
   v1::Rig rig = ScarceRig(2'000);
   v1::Skin& skin = *rig.mutable_meshes(0)->mutable_skin();
@@ -158,6 +165,7 @@ TEST(ParsingMemory, StaysBelowWhatIsCounted) {
       {"scarce", ScarceRig(65'537)},
       {"no skin", WithoutSkin(65'537, 0)},
       {"no skin, two meshes", WithoutSkin(65'537, 3)},
+      {"no skin beside weights", WithoutSkinBesideWeights(65'537)},
       {"influences", WithManyInfluences()},
       {"triangles", WithFaces(65'537, 3)},
       {"polygons", WithFaces(6'600, 40)},

@@ -72,6 +72,40 @@ TEST(Implicit, KeepsRestAndRigidMotion) {
   EXPECT_GE(moved.Count(VertexStatus::kNotDisplaced), 2592u);
 }
 
+// As a file stores weights in bytes, the error of the sum with either joint.
+RigSource RoundedWeights(RigSource source, std::uint32_t with_error) {
+  InfluenceSource& influences = source.influences;
+  for (std::size_t v = 0; v + 1 < influences.offsets.size(); ++v) {
+    const std::uint64_t begin = influences.offsets[v], end = influences.offsets[v + 1];
+    float sum = 0;
+    std::uint64_t last = begin;
+    for (std::uint64_t k = begin; k < end; ++k) {
+      influences.weights[k] = std::round(255 * influences.weights[k]) / 255;
+      sum += influences.weights[k];
+      if (influences.bindings[k] == with_error) last = k;
+    }
+    influences.weights[last] += 1 - sum;
+  }
+  return source;
+}
+
+// Rings midway between two joints keep their owner, and the fields their samples.
+TEST(Implicit, RoundedWeightsChangeLittle) {
+  for (const testing::TubeWeights weights :
+       {testing::TubeWeights::kSmooth, testing::TubeWeights::kRigid}) {
+    const RigSource source = testing::TubeSource({.joints = 4, .weights = weights});
+    const Rig rig = testing::MakeRig(source);
+    const auto pose = testing::BendPose(rig, 50);
+    const Ran exact = Deformed(rig, {}, pose);
+    for (const std::uint32_t with_error : {1U, 2U}) {
+      const Ran rounded = Deformed(testing::MakeRig(RoundedWeights(source, with_error)), {}, pose);
+      const double skinned = testing::MaxDistance(exact.start, rounded.start);
+      EXPECT_GT(skinned, 1e-4);
+      EXPECT_LE(testing::MaxDistance(exact.points, rounded.points), 5 * skinned);
+    }
+  }
+}
+
 // Levels belong to the mesh in its bind pose, whatever the rest pose is.
 TEST(Implicit, KeepsBindPose) {
   RigSource source = testing::CanonicalCylinderSource();

@@ -117,7 +117,7 @@ TEST(SpreadSamples, RespectsCountAndDistance) {
     candidates.push_back({s.points[i], s.normals[i]});
   }
   for (const std::size_t count : {std::size_t{10}, std::size_t{50}, std::size_t{100}}) {
-    const auto spread = SpreadSamples(candidates, count);
+    const auto spread = SpreadSamples(candidates, count, 7);
     EXPECT_GE(spread.size() * 10, count * 9);
     EXPECT_LE(spread.size() * 10, count * 11);
     double nearest = 1e9;
@@ -138,7 +138,7 @@ TEST(SpreadSamples, SamplesBothSidesOfThinSheet) {
     const double up = i % 2 == 0 ? 1 : -1;
     candidates.push_back({{random.Next(), random.Next(), 0.02 * up}, {0, 0, up}});
   }
-  const auto spread = SpreadSamples(candidates, 60);
+  const auto spread = SpreadSamples(candidates, 60, 1);
   const auto above = std::ranges::count_if(spread, [](const auto& s) { return s.normal.z > 0; });
   EXPECT_GE(above, 24);
   EXPECT_LE(above, 36);
@@ -146,11 +146,11 @@ TEST(SpreadSamples, SamplesBothSidesOfThinSheet) {
 
 TEST(SpreadSamples, AcceptsAllOfFewCandidates) {
   const SurfaceSample one = {{1, 2, 3}, {1, 0, 0}};
-  EXPECT_EQ(SpreadSamples(std::vector<SurfaceSample>{}, 50).size(), 0u);
-  EXPECT_EQ(SpreadSamples(std::vector(9, one), 50).size(), 1u);
+  EXPECT_EQ(SpreadSamples(std::vector<SurfaceSample>{}, 50, 1).size(), 0u);
+  EXPECT_EQ(SpreadSamples(std::vector(9, one), 50, 1).size(), 1u);
   const SurfaceSample two = {{2, 2, 3}, {1, 0, 0}}, close = {{2, 2.009, 3}, {1, 0, 0}};
-  EXPECT_EQ(SpreadSamples(std::vector{one, two, one, two}, 50).size(), 2u);
-  EXPECT_EQ(SpreadSamples(std::vector{one, two, close}, 50).size(), 2u);
+  EXPECT_EQ(SpreadSamples(std::vector{one, two, one, two}, 50, 1).size(), 2u);
+  EXPECT_EQ(SpreadSamples(std::vector{one, two, close}, 50, 1).size(), 2u);
 }
 
 TEST(LimbBones, CanonicalLimb) {
