@@ -88,7 +88,8 @@ class SceneReader {
     return builder_.OrderNodes();
   }
 
-  // Joints are the nodes that bones name, in the order of the node tree.
+  // Joints are the nodes that bones name, in the order of the node tree, and behind them the nodes
+  // of meshes that none of them carries.
   absl::Status ReadSkeleton() {
     std::vector<bool> is_joint(nodes_.size(), false);
     std::vector<std::pair<std::string, std::uint32_t>> bones;
@@ -108,30 +109,47 @@ class SceneReader {
     for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
       if (is_joint[n]) wanted.push_back(n);
     }
-    const std::vector<std::int32_t> joint_of_node = builder_.AddJoints(wanted);
+    for (std::uint32_t n = 0; n < nodes_.size() && !bones.empty(); ++n) {
+      if (!is_joint[n] && !PartsOf(n, false).empty()) wanted.push_back(n);
+    }
+    joint_of_node_ = builder_.AddJoints(wanted);
     for (const auto& [name, node] : bones)
-      joint_of_bone_[name] = static_cast<std::uint32_t>(joint_of_node[node]);
+      joint_of_bone_[name] = static_cast<std::uint32_t>(joint_of_node_[node]);
     return absl::OkStatus();
+  }
+
+  // The meshes of a node with bones, or those without.
+  std::vector<const aiMesh*> PartsOf(std::uint32_t node, bool with_bones) const {
+    std::vector<const aiMesh*> parts;
+    for (unsigned i = 0; i < nodes_[node]->mNumMeshes; ++i) {
+      const unsigned index = nodes_[node]->mMeshes[i];
+      if (index >= source_.mNumMeshes) continue;
+      const aiMesh* part = source_.mMeshes[index];
+      if ((part->mNumBones > 0) == with_bones) parts.push_back(part);
+    }
+    return parts;
   }
 
   absl::Status ReadMeshes() {
     for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
       const SceneNode& node = builder_.scene->nodes[n];
-      std::vector<const aiMesh*> parts;
-      for (unsigned i = 0; i < nodes_[n]->mNumMeshes; ++i) {
-        const unsigned index = nodes_[n]->mMeshes[i];
-        if (index >= source_.mNumMeshes) return InvalidArgument(node.path, ": mesh ", index);
-        const aiMesh& part = *source_.mMeshes[index];
-        if (part.mNumBones == 0 && !(allow_no_skin_ && joint_of_bone_.empty())) {
-          out_.problems.push_back(
-              Lost(absl::StrCat("mesh '", part.mName.C_Str(), "' without skin"), node.path));
-        } else {
-          parts.push_back(&part);
-        }
+      if (const auto parts = PartsOf(n, true); !parts.empty()) {
+        SINEW_ASSIGN_OR_RETURN(SourceMesh mesh,
+                               ReadAssimpMesh(parts, node.path, joint_of_bone_, out_.problems));
+        builder_.AddMesh(n, node.name, std::move(mesh));
       }
-      if (parts.empty()) continue;
-      SINEW_ASSIGN_OR_RETURN(SourceMesh mesh,
-                             ReadAssimpMesh(parts, node.path, joint_of_bone_, out_.problems));
+      const bool has_skins = !joint_of_bone_.empty();
+      const auto parts = PartsOf(n, false);
+      if (parts.empty() || (!has_skins && !allow_no_skin_)) continue;
+      SINEW_ASSIGN_OR_RETURN(SourceMesh mesh, ReadAssimpMesh(parts, node.path, {}, out_.problems));
+      if (has_skins) {
+        const auto joint = static_cast<std::uint32_t>(joint_of_node_[n]);
+        BindToCarrier({.node = n, .to_carrier = {}}, joint, 0, mesh.mesh);
+        out_.problems.push_back({Severity::kInfo,
+                                 absl::StrCat("a mesh without skin, which follows the joint '",
+                                              out_.rig.joints[joint].name, "'"),
+                                 node.path});
+      }
       builder_.AddMesh(n, node.name, std::move(mesh));
     }
     return absl::OkStatus();
@@ -144,6 +162,7 @@ class SceneReader {
   ImportedScene& out_ = builder_.out;
   std::vector<const aiNode*> nodes_;  // parallel to those of the builder
   std::unordered_map<std::string, std::uint32_t> node_of_name_, joint_of_bone_;
+  std::vector<std::int32_t> joint_of_node_;  // parallel to nodes_
 };
 
 absl::StatusOr<ImportedScene> ParseAndRead(const std::string& bytes, const ImportOptions& options) {

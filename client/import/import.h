@@ -106,7 +106,8 @@ struct ImportOptions {
 // to one control.
 //
 // COLLADA: one Mesh per node. Corners of equal position, influences and shape offsets become one
-// vertex. Unit and up axis are carried along, not applied. Clips have STEP,
+// vertex. A mesh without a skin in a file that has some follows its node, which becomes a joint.
+// Unit and up axis are carried along, not applied. Clips have STEP,
 // LINEAR and BEZIER keys of any element of a node, as in the specification 1.4.1 (see
 // collada_animation.h); a channel of a joint, or of a node above one, that cannot be evaluated is
 // an error that names it. The file is parsed twice, first in a forked child with limits: Assimp

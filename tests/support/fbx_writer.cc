@@ -237,6 +237,15 @@ FbxWriter::Id FbxWriter::AddBlendShape(Id mesh, const std::string& name, double 
   return channel;
 }
 
+void FbxWriter::AddConstraint(Id object, Id source) {
+  const Id id = NewId();
+  AddObject("Constraint", id, "Parent", "Constraint", "Parent-Child").children = {
+      PropertyList({Property("Active", "bool", {1})})};
+  Connect(id, 0);
+  Connect(object, id, "Constrained object (Child)");
+  Connect(source, id, "Source (Parent)");
+}
+
 FbxWriter::Id FbxWriter::AddStack(const std::string& name, double begin, double end) {
   const Id id = NewId();
   const auto time = [](const char* which, double seconds) {

@@ -63,6 +63,9 @@ class FbxWriter {
   Id AddBlendShape(Id mesh, const std::string& name, double percent,
                    const std::vector<Target>& targets);
 
+  // A constraint that holds `object` at `source`.
+  void AddConstraint(Id object, Id source);
+
   Id AddStack(const std::string& name, double begin, double end);
   Id AddLayer(Id stack, const std::string& name, const Properties& properties = {});
   // components: those of the property with their keys, as {"X", keys}; of a blend shape
