@@ -135,9 +135,7 @@ absl::StatusOr<ImportedScene> Read(const std::string& bytes, const std::string& 
             : "nodes: no mesh has a skin, need at least one; `sinew weights` computes "
               "weights");
   }
-  SINEW_RETURN_IF_ERROR(BindUnweighted(options.unweighted, scene));
-  SINEW_RETURN_IF_ERROR(CheckFinite(scene.rig));
-  ReportRig(scene);
+  SINEW_RETURN_IF_ERROR(FinishScene(options.unweighted, scene));
   return scene;
 }
 
@@ -146,6 +144,13 @@ absl::StatusOr<ImportedScene> Read(const std::string& bytes, const std::string& 
 Problem Lost(const std::string& message, const std::string& field) {
   return {
       .severity = Severity::kWarning, .message = message, .field = field, .reason = kLostReason};
+}
+
+absl::Status FinishScene(Unweighted unweighted, ImportedScene& scene) {
+  SINEW_RETURN_IF_ERROR(BindUnweighted(unweighted, scene));
+  SINEW_RETURN_IF_ERROR(CheckFinite(scene.rig));
+  ReportRig(scene);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<ImportedScene> ImportFile(const std::string& path, const ImportOptions& options) {
