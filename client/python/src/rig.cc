@@ -1,4 +1,5 @@
 // Rigs, meshes, clips and poses.
+#include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
@@ -124,11 +125,25 @@ Poses SamplePoses(const Clip& clip, double fps, std::int64_t first,
     const py::gil_scoped_release release;
     sampled = cli::ReadMotion(*clip.rig.file, request);
   }
+  if (PyErr_Occurred() != nullptr) throw py::error_already_set();  // of a ClipData's function
   return {std::make_shared<const client::ClipData>(Value(std::move(sampled)))};
+}
+
+// Files that sinew.usd reads, with usd-core.
+bool IsUsd(const std::filesystem::path& path) {
+  const std::string extension = absl::AsciiStrToLower(path.extension().string());
+  return extension == ".usd" || extension == ".usda" || extension == ".usdc" ||
+         extension == ".usdz";
 }
 
 Rig Load(const std::filesystem::path& path, const std::filesystem::path& muscles,
          bool allow_no_skin, const std::string& unweighted) {
+  if (IsUsd(path)) {
+    return py::cast<Rig>(py::module_::import("sinew.usd")
+                             .attr("load")(path, "muscles"_a = muscles,
+                                           "allow_no_skin"_a = allow_no_skin,
+                                           "unweighted"_a = unweighted));
+  }
   absl::StatusOr<cli::CharacterFile> file = absl::UnknownError("not read");
   {
     const py::gil_scoped_release release;
@@ -293,7 +308,7 @@ void BindRig(py::module_& module) {
       module, "Rig",
       "A character: meshes, joints, skin weights, and the clips of its file. Immutable.");
   OnlyFromFunctions(type);
-  BindRigFromArrays(type);
+  BindRigFromArrays(module, type);
   type.def_property_readonly("label", [](const Rig& rig) { return rig.file->label; })
       .def_property_readonly(
           "format", [](const Rig& rig) { return rig.file->format; }, "Kind of the file it is from.")
@@ -359,7 +374,8 @@ void BindRig(py::module_& module) {
   module.def(
       "load", Load, "path"_a, "muscles"_a = "", "allow_no_skin"_a = false,
       "unweighted"_a = "refuse",
-      R"(Reads a character: .glb, .gltf, .fbx, .dae, .sinewrig, or model:NAME (arm, cylinder, hand, tube).
+      R"(Reads a character: .glb, .gltf, .fbx, .dae, .sinewrig, or model:NAME (arm, cylinder, hand, tube). With
+usd-core also .usd, .usda, .usdc, .usdz; see sinew.usd.
 
 muscles: a JSON file that adds muscles. allow_no_skin: also a file whose meshes have no weights.
 unweighted: vertices without weights are "refuse"d, move with the topmost joint ("root"), like the "nearest"
