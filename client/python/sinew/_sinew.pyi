@@ -194,7 +194,8 @@ def compare(characters: typing.Sequence[Character], poses: Poses, *, self_inters
 def join(out: _Path, frames: typing.Sequence[int] = ..., *, format: str = ..., overwrite: bool = ...) -> str: ...
 def _rig_of_file(meshes: typing.Sequence[MeshData], joints: typing.Sequence[str], parents: typing.Sequence[int],
                  rest_pose: npt.ArrayLike, *, controls: typing.Mapping[str, float],
-                 clips: typing.Sequence[ClipData], up_axis: typing.Optional[str], meters_per_unit: float,
+                 clips: typing.Sequence[ClipData], places: typing.Sequence[str], up_axis: typing.Optional[str],
+                 meters_per_unit: float,
                  problems: typing.Sequence[typing.Tuple[str, str, str]], path: str, label: str, format: str,
                  unweighted: str, muscles: _Path) -> Rig: ...
 def _render(rig: Rig, panels: typing.Any, width: int, height: int, azimuth: float, elevation: float, zoom: float,

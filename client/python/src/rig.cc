@@ -140,7 +140,7 @@ Rig Load(const std::filesystem::path& path, const std::filesystem::path& muscles
          bool allow_no_skin, const std::string& unweighted) {
   if (IsUsd(path)) {
     return py::cast<Rig>(py::module_::import("sinew.usd")
-                             .attr("load")(path, "muscles"_a = muscles,
+                             .attr("load")(path.string(), "muscles"_a = muscles.string(),
                                            "allow_no_skin"_a = allow_no_skin,
                                            "unweighted"_a = unweighted));
   }

@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -224,10 +225,10 @@ client::Problem ToProblem(const ReaderProblem& from) {
 Rig FromFile(const py::sequence& meshes, const std::vector<std::string>& joints,
              const std::vector<std::int32_t>& parents, const DoubleArray& rest_pose,
              const std::map<std::string, float>& controls, const py::sequence& clips,
-             const std::optional<std::string>& up_axis, double meters_per_unit,
-             const std::vector<ReaderProblem>& problems, const std::string& path,
-             const std::string& label, const std::string& format, const std::string& unweighted,
-             const std::filesystem::path& muscles) {
+             const std::vector<std::string>& places, const std::optional<std::string>& up_axis,
+             double meters_per_unit, const std::vector<ReaderProblem>& problems,
+             const std::string& path, const std::string& label, const std::string& format,
+             const std::string& unweighted, const std::filesystem::path& muscles) {
   const client::Unweighted choice = Value(cli::ParseUnweighted(unweighted));
   client::ImportedScene scene = ReadScene({.meshes = meshes,
                                            .joints = joints,
@@ -239,6 +240,9 @@ Rig FromFile(const py::sequence& meshes, const std::vector<std::string>& joints,
                                            .up_axis = up_axis,
                                            .meters_per_unit = meters_per_unit});
   scene.format = format;
+  for (std::size_t j = 0; j < std::min(places.size(), joints.size()); ++j) {
+    scene.rig.joints[j].source_path = places[j];
+  }
   for (const ReaderProblem& problem : problems) scene.problems.push_back(ToProblem(problem));
   if (const absl::Status status = client::FinishScene(choice, scene); !status.ok()) {
     Raise(cli::Prefixed(label, status));
@@ -272,8 +276,8 @@ controls: names and default values of what drives the shapes of meshes. A pose h
 the order of Rig.controls, which is that of their names.
 clips: a ClipData for each of Rig.clips.)");
   module.def("_rig_of_file", FromFile, "meshes"_a, "joints"_a, "parents"_a, "rest_pose"_a,
-             py::kw_only(), "controls"_a, "clips"_a, "up_axis"_a, "meters_per_unit"_a, "problems"_a,
-             "path"_a, "label"_a, "format"_a, "unweighted"_a, "muscles"_a);
+             py::kw_only(), "controls"_a, "clips"_a, "places"_a, "up_axis"_a, "meters_per_unit"_a,
+             "problems"_a, "path"_a, "label"_a, "format"_a, "unweighted"_a, "muscles"_a);
 }
 
 }  // namespace sinew::python
