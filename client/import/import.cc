@@ -163,6 +163,8 @@ absl::StatusOr<ImportedScene> ImportFile(const std::string& path, const ImportOp
     // What a mesh without weights typically comes as.
     const char* why = obj ? ": an .obj holds neither joints nor weights, which "
                             "`sinew weights FILE --skeleton FILE2` gives it"
+                      : absl::StartsWith(extension, ".usd")
+                          ? "; `python3 -m sinew.usd FILE OUT.sinewrig` converts OpenUSD files"
                           : "";
     return InvalidArgument(
         path, extension.empty() ? ": no extension" : absl::StrCat(": wrong type '", extension, "'"),
