@@ -138,7 +138,8 @@ def bind(data: MeshData, query: typing.Any, skeleton: Skeleton, primvars: typing
                       "time")
     method = query.GetSkinningMethod()
     if method == UsdSkel.Tokens.dualQuaternion:
-        problems.info(data.place, "skel:skinningMethod is dualQuaternion: the recipe dqs deforms like it")
+        problems.info(data.place, "skel:skinningMethod is dualQuaternion: the recipe dqs deforms like it where joints do "
+                      "not scale")
     elif method != UsdSkel.Tokens.classicLinear:
         problems.warn(data.place, f"skel:skinningMethod is {method}, which is not known")
 

@@ -98,6 +98,8 @@ class _Reader:
                 prims.PruneChildren()
             elif prim.IsA(UsdGeom.Mesh):
                 self._add_mesh(UsdGeom.Mesh(prim), cache.GetSkinningQuery(prim), of_mesh.get(prim.GetPath()))
+            elif prim.IsA(UsdSkel.Skeleton) and prim.GetPath() not in skeletons:
+                self.problems.info(prim.GetPath(), "no mesh is bound to the skeleton; it is not read")
             elif prim.IsA(UsdGeom.PointBased):
                 self.problems.lost(prim.GetPath(), f"a {prim.GetTypeName()}; only meshes are read")
 
