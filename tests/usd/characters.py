@@ -251,7 +251,7 @@ def dual_quaternions(path):
 def instances(path):
     """Two instances of one character, with an animation each that they inherit."""
     stage = new_stage(path)
-    prototype = stage.CreateClassPrim("/_hero")
+    shared = stage.CreateClassPrim("/_hero")
     skeleton = add_skeleton(stage, "/_hero/Skel")
     mesh = add_mesh(stage, "/_hero/Body")
     bind_mesh(mesh, skeleton)
@@ -261,7 +261,7 @@ def instances(path):
         UsdSkel.BindingAPI.Apply(root.GetPrim()).CreateAnimationSourceRel().SetTargets([animation.GetPath()])
         hero = UsdGeom.Xform.Define(stage, f"/Crowd{k}/Hero")
         hero.AddTranslateOp().Set((2 * k, 0, 0))
-        hero.GetPrim().GetReferences().AddInternalReference(prototype.GetPath())
+        hero.GetPrim().GetReferences().AddInternalReference(shared.GetPath())
         hero.GetPrim().SetInstanceable(True)
     return stage
 
