@@ -148,12 +148,12 @@ class Points(UsdReading):
 class Contents(UsdReading):
 
     def test_held_samples_change_at_their_frame(self):
-        stage = self.simple(rate=24, times=(1, 40))
+        stage = self.simple(rate=25, times=(1, 40))  # 29 / 25 * 25 is less than 29
         stage.SetInterpolationType(Usd.InterpolationTypeHeld)
         joints = self.animation.GetJointsAttr().Get()
         for time in range(1, 41):
             self.animation.GetTranslationsAttr().Set([(time, 0, 0)] * len(joints), time)
-        poses = load(stage).clips["Walk"].poses(24)
+        poses = load(stage).clips["Walk"].poses(25)
         np.testing.assert_array_equal(poses.joints[:, 0, 0, 3], np.arange(1, 41))
 
     def test_unnormalised_weights_are_reported(self):
@@ -196,6 +196,28 @@ class Contents(UsdReading):
         need = [np.array(each).T[:3] for each in self.skeleton.GetBindTransformsAttr().Get()]
         np.testing.assert_allclose(rig.rest_pose, need, atol=1e-6)
         self.assertIn("has no restTransforms", "".join(rig.problems))
+
+    def test_animation_of_blend_shapes_alone_needs_no_rest_pose(self):
+        stage = self.simple()
+        for attribute in (self.animation.GetJointsAttr(), self.animation.GetTranslationsAttr(),
+                          self.animation.GetRotationsAttr(), self.animation.GetScalesAttr(),
+                          self.skeleton.GetRestTransformsAttr()):
+            attribute.GetPrim().RemoveProperty(attribute.GetName())
+        characters.add_shapes(self.mesh, ["smile"])
+        characters.animate_shapes(self.animation, ["smile"], {1: (0,), 11: (1,)})
+        rig = load(stage)
+        poses = rig.clips["Walk"].poses(24)
+        np.testing.assert_allclose(poses.controls[:, 0], np.arange(11) / 10, atol=1e-6)
+        np.testing.assert_allclose(poses.joints, np.broadcast_to(rig.rest_pose, poses.joints.shape), atol=1e-6)
+
+    def test_skeleton_outside_of_the_root(self):
+        stage = characters.new_stage(self.folder / "hero.usda")
+        UsdSkel.Root.Define(stage, "/Hero")
+        UsdGeom.Xform.Define(stage, "/Rigs").AddTranslateOp().Set((5, 0, 0))
+        skeleton = characters.add_skeleton(stage, "/Rigs/Skel")
+        characters.add_animation(stage, "/Rigs/Walk", skeleton)
+        characters.bind_mesh(characters.add_mesh(stage, "/Hero/Body"), skeleton)
+        self.expect_points_of_usdskel(stage, "lbs")
 
     def test_joint_names_of_the_skeleton(self):
         stage = self.simple()
@@ -358,12 +380,13 @@ class BadStages(UsdReading):
                 self.expect(message, stage)
                 del stage
 
-    def test_wrong_animations(self):
+    def test_wrong_animations_and_stages(self):
         for change, message in (
                 (lambda: self.animation.GetScalesAttr().Clear(), "/Hero/Walk.scales: got 0 values at time 1, need one for each "
                  "of the 3 joints"),
                 (lambda: self.animation.GetTranslationsAttr().Set([Gf.Vec3f(float("nan"))] * 3, 1),
                  "joint 'hip': its transform at time 1 is not finite"),
+                (lambda: UsdGeom.SetStageMetersPerUnit(self.mesh.GetPrim().GetStage(), 0), "metersPerUnit: got 0, need more than 0"),
                 (lambda: self.mesh.GetPrim().GetStage().SetEndTimeCode(0), "endTimeCode: got 0, need at least startTimeCode 1"),
                 (lambda: self.mesh.GetPrim().GetStage().SetTimeCodesPerSecond(0), "timeCodesPerSecond: got 0")):
             with self.subTest(message):

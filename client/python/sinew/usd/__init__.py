@@ -25,7 +25,7 @@ def load(source: typing.Any, *, muscles: "typing.Union[str, os.PathLike[str]]" =
 
     ImportError: there is no usd-core.
     """
-    rig = read(source, muscles=muscles, allow_no_skin=allow_no_skin, unweighted=unweighted).rig
+    rig: Rig = read(source, muscles=muscles, allow_no_skin=allow_no_skin, unweighted=unweighted).rig
     _warn(rig)
     return rig
 

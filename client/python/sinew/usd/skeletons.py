@@ -38,7 +38,7 @@ class Skeleton:
             repeated = next(joint for j, joint in enumerate(self.joints) if self.index[joint] != j)
             raise bad(self.place, f"joints: '{repeated}' is named twice")
         self.parents = [int(parent) for parent in UsdSkel.Topology(joints).GetParentIndices()]
-        self.animation = query.GetAnimQuery() or None
+        self.animation: typing.Any = query.GetAnimQuery() or None
         self.controls: typing.Dict[str, str] = {}  # of the rig, by the name of the blend shape
         self.bind = self._transforms("bindTransforms", UsdSkel.Skeleton(prim).GetBindTransformsAttr())
         self.rest = self._rest()
@@ -99,6 +99,8 @@ class Skeleton:
         if self.animation is None:
             return self.rest
         self._expect_complete_animation(time)
+        if not self.animation.GetJointOrder():
+            return self.rest  # it moves blend shapes only
         matrices = np.array(self.query.ComputeJointSkelTransforms(time, False), float)
         if matrices.shape != (len(self.joints), 4, 4):
             raise bad(self.place, "restTransforms: missing, need them because "

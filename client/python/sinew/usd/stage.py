@@ -59,8 +59,9 @@ class _Reader:
         self._joint_names, self._mesh_names, self._control_names = Names(), Names(), Names()
         for error in stage.GetCompositionErrors():
             self.problems.lost("/", " ".join(str(error).split()))
+        self.metres = float(UsdGeom.GetStageMetersPerUnit(stage))
         if not UsdGeom.StageHasAuthoredMetersPerUnit(stage):
-            self.problems.info("/", f"metersPerUnit is not set; USD takes {UsdGeom.GetStageMetersPerUnit(stage):g}")
+            self.problems.info("/", f"metersPerUnit is not set; USD takes {self.metres:g}")
 
     def read_roots(self) -> None:
         """Skeletons and meshes of all SkelRoots."""
@@ -204,6 +205,8 @@ def read(stage: typing.Any, *, muscles: typing.Any, allow_no_skin: bool, unweigh
     label = os.path.basename(path) or layer.GetDisplayName() or layer.identifier
     reader = _Reader(stage)
     try:
+        if not 0 < reader.metres < float("inf"):
+            raise bad("metersPerUnit", f"got {reader.metres:g}, need more than 0")
         reader.read_roots()
         if not reader.methods:
             if not allow_no_skin:
@@ -220,7 +223,7 @@ def read(stage: typing.Any, *, muscles: typing.Any, allow_no_skin: bool, unweigh
     linear = reader.methods != {str(UsdSkel.Tokens.dualQuaternion)}
     rig = _rig_of_file(reader.meshes, reader.joints, reader.parents, rest, places=reader.places,
                        controls=reader.controls, clips=clips, up_axis=str(UsdGeom.GetStageUpAxis(stage)),
-                       meters_per_unit=UsdGeom.GetStageMetersPerUnit(stage), problems=reader.problems.entries, path=path,
+                       meters_per_unit=reader.metres, problems=reader.problems.entries, path=path,
                        label=label, format="USD", unweighted=unweighted, muscles=muscles)
     return Character(rig, ("shapes | " if reader.controls else "") + ("lbs" if linear else "dqs"), motion.start,
                      _frame_rate(stage))
