@@ -181,13 +181,7 @@ absl::StatusOr<ImportedScene> Read(const std::string& bytes, const std::string& 
             : "nodes: no mesh has a skin, need at least one; `sinew weights` computes "
               "weights");
   }
-  SINEW_RETURN_IF_ERROR(BindUnweighted(options.unweighted, scene));
-  SINEW_RETURN_IF_ERROR(CheckFinite(scene.rig));
-  ReportRig(scene);
-  for (Problem& problem : scene.problems) {
-    problem.message = OneLine(problem.message);
-    problem.field = OneLine(problem.field);
-  }
+  SINEW_RETURN_IF_ERROR(FinishScene(options.unweighted, scene));
   return scene;
 }
 
@@ -196,6 +190,17 @@ absl::StatusOr<ImportedScene> Read(const std::string& bytes, const std::string& 
 Problem Lost(const std::string& message, const std::string& field) {
   return {
       .severity = Severity::kWarning, .message = message, .field = field, .reason = kLostReason};
+}
+
+absl::Status FinishScene(Unweighted unweighted, ImportedScene& scene) {
+  SINEW_RETURN_IF_ERROR(BindUnweighted(unweighted, scene));
+  SINEW_RETURN_IF_ERROR(CheckFinite(scene.rig));
+  ReportRig(scene);
+  for (Problem& problem : scene.problems) {
+    problem.message = OneLine(problem.message);
+    problem.field = OneLine(problem.field);
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<ImportedScene> ImportFile(const std::string& path, const ImportOptions& options) {
@@ -209,6 +214,8 @@ absl::StatusOr<ImportedScene> ImportFile(const std::string& path, const ImportOp
     // What a mesh without weights typically comes as.
     const char* why = obj ? ": an .obj holds neither joints nor weights, which "
                             "`sinew weights FILE --skeleton FILE2` gives it"
+                      : absl::StartsWith(extension, ".usd")
+                          ? "; `python3 -m sinew.usd FILE OUT.sinewrig` converts OpenUSD files"
                           : "";
     return InvalidArgument(
         path, extension.empty() ? ": no extension" : absl::StrCat(": wrong type '", extension, "'"),

@@ -123,6 +123,12 @@ struct ImportOptions {
 absl::StatusOr<ImportedScene> ImportFile(const std::string& path,
                                          const ImportOptions& options = {});
 
+// What every reader does last: binds the vertices of skins that have no weights, checks that all
+// numbers are finite, and reports what the rig itself shows. kInvalidArgument: vertices without
+// weights and kRefuse, or a number that is not finite; the message begins with the place in the
+// file.
+absl::Status FinishScene(Unweighted unweighted, ImportedScene& scene);
+
 // Which frames of a clip to sample. Frame k is the time k / fps.
 struct SampleOptions {
   double fps = 24;               // > 0

@@ -39,6 +39,7 @@ END
   printf '%s\n' 'Metadata-Version: 2.1' 'Name: sinew' "Version: $version" 'Summary: Skin deformation of rigged characters' \
     'License: Apache-2.0' 'Requires-Python: >=3.11' 'Requires-Dist: numpy>=1.21' 'Provides-Extra: v1' \
     'Requires-Dist: protobuf>=3.20.2; extra == "v1"' 'Requires-Dist: grpcio>=1.51; extra == "v1"' \
+    'Provides-Extra: usd' 'Requires-Dist: usd-core>=24.11; extra == "usd"' \
     'Description-Content-Type: text/markdown' ''
   cat "$here/../docs/python.md"
 } >"$stage/sinew-$version.dist-info/METADATA"

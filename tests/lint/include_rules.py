@@ -162,7 +162,7 @@ FOLDERS = (
     ("client/cli", "client/cli/base client/cli/commands client/cli/run", "", ""),
     ("client/python/src",
      "client/cli/base client/cli/character client/cli/commands client/cli/files client/cli/pictures client/cli/run "
-     "client/render core/base sinew",
+     "client/import client/render core/base sinew",
      "pybind11 eigen", ""),
 )
 

@@ -4,10 +4,12 @@ import base64
 import json
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
 import warnings
+from unittest import mock
 
 import command_line
 
@@ -110,6 +112,84 @@ class Rigs(unittest.TestCase):
             moved.append(points @ skin[:3, :3].T + skin[:3, 3])
         need = weights[:, :1] * moved[0] + weights[:, 1:] * moved[1]
         np.testing.assert_allclose(got, need, atol=1e-6)
+
+    def test_clip_of_a_function_is_evaluated_at_each_frame(self):
+        def pose(seconds):
+            joints = np.tile(np.eye(3, 4), (2, 1, 1))
+            joints[:, 0, 3] = seconds, 2 * seconds
+            return joints, [seconds]
+
+        rig = self.two_joints(controls={"smile": 0.0}, clips=[sinew.ClipData("slide", 0.5, pose)],
+                              shapes={"smile": [sinew.ShapeData([[0, 1, 0]], 0.25, [1]), sinew.ShapeData([[0, 2, 0]], 1, [1])]})
+        poses = rig.clips["slide"].poses(fps=8)
+        np.testing.assert_allclose(poses.joints[:, :, 0, 3], np.arange(5)[:, None] / 8 * [1, 2])
+        np.testing.assert_allclose(poses.controls[:, 0], np.arange(5) / 8)
+        with sinew.local() as client:
+            frames = client.character(rig, "shapes | lbs").clip(poses)
+        # An in-between at 0.25, then on to the target at 1.
+        np.testing.assert_allclose(frames[:, 1, 1], np.interp(np.arange(5) / 8, (0, 0.25, 1), (0, 1, 2)), atol=1e-6)
+
+    def test_errors_of_a_clip_function_reach_the_caller(self):
+        class Mine(Exception):
+            pass
+
+        def raise_mine(seconds):
+            raise Mine(seconds)
+
+        good = np.tile(np.eye(3, 4), (2, 1, 1))
+        with self.assertRaises(Mine):
+            self.two_joints(clips=[sinew.ClipData("c", 1, raise_mine)]).clips["c"].poses()
+        for wrong, message in ((good[:1], "clips[0].pose(): got an array of shape (1, 3, 4), need (2, 3, 4)"),
+                               ((good, [1]), "clips[0].pose(), controls: got an array of shape (1), need (0)"),
+                               ("text", "clips[0].pose(): got str, need an array of numbers"),
+                               (good * np.nan, "clip 'c': a joint or control leaves the range of float32")):
+            with self.assertRaises(sinew.InvalidArgument) as raised:
+                self.two_joints(clips=[sinew.ClipData("c", 1, lambda seconds, wrong=wrong: wrong)]).clips["c"].poses()
+            self.assertIn(message, str(raised.exception))
+        for clips, message in (([sinew.ClipData("c", -1, raise_mine)], "clips[0].end: got -1"),
+                               ([sinew.ClipData("c", 1, 3)], "clips[0].pose: need a function"),
+                               ([sinew.ClipData("c", 1, raise_mine)] * 2, 'clips[1].name: "c" is there already')):
+            with self.assertRaises(sinew.InvalidArgument) as raised:
+                self.two_joints(clips=clips)
+            self.assertIn(message, str(raised.exception))
+
+    def test_mesh_has_inverse_binds_of_its_own(self):
+        bind = np.eye(3, 4)[None] * 2.0
+        bind[0, :, 3] = 1, 2, 3
+        rig = self.two_joints(joints=[1], inverse_bind=bind, influences=[[1]] * 3)
+        pose = np.tile(np.eye(3, 4), (2, 1, 1))
+        with sinew.local() as client:
+            got = client.character(rig, "lbs").deform(pose).positions
+        np.testing.assert_allclose(got, rig.meshes[0].positions * 2 + [1, 2, 3], atol=1e-6)
+        for wrong, message in ((dict(joints=[1]), "meshes[0].influences[0][0]: got 0, need one of the mesh's joints"),
+                               (dict(joints=[1, 1]), "meshes[0].joints: joint 1 is named twice"),
+                               (dict(joints=[2]), "meshes[0].joints: got 2"),
+                               (dict(inverse_bind=bind), "meshes[0].inverse_bind: got an array of shape (1, 3, 4), need (2, 3, 4)"),
+                               (dict(uvs=np.zeros((2, 2))), "meshes[0].uvs: got an array of shape (2, 2), need (3, 2)"),
+                               (dict(normals=np.zeros((2, 3))), "meshes[0].normals: got"),
+                               (dict(shapes={"s": [sinew.ShapeData([[0, 0, 0]], 1, [3])]}), 'meshes[0].shapes["s"][0].vertices: got 3')):
+            with self.assertRaises(sinew.InvalidArgument) as raised:
+                self.two_joints(**wrong)
+            self.assertIn(message, str(raised.exception))
+
+    def two_joints(self, controls=None, clips=(), **more):
+        """A triangle that joint 0 moves, unless `more` says otherwise."""
+        fields = {"weights": np.ones((3, 1)), "influences": [[0]] * 3, **more}
+        mesh = sinew.MeshData("m", [[0, 0, 0], [1, 0, 0], [0, 0, 1]], [[0, 1, 2]], **fields)
+        return sinew.Rig.from_meshes([mesh], ["a", "b"], [-1, 0], np.tile(np.eye(3, 4), (2, 1, 1)), controls=controls or {},
+                                     clips=clips)
+
+    def test_usd_names_the_package_that_it_needs(self):
+        with tempfile.TemporaryDirectory() as folder, mock.patch.dict(sys.modules, pxr=None):
+            for name in ("hero.usd", "hero.usda", "hero.usdc", "hero.USDZ"):
+                with self.assertRaisesRegex(ImportError, "needs usd-core: pip install usd-core"):
+                    sinew.load(os.path.join(folder, name))
+            code = "import runpy, sys; sys.modules['pxr'] = None; sys.argv[1:] = ['hero.usd', 'out.sinewrig']\n" \
+                   "runpy.run_module('sinew.usd', run_name='__main__')"
+            done = subprocess.run([sys.executable, "-B", "-c", code], cwd=folder, capture_output=True, text=True, check=False,
+                                  env={**os.environ, "PYTHONPATH": os.path.abspath(arguments.package)})
+        self.assertEqual(done.returncode, 69)
+        self.assertRegex(done.stderr, "^sinew: .*pip install usd-core")
 
     def test_wrong_arrays_are_named(self):
         good = dict(positions=np.zeros((3, 3)), faces=[[0, 1, 2]], joints=["a"], parents=[-1],

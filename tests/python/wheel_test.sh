@@ -58,3 +58,10 @@ with Server() as server, grpc.insecure_channel(server.address) as channel, sinew
     assert info.version == client.stats()["version"], info
 print("sinew.v1 with", *(f"{name} {metadata.version(name)}" for name in ("protobuf", "grpcio")))
 END
+
+# sinew.usd, with the usd-core that pip chooses.
+[[ $("$work/venv/bin/python" -m sinew.usd hero.usda hero.sinewrig 2>&1) == *"pip install usd-core"* ]]
+pip "$(echo "$work"/wheels/*.whl)[usd]"
+PYTHONPATH=$here/../usd "$work/venv/bin/python" -c 'import characters; characters.blend_shapes("hero.usda").Save()'
+"$work/venv/bin/python" -m sinew.usd hero.usda hero.sinewrig
+[[ -s hero.sinewrig && -s hero.Talk.poses.npy && -s hero.Talk.controls.npy ]]

@@ -41,20 +41,14 @@ absl::StatusOr<CharacterFile> ReadImported(const std::string& file,
                                            const client::ImportOptions& options,
                                            const std::vector<std::string>& clip_files) {
   SINEW_ASSIGN_OR_RETURN(client::ImportedScene scene, client::ImportFile(file, options));
-  CharacterFile character;
-  character.clip_files.resize(scene.clips.size());
+  std::vector<std::string> sources(scene.clips.size());
   for (const std::string& clip_file : clip_files) {
     SINEW_ASSIGN_OR_RETURN(const client::ImportedScene from, client::ImportClips(clip_file));
     SINEW_RETURN_IF_ERROR(client::AddClips(from, scene));
-    character.clip_files.resize(scene.clips.size(), clip_file);
+    sources.resize(scene.clips.size(), clip_file);
   }
-  character.clips = scene.clips;
-  character.problems = scene.problems;
-  character.keeps_file_order = scene.keeps_file_order;
-  character.format = scene.format;
-  SINEW_ASSIGN_OR_RETURN(character.rig_bytes, client::EncodeRig(scene.rig));
-  character.rig = scene.rig;
-  character.scene = std::move(scene);
+  SINEW_ASSIGN_OR_RETURN(CharacterFile character, FromScene(std::move(scene)));
+  character.clip_files = std::move(sources);
   return character;
 }
 
@@ -235,13 +229,7 @@ absl::StatusOr<client::ClipData> ReadClip(const CharacterFile& character,
 
 absl::StatusOr<client::ImportOptions> ImportOptionsOf(const ReadOptions& options) {
   client::ImportOptions import{.allow_no_skin = options.allow_no_skin};
-  const std::vector<std::string>& names = UnweightedNames();
-  const auto choice = std::ranges::find(names, options.unweighted);
-  if (choice == names.end()) {
-    return absl::InvalidArgumentError(absl::StrCat("unweighted: got \"", options.unweighted,
-                                                   "\", need refuse, root, nearest or still"));
-  }
-  import.unweighted = static_cast<client::Unweighted>(choice - names.begin());
+  SINEW_ASSIGN_OR_RETURN(import.unweighted, ParseUnweighted(options.unweighted));
   return import;
 }
 
@@ -302,6 +290,35 @@ const std::vector<std::string>& UnweightedNames() {
   return names;
 }
 
+absl::StatusOr<client::Unweighted> ParseUnweighted(const std::string& name) {
+  const std::vector<std::string>& names = UnweightedNames();
+  const auto choice = std::ranges::find(names, name);
+  if (choice == names.end()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("unweighted: got \"", name, "\", need refuse, root, nearest or still"));
+  }
+  return static_cast<client::Unweighted>(choice - names.begin());
+}
+
+absl::StatusOr<CharacterFile> FromScene(client::ImportedScene scene) {
+  CharacterFile character;
+  character.clips = scene.clips;
+  character.problems = scene.problems;
+  character.keeps_file_order = scene.keeps_file_order;
+  character.format = scene.format;
+  SINEW_ASSIGN_OR_RETURN(character.rig_bytes, client::EncodeRig(scene.rig));
+  character.rig = scene.rig;
+  character.scene = std::move(scene);
+  return character;
+}
+
+absl::Status AddMuscles(const std::string& file, CharacterFile& character) {
+  SINEW_RETURN_IF_ERROR(ReadMuscleFile(file, character.rig));
+  character.muscles = file;
+  SINEW_ASSIGN_OR_RETURN(character.rig_bytes, client::EncodeRig(character.rig));
+  return absl::OkStatus();
+}
+
 absl::StatusOr<CharacterFile> FromModel(client::Model model, const std::string& label) {
   CharacterFile character;
   character.kind = CharacterFile::Kind::kModel;
@@ -318,10 +335,7 @@ absl::StatusOr<CharacterFile> FromModel(client::Model model, const std::string& 
 
 absl::StatusOr<CharacterFile> ReadCharacter(const std::string& file, const ReadOptions& options) {
   SINEW_ASSIGN_OR_RETURN(CharacterFile character, ReadWithoutMuscles(file, options));
-  if (options.muscles.empty()) return character;
-  SINEW_RETURN_IF_ERROR(ReadMuscleFile(options.muscles, character.rig));
-  character.muscles = options.muscles;
-  SINEW_ASSIGN_OR_RETURN(character.rig_bytes, client::EncodeRig(character.rig));
+  if (!options.muscles.empty()) SINEW_RETURN_IF_ERROR(AddMuscles(options.muscles, character));
   return character;
 }
 

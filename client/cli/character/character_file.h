@@ -53,6 +53,15 @@ const std::vector<std::string>& UnweightedNames();
 absl::StatusOr<CharacterFile> ReadCharacter(const std::string& file,
                                             const ReadOptions& options = {});
 
+// The choice of that name. kInvalidArgument: there is none.
+absl::StatusOr<client::Unweighted> ParseUnweighted(const std::string& name);
+
+// A scene of any reader; label and path stay empty. Errors of EncodeRig.
+absl::StatusOr<CharacterFile> FromScene(client::ImportedScene scene);
+
+// Replaces the muscles by those of a file. Errors of ReadMuscleFile.
+absl::Status AddMuscles(const std::string& file, CharacterFile& character);
+
 // A model made by program, with its clip.
 absl::StatusOr<CharacterFile> FromModel(client::Model model, const std::string& label);
 

@@ -21,15 +21,15 @@ from ._sinew import (Character, Clip, Client, Frame, Mesh, Poses, Rig, Stream, _
 from .errors import (Damaged, Error, FileWarning, InvalidArgument, LimitExceeded, NotFound, NotPermitted,
                      Unavailable)
 from .futures import PoseFutures
-from .mesh_data import MeshData
+from .mesh_data import ClipData, MeshData, ShapeData
 
 if typing.TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
 __all__ = [
-    "Character", "Clip", "Client", "Damaged", "Error", "FileWarning", "Frame", "InvalidArgument", "LimitExceeded",
-    "Mesh", "MeshData", "NotFound", "NotPermitted", "PoseFutures", "Poses", "Rig", "Stream",
+    "Character", "Clip", "ClipData", "Client", "Damaged", "Error", "FileWarning", "Frame", "InvalidArgument",
+    "LimitExceeded", "Mesh", "MeshData", "NotFound", "NotPermitted", "PoseFutures", "Poses", "Rig", "ShapeData", "Stream",
     "Unavailable", "compare", "connect", "join", "load", "local", "render"
 ]
 

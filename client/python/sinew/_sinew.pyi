@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .futures import PoseFutures
-from .mesh_data import MeshData
+from .mesh_data import ClipData, MeshData
 
 _Path = typing.Union[str, "os.PathLike[str]"]
 _Unweighted = typing.Literal["refuse", "root", "nearest", "still"]
@@ -70,8 +70,9 @@ class Rig:
                     name: str = ..., up_axis: typing.Optional[str] = ..., meters_per_unit: float = ...) -> Rig: ...
     @staticmethod
     def from_meshes(meshes: typing.Sequence[MeshData], joints: typing.Sequence[str], parents: typing.Sequence[int],
-                    rest_pose: npt.ArrayLike, *, controls: typing.Mapping[str, float] = ..., label: str = ...,
-                    up_axis: typing.Optional[str] = ..., meters_per_unit: float = ...) -> Rig: ...
+                    rest_pose: npt.ArrayLike, *, controls: typing.Mapping[str, float] = ...,
+                    clips: typing.Sequence[ClipData] = ..., label: str = ..., up_axis: typing.Optional[str] = ...,
+                    meters_per_unit: float = ...) -> Rig: ...
     @property
     def label(self) -> str: ...
     @property
@@ -191,5 +192,11 @@ def local(cache: str = "") -> Client: ...
 def compare(characters: typing.Sequence[Character], poses: Poses, *, self_intersections: bool = ...,
             progress: _Progress = ...) -> typing.List[typing.Dict[str, typing.Any]]: ...
 def join(out: _Path, frames: typing.Sequence[int] = ..., *, format: str = ..., overwrite: bool = ...) -> str: ...
+def _rig_of_file(meshes: typing.Sequence[MeshData], joints: typing.Sequence[str], parents: typing.Sequence[int],
+                 rest_pose: npt.ArrayLike, *, controls: typing.Mapping[str, float],
+                 clips: typing.Sequence[ClipData], places: typing.Sequence[str], up_axis: typing.Optional[str],
+                 meters_per_unit: float,
+                 problems: typing.Sequence[typing.Tuple[str, str, str]], path: str, label: str, format: str,
+                 unweighted: str, muscles: _Path) -> Rig: ...
 def _render(rig: Rig, panels: typing.Any, width: int, height: int, azimuth: float, elevation: float, zoom: float,
             look_at: typing.Any, heat_map: bool, wire: bool, progress: _Progress) -> npt.NDArray[np.uint8]: ...

@@ -38,7 +38,7 @@ struct Connection {
 void OnlyFromFunctions(pybind11::handle type);
 
 void BindRig(pybind11::module_& module);
-void BindRigFromArrays(pybind11::class_<Rig>& type);
+void BindRigFromArrays(pybind11::module_& module, pybind11::class_<Rig>& type);
 void BindFrame(pybind11::module_& module);
 void BindClient(pybind11::module_& module);
 void BindStream(pybind11::module_& module);

@@ -6,16 +6,18 @@
 
 namespace sinew::python {
 
-using RowMatrix = Eigen::Matrix<float, 3, 4, Eigen::RowMajor>;
+template <class T>
+using RowMatrix = Eigen::Matrix<T, 3, 4, Eigen::RowMajor>;
 
-inline Eigen::Affine3d ToAffine(const float* rows) {
+template <class T>
+Eigen::Affine3d ToAffine(const T* rows) {
   Eigen::Affine3d matrix = Eigen::Affine3d::Identity();
-  matrix.matrix().topRows<3>() = Eigen::Map<const RowMatrix>(rows).cast<double>();
+  matrix.matrix().topRows<3>() = Eigen::Map<const RowMatrix<T>>(rows).template cast<double>();
   return matrix;
 }
 
 inline void Append(const Eigen::Affine3d& matrix, std::vector<float>& out) {
-  const RowMatrix rows = matrix.matrix().topRows<3>().cast<float>();
+  const RowMatrix<float> rows = matrix.matrix().topRows<3>().cast<float>();
   out.insert(out.end(), rows.data(), rows.data() + rows.size());
 }
 

@@ -1,4 +1,5 @@
 // Rigs, meshes, clips and poses.
+#include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 #include <pybind11/stl.h>
@@ -126,6 +127,7 @@ Poses SamplePoses(const Clip& clip, double fps, std::int64_t first,
     const py::gil_scoped_release release;
     sampled = cli::ReadMotion(*clip.rig.file, request);
   }
+  if (PyErr_Occurred() != nullptr) throw py::error_already_set();  // of a ClipData's function
   return {std::make_shared<const client::ClipData>(Value(std::move(sampled)))};
 }
 
@@ -142,9 +144,35 @@ void Warn(const cli::CharacterFile& file, bool strict) {
   }
 }
 
+// Files that sinew.usd reads, with usd-core.
+bool IsUsd(const std::filesystem::path& path) {
+  const std::string extension = absl::AsciiStrToLower(path.extension().string());
+  return extension == ".usd" || extension == ".usda" || extension == ".usdc" ||
+         extension == ".usdz";
+}
+
+Rig LoadUsd(const std::filesystem::path& path, const std::filesystem::path& muscles,
+            bool allow_no_skin, const std::string& unweighted, bool has_clips) {
+  if (has_clips) {
+    Raise(absl::InvalidArgumentError(
+        absl::StrCat("clips: got files for ", path.filename().string(),
+                     ", need a glTF, FBX or COLLADA file as the character")));
+  }
+  const py::object character =
+      py::module_::import("sinew.usd")
+          .attr("read")(path.string(), "muscles"_a = muscles.string(),
+                        "allow_no_skin"_a = allow_no_skin, "unweighted"_a = unweighted);
+  return py::cast<Rig>(character.attr("rig"));
+}
+
 Rig Load(const std::filesystem::path& path, const std::filesystem::path& muscles,
          bool allow_no_skin, const std::string& unweighted,
          const std::vector<std::filesystem::path>& clips, bool strict) {
+  if (IsUsd(path)) {
+    Rig rig = LoadUsd(path, muscles, allow_no_skin, unweighted, !clips.empty());
+    Warn(*rig.file, strict);
+    return rig;
+  }
   cli::ReadOptions options = {
       .muscles = muscles.string(), .unweighted = unweighted, .allow_no_skin = allow_no_skin};
   for (const std::filesystem::path& clip : clips) options.clip_files.push_back(clip.string());
@@ -312,7 +340,7 @@ void BindRig(py::module_& module) {
       module, "Rig",
       "A character: meshes, joints, skin weights, and the clips of its file. Immutable.");
   OnlyFromFunctions(type);
-  BindRigFromArrays(type);
+  BindRigFromArrays(module, type);
   type.def_property_readonly("label", [](const Rig& rig) { return rig.file->label; })
       .def_property_readonly(
           "format", [](const Rig& rig) { return rig.file->format; }, "Kind of the file it is from.")
@@ -380,7 +408,8 @@ void BindRig(py::module_& module) {
       "load", Load, "path"_a, "muscles"_a = "", "allow_no_skin"_a = false,
       "unweighted"_a = "refuse", py::kw_only(), "clips"_a = std::vector<std::filesystem::path>(),
       "strict"_a = false,
-      R"(Reads a character: .glb, .gltf, .vrm, .fbx, .dae, .sinewrig, or model:NAME (arm, cylinder, hand, tube).
+      R"(Reads a character: .glb, .gltf, .vrm, .fbx, .dae, .sinewrig, or model:NAME (arm, cylinder, hand, tube). With
+usd-core also .usd, .usda, .usdc, .usdz; see sinew.usd.
 
 muscles: a JSON file that adds muscles. allow_no_skin: also a file whose meshes have no weights.
 unweighted: vertices without weights are "refuse"d, move with the topmost joint ("root"), like the "nearest"

@@ -1,19 +1,27 @@
 // Rigs from numpy arrays. Array shapes and indices are checked here, everything else by the server.
 #include <absl/strings/str_cat.h>
 #include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "client/cli/base/exit_code.h"
+#include "client/import/posed_scene.h"
 #include "client/python/src/arrays.h"
 #include "client/python/src/bindings.h"
 #include "client/python/src/errors.h"
 #include "client/python/src/matrices.h"
+#include "client/python/src/mesh_from_arrays.h"
 
 namespace py = pybind11;
 using namespace py::literals;
@@ -21,201 +29,7 @@ using namespace py::literals;
 namespace sinew::python {
 namespace {
 
-using IntArray =
-    py::array_t<std::int64_t, py::array::c_style>;  // floats are no numbers of vertices
-
-// A field of MeshData, or an argument of from_arrays: the object and its name in messages.
-struct Field {
-  py::object value;
-  std::string name;
-
-  explicit operator bool() const { return !value.is_none(); }
-};
-
-// The fields of a mesh. `prefix` is "meshes[2]." or empty.
-struct MeshFields {
-  py::object mesh;
-  std::string prefix;
-
-  Field operator()(const char* name) const { return {mesh.attr(name), absl::StrCat(prefix, name)}; }
-};
-
-[[noreturn]] void RaiseField(const Field& field, const std::string& problem) {
-  Raise(absl::InvalidArgumentError(absl::StrCat(field.name, ": ", problem)));
-}
-
-template <class Array>
-Array ToArray(const Field& field, const char* need) {
-  Array array = Array::ensure(field.value);
-  if (!array) {
-    PyErr_Clear();
-    const std::string got =
-        py::isinstance<py::array>(field.value)
-            ? absl::StrCat("an array of ", std::string(py::str(field.value.attr("dtype"))))
-            : std::string(py::str(py::type::of(field.value).attr("__name__")));
-    RaiseField(field, absl::StrCat("got ", got, ", need an array of ", need));
-  }
-  return array;
-}
-
-FloatArray FloatsOf(const Field& field, std::size_t rows, std::size_t columns) {
-  FloatArray array = ToArray<FloatArray>(field, "numbers");
-  const bool right = columns == 0 ? array.ndim() == 1 && array.shape(0) == Size(rows)
-                                  : array.ndim() == 2 && array.shape(0) == Size(rows) &&
-                                        array.shape(1) == Size(columns);
-  if (!right) {
-    RaiseShape(
-        field.name.c_str(), array,
-        columns == 0 ? absl::StrCat("(", rows, ")") : absl::StrCat("(", rows, ", ", columns, ")"));
-  }
-  return array;
-}
-
-std::vector<float> Values(const FloatArray& array) {
-  const auto floats = Floats(array);
-  return {floats.begin(), floats.end()};
-}
-
-std::uint32_t Index(const Field& field, std::int64_t value, std::size_t count, const char* what) {
-  if (value < 0 || value >= static_cast<std::int64_t>(count)) {
-    RaiseField(field, absl::StrCat("got ", value, ", need ", what, " from 0 to ",
-                                   static_cast<std::int64_t>(count) - 1));
-  }
-  return static_cast<std::uint32_t>(value);
-}
-
-// faces: [F, C], a list of lists of corners, or, with face_sizes [F], one row of all corners.
-void ReadFaces(const Field& faces, const Field& face_sizes, client::Mesh& mesh) {
-  const std::size_t vertices = mesh.vertices();
-  const auto add = [&](std::int64_t vertex) {
-    mesh.face_vertices.push_back(Index(faces, vertex, vertices, "a vertex"));
-  };
-  if (face_sizes) {
-    const IntArray sizes = ToArray<IntArray>(face_sizes, "integers");
-    const IntArray corners = ToArray<IntArray>(faces, "integers");
-    if (sizes.ndim() != 1) RaiseShape(face_sizes.name.c_str(), sizes, "(faces)");
-    if (corners.ndim() != 1) RaiseShape(faces.name.c_str(), corners, "(corners of all faces)");
-    std::int64_t sum = 0;
-    for (py::ssize_t f = 0; f < sizes.size(); ++f) {
-      const auto size = Index(face_sizes, sizes.data()[f],
-                              static_cast<std::size_t>(corners.size()) + 1, "a number of corners");
-      mesh.face_sizes.push_back(size);
-      sum += size;
-    }
-    if (sum != corners.size()) {
-      RaiseField(faces, absl::StrCat("got ", corners.size(), " corners, need the sum of ",
-                                     face_sizes.name, ", ", sum));
-    }
-    for (py::ssize_t k = 0; k < corners.size(); ++k) add(corners.data()[k]);
-    return;
-  }
-  if (py::isinstance<py::array>(faces.value)) {
-    const IntArray rows = ToArray<IntArray>(faces, "integers");
-    if (rows.ndim() != 2) RaiseShape(faces.name.c_str(), rows, "(faces, corners)");
-    mesh.face_sizes.assign(static_cast<std::size_t>(rows.shape(0)),
-                           static_cast<std::uint32_t>(rows.shape(1)));
-    for (py::ssize_t k = 0; k < rows.size(); ++k) add(rows.data()[k]);
-    return;
-  }
-  for (const py::handle face : faces.value) {
-    std::uint32_t corners = 0;
-    for (const py::handle corner : face) {
-      if (PyIndex_Check(corner.ptr()) == 0) {
-        RaiseField(faces, absl::StrCat("got ", std::string(py::str(corner)),
-                                       ", need the number of a vertex"));
-      }
-      const auto vertex =
-          py::cast<std::int64_t>(py::reinterpret_steal<py::object>(PyNumber_Index(corner.ptr())));
-      add(vertex);
-      ++corners;
-    }
-    mesh.face_sizes.push_back(corners);
-  }
-}
-
-// Influences of weight 0 are left out.
-void ReadInfluences(const Field& weight_field, const Field& joint_field, std::size_t joint_count,
-                    client::Mesh& mesh) {
-  const FloatArray weights = ToArray<FloatArray>(weight_field, "numbers");
-  const IntArray joints = ToArray<IntArray>(joint_field, "integers");
-  if (weights.ndim() != 2 || weights.shape(0) != Size(mesh.vertices())) {
-    RaiseShape(weight_field.name.c_str(), weights,
-               absl::StrCat("(", mesh.vertices(), ", influences)"));
-  }
-  if (joints.ndim() != 2 || joints.shape(0) != weights.shape(0) ||
-      joints.shape(1) != weights.shape(1)) {
-    RaiseShape(joint_field.name.c_str(), joints, absl::StrCat("that of ", weight_field.name));
-  }
-  client::Skin& skin = mesh.skin;
-  for (py::ssize_t v = 0; v < weights.shape(0); ++v) {
-    std::uint32_t count = 0;
-    for (py::ssize_t k = 0; k < weights.shape(1); ++k) {
-      const float weight = *weights.data(v, k);
-      if (weight == 0) continue;
-      const std::int64_t joint = *joints.data(v, k);
-      if (joint < 0 || joint >= static_cast<std::int64_t>(joint_count)) {
-        const std::string place = absl::StrCat(joint_field.name, "[", v, "][", k, "]");
-        Index({joint_field.value, place}, joint, joint_count, "a joint");  // raises
-      }
-      skin.influence_joints.push_back(static_cast<std::uint32_t>(joint));
-      skin.influence_weights.push_back(weight);
-      ++count;
-    }
-    skin.influence_counts.push_back(count);
-  }
-}
-
-using NamedFields = std::map<std::string, py::object>;
-
-// The entries of a dict by name: equal rigs have equal bytes, whatever the order of the dict.
-NamedFields Entries(const Field& field) {
-  if (!py::isinstance<py::dict>(field.value)) RaiseField(field, "need a dict of names to arrays");
-  NamedFields entries;
-  for (const auto& [name, value] : py::cast<py::dict>(field.value)) {
-    if (!py::isinstance<py::str>(name)) RaiseField(field, "need strings as names");
-    entries[py::cast<std::string>(name)] = py::reinterpret_borrow<py::object>(value);
-  }
-  return entries;
-}
-
-Field Entry(const Field& field, const NamedFields::value_type& entry) {
-  return {entry.second, absl::StrCat(field.name, "[\"", entry.first, "\"]")};
-}
-
-client::Mesh ReadMesh(const MeshFields& fields, std::size_t joint_count,
-                      const std::vector<float>& inverse_bind) {
-  client::Mesh mesh;
-  mesh.name = py::str(fields("name").value);
-  const Field points = fields("positions");
-  const FloatArray positions = ToArray<FloatArray>(points, "numbers");
-  if (positions.ndim() != 2 || positions.shape(1) != 3) {
-    RaiseShape(points.name.c_str(), positions, "(vertices, 3)");
-  }
-  mesh.positions = Values(positions);
-  const std::size_t vertices = mesh.vertices();
-  ReadFaces(fields("faces"), fields("face_sizes"), mesh);
-  if (const Field weights = fields("weights")) {
-    mesh.skin.inverse_bind = inverse_bind;
-    for (std::uint32_t j = 0; j < joint_count; ++j) mesh.skin.joints.push_back(j);
-    ReadInfluences(weights, fields("influences"), joint_count, mesh);
-    if (const Field fallback = fields("fallback_joint")) {
-      if (!py::isinstance<py::int_>(fallback.value)) RaiseField(fallback, "need an integer");
-      mesh.skin.fallback_joint =
-          Index(fallback, py::cast<std::int64_t>(fallback.value), joint_count, "a joint");
-    }
-  }
-  const Field shapes = fields("shapes");
-  for (const auto& entry : Entries(shapes)) {
-    client::ShapeTarget target;
-    target.offsets = Values(FloatsOf(Entry(shapes, entry), vertices, 3));
-    mesh.shapes.push_back({.control = entry.first, .targets = {std::move(target)}});
-  }
-  const Field maps = fields("maps");
-  for (const auto& entry : Entries(maps)) {
-    mesh.maps.push_back({entry.first, Values(FloatsOf(Entry(maps, entry), vertices, 0))});
-  }
-  return mesh;
-}
+constexpr double kLongestClip = 1e7;  // seconds, about four months
 
 client::UpAxis ParseUpAxis(const std::optional<std::string>& name) {
   if (!name) return client::UpAxis::kUnspecified;
@@ -227,8 +41,8 @@ client::UpAxis ParseUpAxis(const std::optional<std::string>& name) {
 
 // Joints with their rest pose. Returns the inverse bind matrices of meshes in model space.
 std::vector<float> ReadJoints(const std::vector<std::string>& names,
-                              const std::vector<std::int32_t>& parents, const FloatArray& rest_pose,
-                              client::RigData& data) {
+                              const std::vector<std::int32_t>& parents,
+                              const DoubleArray& rest_pose, client::RigData& data) {
   if (parents.size() != names.size()) {
     Raise(absl::InvalidArgumentError(absl::StrCat("parents: got ", parents.size(),
                                                   " numbers, need one for each of ", names.size(),
@@ -255,57 +69,194 @@ std::vector<float> ReadJoints(const std::vector<std::string>& names,
   return inverse_bind;
 }
 
-Rig FromData(client::RigData data) {
-  auto file = std::make_shared<cli::CharacterFile>();
-  file->kind = cli::CharacterFile::Kind::kSerialised;
-  file->label = data.label;
-  file->format = "arrays";
-  file->rig_bytes = Value(client::EncodeRig(data));
-  file->rig = std::move(data);
-  return {std::move(file), {}};
+// A Python object that C++ keeps, in any thread.
+std::shared_ptr<py::object> Kept(py::object object) {
+  return {new py::object(std::move(object)), [](py::object* kept) {
+            if (Py_IsInitialized() == 0) return;  // nothing can be released any more
+            const py::gil_scoped_acquire acquire;
+            delete kept;
+          }};
 }
 
-Rig FromMeshes(const py::sequence& meshes, const std::vector<std::string>& joints,
-               const std::vector<std::int32_t>& parents, const FloatArray& rest_pose,
-               const std::map<std::string, float>& controls, const std::string& label,
-               const std::optional<std::string>& up_axis, double meters_per_unit) {
+// What a pose function returned: joints, or joints and controls.
+void ReadPose(const py::object& returned, const std::string& name, client::RigPose& pose) {
+  const bool pair = py::isinstance<py::tuple>(returned) && py::len(returned) == 2;
+  const py::object joints = pair ? py::object(returned[py::int_(0)]) : returned;
+  const auto matrices = ToArray<DoubleArray>({joints, name}, "numbers");
+  const py::ssize_t count = Size(pose.joints.size() / 12);
+  if (matrices.ndim() != 3 || matrices.shape(0) != count || matrices.shape(1) != 3 ||
+      matrices.shape(2) != 4) {
+    RaiseShape(name.c_str(), matrices, absl::StrCat("(", count, ", 3, 4)"));
+  }
+  pose.joints.assign(matrices.data(), matrices.data() + matrices.size());
+  if (!pair) return;
+  const Field field{returned[py::int_(1)], name + ", controls"};
+  pose.controls = Values(FloatsOf(field, pose.controls.size(), 0));
+}
+
+client::PosedClip ReadClip(const Fields& fields) {
+  client::PosedClip clip;
+  clip.info.name = py::str(fields("name").value);
+  const Field end = fields("end");
+  if (PyNumber_Check(end.value.ptr()) == 0) RaiseField(end, "need a number of seconds");
+  clip.info.end = py::cast<double>(py::float_(end.value));
+  if (!(clip.info.end >= 0 && clip.info.end < kLongestClip)) {
+    RaiseField(end, absl::StrCat("got ", clip.info.end, ", need 0 to ", kLongestClip, " seconds"));
+  }
+  const Field pose = fields("pose");
+  if (PyCallable_Check(pose.value.ptr()) == 0) RaiseField(pose, "need a function of seconds");
+  clip.evaluate = [function = Kept(pose.value), name = absl::StrCat(pose.name, "()")](
+                      double seconds, client::RigPose& out) -> absl::Status {
+    const py::gil_scoped_acquire acquire;
+    try {
+      ReadPose((*function)(seconds), name, out);
+      return absl::OkStatus();
+    } catch (py::error_already_set& error) {
+      error.restore();  // for the caller, in this thread
+      return absl::AbortedError(absl::StrCat(name, " failed"));
+    }
+  };
+  return clip;
+}
+
+// The scene of the arguments of from_meshes.
+struct SceneArguments {
+  const py::sequence& meshes;
+  bool one_mesh = false;  // whose fields are arguments
+  const std::vector<std::string>& joints;
+  const std::vector<std::int32_t>& parents;
+  const DoubleArray& rest_pose;
+  std::map<std::string, float> controls;
+  py::sequence clips;
+  const std::string& label;
+  const std::optional<std::string>& up_axis;
+  double meters_per_unit = 1;
+};
+
+client::ImportedScene ReadScene(const SceneArguments& arguments) {
   client::RigData data;
-  data.label = label;
-  data.up_axis = ParseUpAxis(up_axis);
-  data.meters_per_unit = meters_per_unit;
-  const std::vector<float> inverse_bind = ReadJoints(joints, parents, rest_pose, data);
-  for (const auto& [name, value] : controls) {
+  data.label = arguments.label;
+  data.up_axis = ParseUpAxis(arguments.up_axis);
+  data.meters_per_unit = arguments.meters_per_unit;
+  const std::vector<float> inverse_bind =
+      ReadJoints(arguments.joints, arguments.parents, arguments.rest_pose, data);
+  for (const auto& [name, value] : arguments.controls) {
     client::Control& control = data.controls.emplace_back();
     control.name = name;
     control.default_value = value;
   }
-  for (std::size_t m = 0; m < meshes.size(); ++m) {
-    data.meshes.push_back(
-        ReadMesh({meshes[m], absl::StrCat("meshes[", m, "].")}, joints.size(), inverse_bind));
+  std::vector<client::MeshExtras> extras;
+  for (std::size_t m = 0; m < arguments.meshes.size(); ++m) {
+    const std::string prefix = arguments.one_mesh ? "" : absl::StrCat("meshes[", m, "].");
+    MeshFromArrays read = ReadMesh({arguments.meshes[m], prefix}, inverse_bind);
+    data.meshes.push_back(std::move(read.mesh));
+    extras.push_back(std::move(read.extras));
   }
-  return FromData(std::move(data));
+  std::vector<client::PosedClip> clips;
+  std::set<std::string> names;
+  for (std::size_t c = 0; c < arguments.clips.size(); ++c) {
+    const Fields fields{arguments.clips[c], absl::StrCat("clips[", c, "].")};
+    clips.push_back(ReadClip(fields));
+    if (!names.insert(clips.back().info.name).second) {
+      RaiseField(fields("name"), absl::StrCat("\"", clips.back().info.name, "\" is there already"));
+    }
+  }
+  client::ImportedScene scene = Value(client::MakePosedScene(std::move(data), std::move(clips)));
+  scene.mesh_extras = std::move(extras);
+  return scene;
+}
+
+Rig FromArguments(const SceneArguments& arguments) {
+  client::ImportedScene scene = ReadScene(arguments);
+  scene.format = "arrays";
+  cli::CharacterFile file = Value(cli::FromScene(std::move(scene)));
+  file.label = arguments.label;
+  return {std::make_shared<const cli::CharacterFile>(std::move(file)), {}};
+}
+
+Rig FromMeshes(const py::sequence& meshes, const std::vector<std::string>& joints,
+               const std::vector<std::int32_t>& parents, const DoubleArray& rest_pose,
+               const std::map<std::string, float>& controls, const py::sequence& clips,
+               const std::string& label, const std::optional<std::string>& up_axis,
+               double meters_per_unit) {
+  return FromArguments({.meshes = meshes,
+                        .joints = joints,
+                        .parents = parents,
+                        .rest_pose = rest_pose,
+                        .controls = controls,
+                        .clips = clips,
+                        .label = label,
+                        .up_axis = up_axis,
+                        .meters_per_unit = meters_per_unit});
 }
 
 // A rig of one mesh, whose fields are the arguments.
 Rig FromArrays(const py::object& positions, const py::object& faces,
                const std::vector<std::string>& joints, const std::vector<std::int32_t>& parents,
-               const FloatArray& rest_pose, const py::object& weights, const py::object& influences,
-               const std::string& name, const std::optional<std::string>& up_axis,
-               double meters_per_unit) {
-  client::RigData data;
-  data.label = name;
-  data.up_axis = ParseUpAxis(up_axis);
-  data.meters_per_unit = meters_per_unit;
-  const std::vector<float> inverse_bind = ReadJoints(joints, parents, rest_pose, data);
-  const py::object mesh = py::module_::import("sinew.mesh_data")
-                              .attr("MeshData")(name, positions, faces, weights, influences);
-  data.meshes.push_back(ReadMesh({mesh, ""}, joints.size(), inverse_bind));
-  return FromData(std::move(data));
+               const DoubleArray& rest_pose, const py::object& weights,
+               const py::object& influences, const std::string& name,
+               const std::optional<std::string>& up_axis, double meters_per_unit) {
+  py::list meshes;
+  meshes.append(py::module_::import("sinew.mesh_data")
+                    .attr("MeshData")(name, positions, faces, weights, influences));
+  return FromArguments({.meshes = meshes,
+                        .one_mesh = true,
+                        .joints = joints,
+                        .parents = parents,
+                        .rest_pose = rest_pose,
+                        .controls = {},
+                        .clips = py::list(),
+                        .label = name,
+                        .up_axis = up_axis,
+                        .meters_per_unit = meters_per_unit});
+}
+
+// A warning of a reader: its severity, "lost" among them, message and place in the file.
+using ReaderProblem = std::tuple<std::string, std::string, std::string>;
+
+client::Problem ToProblem(const ReaderProblem& from) {
+  const auto& [severity, message, place] = from;
+  if (severity == "lost") return client::Lost(message, place);
+  return {severity == "info" ? client::Severity::kInfo : client::Severity::kWarning, message,
+          place};
+}
+
+// The rig of a file that a reader in Python has read; ends as ReadCharacter does.
+Rig FromFile(const py::sequence& meshes, const std::vector<std::string>& joints,
+             const std::vector<std::int32_t>& parents, const DoubleArray& rest_pose,
+             const std::map<std::string, float>& controls, const py::sequence& clips,
+             const std::vector<std::string>& places, const std::optional<std::string>& up_axis,
+             double meters_per_unit, const std::vector<ReaderProblem>& problems,
+             const std::string& path, const std::string& label, const std::string& format,
+             const std::string& unweighted, const std::filesystem::path& muscles) {
+  const client::Unweighted choice = Value(cli::ParseUnweighted(unweighted));
+  client::ImportedScene scene = ReadScene({.meshes = meshes,
+                                           .joints = joints,
+                                           .parents = parents,
+                                           .rest_pose = rest_pose,
+                                           .controls = controls,
+                                           .clips = clips,
+                                           .label = label,
+                                           .up_axis = up_axis,
+                                           .meters_per_unit = meters_per_unit});
+  scene.format = format;
+  for (std::size_t j = 0; j < std::min(places.size(), joints.size()); ++j) {
+    scene.rig.joints[j].source_path = places[j];
+  }
+  for (const ReaderProblem& problem : problems) scene.problems.push_back(ToProblem(problem));
+  if (const absl::Status status = client::FinishScene(choice, scene); !status.ok()) {
+    Raise(cli::Prefixed(label, status));
+  }
+  cli::CharacterFile file = Value(cli::FromScene(std::move(scene)));
+  file.label = label;
+  file.path = path;
+  if (!muscles.empty()) Check(cli::AddMuscles(muscles.string(), file));
+  return {std::make_shared<const cli::CharacterFile>(std::move(file)), path};
 }
 
 }  // namespace
 
-void BindRigFromArrays(py::class_<Rig>& type) {
+void BindRigFromArrays(py::module_& module, py::class_<Rig>& type) {
   type.def_static("from_arrays", FromArrays, "positions"_a, "faces"_a, "joints"_a, "parents"_a,
                   "rest_pose"_a, "weights"_a, "influences"_a, "name"_a = "mesh", "up_axis"_a = "Y",
                   "meters_per_unit"_a = 1.0,
@@ -316,12 +267,17 @@ joints: names. parents: (J,) the parent of each joint, before it, or -1.
 rest_pose: (J, 3, 4) joint to model space. weights, influences: (V, N) weights that sum to 1, and
 their joints; a weight of 0 is no influence. None: no weights yet, see Client.weights.)");
   type.def_static("from_meshes", FromMeshes, "meshes"_a, "joints"_a, "parents"_a, "rest_pose"_a,
-                  py::kw_only(), "controls"_a = std::map<std::string, float>(), "label"_a = "",
-                  "up_axis"_a = "Y", "meters_per_unit"_a = 1.0,
+                  py::kw_only(), "controls"_a = std::map<std::string, float>(),
+                  "clips"_a = py::tuple(), "label"_a = "", "up_axis"_a = "Y",
+                  "meters_per_unit"_a = 1.0,
                   R"(A rig of several meshes, each a MeshData; joints as in from_arrays.
 
 controls: names and default values of what drives the shapes of meshes. A pose has their values in
-the order of Rig.controls, which is that of their names.)");
+the order of Rig.controls, which is that of their names.
+clips: a ClipData for each of Rig.clips.)");
+  module.def("_rig_of_file", FromFile, "meshes"_a, "joints"_a, "parents"_a, "rest_pose"_a,
+             py::kw_only(), "controls"_a, "clips"_a, "places"_a, "up_axis"_a, "meters_per_unit"_a,
+             "problems"_a, "path"_a, "label"_a, "format"_a, "unweighted"_a, "muscles"_a);
 }
 
 }  // namespace sinew::python
