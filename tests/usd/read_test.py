@@ -180,10 +180,17 @@ class Contents(UsdReading):
 
     def test_six_influences(self):
         stage = self.simple()
-        indices = [joint % 4 for joint in range(6)] * len(self.mesh.GetPointsAttr().Get())
-        self.binding.CreateJointIndicesPrimvar(False, 6).Set(indices)
-        self.binding.CreateJointWeightsPrimvar(False, 6).Set([1 / 6] * len(indices))
-        self.expect_points_of_usdskel(stage, "lbs")
+        tail = [characters.matrix((0, -0.3, 0)), characters.matrix((0, -0.2, 0.1))]
+        rest = list(self.skeleton.GetRestTransformsAttr().Get())
+        bind = list(self.skeleton.GetBindTransformsAttr().Get())
+        self.skeleton.GetJointsAttr().Set(characters.JOINTS + ["hip/tail", "hip/tail/tip"])
+        self.skeleton.GetRestTransformsAttr().Set(rest + tail)
+        self.skeleton.GetBindTransformsAttr().Set(bind + [tail[0] * bind[0], tail[1] * tail[0] * bind[0]])
+        points = len(self.mesh.GetPointsAttr().Get())
+        self.binding.CreateJointIndicesPrimvar(False, 6).Set(list(range(6)) * points)
+        self.binding.CreateJointWeightsPrimvar(False, 6).Set([1 / 6] * (6 * points))
+        rig = self.expect_points_of_usdskel(stage, "lbs")
+        self.assertEqual((rig.meshes[0].weights > 0).sum(axis=1).max(), 6)
 
     def test_clips_of_other_files_are_refused(self):
         self.simple().Save()
@@ -192,7 +199,8 @@ class Contents(UsdReading):
 
     def test_strict_makes_warnings_errors(self):
         stage = self.simple()
-        self.binding.GetJointWeightsPrimvar().Set([weight / 2 for weight in self.binding.GetJointWeightsPrimvar().Get()])
+        weights = self.binding.GetJointWeightsAttr()
+        weights.Set([weight / 2 for weight in weights.Get()])
         stage.Save()
         with self.assertWarns(sinew.FileWarning):
             sinew.load(self.folder / "hero.usda")
