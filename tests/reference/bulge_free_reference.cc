@@ -22,7 +22,8 @@ double Smoothstep(double x) {
   return t * t * (3 - 2 * t);
 }
 
-// Distinct positions of the points whose largest weight is the joint's (ties: the first joint's).
+// Distinct positions of the points whose largest weight is the joint's. Weights within 4/255 of the
+// largest tie: the first joint has them.
 std::vector<Vec3d> SkinOf(const Rig& rig, std::uint32_t joint) {
   std::vector<Vec3d> skin;
   for (const std::uint32_t v : Weld(rig).first) {
@@ -31,7 +32,7 @@ std::vector<Vec3d> SkinOf(const Rig& rig, std::uint32_t joint) {
     const double largest = *std::max_element(weights.begin(), weights.end());
     std::uint32_t owner = kNoParent;
     for (std::size_t k = 0; k < bindings.size(); ++k) {
-      if (weights[k] == largest)
+      if (weights[k] >= largest - 4.0 / 255)
         owner = std::min<std::uint32_t>(owner, rig.bindings()[bindings[k]].joint);
     }
     if (owner == joint) skin.push_back(ToDouble(rig.mesh().positions()[v]));

@@ -80,7 +80,9 @@ inline std::vector<AffineD> AffineMotions() {
           {{1, 0.5, 0, 1, 0, 0.8, -0.25, 2, 0.125, 0, 1.5, 3}}};
 }
 
-// No pose has two joints exactly 180 degrees apart, where both ways of blending are valid.
+// No pose has two joints exactly 180 degrees apart, where both ways of blending are valid. In the
+// one at kHalfMirrored the last joint alone mirrors.
+inline constexpr std::size_t kHalfMirrored = 6;
 inline std::vector<std::vector<Affine>> HardPoses(const Rig& rig) {
   return {RestPose(rig),
           BendPose(rig, 80),
@@ -88,7 +90,8 @@ inline std::vector<std::vector<Affine>> HardPoses(const Rig& rig) {
           TurnPose(rig, {1, 2, 3}, -100),
           Moved(RigidMotion({1, 1, 0}, 400, {3, 1, -2}), BendPose(rig, 50)),
           ScaledPose(rig, {1.5, 0.5, 2}),
-          ScaledPose(rig, {-1, 1, 1}),
+          WithLast(BendPose(rig, 40),
+                   Compose(ScaleMotion({-1, 1, 1}), RigidMotion({1, 0.2, 0}, 30, {}))),
           Moved(ScaleMotion({-2, 2, 2}), TwistPose(rig, 30))};
 }
 

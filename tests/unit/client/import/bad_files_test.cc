@@ -358,7 +358,7 @@ TEST(BadFile, EmptyFolderOrUnknownExtension) {
                 "joints nor weights, which `sinew weights FILE --skeleton FILE2` gives it"));
   EXPECT_THAT(std::string(ImportFile(testing::WriteFile("x.USDZ", "PK")).status().message()),
               ::testing::EndsWith(
-                  "wrong type '.usdz', need .glb, .gltf, .fbx or .dae; `python3 -m sinew.usd "
+                  "wrong type '.usdz', need .glb, .gltf, .vrm, .fbx or .dae; `python3 -m sinew.usd "
                   "FILE OUT.sinewrig` converts OpenUSD files"));
   EXPECT_THAT(std::string(ImportFile(testing::WriteFile("x.ply", "ply")).status().message()),
               ::testing::EndsWith("wrong type '.ply', need .glb, .gltf, .vrm, .fbx or .dae"));

@@ -49,8 +49,7 @@ std::vector<Entry> ColladaEntries() {
   });
   add("polygons of any size", "read", [=] {
     const auto scene =
-        changed({{"0 0 0 1 0 0 0 1 0</float_array>", "0 0 0 1 0 0 1 1 0 0 1 0</float_array>"},
-                 {"count=\"9\">0 0 0", "count=\"12\">0 0 0"},
+        changed({{"count=\"9\">0 0 0 1 0 0 0 1 0<", "count=\"12\">0 0 0 1 0 0 1 1 0 0 1 0<"},
                  {"<triangles count=\"1\">", "<polylist count=\"1\">"},
                  {"<p>0 1 2</p></triangles>", "<vcount>4</vcount><p>0 1 2 3</p></polylist>"},
                  {"count=\"3\" stride=\"3\"", "count=\"4\" stride=\"3\""},

@@ -53,6 +53,8 @@ std::vector<Vec3d> Reference(const Rig& rig, BlendCentres centres, std::span<con
 // Some poses pull joints out of their sockets, or hardly rotate them.
 std::vector<std::vector<Affine>> Poses(const Rig& rig) {
   auto poses = testing::HardPoses(rig);
+  // Between a joint that mirrors and one that does not there is no rotation to compare.
+  poses.erase(poses.begin() + testing::kHalfMirrored);
   poses.push_back(BendPose(rig, 0.3));
   poses.push_back(WithLast(BendPose(rig, 40), RigidMotion({1, 2, 1}, 30, {0.5, -0.3, 1})));
   poses.push_back(WithLast(BendPose(rig, 0.6), RigidMotion({1, 2, 1}, 0.2, {0.5, -0.3, 1})));
@@ -159,9 +161,14 @@ TEST(SphericalBlend, TubeKeepsRingsAndVolume) {
   }
 }
 
-// Coincident vertices on the arm a - b - c with given weights of the first joints.
+// Vertices on the arm a - b - c with given weights of the first joints, so close to each other that
+// only their weights matter, but not at one place, where rounding of weights makes no difference.
 Rig ArmRig(const std::vector<std::vector<double>>& rows) {
-  RigSource source = testing::RigidSource(std::vector<Vec3f>(rows.size(), {0.2f, 1, 0.1f}), {});
+  std::vector<Vec3f> points;
+  for (std::size_t v = 0; v < rows.size(); ++v) {
+    points.push_back({0.2f, 1, 0.1f + 1e-7f * static_cast<float>(v)});
+  }
+  RigSource source = testing::RigidSource(std::move(points), {});
   source.joints = {{.name = "a"}, {.name = "b", .parent = 0}, {.name = "c", .parent = 1}};
   source.rest_local = {RigidMotion({0, 0, 1}, 0), RigidMotion({0, 0, 1}, 0, {1, 0, 0}),
                        RigidMotion({0, 0, 1}, 0, {0.5, 0.5, 0})};
