@@ -77,7 +77,7 @@ std::string DescribeFbxError(const ufbx_error& error) {
   if (error.type == UFBX_ERROR_UNKNOWN && error.stack_size > 0) {
     absl::string_view step(error.stack[0].function.data, error.stack[0].function.length);
     absl::ConsumePrefix(&step, kPrefix);
-    return absl::StrCat("damaged: ufbx stopped in ", step);
+    return absl::StrCat("damaged or cut short, ufbx stopped in ", step);
   }
   std::string text = ToString(error.description);
   if (!text.empty()) text[0] = absl::ascii_tolower(static_cast<unsigned char>(text[0]));

@@ -17,8 +17,10 @@
 #include "client/import/gltf_reader.h"
 #include "client/import/obj_reader.h"
 #include "client/import/unweighted.h"
+#include "client/rig/rest_pose.h"
 #include "client/rig/rig_traits.h"
 #include "core/base/status.h"
+#include "core/base/types.h"
 
 namespace sinew::client {
 namespace {
@@ -112,7 +114,26 @@ std::string OneLine(absl::string_view text) {
   return line;
 }
 
+// Faces of a skin that its joints mirror show their inside, in pictures and other programs.
+void ReportMirrors(ImportedScene& scene) {
+  const std::vector<float> rest = cli::RestJoints(scene.rig);
+  for (const Mesh& mesh : scene.rig.meshes) {
+    std::size_t mirrors = 0;
+    for (std::size_t s = 0; s < mesh.skin.joints.size() && !rest.empty(); ++s) {
+      const AffineD skin = Compose(cli::MatrixAt(rest, mesh.skin.joints[s]),
+                                   cli::MatrixAt(mesh.skin.inverse_bind, s));
+      mirrors += Determinant(Linear(skin)) < 0 ? 1 : 0;
+    }
+    if (mirrors * 2 <= mesh.skin.joints.size()) continue;
+    scene.problems.push_back({Severity::kWarning,
+                              "the joints mirror the mesh at rest, so that its faces and normals "
+                              "point inwards; apply the negative scale in the authoring program",
+                              mesh.source_path});
+  }
+}
+
 void ReportRig(ImportedScene& scene) {
+  ReportMirrors(scene);
   const cli::RigTraits traits = cli::CountRig(scene.rig);
   for (const cli::MeshTraits& mesh : traits.meshes) {
     if (mesh.over_four == 0) continue;

@@ -82,10 +82,14 @@ absl::Status InfluenceCollector::Add(std::span<const Influence> influences, std:
 
 void InfluenceCollector::Report(std::vector<Problem>& problems) const {
   if (normalised_ > 0) {
+    const std::string sums =
+        lowest_sum_ == highest_sum_
+            ? absl::StrCat("summed to ", lowest_sum_)
+            : absl::StrCat("had sums from ", lowest_sum_, " to ", highest_sum_);
     problems.push_back(
         {Severity::kWarning,
-         absl::StrCat("weights of ", normalised_, " vertices normalised, their sums ran from ",
-                      lowest_sum_, " to ", highest_sum_),
+         absl::StrCat("weights of ", normalised_, normalised_ == 1 ? " vertex" : " vertices",
+                      " normalised, which ", sums),
          mesh_});
   }
   if (negative_ > 0) {

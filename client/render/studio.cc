@@ -1,6 +1,8 @@
 #include "client/render/studio.h"
 
+#include <absl/strings/str_cat.h>
 #include <Eigen/Geometry>
+
 #include <algorithm>
 #include <cmath>
 
@@ -78,8 +80,13 @@ absl::StatusOr<Studio> Studio::Create(const Surface& surface, const Camera& came
   if (options.background.has_value()) {
     studio.background_ = Linear(*options.background);
   }
-  if (!studio.eye_.allFinite() || !std::isfinite(studio.ground_)) {
-    return absl::InvalidArgumentError("camera: distance overflows float relative to the mesh size");
+  // Embree ends the process for rays from farther than 1.8e18.
+  constexpr float kFarthest = 1e18f;
+  const float distance = std::max(studio.eye_.cwiseAbs().maxCoeff(), std::abs(studio.ground_));
+  if (!studio.eye_.allFinite() || !(distance <= kFarthest)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "camera: got a distance of ", distance, " times the size of the mesh, need at most ",
+        kFarthest, "; the mesh may be one point far from the origin"));
   }
   return studio;
 }

@@ -182,7 +182,7 @@ class Rigs(unittest.TestCase):
     def test_usd_names_the_package_that_it_needs(self):
         with tempfile.TemporaryDirectory() as folder, mock.patch.dict(sys.modules, pxr=None):
             for name in ("hero.usd", "hero.usda", "hero.usdc", "hero.USDZ"):
-                with self.assertRaisesRegex(ImportError, "needs usd-core: pip install usd-core"):
+                with self.assertRaisesRegex(ImportError, "needs usd-core and numpy: pip install usd-core numpy"):
                     sinew.load(os.path.join(folder, name))
             code = "import runpy, sys; sys.modules['pxr'] = None; sys.argv[1:] = ['hero.usd', 'out.sinewrig']\n" \
                    "runpy.run_module('sinew.usd', run_name='__main__')"

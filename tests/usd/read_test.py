@@ -469,6 +469,7 @@ class CommandLine(UsdReading):
         self.assertEqual(len(np.load(self.folder / "out.Twist.poses.npy")), 6)
 
     def test_exit_codes_are_those_of_sinew(self):
+        self.convert(self.write(characters.rigid_meshes, "rigid.usda"), "x.sinewrig", "--strict", code=65)
         stage = self.simple()
         stage.Save()
         self.convert("hero.usda", code=64)

@@ -163,9 +163,9 @@ absl::StatusOr<client::ClipData> ReadPoses(const CharacterFile& character,
 absl::StatusOr<std::size_t> ClipIndex(const CharacterFile& character,
                                       const MotionRequest& request) {
   if (character.clips.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--clip: ", character.label, " has none, need --poses FILE.npy (", "frames x ",
-                     character.rig.joints.size(), " joints x 12)"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--clip: ", character.label, " has none, need --clip-file FILE or --poses FILE.npy (",
+        "frames x ", character.rig.joints.size(), " joints x 12)"));
   }
   if (request.clip.empty()) return DefaultClip(character);
   if (character.kind == CharacterFile::Kind::kModel) {

@@ -42,7 +42,7 @@ absl::StatusOr<CharacterFile> ReadAndWarn(const Context& context, const std::str
   if (options.strict) {
     return absl::InvalidArgumentError(absl::StrCat(number, ", --strict allows none"));
   }
-  context.Note(absl::StrCat(number, "; `sinew inspect FILE` has details"));
+  context.Note(number);
   return character;
 }
 

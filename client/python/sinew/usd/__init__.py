@@ -17,7 +17,7 @@ from ..errors import FileWarning, InvalidArgument
 
 __all__ = ["load"]
 
-_NEEDS = "sinew.usd: {}; needs usd-core: pip install usd-core, or the extra sinew[usd] of the wheel"
+_NEEDS = "sinew.usd: {}; needs usd-core and numpy: pip install usd-core numpy, or the extra sinew[usd] of the wheel"
 
 
 def load(source: typing.Any, *, muscles: "typing.Union[str, os.PathLike[str]]" = "", allow_no_skin: bool = False,

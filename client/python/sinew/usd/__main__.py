@@ -13,7 +13,7 @@ import typing
 
 import numpy as np
 
-from ..errors import Error
+from ..errors import Error, InvalidArgument
 from . import read
 
 _USAGE, _UNAVAILABLE, _CANNOT_WRITE = 64, 69, 73  # exit codes of the command line
@@ -40,6 +40,7 @@ def _arguments(arguments: typing.Optional[typing.Sequence[str]]) -> argparse.Nam
     parser.add_argument("--fps", type=_rate, help="frames per second (default: those of the stage)")
     parser.add_argument("--unweighted", choices=("refuse", "root", "nearest", "still"), default="refuse",
                         help="what moves vertices without weights (default: the file is refused)")
+    parser.add_argument("--strict", action="store_true", help="warnings are errors, and nothing is written")
     parser.add_argument("--no-clobber", action="store_true", help="fail if a file of that name exists")
     options = parser.parse_args(arguments)
     if not options.out.lower().endswith(".sinewrig"):
@@ -84,6 +85,11 @@ def _in_file_name(clip: str) -> str:
 def _convert(options: argparse.Namespace) -> None:
     character = read(options.file, unweighted=options.unweighted)
     rig = character.rig
+    warnings = [problem for problem in rig.problems if not problem.startswith("info:")]
+    for problem in warnings:
+        print(f"sinew: {problem}", file=sys.stderr)
+    if options.strict and warnings:
+        raise InvalidArgument(f"{len(warnings)} warnings, --strict allows none")
     fps = options.fps or character.fps
     stem = options.out[:-len(".sinewrig")]
     paths = [options.out]
@@ -108,9 +114,6 @@ def _convert(options: argparse.Namespace) -> None:
             commands.append((name, len(poses), [*command, "--fps", f"{fps:.10g}", "--out", f"{part}.usda"]))
         rig.save(options.out)
         arrays.commit()
-    for problem in rig.problems:
-        if not problem.startswith("info:"):
-            print(f"sinew: {problem}", file=sys.stderr)
     print("\n".join(paths))
     if not commands:
         print("sinew: nothing moves on the stage, so there are no poses", file=sys.stderr)

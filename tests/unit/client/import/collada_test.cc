@@ -105,7 +105,7 @@ TEST(ColladaImport, ReadsSkinUnitsAndAxis) {
   EXPECT_FLOAT_EQ(scene->rig.rest_local[12 + 11], 1) << "in the file's own unit and axes";
   bool normalised = false;
   for (const Problem& problem : scene->problems)
-    normalised |= problem.message.find("weights of 1 vertices normalised") == 0;
+    normalised |= problem.message.find("weights of 1 vertex normalised") == 0;
   EXPECT_TRUE(normalised);
 }
 

@@ -51,7 +51,7 @@ TEST(GltfWeights, NormalisesFloatSums) {
   EXPECT_THAT(scene.rig.meshes.at(0).skin.influence_weights,
               ElementsAre(1, FloatEq(0.75f), FloatEq(0.25f), 0.25f, 0.75f, 1));
   EXPECT_TRUE(HasProblem(scene, Severity::kWarning,
-                         "weights of 2 vertices normalised, their sums ran from 0.5 to 1.2"));
+                         "weights of 2 vertices normalised, which had sums from 0.5 to 1.2"));
 }
 
 TEST(GltfWeights, LeavesSumsWithinRounding) {
@@ -192,6 +192,13 @@ TEST(GltfBlenderVertices, AreThoseThatFacesUse) {
   b.doc["meshes"][0]["primitives"].push_back(lines);
   EXPECT_THAT(Import(b).mesh_extras.at(0).blender_vertices,
               ElementsAre(0, 1, 2, 3, 4, 5, 7, 10, 11));
+}
+
+TEST(GltfSkin, ReportsSkinsThatTheirJointsMirror) {
+  GltfBuilder b = MakeStrip();
+  EXPECT_FALSE(HasProblem(Import(b), Severity::kWarning, "mirror the mesh at rest"));
+  b.doc["nodes"][1]["scale"] = {-1, 1, 1};
+  EXPECT_TRUE(HasProblem(Import(b), Severity::kWarning, "mirror the mesh at rest"));
 }
 
 }  // namespace

@@ -184,7 +184,7 @@ TEST(GltfImport, NormalisesQuantisedWeightsAndSaysSo) {
   EXPECT_THAT(scene.rig.meshes.at(0).skin.influence_weights,
               ElementsAre(1, 0.5f, 0.5f, static_cast<float>(64.0 / 255),
                           static_cast<float>(191.0 / 255), 1));
-  EXPECT_TRUE(HasProblem(scene, Severity::kWarning, "weights of 1 vertices normalised"));
+  EXPECT_TRUE(HasProblem(scene, Severity::kWarning, "weights of 1 vertex normalised"));
   Primitive(b)["attributes"]["WEIGHTS_0"] = b.AddAccessor<std::uint16_t>(
       {65535, 0, 0, 0, 32767, 32767, 0, 0, 16384, 49151, 0, 0, 65535, 0, 0, 0}, "VEC4", true);
   EXPECT_EQ(Import(b).rig.meshes.at(0).skin.influence_weights[1], 0.5f);

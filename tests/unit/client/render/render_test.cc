@@ -288,6 +288,14 @@ TEST(Render, ScaleAndPositionDoNotMatter) {
   }
 }
 
+// Float32 has no room for the shape of a mesh so far away.
+TEST(Render, RefusesPointsFarFromTheOrigin) {
+  TestMesh mesh = Cube();
+  for (float& p : mesh.positions) p = 1e30f;
+  const auto image = Render(mesh.View(), Frame(mesh, 12, 12), Plain());
+  EXPECT_EQ(image.status().code(), absl::StatusCode::kInvalidArgument);
+}
+
 TEST(Render, SurvivesFlatAndCollapsedMeshes) {
   TestMesh point = Cube(), line = Cube(), plane = Cube();
   for (std::size_t k = 0; k < point.positions.size(); ++k) {
