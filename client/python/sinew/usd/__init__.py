@@ -46,6 +46,6 @@ def _warn(rig: Rig, strict: bool) -> None:
     """A Python warning for what will show in the result, or an error."""
     found = [f"{rig.label}: {problem}" for problem in rig.problems if not problem.startswith("info:")]
     if strict and found:
-        raise InvalidArgument("strict: got warnings, need none:\n" + "\n".join(found))
+        raise InvalidArgument("strict: got warnings, need none:\n" + "\n".join(found), "INVALID_ARGUMENT", exit_code=65)
     for problem in found:
         warnings.warn(problem, FileWarning, stacklevel=3)

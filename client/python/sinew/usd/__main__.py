@@ -89,7 +89,7 @@ def _convert(options: argparse.Namespace) -> None:
     for problem in warnings:
         print(f"sinew: {problem}", file=sys.stderr)
     if options.strict and warnings:
-        raise InvalidArgument(f"{len(warnings)} warnings, --strict allows none")
+        raise InvalidArgument(f"{len(warnings)} warnings, --strict allows none", "INVALID_ARGUMENT", exit_code=65)
     fps = options.fps or character.fps
     stem = options.out[:-len(".sinewrig")]
     paths = [options.out]

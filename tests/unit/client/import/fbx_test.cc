@@ -287,7 +287,8 @@ TEST(FbxImport, NormalisesAndReportsWeights) {
   const auto scene = quad.Import();
   ASSERT_TRUE(scene.ok()) << scene.status();
   EXPECT_EQ(scene->rig.meshes.at(0).skin.influence_weights, std::vector<float>({1, 1, 1, 1}));
-  EXPECT_TRUE(Says(*scene, Severity::kWarning, "weights of 1 vertex normalised, which summed to 0.5"));
+  EXPECT_TRUE(
+      Says(*scene, Severity::kWarning, "weights of 1 vertex normalised, which summed to 0.5"));
 }
 
 TEST(FbxImport, ReportsDualQuaternionSkinning) {
