@@ -27,7 +27,7 @@ class ColladaDocument {
   pugi::xml_node FindId(std::string_view id) const;
   // The element of a reference "#id"; empty if there is none, or the reference is to another file.
   pugi::xml_node Follow(std::string_view uri) const;
-  // The same, but children of `scope` come first: some exporters repeat ids in every animation.
+  // Finds children of `scope` first: some exporters repeat ids in every animation.
   pugi::xml_node Follow(std::string_view uri, pugi::xml_node scope) const;
 
   // The file for Assimp, which gives up on animations that it does not know.

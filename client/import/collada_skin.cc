@@ -38,7 +38,7 @@ pugi::xml_node JointNames(const ColladaDocument& document, pugi::xml_node skin) 
   return document.Follow(input.attribute("source").value(), skin).child("Name_array");
 }
 
-// The same names as ids where the skeletons have a node for them.
+// Replaces names by ids where the skeletons have a node for them.
 std::string IdsOf(const std::vector<std::string>& names, const NodesBySid& nodes) {
   return absl::StrJoin(names, " ", [&](std::string* out, const std::string& name) {
     const auto node = nodes.find(name);

@@ -25,7 +25,7 @@ namespace {
 
 constexpr double kAffineTolerance = 1e-3;
 
-// Of a column-major 4x4 matrix.
+// Reads a column-major 4x4 matrix.
 AffineD ToAffine(const double* columns) {
   AffineD out;
   for (std::size_t i = 0; i < 12; ++i) out.m[i] = columns[i % 4 * 4 + i / 4];

@@ -87,7 +87,7 @@ void AddGltf(const Corpus& corpus) {
       {"indices", {{"bufferView", builder.AddView<std::uint16_t>({2})}, {"componentType", 5123}}},
       {"values", {{"bufferView", builder.AddView<float>({1, 2, 1})}}}};
   corpus.Add("gltf", "shapes_sparse.glb", builder.Glb());
-  // The same as text, its buffer within.
+  // This file is text, with its buffer inside.
   nlohmann::json text = sinew::testing::MakeStrip().doc;
   const std::string buffer = sinew::testing::MakeStrip().buffer;
   text["buffers"] = {

@@ -27,7 +27,7 @@ std::vector<Vec3d> DqsByParent(std::span<const Vec3d> rest, const Influences& in
 
 // The orthogonal factor of a matrix by SVD; of a singular one, that with determinant +1.
 Mat3d OrthogonalBySvd(const Mat3d& a);
-// The same, times -1 if the matrix mirrors: a rotation.
+// OrthogonalBySvd(a), times -1 if the matrix mirrors: a rotation.
 Mat3d RotationBySvd(const Mat3d& a);
 
 }  // namespace sinew::reference

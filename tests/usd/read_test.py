@@ -34,7 +34,7 @@ try:
 except ImportError:
     virtual_environment.enter(options.tools, _PACKAGES)
 
-# Of the diagonal: float32 in both, points, matrices and sums of up to four influences.
+# This share of the diagonal is rounding: float32 in both, points, matrices and sums of up to four influences.
 _ROUNDING = 1e-6
 
 

@@ -68,7 +68,7 @@ std::vector<std::string> CommandNames(const CLI::App& app) {
   return names;
 }
 
-// As OptionParser::NextWord.
+// Implements OptionParser::NextWord.
 int NextWord(const CLI::App& app, int argc, const char* const* argv, int at) {
   while (at < argc && argv[at][0] == '-') {
     const CLI::Option* option = app.get_option_no_throw(argv[at]);

@@ -18,7 +18,7 @@ inline constexpr std::size_t kMostWarnings = 10;  // that are shown, one line ea
 // "FILE: PLACE: MESSAGE" of every warning, and not of what is only worth knowing.
 std::vector<std::string> ImportWarnings(const CharacterFile& character);
 
-// The same up to kMostWarnings, then a line with the number of the others.
+// Returns the warnings up to kMostWarnings, then a line with the number of the others.
 std::vector<std::string> ShownWarnings(const CharacterFile& character);
 
 // ReadCharacter for a command that uses the result: prints ShownWarnings.

@@ -180,7 +180,7 @@ TEST(ColladaClip, KindsMayChangeFromKeyToKey) {
   EXPECT_EQ(JointAt(scene, "b", 2.5).translation().x(), 8) << "nothing follows the last key";
 }
 
-// As Blender writes them.
+// Blender's exporter writes matrices like these.
 TEST(ColladaClip, MatrixKeysInterpolateElements) {
   const char nodes[] = R"(<node id="Arm_up" sid="up" name="up" type="JOINT">
 <matrix sid="transform">1 0 0 1 0 1 0 0 0 0 1 0 0 0 0 1</matrix>

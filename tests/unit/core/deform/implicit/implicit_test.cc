@@ -72,7 +72,7 @@ TEST(Implicit, KeepsRestAndRigidMotion) {
   EXPECT_GE(moved.Count(VertexStatus::kNotDisplaced), 2592u);
 }
 
-// As a file stores weights in bytes, the error of the sum with either joint.
+// Rounds weights like a file that stores them in bytes, the error of the sum with either joint.
 RigSource RoundedWeights(RigSource source, std::uint32_t with_error) {
   InfluenceSource& influences = source.influences;
   for (std::size_t v = 0; v + 1 < influences.offsets.size(); ++v) {
