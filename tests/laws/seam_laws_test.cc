@@ -94,7 +94,8 @@ SeamRig Seam(const testing::TubeOptions& tube, double most) {
 // Every triangle has its own vertices.
 SeamRig Soup(const testing::TubeOptions& tube) {
   RigSource source = testing::TubeSource(tube);
-  const InfluenceSource influences = std::exchange(source.influences, {.offsets = {0}});
+  const InfluenceSource influences = std::exchange(source.influences, InfluenceSource());
+  source.influences.offsets = {0};
   const std::vector<Vec3f> positions = source.mesh.positions;
   source.mesh.positions.clear();
   source.mesh.parts[0].vertex_count = 0;
@@ -181,8 +182,8 @@ TEST_P(SeamLaws, SeparateTrianglesFollowTheirMesh) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Recipes, SeamLaws, ::testing::ValuesIn(testing::LawRecipes()),
-                         [](const auto& info) {
-                           std::string name = std::to_string(info.index) + "_" + info.param;
+                         [](const auto& test) {
+                           std::string name = std::to_string(test.index) + "_" + test.param;
                            std::ranges::replace_if(
                                name, [](char c) { return std::isalnum(c) == 0; }, '_');
                            return name;

@@ -248,7 +248,8 @@ absl::StatusOr<CharacterFile> ReadWithoutMuscles(const std::string& file,
   if ((built_in || serialised) && !options.clip_files.empty()) {
     return absl::InvalidArgumentError(
         absl::StrCat("clip files: got ", options.clip_files.front(), " for ", file,
-                     ", need a .glb, .gltf, .fbx or .dae, or for a .sinewrig poses"));
+                     ", need a character that is a .glb, .gltf, .vrm, .fbx or .dae",
+                     serialised ? "; poses move a serialised rig" : ""));
   }
   if (built_in) {
     SINEW_ASSIGN_OR_RETURN(client::Model model,

@@ -46,7 +46,8 @@ absl::StatusOr<client::ClipData> ChooseMotion(const Context& context,
     const bool other = DefaultClip(character) > 0;
     context.Note(absl::StrCat("clip '", clip.name, "', the first of ",
                               other ? "--clip-file; there are " : "", character.clips.size(),
-                              " (choose with --clip, list with `sinew inspect`)"));
+                              " (choose with --clip, list with `sinew inspect",
+                              other ? " --clip-file" : "", "`)"));
   }
   return clip;
 }
