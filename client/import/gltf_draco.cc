@@ -2,14 +2,15 @@
 
 #include <absl/status/statusor.h>
 #include <absl/strings/str_cat.h>
-#include <draco/compression/decode.h>
+#include <draco/compression/config/decoder_options.h>
+#include <draco/compression/mesh/mesh_edgebreaker_decoder.h>
+#include <draco/compression/mesh/mesh_sequential_decoder.h>
 #include <draco/compression/point_cloud/point_cloud_decoder.h>
 #include <draco/core/varint_decoding.h>
 #include <draco/metadata/metadata_decoder.h>
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -26,6 +27,12 @@ constexpr char kDraco[] = "KHR_draco_mesh_compression";
 // A count costs no data, and the decoder allocates for it before it reads on. Beyond this many
 // vertices or faces each must come with at least a bit of the data.
 constexpr std::uint64_t kFree = std::uint64_t{1} << 22;
+// Nor does the width of an attribute. A vertex has about 56 bytes if all that glTF skins is there.
+constexpr std::uint64_t kBytesPerVertex = 64;
+
+std::uint64_t MaxCount(std::size_t bytes) {
+  return std::max(kFree, 8 * std::uint64_t{bytes});
+}
 
 absl::StatusOr<std::span<const char>> BytesOf(const tinygltf::Model& model,
                                               const tinygltf::Value& json,
@@ -43,6 +50,7 @@ absl::StatusOr<std::span<const char>> BytesOf(const tinygltf::Model& model,
 }
 
 struct Counts {
+  bool sequential = false;
   std::uint32_t faces = 0, points = 0;
 };
 
@@ -66,13 +74,52 @@ absl::StatusOr<Counts> ReadCounts(std::span<const char> bytes, const std::string
     if (!draco::MetadataDecoder().DecodeGeometryMetadata(&buffer, &metadata)) return damaged;
   }
   Counts counts;
-  const bool sequential = header.encoder_method == draco::MESH_SEQUENTIAL_ENCODING;
+  counts.sequential = header.encoder_method == draco::MESH_SEQUENTIAL_ENCODING;
   std::uint8_t traversal = 0;
-  if (!sequential && !buffer.Decode(&traversal)) return damaged;
-  std::uint32_t* const first = sequential ? &counts.faces : &counts.points;
-  std::uint32_t* const second = sequential ? &counts.points : &counts.faces;
+  if (!counts.sequential && !buffer.Decode(&traversal)) return damaged;
+  std::uint32_t* const first = counts.sequential ? &counts.faces : &counts.points;
+  std::uint32_t* const second = counts.sequential ? &counts.points : &counts.faces;
   if (!draco::DecodeVarint(first, &buffer) || !draco::DecodeVarint(second, &buffer)) return damaged;
   return counts;
+}
+
+// Draco's decoder `Base`, which stops where the attributes need more than `max_bytes`. Their widths
+// come behind the faces, and the decoder allocates for all vertices as soon as it has read them.
+template <class Base>
+class BoundedDecoder final : public Base {
+ public:
+  explicit BoundedDecoder(std::uint64_t max_bytes) : max_bytes_(max_bytes) {}
+
+  std::uint64_t bytes() const { return bytes_; }
+
+ protected:
+  bool DecodeAllAttributes() override {
+    for (std::int32_t a = 0; a < this->point_cloud()->num_attributes(); ++a) {
+      const auto stride = this->point_cloud()->attribute(a)->byte_stride();
+      bytes_ += this->point_cloud()->num_points() * static_cast<std::uint64_t>(stride);
+    }
+    return bytes_ <= max_bytes_ && Base::DecodeAllAttributes();
+  }
+
+ private:
+  const std::uint64_t max_bytes_;
+  std::uint64_t bytes_ = 0;
+};
+
+template <class Base>
+absl::Status DecodeMesh(std::span<const char> bytes, std::uint64_t max_bytes,
+                        const std::string& where, draco::Mesh& mesh) {
+  draco::DecoderBuffer buffer;
+  buffer.Init(bytes.data(), bytes.size());
+  max_bytes = std::min(max_bytes, kBytesPerVertex * MaxCount(bytes.size()));
+  BoundedDecoder<Base> decoder(max_bytes);
+  const draco::Status status = decoder.Decode(draco::DecoderOptions(), &buffer, &mesh);
+  if (status.ok()) return absl::OkStatus();
+  if (decoder.bytes() > max_bytes) {
+    return InvalidArgument(where, ": promises attributes of ", decoder.bytes(),
+                           " bytes, more than ", bytes.size(), " bytes can hold");
+  }
+  return InvalidArgument(where, ": cannot be decoded: ", status.error_msg_string());
 }
 
 template <class T>
@@ -118,17 +165,15 @@ class Decoder {
     const tinygltf::Value json = primitive.extensions.at(kDraco);
     SINEW_ASSIGN_OR_RETURN(const std::span<const char> bytes, BytesOf(model_, json, where));
     SINEW_ASSIGN_OR_RETURN(const Counts counts, ReadCounts(bytes, where));
-    if (std::max(counts.faces, counts.points) > std::max(kFree, 8 * std::uint64_t{bytes.size()})) {
+    if (std::max(counts.faces, counts.points) > MaxCount(bytes.size())) {
       return InvalidArgument(where, ": promises ", counts.points, " vertices and ", counts.faces,
                              " faces, more than ", bytes.size(), " bytes can hold");
     }
-    draco::DecoderBuffer buffer;
-    buffer.Init(bytes.data(), bytes.size());
-    auto decoded = draco::Decoder().DecodeMeshFromBuffer(&buffer);
-    if (!decoded.ok()) {
-      return InvalidArgument(where, ": cannot be decoded: ", decoded.status().error_msg_string());
-    }
-    const draco::Mesh& mesh = *decoded.value();
+    draco::Mesh mesh;
+    SINEW_RETURN_IF_ERROR(
+        counts.sequential
+            ? DecodeMesh<draco::MeshSequentialDecoder>(bytes, max_bytes_, where, mesh)
+            : DecodeMesh<draco::MeshEdgebreakerDecoder>(bytes, max_bytes_, where, mesh));
     if (!json.Has("attributes") || !json.Get("attributes").IsObject()) {
       return InvalidArgument(where, ": attributes: need an object");
     }

@@ -281,6 +281,30 @@ TEST(GltfDraco, ErrorsNameThePrimitive) {
   EXPECT_THAT(error(narrow), HasSubstr("has 3 components, the accessor 4"));
 }
 
+TEST(GltfDraco, RefusesAttributesWiderThanTheData) {
+  constexpr std::uint32_t kFaces = 100'000, kPoints = 3 * kFaces;
+  draco::Mesh mesh;  // zeros, so that the data is small
+  mesh.SetNumFaces(kFaces);
+  mesh.set_num_points(kPoints);
+  const draco::PointIndex first(0);
+  for (draco::FaceIndex f(0); f < kFaces; ++f) mesh.SetFace(f, {first, first, first});
+  draco::GeometryAttribute zeros;
+  zeros.Init(draco::GeometryAttribute::GENERIC, nullptr, 1, draco::DT_INT32, false, 4, 0);
+  mesh.AddAttribute(zeros, true, kPoints);
+  draco::Encoder encoder;
+  encoder.SetEncodingMethod(draco::MESH_SEQUENTIAL_ENCODING);
+  draco::EncoderBuffer buffer;
+  ASSERT_TRUE(encoder.EncodeMeshToBuffer(mesh, &buffer).ok());
+  Bytes wide(buffer.data(), buffer.data() + buffer.size());
+  ASSERT_LT(wide.size(), 400'000u);
+  const Bytes description = {draco::GeometryAttribute::GENERIC, draco::DT_INT32, 1};
+  const auto found = std::ranges::find_end(wide, description);
+  ASSERT_FALSE(found.empty());
+  found.back() = 255;  // components
+  EXPECT_THAT(std::string(Read(WithDraco(wide)).status().message()),
+              HasSubstr("promises attributes of 306000000 bytes, more than"));
+}
+
 // Whatever is accepted must have faces and weights of its vertices.
 TEST(GltfCompression, FlippedBytesNeverCrash) {
   std::mt19937 random(11);
