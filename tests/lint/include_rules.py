@@ -87,12 +87,9 @@ FOLDERS = (
      "core/base core/deform/implicit/field core/deform/implicit/surface core/deform/method core/rig "
      "core/solve core/surface",
      "", ""),
-    ("core/deform/implicit/track",
-     "core/base core/deform/implicit/field core/deform/implicit/project core/deform/method",
-     "", ""),
     ("core/deform/implicit",
      "core/base core/deform/implicit/field core/deform/implicit/project core/deform/implicit/surface "
-     "core/deform/implicit/track core/deform/method core/rig",
+     "core/deform/method core/rig",
      "", ""),
     ("core/deform/engine",
      "core/base core/deform/bulge_free core/deform/cor core/deform/ddm core/deform/delta_mush "

@@ -7,7 +7,6 @@
 
 #include "core/base/status.h"
 #include "core/deform/implicit/project/projection.h"
-#include "core/deform/implicit/track/tracking.h"
 #include "core/rig/bind_pose.h"
 
 namespace sinew {
@@ -15,7 +14,7 @@ namespace {
 
 // Nanoseconds per vertex, measured on three hands of 60 joints closing in 15 frames
 // (character_bench).
-constexpr double kBindWork = 2500, kFrameTime = 1100, kTrackingTime = 2000;
+constexpr double kBindWork = 2500, kFrameTime = 1100;
 constexpr std::size_t kFixedBytes = 4096;  // the object and tables of constant size
 
 std::vector<Affine> JointsOfBindPose(const Rig& rig) {
@@ -38,7 +37,7 @@ absl::StatusOr<BindCost> Implicit::Cost(const BindInput& input, const ImplicitPa
                   .bound_bytes = field_bytes + surface.bound,
                   .work = LimbField::Work(input.rig, params.samples) + kBindWork * vertices +
                           (muscles ? MuscleField::Work(input.rig) : 0),
-                  .frame_ns = (params.tracking ? kTrackingTime : kFrameTime) * vertices,
+                  .frame_ns = kFrameTime * vertices,
                   .surface = RigSurface::kWelded | RigSurface::kOrder | RigSurface::kTriangles |
                              RigSurface::kBorder | RigSurface::kComponents};
 }
@@ -48,7 +47,6 @@ absl::StatusOr<Implicit> Implicit::Bind(const BindInput& input, const ImplicitPa
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   Implicit implicit;
   implicit.contact = params.contact ? 1 : 0;
-  implicit.tracking = params.tracking ? 1 : 0;
   implicit.joints = static_cast<std::uint32_t>(input.rig.joints());
   SINEW_ASSIGN_OR_RETURN(implicit.field,
                          LimbField::Bind(input.rig, input.surface.welded(), params.samples, task));
@@ -74,19 +72,14 @@ absl::StatusOr<Implicit> Implicit::Bind(const BindInput& input, const ImplicitPa
 }
 
 StageFacts Implicit::Facts() const {
-  StageFacts facts = {.method = Params::kName,
-                      .in = Space::kPosed,
-                      .out = Space::kPosed,
-                      .pointwise = false,
-                      .scratch_floats = ProjectionScratch(skin.points()),
-                      .controls = muscles.controls(),
-                      .joints = joints,
-                      .vertex_status = true};
-  if (tracking != 0) {
-    facts.state_floats = TrackingState(skin.points());
-    facts.step_length = kTrackingStep * field.unit();
-  }
-  return facts;
+  return {.method = Params::kName,
+          .in = Space::kPosed,
+          .out = Space::kPosed,
+          .pointwise = false,
+          .scratch_floats = ProjectionScratch(skin.points()),
+          .controls = muscles.controls(),
+          .joints = joints,
+          .vertex_status = true};
 }
 
 absl::Status Implicit::Check(const BlockLayout& layout, std::size_t bindings) const {
@@ -113,10 +106,7 @@ void Implicit::Run(const StageFrame& frame) const {
   const PosedLimbField posed(field, frame.posed, swollen);
   const std::vector<Affine> bind_frames = field.BindFrames();
   const std::vector<Mat3d> turns = TurnsOf(bind_frames, posed.PartFrames());
-  const ProjectionInput input = {level, skin, bind_frames, turns, posed, contact != 0};
-  if (frame.state.empty()) return Project(input, frame);
-  const PosedLimbField before(field, *frame.before);
-  Track(input, before, field.parents(), frame);
+  Project({level, skin, bind_frames, turns, posed, contact != 0}, frame);
 }
 
 std::vector<BindStatistic> Implicit::Statistics() const {

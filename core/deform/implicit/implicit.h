@@ -5,8 +5,7 @@
 // a pose the fields move rigidly with their joints, and the skin of the previous stage is
 // projected: this restores volume that skinning lost or added, and folds touch without intersecting
 // up to bends of about 150 degrees. Source: fields of Vaillant et al. 2013; projection.h says where
-// the projection differs. With `tracking` sharply bent limbs continue from the previous pose
-// (tracking.h); a pose without state is projected.
+// the projection differs.
 #pragma once
 
 #include "core/deform/implicit/field/limb_field.h"
@@ -19,7 +18,7 @@
 namespace sinew {
 
 struct Implicit : MethodOf<Implicit, ImplicitParams> {
-  static constexpr int kVersion = 16;
+  static constexpr int kVersion = 17;
   static constexpr std::string_view kSummary =
       "Skin that keeps its volume and touches itself without intersecting; use after dqs or dqs | "
       "bulge_free.";
@@ -28,7 +27,6 @@ struct Implicit : MethodOf<Implicit, ImplicitParams> {
   static constexpr std::string_view kCostClass = "20 to 500 x";
 
   std::uint32_t contact = 1;
-  std::uint32_t tracking = 0;
   std::uint32_t joints = 0;  // number of joints of the rig
   LimbField field;
   MuscleField muscles;  // empty if the recipe turns them off
@@ -46,7 +44,6 @@ struct Implicit : MethodOf<Implicit, ImplicitParams> {
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
     visit("contact", self.contact, rule::Within{0, 1});
-    visit("tracking", self.tracking, rule::Within{0, 1});
     visit("joints", self.joints, rule::Any());  // Facts: the rig has them
     LimbField::Fields(self.field, visit);
     MuscleField::Fields(self.muscles, visit);

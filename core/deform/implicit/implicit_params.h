@@ -11,7 +11,6 @@ struct ImplicitParams {
   bool contact = true;         // points stop where limbs meet
   std::uint32_t samples = 50;  // per part, not counting end caps
   bool muscles = true;
-  bool tracking = false;  // stateful, see tracking.h
 
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
@@ -23,10 +22,6 @@ struct ImplicitParams {
     visit(ParamDoc{"samples", "points", 8, 400, "Sample points a part's surface is fitted to."},
           self.samples);
     visit(ParamDoc{"muscles", "", 0, 0, "The rig's muscles bulge under the skin."}, self.muscles);
-    visit(ParamDoc{"tracking", "", 0, 0,
-                   "Follow the surface from frame to frame: handles extreme bends, but a frame "
-                   "depends on earlier ones."},
-          self.tracking);
   }
 };
 

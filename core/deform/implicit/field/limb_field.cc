@@ -1,7 +1,5 @@
 #include "core/deform/implicit/field/limb_field.h"
 
-#include <absl/strings/str_cat.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -90,7 +88,7 @@ absl::StatusOr<LimbField> LimbField::Bind(const Rig& rig, const WeldedPoints& we
   LimbField field;
   field.figures_.assign(kFigures, 0);
   field.centre_offset_ = {0};
-  std::vector<std::int32_t> part_of_bone(bones.size(), -1), part_of_joint(rig.joints(), -1);
+  std::vector<std::int32_t> part_of_joint(rig.joints(), -1);
   for (std::size_t b = 0; b < bones.size(); ++b) {
     const LimbBone& bone = bones[b];
     const PartFit& fit = fits[b];
@@ -101,12 +99,7 @@ absl::StatusOr<LimbField> LimbField::Bind(const Rig& rig, const WeldedPoints& we
         Compose(Inverse(surface.pose[bone.joint]),
                 {{1, 0, 0, fit.centre.x, 0, 1, 0, fit.centre.y, 0, 0, 1, fit.centre.z}});
     if (!AllFinite(to_joint.m)) continue;
-    part_of_bone[b] = part_of_joint[bone.joint] = static_cast<std::int32_t>(field.joint_.size());
-    std::int32_t above = bone.parent;
-    while (above >= 0 && part_of_bone[static_cast<std::size_t>(above)] < 0) {
-      above = bones[static_cast<std::size_t>(above)].parent;
-    }
-    field.parent_.push_back(above < 0 ? -1 : part_of_bone[static_cast<std::size_t>(above)]);
+    part_of_joint[bone.joint] = static_cast<std::int32_t>(field.joint_.size());
     field.joint_.push_back(bone.joint);
     field.to_joint_.push_back(to_joint);
     field.centre_.push_back(fit.centre);
@@ -196,13 +189,7 @@ std::vector<std::int32_t> LimbField::PartsOfVertices(const Rig& rig) const {
 }
 
 absl::Status LimbField::Check(std::size_t joints) const {
-  SINEW_RETURN_IF_ERROR(CheckFields("field", *this, {.joints = joints}));
-  for (std::size_t p = 0; p < parts(); ++p) {
-    if (parent_[p] < static_cast<std::int32_t>(p)) continue;
-    return absl::DataLossError(absl::StrCat("bound data: field: field_parent[", p, "]: got ",
-                                            parent_[p], ", need less than ", p));
-  }
-  return absl::OkStatus();
+  return CheckFields("field", *this, {.joints = joints});
 }
 
 std::vector<BindStatistic> LimbField::Statistics() const {

@@ -54,8 +54,6 @@ class LimbField {
   std::span<const std::int32_t> parts_of_bindings() const { return part_of_binding_; }
   // [P] joint of a part, ascending.
   std::span<const std::uint32_t> joints() const { return joint_; }
-  // [P] parent part (of the nearest ancestor joint with a field), -1 = none.
-  std::span<const std::int32_t> parents() const { return parent_; }
   // [P] part space to the bind pose's model space.
   std::vector<Affine> BindFrames() const;
   // r, where a part's support ends, in bind pose lengths.
@@ -67,7 +65,6 @@ class LimbField {
   static void Fields(Self& self, Visit&& visit) {
     const std::size_t parts = self.parts();
     visit("field_joint", self.joint_, rule::Below(rule::Joints()), rule::Rising());
-    visit("field_parent", self.parent_, rule::Size(parts), rule::Below(parts, -1));
     visit("field_part_of_binding", self.part_of_binding_, rule::Below(parts, -1));
     visit("field_to_joint", self.to_joint_, rule::Size(parts), rule::Finite());
     visit("field_centre", self.centre_, rule::Size(parts), rule::Finite());
@@ -94,7 +91,7 @@ class LimbField {
   // Places in figures_.
   enum Figure : std::size_t { kSamples, kFolded, kOpen, kWithout, kFigures };
   std::vector<std::uint32_t> joint_;
-  std::vector<std::int32_t> parent_, part_of_binding_;
+  std::vector<std::int32_t> part_of_binding_;
   std::vector<AffineD> to_joint_;    // [P] part space to joint space
   std::vector<Vec3d> centre_;        // [P] origin of part space in the bind pose
   std::vector<Vec3d> root_, tip_;    // [P] ends of the bone in part space

@@ -53,12 +53,12 @@ struct LevelRay {
   float level = 0, room = 0;
   // Longest moves without contact, both >= 0.
   float outward = 0, inward = 0;
-  double shift = 0;  // of the level, so that the start is at most `inward` outside it
-  float size = 1;    // of the owner, in units
-  double unit = 1;   // and in model space
-  Vec3d skinned, start, direction;  // start: skinned, or kept from before, see ProjectedBefore
-  double t = 0;                     // along the direction, > 0 inward
-  double first = 0, last = 0;       // T at the start and at the last evaluation
+  double shift = 0;            // of the level, so that the start is at most `inward` outside it
+  float size = 1;              // of the owner, in units
+  double unit = 1;             // and in model space
+  Vec3d start, direction;      // start: the skinned point
+  double t = 0;                // along the direction, > 0 inward
+  double first = 0, last = 0;  // T at the start and at the last evaluation
   bool done = false, touches = false;
   bool presses = false;  // at the last evaluation: below its level where it touches
   absl::InlinedVector<LevelContact, 4> contacts;

@@ -26,12 +26,6 @@ constexpr std::size_t kGrain = 256;  // points
 constexpr double kNoFold = 0.98, kFold = 0.85;
 // Weight from which on skin counts as shared with a limb: some steps of 8-bit weights.
 constexpr double kTrace = 0.02;
-// Share of its distance from the skinned point that a tracked point keeps from step to step. At .8
-// the skin of a bend of 160 degrees overlaps half as much again; at 1 single points drift away.
-constexpr double kKept = 0.9;
-// Farthest it is kept, relative to its owner. At half of it twice as much overlaps; double saves a
-// sixth, but a limb that passes through another drags its skin farther.
-constexpr double kFarthest = 1;
 
 Mat3d Times(double factor, Mat3d m) {
   for (double& entry : m.m) entry *= factor;
@@ -40,13 +34,12 @@ Mat3d Times(double factor, Mat3d m) {
 
 class Projection {
  public:
-  Projection(const ProjectionInput& input, const ProjectedBefore* before, const Task& task,
-             std::span<float> at, std::span<std::uint8_t> status)
+  Projection(const ProjectionInput& input, const Task& task, std::span<float> at,
+             std::span<std::uint8_t> status)
       : level_(input.level),
         skin_(input.skin),
         posed_(input.posed),
         contact_(input.contact),
-        before_(before),
         task_(task),
         at_(at),
         status_(status),
@@ -80,7 +73,6 @@ class Projection {
     };
     for (std::uint32_t p = begin; p < end; ++p) {
       if (!skin_.IsSkin(p) || level_.owner[p] == kNoOwner || flat_[level_.owner[p]]) continue;
-      if (before_ != nullptr && before_->only_tracked && !(Tracked(p) > 0)) continue;
       list[count++] = p;
       if (count == kLanes) flush();
     }
@@ -116,15 +108,14 @@ class Projection {
       rays[i].room = level_.room[list[i]];
       rays[i].size = size_[rays[i].owner];
       rays[i].unit = double{rays[i].size * posed_.unit()};
-      rays[i].skinned = SkinnedOf(rays[i]);
-      rays[i].start = StartOf(rays[i]);
+      rays[i].start = SkinnedOf(list[i]);
       all[i] = &rays[i];
     }
     const std::span<LevelRay* const> started = std::span(all).first(list.size());
     const PartBlocks parts = Evaluate(started);
     for (std::size_t i = 0; i < started.size(); ++i) {
       const Near near = NearOf(rays[i], parts, i);
-      if (!(Tracked(rays[i].point) > 0) && IsStill(rays[i], near, i)) {
+      if (IsStill(rays[i], near, i)) {
         SetStatus(rays[i].point, VertexStatus::kNotDisplaced);
         continue;
       }
@@ -137,39 +128,9 @@ class Projection {
     }
   }
 
-  Vec3d SkinnedOf(const LevelRay& ray) const {
-    const float* const at = at_.data() + std::size_t{4} * ray.point;
+  Vec3d SkinnedOf(std::uint32_t p) const {
+    const float* const at = at_.data() + std::size_t{4} * p;
     return {at[0], at[1], at[2]};
-  }
-
-  // The skinned point, or, the more its owner is bent, where the point was carried from its
-  // position before.
-  Vec3d StartOf(const LevelRay& ray) const {
-    const double tracked = Tracked(ray.point);
-    if (!(tracked > 0)) return ray.skinned;
-    const float* const last = before_->points.data() + std::size_t{3} * ray.point;
-    const Vec3d aside = Carried(ray, {last[0], last[1], last[2]}) - ray.skinned;
-    // A length beyond the limit approaches it smoothly.
-    const double far = Length(aside) / (kFarthest * ray.unit), squared = far * far;
-    return ray.skinned + (kKept * tracked / std::sqrt(std::sqrt(1 + squared * squared))) * aside;
-  }
-
-  // How much a point starts from its position before.
-  double Tracked(std::uint32_t p) const {
-    return before_ == nullptr ? 0 : double{level_.hold[p] * before_->bent[level_.owner[p]]};
-  }
-
-  // Where the limbs of a ray's point carry x.
-  Vec3d Carried(const LevelRay& ray, const Vec3d& x) const {
-    const auto moved = [&](std::size_t part) { return Apply(before_->moves[part], x); };
-    double total = double{level_.own_weight[ray.point]};
-    Vec3d sum = total * moved(ray.owner);
-    for (std::size_t k = level_.neighbours[ray.point]; k < level_.neighbours[ray.point + 1]; ++k) {
-      const double weight = double{level_.weight[k]};
-      sum = sum + weight * moved(level_.part[k]);
-      total += weight;
-    }
-    return x + (total > 0 ? (1 / total) * sum : moved(ray.owner));
   }
 
   // One more step of up to 16 rays.
@@ -274,8 +235,7 @@ class Projection {
   }
 
   LevelContact NewContact(const LevelRay& ray, std::uint16_t part) const {
-    // At the skinned point: a tracked point that contact has moved would lose it again.
-    LevelContact made = {.part = part, .trust = posed_.Trust(part, ToFloat(ray.skinned))};
+    LevelContact made = {.part = part, .trust = posed_.Trust(part, ToFloat(ray.start))};
     made.strength = contact_ ? made.trust : 0;
     made.size = std::min(1.0f, size_[part] / ray.size);
     for (std::size_t k = level_.neighbours[ray.point]; k < level_.neighbours[ray.point + 1]; ++k) {
@@ -344,7 +304,6 @@ class Projection {
 
   void Finish(const LevelRay& ray) {
     if (ray.t == 0) {
-      if (Tracked(ray.point) > 0) Put(ray.start, ray.point);
       return SetStatus(
           ray.point, ray.presses ? VertexStatus::kGradientDivergence : VertexStatus::kNotDisplaced);
     }
@@ -370,7 +329,6 @@ class Projection {
   const SkinSurface& skin_;
   const PosedField& posed_;
   const bool contact_;
-  const ProjectedBefore* const before_;  // or null
   const Task& task_;
   const std::span<float> at_;             // [P][4]
   const std::span<std::uint8_t> status_;  // [P] VertexStatus, or empty
@@ -397,18 +355,13 @@ std::size_t ProjectionScratch(std::size_t points) {
   return WholeLines(points * 4);
 }
 
-void ProjectPoints(const ProjectionInput& input, const ProjectedBefore* before, const Task& task,
-                   std::span<float> at, std::span<std::uint8_t> status, ProjectionCounts* counts) {
-  std::ranges::fill(status, static_cast<std::uint8_t>(VertexStatus::kExcluded));
-  Projection(input, before, task, at, status).Run(counts);
-}
-
 void Project(const ProjectionInput& input, const StageFrame& frame, ProjectionCounts* counts) {
   const SkinSurface& skin = input.skin;
   const std::span<float> at = frame.scratch.first(skin.points() * 4);
   GatherPoints(skin, frame.in, at, frame.task);
-  std::vector<std::uint8_t> status(frame.vertex_status.empty() ? 0 : skin.points());
-  ProjectPoints(input, nullptr, frame.task, at, status, counts);
+  std::vector<std::uint8_t> status(frame.vertex_status.empty() ? 0 : skin.points(),
+                                   static_cast<std::uint8_t>(VertexStatus::kExcluded));
+  Projection(input, frame.task, at, status).Run(counts);
   ScatterPoints(skin, frame.in, at, frame.out, frame.task);
   if (!status.empty()) ScatterVertexStatus(skin, frame.layout, status, frame.vertex_status);
 }

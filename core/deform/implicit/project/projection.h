@@ -62,20 +62,4 @@ void Project(const ProjectionInput& input, const StageFrame& frame,
 //    bind, posed  [parts] PosedField::PartFrames of both poses
 std::vector<Mat3d> TurnsOf(std::span<const Affine> bind, std::span<const Affine> posed);
 
-// Where points were before and how their limbs moved since, see tracking.h.
-struct ProjectedBefore {
-  std::span<const float> points;   // [P][3] model space
-  std::span<const AffineD> moves;  // [parts] motion minus the identity
-  std::span<const float> bent;     // [parts] how much the points of a part start from there, 0 to 1
-  bool only_tracked = false;       // all others are left as they are
-};
-
-// The same on points, and from where they were before if `before` is given.
-//
-//    at      [P][4] model space: the skinned points, which become the projected ones
-//    status  [P] VertexStatus, or empty
-void ProjectPoints(const ProjectionInput& input, const ProjectedBefore* before, const Task& task,
-                   std::span<float> at, std::span<std::uint8_t> status,
-                   ProjectionCounts* counts = nullptr);
-
 }  // namespace sinew

@@ -75,10 +75,10 @@ TEST(LimbField, CheckRejectsDamagedTables) {
   EXPECT_EQ(field.Check(1).code(), absl::StatusCode::kDataLoss);
   const double nan = std::nan("");
   const std::pair<std::string_view, double> spoils[] = {
-      {"field_joint", 7},     {"field_joint", 1},      {"field_parent", 0},
-      {"field_parent", -2},   {"field_to_joint", nan}, {"field_radius", 0},
-      {"field_radius", nan},  {"field_box", nan},      {"field_centre_offset", 1},
-      {"field_centres", nan}, {"field_figures", nan},  {"field_unit", 0}};
+      {"field_joint", 7},         {"field_joint", 1},     {"field_to_joint", nan},
+      {"field_radius", 0},        {"field_radius", nan},  {"field_box", nan},
+      {"field_centre_offset", 1}, {"field_centres", nan}, {"field_figures", nan},
+      {"field_unit", 0}};
   for (const auto& [name, value] : spoils) {
     LimbField spoilt = field;
     LimbField::Fields(spoilt, Spoil{name, value});

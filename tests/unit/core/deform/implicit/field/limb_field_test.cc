@@ -31,8 +31,6 @@ TEST(LimbField, ZeroOnSkinAndReachOutside) {
   const LimbField field = BindField(rig);
   EXPECT_EQ(field.parts(), 2u);
   EXPECT_NEAR(field.unit(), 1, 1e-6);
-  EXPECT_EQ(field.parents()[0], -1);
-  EXPECT_EQ(field.parents()[1], 0);
   FieldInPose rest(field, RestPose(rig));
   for (const Vec3d& p : testing::RestPoints(rig)) {
     if (std::abs(p.x) > 3.9) continue;
@@ -228,7 +226,6 @@ TEST(LimbField, BranchesComposeContinuously) {
   const Rig rig = Star();
   const LimbField field = BindField(rig);
   ASSERT_EQ(field.parts(), 3u);
-  EXPECT_EQ(field.parents()[2], 0);
   FieldInPose rest(field, RestPose(rig));
   for (const auto& [from, to] : {std::pair<Vec3d, Vec3d>{{-2, 1.2, 0.3}, {2, 1.2, 0.3}},
                                  {{-1.2, -1, 0.2}, {1.2, 3, 0.2}},
