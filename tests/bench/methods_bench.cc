@@ -156,8 +156,8 @@ class Entry {
   void Evaluate() {
     FrameOut out{.positions = positions_, .normals = normals_};
     const Task task;
-    const auto status = deformer_->Evaluate({.joints = pose_, .controls = controls_}, out,
-                                            workspace_, nullptr, task);
+    const auto status =
+        deformer_->Evaluate({.joints = pose_, .controls = controls_}, out, workspace_, task);
     if (!status.ok()) std::abort();
   }
   // Reads what the method keeps and the points, writes the result's bytes.

@@ -132,7 +132,7 @@ class PosedTube {
     if (with_normals) out.normals = normals_;
     if (with_tangents) out.tangents = tangents_;
     const Task serial({.progress = {}, .parallel = false});
-    if (!deformer.Evaluate({.joints = pose_}, out, workspace_, nullptr, serial).ok()) std::abort();
+    if (!deformer.Evaluate({.joints = pose_}, out, workspace_, serial).ok()) std::abort();
   }
   void Rotate() { rotated_.Run(); }
   const Deformer& on_plain() const { return on_plain_; }

@@ -70,7 +70,7 @@ void Deform(const Rig& rig) {
                .normals = std::as_writable_bytes(std::span(normals)),
                .muscles = &muscles};
   Workspace workspace;
-  const absl::Status status = deformer->Evaluate({.joints = joints}, out, workspace, nullptr, task);
+  const absl::Status status = deformer->Evaluate({.joints = joints}, out, workspace, task);
   if (!status.ok()) {
     fuzz::RequireClientError(status);
     return;

@@ -461,25 +461,25 @@ TEST_P(DeformerLaws, RejectsBadPosesAndBuffers) {
   std::vector<std::byte> room(deformer_->vertices() * 12), tangents(deformer_->vertices() * 16);
   Workspace spare;
   FrameOut asked{.positions = room, .tangents = tangents};
-  EXPECT_EQ(deformer_->Evaluate({.joints = pose}, asked, spare, nullptr, Task()).ok(),
+  EXPECT_EQ(deformer_->Evaluate({.joints = pose}, asked, spare, Task()).ok(),
             deformer_->has_tangents());
   asked.tangents = std::span(tangents).first(tangents.size() - 1);
-  EXPECT_EQ(deformer_->Evaluate({.joints = pose}, asked, spare, nullptr, Task()).code(),
+  EXPECT_EQ(deformer_->Evaluate({.joints = pose}, asked, spare, Task()).code(),
             absl::StatusCode::kInvalidArgument);
   asked.tangents = {};
   std::vector<std::byte> vertex_status(deformer_->vertices());
   asked.vertex_status = vertex_status;
-  EXPECT_EQ(deformer_->Evaluate({.joints = pose}, asked, spare, nullptr, Task()).ok(),
+  EXPECT_EQ(deformer_->Evaluate({.joints = pose}, asked, spare, Task()).ok(),
             deformer_->has_vertex_status());
   EXPECT_EQ(deformer_->has_vertex_status(), WritesVertexStatus(recipe_));
   vertex_status.push_back({});
   asked.vertex_status = vertex_status;
-  EXPECT_EQ(deformer_->Evaluate({.joints = pose}, asked, spare, nullptr, Task()).code(),
+  EXPECT_EQ(deformer_->Evaluate({.joints = pose}, asked, spare, Task()).code(),
             absl::StatusCode::kInvalidArgument);
   std::vector<std::byte> small(deformer_->vertices() * 12 - 1);
   FrameOut out{.positions = small};
   Workspace workspace;
-  EXPECT_EQ(deformer_->Evaluate({.joints = pose}, out, workspace, nullptr, Task()).code(),
+  EXPECT_EQ(deformer_->Evaluate({.joints = pose}, out, workspace, Task()).code(),
             absl::StatusCode::kInvalidArgument);
 }
 

@@ -49,7 +49,7 @@ inline absl::StatusOr<Frame> Evaluate(const Deformer& deformer, const Pose& pose
                .tangents = std::as_writable_bytes(std::span(frame.tangents)),
                .vertex_status = std::as_writable_bytes(std::span(frame.vertex_status))};
   Workspace workspace;
-  const absl::Status status = deformer.Evaluate(pose, out, workspace, nullptr, task);
+  const absl::Status status = deformer.Evaluate(pose, out, workspace, task);
   if (!status.ok()) return status;
   frame.bounds = out.bounds;
   return frame;

@@ -172,7 +172,6 @@ double LargestDifference(const BindInput& input, const DdmTables& a, const DdmTa
                 .posed = posed,
                 .task = task,
                 .scratch = scratch,
-                .state = {},
                 .in_is_rest = true,
                 .in = input.layout.rest,
                 .out = out},

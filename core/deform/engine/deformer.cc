@@ -224,9 +224,6 @@ absl::Status Deformer::CheckStages() {
   SINEW_RETURN_IF_ERROR(normals_->Check(*layout_));
   scratch_floats_ = normals_->scratch_floats();
   needs_rotations_ = has_vertex_status_ = false;
-  state_floats_ = stages_with_state_ = 0;
-  step_length_ = 0;
-  std::size_t counted = 0;
   Space space = Space::kRest;
   for (const auto& stage : stages_) {
     SINEW_RETURN_IF_ERROR(stage->Check(*layout_, bindings));
@@ -240,14 +237,6 @@ absl::Status Deformer::CheckStages() {
     }
     space = facts.out;
     scratch_floats_ = std::max(scratch_floats_, facts.scratch_floats);
-    ++counted;
-    if (facts.state_floats > 0) {
-      state_floats_ += facts.state_floats;
-      stages_with_state_ = counted;
-      if (facts.step_length > 0 && (step_length_ == 0 || facts.step_length < step_length_)) {
-        step_length_ = facts.step_length;
-      }
-    }
     needs_rotations_ = needs_rotations_ || facts.rotations;
     has_vertex_status_ = has_vertex_status_ || facts.vertex_status;
   }
@@ -255,48 +244,29 @@ absl::Status Deformer::CheckStages() {
   return absl::OkStatus();
 }
 
-struct Deformer::Step {
-  const PosedRig& posed;
-  std::size_t stages;        // number of stages to run
-  std::span<float> state{};  // of all stages; empty = stateless
-  const PosedRig* before = nullptr;
-  bool begins = false;
-  bool passing = false;                     // nothing but the state is used
-  std::span<std::uint8_t> vertex_status{};  // empty = not requested
-};
-
-absl::StatusOr<std::span<const PointBlock>> Deformer::RunStages(const Step& step,
-                                                                Workspace& workspace,
-                                                                const Task& task) const {
+// vertex_status: empty = not requested.
+absl::StatusOr<std::span<const PointBlock>> Deformer::RunStages(
+    const PosedRig& posed, std::span<std::uint8_t> vertex_status, Workspace& workspace,
+    const Task& task) const {
   std::span<const PointBlock> points = layout_->rest, rest = layout_->rest;
   bool is_rest = true;
   std::size_t slot = 0;
-  std::size_t state_at = 0;
-  for (std::size_t k = 0; k < step.stages; ++k) {
+  for (std::size_t k = 0; k < stages_.size(); ++k) {
     const StageFacts facts = stages_[k]->Facts();
     if (k > 0 && !facts.pointwise) slot = 1 - slot;  // other stages must not write what they read
     // Displaced rest points are kept for later stages that read them.
     auto& blocks = facts.out == Space::kRest ? workspace.rest[slot] : workspace.blocks[slot];
     blocks.resize(layout_->blocks());
-    std::span<float> stage_state;
-    if (!step.state.empty()) {
-      stage_state = step.state.subspan(state_at, facts.state_floats);
-      state_at += facts.state_floats;
-    }
     stages_[k]->Run(
         {.layout = *layout_,
-         .posed = step.posed,
+         .posed = posed,
          .task = task,
          .scratch = std::span(workspace.scratch).first(facts.scratch_floats),
-         .state = stage_state,
          .in_is_rest = is_rest,
          .in = points,
          .out = blocks,
-         .vertex_status = facts.vertex_status ? step.vertex_status : std::span<std::uint8_t>(),
-         .rest = rest,
-         .before = step.before,
-         .begins = step.begins,
-         .passing = step.passing && k + 1 == step.stages});
+         .vertex_status = facts.vertex_status ? vertex_status : std::span<std::uint8_t>(),
+         .rest = rest});
     SINEW_RETURN_IF_ERROR(task.CheckCancelled());
     points = blocks;
     if (facts.out == Space::kRest) rest = blocks;
@@ -305,69 +275,17 @@ absl::StatusOr<std::span<const PointBlock>> Deformer::RunStages(const Step& step
   return points;
 }
 
-absl::Status Deformer::CheckState(const StreamState& state) const {
-  if (state.empty() || (state.joints.size() == joints() && state.controls.size() == controls() &&
-                        state.floats.size() == state_floats_)) {
-    return absl::OkStatus();
-  }
-  return InvalidArgument("state: got ", state.joints.size(), " joints, ", state.controls.size(),
-                         " controls and ", state.floats.size(), " floats, need ", joints(), ", ",
-                         controls(), " and ", state_floats_, ", or an empty state");
-}
-
 absl::Status Deformer::Evaluate(const Pose& pose, FrameOut& out, Workspace& workspace,
-                                StreamState* state, const Task& task) const {
+                                const Task& task) const {
   SINEW_RETURN_IF_ERROR(CheckPose(pose, joints(), controls()));
   SINEW_RETURN_IF_ERROR(CheckBuffers(out, *this));
-  if (frames_independent()) state = nullptr;
-  if (state != nullptr) SINEW_RETURN_IF_ERROR(CheckState(*state));
-  const absl::Status status = EvaluateChecked(pose, out, workspace, state, task);
-  if (!status.ok() && state != nullptr) *state = {};  // it is between two poses
-  return status;
-}
-
-absl::Status Deformer::EvaluateChecked(const Pose& pose, FrameOut& out, Workspace& workspace,
-                                       StreamState* state, const Task& task) const {
   const DenormalGuard guard;
-  out.replayed_steps = 0;
   workspace.scratch.resize(std::max(workspace.scratch.size(), scratch_floats_));
   const std::span<std::uint8_t> vertex_status(
       reinterpret_cast<std::uint8_t*>(out.vertex_status.data()), out.vertex_status.size());
-  PosedRig posed;
-  std::span<const PointBlock> points;
-  if (state == nullptr) {
-    posed = workspace.posed.Compute(tables_, pose, needs_rotations_);
-    SINEW_ASSIGN_OR_RETURN(
-        points,
-        RunStages({.posed = posed, .stages = stages_.size(), .vertex_status = vertex_status},
-                  workspace, task));
-  } else {
-    const Pose to = {.joints = pose.joints,
-                     .controls = pose.controls.empty() ? tables_.control_defaults : pose.controls};
-    PoseSteps steps(tables_, *state, to, step_length_);
-    if (steps.replays()) {
-      state->floats.assign(state_floats_, 0.0f);
-      out.replayed_steps = static_cast<std::uint32_t>(steps.count());
-    }
-    PosedRig before = workspace.before.Compute(tables_, steps.start(), needs_rotations_);
-    for (std::size_t k = 1; k <= steps.count(); ++k) {
-      posed = workspace.posed.Compute(tables_, steps.At(k), needs_rotations_);
-      const bool last = k == steps.count();
-      SINEW_ASSIGN_OR_RETURN(
-          points, RunStages({.posed = posed,
-                             .stages = last ? stages_.size() : stages_with_state_,
-                             .state = state->floats,
-                             .before = &before,
-                             .begins = steps.replays() && k == 1,
-                             .passing = !last,
-                             .vertex_status = last ? vertex_status : std::span<std::uint8_t>()},
-                            workspace, task));
-      std::swap(workspace.before, workspace.posed);
-      before = posed;
-    }
-    state->joints.assign(to.joints.begin(), to.joints.end());
-    state->controls.assign(to.controls.begin(), to.controls.end());
-  }
+  const PosedRig posed = workspace.posed.Compute(tables_, pose, needs_rotations_);
+  SINEW_ASSIGN_OR_RETURN(const std::span<const PointBlock> points,
+                         RunStages(posed, vertex_status, workspace, task));
   SINEW_RETURN_IF_ERROR(Write(*layout_, points, out, task));
   if (out.muscles != nullptr) *out.muscles = PoseMuscles(muscles_, pose.joints, posed.controls);
   if (!out.normals.empty() || !out.tangents.empty()) {

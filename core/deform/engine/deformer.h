@@ -8,7 +8,7 @@
 //    auto deformer = Deformer::Bind(rig, *ParseRecipe("lbs"), task);
 //    Workspace workspace;
 //    FrameOut out{.positions = bytes};
-//    auto status = deformer->Evaluate({.joints = joints}, out, workspace, nullptr, task);
+//    auto status = deformer->Evaluate({.joints = joints}, out, workspace, task);
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -25,7 +25,6 @@
 #include "core/base/aligned.h"
 #include "core/base/bind_statistic.h"
 #include "core/deform/engine/params.h"
-#include "core/deform/engine/pose_steps.h"
 #include "core/muscle/posed_muscle.h"
 #include "core/parallel/task.h"
 #include "core/rig/layout.h"
@@ -52,15 +51,13 @@ struct FrameOut {
   std::span<std::byte> vertex_status{};  // [V] VertexStatus; empty = not requested
   // Output: every muscle of the rig, in order; null = not requested.
   std::vector<PosedMuscle>* muscles = nullptr;
-  std::array<float, 6> bounds{};     // output: minimum x y z, maximum x y z
-  std::uint32_t replayed_steps = 0;  // output, with state: steps replayed from rest because the
-                                     // pose does not follow from the previous one; else 0
+  std::array<float, 6> bounds{};  // output: minimum x y z, maximum x y z
 };
 
 // Scratch of one evaluation; grows as needed and is reused between frames. One per concurrent
 // evaluation.
 struct Workspace {
-  PosedRigBuffer posed, before;
+  PosedRigBuffer posed;
   AlignedVector<PointBlock> rest[2], blocks[2];  // rest and posed points written by stages
   AlignedVector<float> scratch;
 };
@@ -116,18 +113,11 @@ class Deformer {
   static absl::StatusOr<Deformer> Load(const TableReader& tables);
   void Save(TableWriter& tables) const;
 
-  // Fills `out`. Thread-safe for distinct out and workspace; the same bits for any number of
-  // threads and instruction set. kInvalidArgument: wrong number of joints or controls, a value that
-  // is not finite, wrong buffer sizes, tangents or vertex status that are not available, or a
-  // result that is not finite; then `out` is unspecified. kCancelled.
-  //
-  // state: carries stateful stages from pose to pose; recipes without such stages ignore it. Null:
-  // every pose is computed on its own, which for tracking differs from the result within a
-  // sequence. If the state is empty, or the pose too far from the previous one (pose_steps.h), the
-  // pose is reached from rest by small steps. The same poses since an empty state give the same
-  // bits. kInvalidArgument: a state of another deformer. Errors in the arguments leave the state
-  // unchanged; later errors, including kCancelled, clear it.
-  absl::Status Evaluate(const Pose& pose, FrameOut& out, Workspace& workspace, StreamState* state,
+  // Fills `out`, from the pose alone. Thread-safe for distinct out and workspace; the same bits for
+  // any number of threads and instruction set. kInvalidArgument: wrong number of joints or
+  // controls, a value that is not finite, wrong buffer sizes, tangents or vertex status that are
+  // not available, or a result that is not finite; then `out` is unspecified. kCancelled.
+  absl::Status Evaluate(const Pose& pose, FrameOut& out, Workspace& workspace,
                         const Task& task) const;
 
   std::size_t vertices() const { return layout_->vertices; }
@@ -142,26 +132,20 @@ class Deformer {
   // Statistics of the bind, by stage.
   std::vector<BindStatistic> Statistics() const;
   std::size_t bytes() const;
-  // Whether no stage is stateful, so that frames can be evaluated in any order.
-  bool frames_independent() const { return state_floats_ == 0; }
 
  private:
   Deformer();
-  struct Step;
   absl::Status CheckStages();
-  absl::Status CheckState(const StreamState& state) const;
-  absl::StatusOr<std::span<const PointBlock>> RunStages(const Step& step, Workspace& workspace,
+  absl::StatusOr<std::span<const PointBlock>> RunStages(const PosedRig& posed,
+                                                        std::span<std::uint8_t> vertex_status,
+                                                        Workspace& workspace,
                                                         const Task& task) const;
-  absl::Status EvaluateChecked(const Pose& pose, FrameOut& out, Workspace& workspace,
-                               StreamState* state, const Task& task) const;
   std::shared_ptr<const BlockLayout> layout_;
   PosedRigTables tables_;
   MuscleTables muscles_;  // for FrameOut::muscles; stages have their own
   std::vector<std::shared_ptr<const Stage>> stages_;
   std::shared_ptr<const NormalFinisher> normals_;
-  std::size_t scratch_floats_ = 0, state_floats_ = 0;
-  std::size_t stages_with_state_ = 0;  // last of them, counted from 1
-  double step_length_ = 0;             // see StageFacts
+  std::size_t scratch_floats_ = 0;
   bool needs_rotations_ = false, has_vertex_status_ = false;
 };
 

@@ -35,12 +35,9 @@ struct StageFacts {
   bool pointwise;           // out[v] depends on in[v] alone: in and out may be the same blocks
   bool rotations = false;   // needs PosedRig::rotations and dual_quats
   std::size_t scratch_floats = 0;  // per evaluation
-  std::size_t state_floats = 0;    // per stream; 0 = frames are independent
-  double step_length = 0;  // stateful: maximum motion of a joint relative to its parent between two
-                           // Runs, scene units; 0 = any
-  std::size_t controls = 0;    // minimum size of PosedRig::controls
-  std::size_t joints = 0;      // minimum size of PosedRig::joints
-  bool vertex_status = false;  // writes every byte of StageFrame::vertex_status if requested
+  std::size_t controls = 0;        // minimum size of PosedRig::controls
+  std::size_t joints = 0;          // minimum size of PosedRig::joints
+  bool vertex_status = false;      // writes every byte of StageFrame::vertex_status if requested
 };
 
 struct BindInput {
@@ -77,7 +74,6 @@ struct StageFrame {
   const PosedRig& posed;
   const Task& task;
   std::span<float> scratch;  // [scratch_floats], 64-byte aligned, contents undefined
-  std::span<float> state;    // empty = stateless; updated by Run
   bool in_is_rest;  // false after a stage that moved the rest points: methods that stored them add
                     // R (in - rest)
   std::span<const PointBlock> in;           // [B] centred rest points, or posed points
@@ -85,9 +81,6 @@ struct StageFrame {
   std::span<std::uint8_t> vertex_status{};  // [V] file order; empty = not requested
   std::span<const PointBlock> rest{};  // [B] this frame's centred rest points: the layout's, or as
                                        // moved by an earlier stage
-  const PosedRig* before = nullptr;    // stateful: the pose that `state` belongs to
-  bool begins = false;   // stateful: a new sequence, `state` is undefined and `before` is the rest
-  bool passing = false;  // stateful: a step on the way to the frame; only `state` is used
 };
 
 // Represents any visitor of Fields in the concept.

@@ -22,7 +22,7 @@ inline std::vector<Vec3f> Deformed(const Rig& rig, const char* recipe_text,
   FrameOut out{.positions = std::as_writable_bytes(std::span(positions))};
   Workspace workspace;
   const absl::Status status = deformer->Evaluate({.joints = pose, .controls = controls}, out,
-                                                 workspace, nullptr, Task({.parallel = false}));
+                                                 workspace, Task({.parallel = false}));
   EXPECT_TRUE(status.ok()) << status;
   return positions;
 }

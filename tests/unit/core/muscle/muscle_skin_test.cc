@@ -200,7 +200,7 @@ std::vector<Vec3f> Skin(const Rig& rig, const char* recipe_text, std::span<const
   std::vector<Vec3f> skin(rig.vertices());
   FrameOut out{.positions = std::as_writable_bytes(std::span(skin))};
   Workspace workspace;
-  const absl::Status status = deformer.Evaluate({.joints = pose}, out, workspace, nullptr, task);
+  const absl::Status status = deformer.Evaluate({.joints = pose}, out, workspace, task);
   EXPECT_TRUE(status.ok()) << status;
   return skin;
 }

@@ -232,8 +232,7 @@ std::vector<float> Evaluate(const Deformer& deformer, const Rig& rig) {
   std::vector<float> positions(deformer.vertices() * 3);
   FrameOut out{.positions = std::as_writable_bytes(std::span<float>(positions))};
   Workspace workspace;
-  EXPECT_TRUE(
-      deformer.Evaluate({.joints = joints, .controls = {}}, out, workspace, nullptr, Task()).ok());
+  EXPECT_TRUE(deformer.Evaluate({.joints = joints, .controls = {}}, out, workspace, Task()).ok());
   return positions;
 }
 

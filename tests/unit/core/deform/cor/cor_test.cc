@@ -178,7 +178,6 @@ TEST(Cor, RotatesDisplacedPointsAboutSameCentres) {
            .posed = posed,
            .task = task,
            .scratch = scratch,
-           .state = {},
            .in_is_rest = false,
            .in = blocks,
            .out = blocks});

@@ -53,7 +53,6 @@ class BoundDdm {
                  .posed = posed,
                  .task = task_,
                  .scratch = scratch,
-                 .state = {},
                  .in_is_rest = in.empty(),
                  .in = in.empty() ? std::span<const PointBlock>(layout_->rest) : in,
                  .out = out},

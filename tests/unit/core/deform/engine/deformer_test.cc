@@ -21,7 +21,7 @@ std::vector<Vec3f> Positions(const Rig& rig, const char* recipe_text,
   std::vector<Vec3f> points(rig.vertices());
   FrameOut out{.positions = std::as_writable_bytes(std::span(points))};
   Workspace workspace;
-  const auto status = deformer->Evaluate({.joints = pose}, out, workspace, nullptr, task);
+  const auto status = deformer->Evaluate({.joints = pose}, out, workspace, task);
   EXPECT_TRUE(status.ok()) << status;
   return points;
 }
@@ -159,8 +159,7 @@ TEST(Deformer, VertexStatusOnlyFromStagesThatWriteIt) {
   std::vector<std::byte> positions(rig.vertices() * 12), vertex_status(rig.vertices());
   FrameOut out{.positions = positions, .vertex_status = vertex_status};
   Workspace workspace;
-  const auto status =
-      deformer->Evaluate({.joints = testing::RestPose(rig)}, out, workspace, nullptr, task);
+  const auto status = deformer->Evaluate({.joints = testing::RestPose(rig)}, out, workspace, task);
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_NE(status.message().find("implicit"), absl::string_view::npos) << status;
   EXPECT_FALSE(WritesVertexStatus(*ParseRecipe("dqs | bulge_free")));
@@ -203,7 +202,7 @@ TEST(Deformer, PosesMuscles) {
       std::vector<PosedMuscle> got(7);
       FrameOut out{.positions = positions, .muscles = &got};
       Workspace workspace;
-      ASSERT_TRUE(deformer->Evaluate(pose, out, workspace, nullptr, task).ok());
+      ASSERT_TRUE(deformer->Evaluate(pose, out, workspace, task).ok());
       ASSERT_EQ(got.size(), 2u);
       EXPECT_EQ(std::memcmp(got.data(), want.data(), 2 * sizeof(PosedMuscle)), 0);
     }

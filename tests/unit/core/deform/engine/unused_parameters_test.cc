@@ -22,7 +22,7 @@ std::vector<Vec3f> Bent(const Recipe& recipe) {
   FrameOut out{.positions = std::as_writable_bytes(std::span(points))};
   Workspace workspace;
   const auto pose = testing::BendPose(rig, 100);
-  EXPECT_TRUE(deformer->Evaluate({.joints = pose}, out, workspace, nullptr, task).ok());
+  EXPECT_TRUE(deformer->Evaluate({.joints = pose}, out, workspace, task).ok());
   return points;
 }
 

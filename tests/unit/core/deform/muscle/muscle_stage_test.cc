@@ -35,7 +35,7 @@ Result Behind(const Rig& rig, const char* recipe_text, std::span<const Affine> p
   FrameOut out{.positions = std::as_writable_bytes(std::span(result.positions))};
   Workspace workspace;
   const absl::Status status =
-      deformer.Evaluate({.joints = pose, .controls = controls}, out, workspace, nullptr, task);
+      deformer.Evaluate({.joints = pose, .controls = controls}, out, workspace, task);
   EXPECT_TRUE(status.ok()) << status;
   return result;
 }

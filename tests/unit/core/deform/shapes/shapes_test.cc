@@ -87,7 +87,7 @@ std::vector<Vec3d> Evaluated(const Rig& rig, const std::string& recipe_text,
   FrameOut out{.positions = std::as_writable_bytes(std::span(points))};
   Workspace workspace;
   const auto status =
-      deformer.Evaluate({.joints = pose, .controls = controls}, out, workspace, nullptr, task);
+      deformer.Evaluate({.joints = pose, .controls = controls}, out, workspace, task);
   EXPECT_TRUE(status.ok()) << status;
   std::vector<Vec3d> result;
   for (const Vec3f& p : points) result.push_back(ToDouble(p));

@@ -358,7 +358,6 @@ TEST(SphericalBlend, UsesDisplacedPoints) {
                .posed = posed,
                .task = task,
                .scratch = scratch,
-               .state = {},
                .in_is_rest = false,
                .in = blocks,
                .out = blocks});  // in place
