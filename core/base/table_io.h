@@ -22,7 +22,7 @@
 
 namespace sinew {
 
-inline constexpr std::uint32_t kTableVersion = 2;  // of the format: others are not read
+inline constexpr std::uint32_t kTableVersion = 3;  // of the format: others are not read
 
 class TableWriter {
  public:

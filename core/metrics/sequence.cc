@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/metrics/joint_turn.h"
 #include "core/metrics/surface.h"
-#include "core/rig/pose_path.h"
 
 namespace sinew::metrics {
 namespace {
@@ -16,15 +16,13 @@ constexpr double kMost = 0.999;
 double DegreesBetween(const Rig& rig, std::span<const Affine> from, std::span<const Affine> to) {
   std::vector<std::uint32_t> parents;
   for (std::size_t j = 0; j < rig.joints(); ++j) parents.push_back(rig.skeleton().joint(j).parent);
-  return PosePath(parents, {.joints = from, .controls = {}}, {.joints = to, .controls = {}})
-      .Distance()
-      .degrees;
+  return LargestTurn(parents, from, to);
 }
 
 }  // namespace
 
 std::size_t SequenceMeter::Cost(const Rig& rig) {
-  constexpr std::size_t kJoint = 1024;  // paths between two poses, and matrices
+  constexpr std::size_t kJoint = 1024;  // parents and matrices
   const std::size_t vertex = (kFrames + 1) * (sizeof(Vec3f) + sizeof(Vec3d)) + sizeof(double);
   const std::size_t joint = (kFrames + 1) * sizeof(Affine) + kJoint;
   return rig.vertices() * vertex + rig.joints() * joint + rig.bindings().size() * kJoint;

@@ -76,10 +76,10 @@ PosedRigTables PosedRigTables::Create(const Rig& rig, const Vec3d& centre) {
     tables.joint.push_back(binding.joint);
     tables.inverse_bind.push_back(Compose(binding.inverse_bind, to_centre));
   }
-  tables.rest = BindPose(rig);
+  const std::vector<AffineD> bind_pose = BindPose(rig);
   for (std::size_t j = 0; j < rig.joints(); ++j) {
     tables.parent.push_back(rig.skeleton().joint(j).parent);
-    tables.rest_inverse.push_back(RestInverse(rig.skeleton().rest_model()[j], tables.rest[j]));
+    tables.rest_inverse.push_back(RestInverse(rig.skeleton().rest_model()[j], bind_pose[j]));
   }
   tables.controls = static_cast<std::uint32_t>(rig.controls().size());
   for (const Control& control : rig.controls()) {

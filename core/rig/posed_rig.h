@@ -36,7 +36,6 @@ struct PosedRigTables {
   std::vector<AffineD> inverse_bind;    // [E] inverse_bind * T(centre)
   std::vector<std::uint32_t> parent;    // [J] kNoParent = a root
   std::vector<Mat3d> rest_inverse;      // [J] linear part of a rest pose, inverted
-  std::vector<AffineD> rest;            // [J] joint to model in the bind pose
   std::uint32_t controls = 0;           // K
   std::vector<float> control_defaults;  // [K]
 
@@ -52,7 +51,6 @@ struct PosedRigTables {
     visit("parent", self.parent, rule::Size(1, rule::kAnySize),
           rule::Below(self.parent.size(), kNoParent));
     visit("rest_inverse", self.rest_inverse, rule::Size(self.parent.size()), rule::Finite());
-    visit("rest", self.rest, rule::Size(self.parent.size()), rule::Finite());
     visit("controls", self.controls, rule::Equals{self.control_defaults.size()});
     visit("control_defaults", self.control_defaults, rule::Finite());
   }

@@ -164,7 +164,6 @@ void PrintWork(const Character& character, const Implicit& bound) {
              .posed = posed,
              .task = task,
              .scratch = scratch,
-             .state = {},
              .in_is_rest = false,
              .in = in.blocks,
              .out = out},
@@ -210,12 +209,11 @@ class Motion {
   void Pass() {
     arena_.execute([&] {
       const Task task;
-      StreamState state;
-      Evaluate(0, state, task);  // from rest, which a stream does once
+      Evaluate(0, task);  // grows the workspace
       contact_ = 0;
       const auto start = Clock::now();
       const std::clock_t cpu = std::clock();
-      for (std::size_t f = 0; f < character_.poses.size(); ++f) Evaluate(f, state, task);
+      for (std::size_t f = 0; f < character_.poses.size(); ++f) Evaluate(f, task);
       const auto frames = static_cast<double>(character_.poses.size());
       frame_seconds_.push_back(SecondsSince(start) / frames);
       cpu_seconds_.push_back(static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC / frames);
@@ -232,12 +230,11 @@ class Motion {
   }
 
  private:
-  void Evaluate(std::size_t f, StreamState& state, const Task& task) {
+  void Evaluate(std::size_t f, const Task& task) {
     FrameOut out{.positions = positions_};
     if (deformer_->has_vertex_status()) out.vertex_status = states_;
     const auto status = deformer_->Evaluate(
-        {.joints = character_.poses[f], .controls = character_.controls[f]}, out, workspace_,
-        deformer_->frames_independent() ? nullptr : &state, task);
+        {.joints = character_.poses[f], .controls = character_.controls[f]}, out, workspace_, task);
     if (!status.ok()) ValueOrDie<int>(status);
     for (const std::byte of : states_) {
       const auto vertex = static_cast<VertexStatus>(of);

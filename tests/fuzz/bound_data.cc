@@ -29,8 +29,7 @@ void EvaluateOnce(const Deformer& deformer) {
   if (deformer.has_vertex_status()) out.vertex_status = vertex_status;
   const Task task({.parallel = false});
   Workspace workspace;
-  StreamState state;
-  const absl::Status status = deformer.Evaluate({.joints = joints}, out, workspace, &state, task);
+  const absl::Status status = deformer.Evaluate({.joints = joints}, out, workspace, task);
   if (!status.ok()) {
     fuzz::RequireRefusal(status);
     return;

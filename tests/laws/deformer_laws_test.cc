@@ -50,8 +50,9 @@ class DeformerLaws : public ::testing::TestWithParam<std::tuple<std::string, std
     deformer_ = &found->second;
   }
   const Rig& rig() const { return LawRigs()[std::get<1>(GetParam())].rig; }
-  Frame Must(std::span<const Affine> joints, const Task& task = OnOneThread()) const {
-    return testing::Must(*deformer_, {.joints = joints}, task);
+  Frame Must(std::span<const Affine> joints, const Task& task = OnOneThread(),
+             Workspace* workspace = nullptr) const {
+    return testing::Must(*deformer_, {.joints = joints}, task, workspace);
   }
   double diagonal() const { return std::max(rig().mesh().diagonal(), 1e-3); }
   // Float precision at the mesh's distance from the origin.
@@ -250,8 +251,9 @@ TEST_P(DeformerLaws, ThreadsAndFrameOrderDoNotChangeBits) {
   for (const int threads : {1, 2, 5}) {
     tbb::task_arena arena(threads);
     arena.execute([&] {
+      Workspace reused;
       for (std::size_t k = poses.size(); k-- > 0;) {
-        EXPECT_TRUE(serial[k].SameBits(Must(poses[k].joints, Task())))
+        EXPECT_TRUE(serial[k].SameBits(Must(poses[k].joints, Task(), &reused)))
             << poses[k].name << " with " << threads << " threads";
       }
     });
@@ -388,9 +390,8 @@ TEST_P(DeformerLaws, LoadRejectsOrToleratesWildIndices) {
                      .tangents = bytes_of.subspan(vertices * 24),
                      .vertex_status = vertex_status};
         Workspace workspace;
-        StreamState state;
         const Task task = OnOneThread();
-        if (!loaded->Evaluate({.joints = pose}, out, workspace, &state, task).ok()) continue;
+        if (!loaded->Evaluate({.joints = pose}, out, workspace, task).ok()) continue;
         EXPECT_EQ(std::count(values.begin(), values.end(), kUnwritten), 0)
             << tables[i].name << " element " << at;
       }

@@ -37,8 +37,10 @@ inline Task OnOneThread() {
   return Task({.progress = {}, .parallel = false});
 }
 
+// workspace: null = a new one.
 inline absl::StatusOr<Frame> Evaluate(const Deformer& deformer, const Pose& pose,
-                                      const Task& task = OnOneThread()) {
+                                      const Task& task = OnOneThread(),
+                                      Workspace* workspace = nullptr) {
   Frame frame;
   frame.positions.resize(deformer.vertices());
   frame.normals.resize(deformer.vertices());
@@ -48,15 +50,17 @@ inline absl::StatusOr<Frame> Evaluate(const Deformer& deformer, const Pose& pose
                .normals = std::as_writable_bytes(std::span(frame.normals)),
                .tangents = std::as_writable_bytes(std::span(frame.tangents)),
                .vertex_status = std::as_writable_bytes(std::span(frame.vertex_status))};
-  Workspace workspace;
-  const absl::Status status = deformer.Evaluate(pose, out, workspace, task);
+  Workspace fresh;
+  const absl::Status status =
+      deformer.Evaluate(pose, out, workspace == nullptr ? fresh : *workspace, task);
   if (!status.ok()) return status;
   frame.bounds = out.bounds;
   return frame;
 }
 
-inline Frame Must(const Deformer& deformer, const Pose& pose, const Task& task = OnOneThread()) {
-  absl::StatusOr<Frame> frame = Evaluate(deformer, pose, task);
+inline Frame Must(const Deformer& deformer, const Pose& pose, const Task& task = OnOneThread(),
+                  Workspace* workspace = nullptr) {
+  absl::StatusOr<Frame> frame = Evaluate(deformer, pose, task, workspace);
   EXPECT_TRUE(frame.ok()) << frame.status();
   if (frame.ok()) return *std::move(frame);
   Frame zeros;

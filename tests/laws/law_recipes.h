@@ -49,7 +49,6 @@ inline std::vector<std::string> LawRecipes() {
                                  "dqs | bulge_free | implicit | relax",
                                  "dqs | implicit(contact=false)",
                                  "dqs | implicit(muscles=false, samples=20)",
-                                 "dqs | implicit(tracking=true)",
                                  "dqs | relax(iterations=4, strength=1)"});
   return recipes;
 }
