@@ -43,7 +43,6 @@ void ClipCall::OnBound() {
   }
   v1::DeformClipResponse first;
   first.set_determinism_digest(sessions_[0]->determinism_digest);
-  first.set_stateful(evaluator_->stateful());
   outbox_.Push(first);
   ready_ = true;
   Pump();
@@ -63,12 +62,9 @@ void ClipCall::Pump() {
 }
 
 void ClipCall::EvaluateNext() {
-  const v1::PoseBlock& block = request_.poses();
-  const int index = next_++;
-  const v1::Pose& pose = block.poses(index);
-  const bool output = WantsOutput(block, index);
+  const v1::Pose& pose = request_.poses().poses(next_++);
   mutex_.Unlock();
-  auto result = CatchExceptions([&] { return evaluator_->EvaluateFrame(pose, true, output); });
+  auto result = CatchExceptions([&] { return evaluator_->EvaluateFrame(pose, true); });
   mutex_.Lock();
   evaluating_ = false;
   if (ended_) return;
@@ -76,8 +72,8 @@ void ClipCall::EvaluateNext() {
     v1::DeformClipResponse response;
     AddProblem(pose.frame(), result.status(), response);
     outbox_.Push(response);
-  } else if (result->has_value()) {
-    outbox_.Push(**std::move(result));
+  } else {
+    outbox_.Push(*std::move(result));
   }
   Pump();
 }

@@ -39,6 +39,11 @@ absl::Status CompareCall::CheckRequest() const {
   SINEW_RETURN_IF_ERROR(
       CheckLimit("targets", targets, limits.targets, "targets", "max-compare-targets"));
   SINEW_RETURN_IF_ERROR(CheckPoseBlock(request_.poses(), limits.poses, "max-compare-poses"));
+  if (const int poses = request_.poses().poses_size();
+      !std::cmp_less_equal(request_.preroll(), poses)) {
+    return InvalidField("preroll",
+                        absl::StrCat("got ", request_.preroll(), ", there are ", poses, " poses"));
+  }
   const double fps = request_.frames_per_second();
   if (!(fps >= 0 && fps <= kMaxFramesPerSecond)) {
     return InvalidField("frames_per_second",
@@ -137,8 +142,7 @@ absl::StatusOr<v1::CompareDeformersResponse> CompareCall::Measure(int target, in
   v1::CompareDeformersResponse response;
   response.set_target(static_cast<std::uint32_t>(target));
   if (index == 0) SINEW_RETURN_IF_ERROR(BeginTarget(target, response));
-  const v1::PoseBlock& block = request_.poses();
-  SINEW_RETURN_IF_ERROR(MeasurePose(block.poses(index), WantsOutput(block, index), response));
+  SINEW_RETURN_IF_ERROR(MeasurePose(index, response));
   if (IsLast(index)) *response.mutable_summary() = Summary();
   return response;
 }
@@ -162,9 +166,8 @@ absl::Status CompareCall::BeginTarget(int target, v1::CompareDeformersResponse& 
   return absl::OkStatus();
 }
 
-absl::Status CompareCall::MeasurePose(const v1::Pose& pose, bool output,
-                                      v1::CompareDeformersResponse& response) {
-  if (pose.reset()) measured_.sequence->Reset();  // another sequence begins
+absl::Status CompareCall::MeasurePose(int index, v1::CompareDeformersResponse& response) {
+  const v1::Pose& pose = request_.poses().poses(index);
   FrameOut out{.positions = std::as_writable_bytes(std::span(positions_))};
   const auto start = std::chrono::steady_clock::now();
   const absl::Status evaluated = measured_.evaluator->EvaluateInto(pose, true, out);
@@ -177,7 +180,7 @@ absl::Status CompareCall::MeasurePose(const v1::Pose& pose, bool output,
   const Task task({.stop = call_.stop_token()});
   const metrics::SequenceMetrics sequence =
       measured_.sequence->Add(positions_, measured_.evaluator->joints(), task);
-  if (!output) return absl::OkStatus();
+  if (std::cmp_less(index, request_.preroll())) return absl::OkStatus();
   SINEW_ASSIGN_OR_RETURN(metrics::FrameMetrics figures,
                          meter_->Measure(positions_, measured_.evaluator->joints(), task));
   figures.jerk = sequence.jerk;
@@ -190,7 +193,6 @@ absl::Status CompareCall::MeasurePose(const v1::Pose& pose, bool output,
   frame = ToProto(figures);
   frame.set_frame(pose.frame());
   frame.set_evaluate_seconds(seconds);
-  frame.set_replayed_steps(measured_.evaluator->TakeReplayed());
   return absl::OkStatus();
 }
 

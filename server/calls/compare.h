@@ -49,8 +49,7 @@ class CompareCall final : public FrameCall<CompareCall> {
   // Without the mutex, by one job at a time.
   absl::StatusOr<v1::CompareDeformersResponse> Measure(int target, int pose);
   absl::Status BeginTarget(int target, v1::CompareDeformersResponse& response);
-  absl::Status MeasurePose(const v1::Pose& pose, bool output,
-                           v1::CompareDeformersResponse& response);
+  absl::Status MeasurePose(int index, v1::CompareDeformersResponse& response);
   v1::MetricsSummary Summary() const;
 
   double FramesPerSecond() const;

@@ -22,11 +22,7 @@ constexpr std::uint64_t kHeaderBytes = 512;        // all of the reply except ve
 
 absl::Status DeformCall::OnStart() {
   SINEW_RETURN_IF_ERROR(ParseRequest(call_, read_, request_));
-  SINEW_RETURN_IF_ERROR(RefuseUnknownFields(request_, ""));
-  if (request_.pose().no_output()) {
-    return InvalidField("pose.no_output", "set, but Deform has no state to advance");
-  }
-  return absl::OkStatus();
+  return RefuseUnknownFields(request_, "");
 }
 
 void DeformCall::OnStarted() {
@@ -91,7 +87,7 @@ void DeformCall::EvaluatePose(bool parallel) {
   mutex_.Unlock();
   absl::StatusOr<OutgoingFrame> frame = CatchExceptions([&]() -> absl::StatusOr<OutgoingFrame> {
     SINEW_RETURN_IF_ERROR(evaluator_->Ready());
-    return evaluator_->EvaluateAlone(request_.pose(), parallel);
+    return evaluator_->EvaluateFrame(request_.pose(), parallel);
   });
   mutex_.Lock();
   permit.reset();

@@ -1,4 +1,4 @@
-// deform.h - Deform: one pose, without state, and one frame in the reply.
+// deform.h - Deform: one pose, and one frame in the reply.
 #pragma once
 
 #include <memory>

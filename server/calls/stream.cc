@@ -110,7 +110,6 @@ absl::Status StreamCall::Accept(v1::Pose& pose, const Quota::Permit& held) {
   SINEW_RETURN_IF_ERROR(window_->Take(pose.frame(), waiting_.size()));
   if (window_->replaces() && !waiting_.empty()) {
     ++skipped_;
-    if (waiting_.front().pose.reset()) pose.set_reset(true);
     runtime_.metrics.skipped.Increment();
     waiting_.clear();
     unchecked_bytes_ = 0;
@@ -132,7 +131,6 @@ void StreamCall::CheckPose(Waiting& waiting) const {
   if (waiting.refused.ok()) return;
   v1::Pose bare;
   bare.set_frame(waiting.pose.frame());
-  bare.set_reset(waiting.pose.reset());
   waiting.pose = std::move(bare);
 }
 
@@ -172,7 +170,6 @@ void StreamCall::OnBound() {
   opened.set_window(static_cast<std::uint32_t>(window_->size()));
   opened.set_chunk_bytes(evaluator_->output().chunk_bytes);
   opened.set_backlog(static_cast<std::uint32_t>(runtime_.config.streams.backlog));
-  opened.set_stateful(evaluator_->stateful());
   outbox_.Push(response);
   ready_ = true;
   last_pose_ = runtime_.clock.Now();
@@ -213,21 +210,17 @@ StreamCall::Waiting StreamCall::TakeFirst() {
 void StreamCall::EvaluatePose(const Waiting& waiting, bool parallel) {
   mutex_.Unlock();
   const Clock::Time started = runtime_.clock.Now();
-  auto result = CatchExceptions([&]() -> absl::StatusOr<std::optional<OutgoingFrame>> {
-    if (!waiting.refused.ok()) {
-      if (waiting.pose.reset()) evaluator_->Reset();
-      return waiting.refused;
-    }
-    return evaluator_->EvaluateFrame(waiting.pose, parallel, !waiting.pose.no_output());
+  auto result = CatchExceptions([&]() -> absl::StatusOr<OutgoingFrame> {
+    SINEW_RETURN_IF_ERROR(waiting.refused);
+    return evaluator_->EvaluateFrame(waiting.pose, parallel);
   });
   mutex_.Lock();
   evaluating_ = false;
   if (!ended_) Answer(waiting, std::move(result), started);
 }
 
-void StreamCall::Answer(const Waiting& waiting, absl::StatusOr<std::optional<OutgoingFrame>> result,
+void StreamCall::Answer(const Waiting& waiting, absl::StatusOr<OutgoingFrame> result,
                         Clock::Time started) {
-  if (result.ok() && !result->has_value()) return;  // no output was requested
   window_->Start(waiting.pose.frame());
   if (window_->full() && !full_since_) full_since_ = runtime_.clock.Now();
   if (!result.ok()) {
@@ -236,7 +229,7 @@ void StreamCall::Answer(const Waiting& waiting, absl::StatusOr<std::optional<Out
     outbox_.Push(response);
     return;
   }
-  OutgoingFrame& frame = **result;
+  OutgoingFrame& frame = *result;
   frame.header.set_skipped(std::exchange(skipped_, 0));
   frame.timing.set_queue_ns(Observe(started - waiting.arrived, runtime_.metrics.queue_seconds));
   outbox_.Push(std::move(frame));

@@ -54,8 +54,8 @@ class StreamCall final : public FrameCall<StreamCall> {
   Waiting TakeFirst() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Unlocks the mutex during the evaluation.
   void EvaluatePose(const Waiting& waiting, bool parallel) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Answer(const Waiting& waiting, absl::StatusOr<std::optional<OutgoingFrame>> result,
-              Clock::Time started) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Answer(const Waiting& waiting, absl::StatusOr<OutgoingFrame> result, Clock::Time started)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::chrono::duration<double> idle_limit() const {
     return std::chrono::duration<double>(runtime_.config.streams.idle_seconds);
   }

@@ -148,10 +148,6 @@ absl::Status CheckPoseBlock(const v1::PoseBlock& block, std::uint64_t limit,
   const auto count = static_cast<std::uint64_t>(block.poses_size());
   SINEW_RETURN_IF_ERROR(CheckLimit("poses", count, limit, "poses", limit_name));
   if (count == 0) return InvalidField("poses", "got none, need one or more");
-  if (block.preroll() > count) {
-    return InvalidField("poses.preroll",
-                        absl::StrCat("got ", block.preroll(), ", there are ", count, " poses"));
-  }
   std::uint64_t last = 0;
   for (int i = 0; i < block.poses_size(); ++i) {
     if (block.poses(i).frame() <= last) {

@@ -24,11 +24,6 @@ absl::StatusOr<PoseFormat> ToPoseFormat(const v1::PoseLayout& layout, const Rig&
 absl::Status CheckPoseBlock(const v1::PoseBlock& block, std::uint64_t limit,
                             std::string_view limit_name);
 
-// Whether the pose at `index` gets a frame; the others only advance the state.
-inline bool WantsOutput(const v1::PoseBlock& block, int index) {
-  return static_cast<std::uint32_t>(index) >= block.preroll() && !block.poses(index).no_output();
-}
-
 // What a frame carries and how it is cut.
 struct Output {
   bool normals = false, tangents = false, vertex_status = false;

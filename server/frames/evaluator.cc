@@ -72,17 +72,14 @@ absl::Status Evaluator::Ready() {
 
 bool Evaluator::Cheap() const {
   const double seconds = session_->bound->frame_cost.seconds();
-  return !stateful() && seconds > 0 && seconds * 1e6 < context_.inline_microseconds;
+  return seconds > 0 && seconds * 1e6 < context_.inline_microseconds;
 }
 
 Arenas::Frames Evaluator::lane() const {
   const BoundDeformer& bound = *session_->bound;
   const double measured = bound.evaluation_cost.seconds();
-  // The first frame of a stateful recipe may cost many times the estimate.
-  const bool batch = measured > 0
-                         ? measured > kBatchSeconds
-                         : stateful() || bound.forecast().estimate.frame_seconds > kBatchSeconds;
-  return batch ? Arenas::Frames::kBatch : Arenas::Frames::kInteractive;
+  const double seconds = measured > 0 ? measured : bound.forecast().estimate.frame_seconds;
+  return seconds > kBatchSeconds ? Arenas::Frames::kBatch : Arenas::Frames::kInteractive;
 }
 
 absl::Status Evaluator::Check(const v1::Pose& pose) const {
@@ -105,27 +102,27 @@ absl::Status Evaluator::Read(const v1::Pose& pose) {
   return status.ok() ? status : WithDetails(status);
 }
 
-absl::Status Evaluator::RunDeformer(StreamState* state, bool parallel, FrameOut& out) {
+absl::Status Evaluator::RunDeformer(bool parallel, FrameOut& out) {
   const Task task({.stop = stop_, .parallel = parallel});
   const auto start = Stopwatch::now();
   const absl::Status status = CatchExceptions([&]() -> absl::Status {
-    return deformer_->Evaluate({.joints = joints_, .controls = controls_}, out, workspace_, state,
-                               task);
+    return deformer_->Evaluate({.joints = joints_, .controls = controls_}, out, workspace_, task);
   });
   const double seconds = SecondsSince(start);
   // Not of a pose that is refused at once.
   if (status.ok() || absl::IsCancelled(status)) session_->bound->evaluation_cost.Add(seconds);
   if (!status.ok()) return WithDetails(status);
-  if (out.replayed_steps > 0) {  // not the cost of one frame
-    replayed_steps_ = std::max(replayed_steps_, out.replayed_steps);
-    return status;
-  }
   session_->bound->frame_cost.Add(seconds);
   return status;
 }
 
-absl::StatusOr<OutgoingFrame> Evaluator::MakeFrame(const v1::Pose& pose, StreamState* state,
-                                                   bool parallel, bool output) {
+absl::Status Evaluator::EvaluateInto(const v1::Pose& pose, bool parallel, FrameOut& out) {
+  SINEW_RETURN_IF_ERROR(Read(pose));
+  return RunDeformer(parallel, out);
+}
+
+absl::StatusOr<OutgoingFrame> Evaluator::EvaluateFrame(const v1::Pose& pose, bool parallel) {
+  SINEW_RETURN_IF_ERROR(Read(pose));
   OutgoingFrame frame(context_.pool, output_, vertices_);
   FrameOut out{.positions = frame.positions(),
                .normals = frame.normals(),
@@ -133,8 +130,7 @@ absl::StatusOr<OutgoingFrame> Evaluator::MakeFrame(const v1::Pose& pose, StreamS
                .vertex_status = frame.vertex_status()};
   if (output_.muscles) out.muscles = &muscles_;
   const auto start = Stopwatch::now();
-  SINEW_RETURN_IF_ERROR(RunDeformer(state, parallel, out));
-  if (!output) return frame;  // was scratch memory
+  SINEW_RETURN_IF_ERROR(RunDeformer(parallel, out));
   const auto evaluated = Stopwatch::now();
   frame.Seal();
   if (output_.muscles) frame.muscles = MuscleFields(muscles_);
@@ -147,29 +143,6 @@ absl::StatusOr<OutgoingFrame> Evaluator::MakeFrame(const v1::Pose& pose, StreamS
   frame.timing.set_encode_ns(
       Observe(Stopwatch::now() - evaluated, context_.metrics.encode_seconds));
   return frame;
-}
-
-absl::StatusOr<std::optional<OutgoingFrame>> Evaluator::EvaluateFrame(const v1::Pose& pose,
-                                                                      bool parallel, bool output) {
-  if (pose.reset()) Reset();
-  SINEW_RETURN_IF_ERROR(Read(pose));
-  if (!output && !stateful()) return std::nullopt;
-  SINEW_ASSIGN_OR_RETURN(OutgoingFrame frame,
-                         MakeFrame(pose, stateful() ? &state_ : nullptr, parallel, output));
-  if (!output) return std::nullopt;
-  frame.header.set_replayed_steps(TakeReplayed());
-  return frame;
-}
-
-absl::StatusOr<OutgoingFrame> Evaluator::EvaluateAlone(const v1::Pose& pose, bool parallel) {
-  SINEW_RETURN_IF_ERROR(Read(pose));
-  return MakeFrame(pose, nullptr, parallel, true);
-}
-
-absl::Status Evaluator::EvaluateInto(const v1::Pose& pose, bool parallel, FrameOut& out) {
-  if (pose.reset()) Reset();
-  SINEW_RETURN_IF_ERROR(Read(pose));
-  return RunDeformer(stateful() ? &state_ : nullptr, parallel, out);
 }
 
 }  // namespace sinew::server

@@ -1,15 +1,13 @@
 // evaluator.h - turns the poses of one call into frames: the session's deformer, the layout of the
-// poses, scratch memory and state.
+// poses and scratch memory.
 #pragma once
 
 #include <absl/status/statusor.h>
 
 #include <memory>
-#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/deform/engine/deformer.h"
@@ -61,33 +59,21 @@ class Evaluator {
   // Of the posed muscles in a frame, if requested.
   std::size_t muscle_bytes() const;
 
-  // True: frames depend on earlier poses, whose state this evaluator holds. Once Ready.
-  bool stateful() const { return deformer_ != nullptr && !deformer_->frames_independent(); }
-  // Discards the state of earlier poses.
-  void Reset() { state_ = {}; }
-
-  // True: the next frame probably costs less than passing it to another thread. Never of stateful
-  // recipes: a frame may cost many times the one before.
+  // True: the next frame probably costs less than passing it to another thread.
   bool Cheap() const;
 
   // Where the next frame is evaluated if it is not cheap: a batch if frames of the session take
   // long. Once Ready.
   Arenas::Frames lane() const;
 
-  // Checks what does not depend on earlier poses: unknown fields and byte counts. kInvalidArgument.
+  // Checks unknown fields and byte counts. kInvalidArgument.
   absl::Status Check(const v1::Pose& pose) const;
 
-  // The next frame of a sequence, sealed; none if `output` is false. parallel: use the threads of
-  // the calling arena. kInvalidArgument: the pose is wrong; with an unknown field also the reason
-  // UNKNOWN_FIELD.
-  absl::StatusOr<std::optional<OutgoingFrame>> EvaluateFrame(const v1::Pose& pose, bool parallel,
-                                                             bool output);
-  // The frame of one pose without state, sealed. Errors as EvaluateFrame.
-  absl::StatusOr<OutgoingFrame> EvaluateAlone(const v1::Pose& pose, bool parallel);
-  // The next frame of a sequence into `out`, whose spans are set. Errors as EvaluateFrame.
+  // The frame of a pose, sealed. parallel: use the threads of the calling arena. kInvalidArgument:
+  // the pose is wrong; with an unknown field also the reason UNKNOWN_FIELD.
+  absl::StatusOr<OutgoingFrame> EvaluateFrame(const v1::Pose& pose, bool parallel);
+  // The same into `out`, whose spans are set. Errors as EvaluateFrame.
   absl::Status EvaluateInto(const v1::Pose& pose, bool parallel, FrameOut& out);
-  // Replayed steps since the last call of this function; see Frame.replayed_steps.
-  std::uint32_t TakeReplayed() { return std::exchange(replayed_steps_, 0); }
 
   // Of the last pose, [J] joint to model.
   std::span<const Affine> joints() const { return joints_; }
@@ -96,9 +82,8 @@ class Evaluator {
   Evaluator(const EvaluatorContext& context, std::shared_ptr<Session> session, PoseFormat format,
             Output output, std::stop_token stop);
   absl::Status Read(const v1::Pose& pose);
-  absl::StatusOr<OutgoingFrame> MakeFrame(const v1::Pose& pose, StreamState* state, bool parallel,
-                                          bool output);
-  absl::Status RunDeformer(StreamState* state, bool parallel, FrameOut& out);
+  // Of the pose that was read.
+  absl::Status RunDeformer(bool parallel, FrameOut& out);
 
   const EvaluatorContext& context_;
   const std::shared_ptr<Session> session_;
@@ -110,8 +95,6 @@ class Evaluator {
   std::vector<float> controls_;
   std::vector<PosedMuscle> muscles_;
   Workspace workspace_;
-  StreamState state_;
-  std::uint32_t replayed_steps_ = 0;
   const std::stop_token stop_;
 };
 

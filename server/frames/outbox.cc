@@ -129,7 +129,6 @@ void OutgoingFrame::AppendPiece(std::uint64_t previous_send_ns, std::vector<grpc
   // Fields of the first piece only.
   header.clear_bounds();
   header.clear_skipped();
-  header.clear_replayed_steps();
 }
 
 std::size_t Outbox::frames_ready() const {

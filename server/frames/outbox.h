@@ -36,7 +36,7 @@ class OutgoingFrame {
   // After evaluation: computes the checksum of every piece, if requested.
   void Seal();
 
-  v1::Frame header;     // number, time, bounds, skipped and replayed_steps; the rest is set here
+  v1::Frame header;     // number, time, bounds and skipped; the rest is set here
   v1::Timing timing;    // previous_send_ns is set when the last piece is sent
   std::string muscles;  // serialised fields for the last piece, see MuscleFields
 

@@ -70,8 +70,8 @@ class BoundDeformer {
   void SetProgress(double progress) { progress_.store(progress, std::memory_order_relaxed); }
   void Finish(absl::StatusOr<Deformer> result);
 
-  CostMean frame_cost;                  // of stateful recipes without replayed steps
-  CostMean evaluation_cost;             // with them
+  CostMean frame_cost;                  // of complete frames
+  CostMean evaluation_cost;             // also of cancelled ones, which would have cost more
   std::atomic<double> bind_seconds{0};  // 0 = loaded from disk, or not finished
   std::atomic<bool> elsewhere{false};   // another server binds it
 

@@ -93,7 +93,6 @@ TEST(FrameHeader, EqualsGeneratedSerialiser) {
     header.set_encoding(v1::ENCODING_FLOAT32);
     header.set_checksum(pick(random()));
     header.set_skipped(static_cast<std::uint32_t>(pick(random() >> 32)));
-    header.set_replayed_steps(static_cast<std::uint32_t>(pick(random() >> 32)));
     header.set_time(random() % 3 == 0 ? 0.0 : random() % 3 == 0 ? -0.0 : 1.5 * round);
     if (random() % 2 == 0) {
       for (const float value : {-1.0f, 0.0f, 2.5f}) header.mutable_bounds()->add_minimum(value);
@@ -128,7 +127,6 @@ TEST(FrameHeader, LongestHeaderFits) {
   header.set_checksum(kMost);
   header.set_vertex_count(~std::uint32_t{0});
   header.set_skipped(~std::uint32_t{0});
-  header.set_replayed_steps(~std::uint32_t{0});
   header.set_last_chunk(true);
   header.set_encoding(v1::ENCODING_FLOAT32);
   header.set_normal_encoding(v1::ENCODING_FLOAT32);
