@@ -213,8 +213,6 @@ v1::Pose FromPose(const Pose& pose) {
   result.set_controls(FromFloats(pose.controls));
   result.set_frame(pose.frame);
   if (pose.time) result.set_time(*pose.time);
-  result.set_reset(pose.reset);
-  result.set_no_output(pose.no_output);
   return result;
 }
 

@@ -9,7 +9,7 @@
 
 namespace sinew::client {
 
-// kInvalidArgument: not a recipe. The field is a path such as recipe.stages[1].implicit.tracking,
+// kInvalidArgument: not a recipe. The field is a path such as recipe.stages[1].implicit.samples,
 // or "recipe".
 absl::StatusOr<v1::Recipe> ParseRecipeJson(const std::string& text);
 

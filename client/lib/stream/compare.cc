@@ -21,9 +21,8 @@ namespace sinew::client {
 namespace {
 
 constexpr std::size_t kMaxBlockFrames = 250;  // bounds what a broken connection repeats
-// Poses sent again before each block.
-constexpr std::size_t kPreroll = 3;        // jerk is a third difference
-constexpr std::size_t kStatePreroll = 60;  // rebuilds the state of a recipe that has one
+constexpr std::size_t kPreroll =
+    3;  // poses sent again before each block: jerk is a third difference
 
 FrameMetrics ToMetrics(const v1::FrameMetrics& proto) {
   FrameMetrics metrics;
@@ -41,7 +40,6 @@ FrameMetrics ToMetrics(const v1::FrameMetrics& proto) {
   }
   if (proto.has_self_intersections()) metrics.self_intersections = proto.self_intersections();
   if (proto.has_overlap()) metrics.overlap = proto.overlap();
-  metrics.replayed_steps = proto.replayed_steps();
   if (proto.has_jerk()) metrics.jerk = proto.jerk();
   if (proto.has_pop()) metrics.pop = proto.pop();
   if (proto.has_pop_999()) metrics.pop_999 = proto.pop_999();
@@ -103,13 +101,7 @@ class Comparison {
   }
 
  private:
-  std::size_t Preroll() const {
-    const bool stateful =
-        std::any_of(targets_.begin(), targets_.end(), [](const TargetMetrics& target) {
-          return !target.frames.empty() && target.frames.front().replayed_steps > 0;
-        });
-    return std::min(next_, stateful ? kStatePreroll : kPreroll);
-  }
+  std::size_t Preroll() const { return std::min(next_, kPreroll); }
 
   // The preroll counts against the bytes of the block.
   std::size_t BlockEnd(std::size_t max_frames) const {
@@ -146,7 +138,7 @@ class Comparison {
     for (std::size_t i = next_ - preroll; i < end; ++i) {
       *request.mutable_poses()->add_poses() = FromPose(ClipPose(poses_, i));
     }
-    request.mutable_poses()->set_preroll(static_cast<std::uint32_t>(preroll));
+    request.set_preroll(static_cast<std::uint32_t>(preroll));
     return request;
   }
 

@@ -10,8 +10,7 @@
 
 namespace sinew::client {
 
-// As Client::DeformClip. `open` opens an ordered stream of the clip's target; it is called again
-// where a break has lost the state of the recipe.
+// As Client::DeformClip. `open` opens an ordered stream of the clip's target.
 absl::Status DeformClip(const ClipPoses& poses, const ClipOptions& options, const ClipSink& sink,
                         absl::FunctionRef<absl::StatusOr<Stream>()> open, const CallOptions& call);
 

@@ -69,9 +69,6 @@ FrameTiming FrameView::timing() const {
 std::uint32_t FrameView::skipped() const {
   return Get(data_).skipped;
 }
-std::uint32_t FrameView::replayed_steps() const {
-  return Get(data_).replayed_steps;
-}
 std::uint32_t FrameView::chunks() const {
   return Get(data_).chunks;
 }

@@ -123,7 +123,6 @@ void FrameAssembler::Append(FrameChunk& chunk) {
   }
   frame_->vertices += header.vertex_count();
   frame_->skipped = std::max(frame_->skipped, header.skipped());
-  frame_->replayed_steps = std::max(frame_->replayed_steps, header.replayed_steps());
   ++frame_->chunks;
   const v1::Bounds& bounds = header.bounds();
   if (bounds.minimum_size() == 3 && bounds.maximum_size() == 3) {

@@ -28,7 +28,7 @@ struct FrameData {
   std::uint64_t vertices = 0;
   std::array<float, 6> bounds{};
   FrameTiming timing;
-  std::uint32_t skipped = 0, replayed_steps = 0;
+  std::uint32_t skipped = 0;
   std::uint32_t chunks = 0;
   std::array<AttributeData, kAttributeCount> attributes;
   std::vector<PosedMuscle> muscles;

@@ -43,18 +43,8 @@ absl::StatusOr<std::uint64_t> PoseQueue::Check(std::uint64_t wanted) const {
   return number;
 }
 
-bool PoseQueue::WantsProbe() const {
-  return silent_run_ + 1 >= std::min(kProbeEvery, limit());
-}
-
-bool PoseQueue::ReplacesReset() const {
-  return mode_ == OrderMode::kLatest &&
-         std::any_of(waiting_.begin(), waiting_.end(), [](const auto& pose) { return pose.reset; });
-}
-
 void PoseQueue::Push(QueuedPose pose) {
   last_ = pose.frame;
-  silent_run_ = pose.no_output ? silent_run_ + 1 : 0;
   if (mode_ == OrderMode::kLatest) {
     for (const QueuedPose& dropped : waiting_) pose.replaced += dropped.replaced + 1;
     waiting_.clear();
@@ -80,8 +70,7 @@ const QueuedPose* PoseQueue::TakeNext() {
 absl::StatusOr<QueuedPose> PoseQueue::Answer(std::uint64_t frame) {
   const auto found = std::find_if(sent_.begin(), sent_.end(),
                                   [&](const QueuedPose& pose) { return pose.frame == frame; });
-  const bool skips =
-      std::any_of(sent_.begin(), found, [](const QueuedPose& pose) { return !pose.no_output; });
+  const bool skips = found != sent_.begin();
   if (found == sent_.end() || (mode_ == OrderMode::kOrdered && skips)) {
     return absl::InternalError(
         absl::StrCat("frame: got ", frame, ", need ", first_unanswered().value_or(0)));
@@ -127,10 +116,8 @@ void PoseQueue::Requeue() {
 }
 
 std::optional<std::uint64_t> PoseQueue::first_unanswered() const {
-  const auto found = std::find_if(sent_.begin(), sent_.end(),
-                                  [](const QueuedPose& pose) { return !pose.no_output; });
-  if (found == sent_.end()) return std::nullopt;
-  return found->frame;
+  if (sent_.empty()) return std::nullopt;
+  return sent_.front().frame;
 }
 
 }  // namespace sinew::client

@@ -20,15 +20,8 @@
 
 namespace sinew::client {
 
-// In a run of poses without output, one in so many asks for a frame all the same: the server's
-// answer allows further poses to be sent.
-inline constexpr std::size_t kProbeEvery = 16;
-
 struct QueuedPose {
   std::uint64_t frame = 0;
-  bool no_output = false;      // the server sends no frame for it
-  bool probe = false;          // the caller wants no frame, but the library requested one
-  bool reset = false;          // discards the state from the poses before
   grpc::Slice wire = {};       // a StreamDeformRequest that holds this pose alone
   std::uint32_t replaced = 0;  // LATEST: poses that it replaced in this queue
 };
@@ -46,13 +39,6 @@ class PoseQueue {
   //   kInvalidArgument: not above the last. kResourceExhausted: no room.
   absl::StatusOr<std::uint64_t> Check(std::uint64_t wanted) const;
 
-  // Poses without output are not answered, so a long run of them would reach the server's limit.
-  // True if the next such pose must request a frame all the same, for the library itself.
-  bool WantsProbe() const;
-
-  // LATEST: the next pose replaces one with `reset`, so it must reset instead.
-  bool ReplacesReset() const;
-
   // Adds a pose with a number from Check. LATEST: drops the poses that wait.
   void Push(QueuedPose pose);
 
@@ -63,8 +49,8 @@ class PoseQueue {
   // acknowledged, or the call is not open.
   const QueuedPose* TakeNext();
 
-  // A frame or a problem for pose `frame` has arrived; problems also arrive for poses without
-  // output. Returns that pose; its `replaced` includes that of skipped poses.
+  // A frame or a problem for pose `frame` has arrived. Returns that pose; its `replaced` includes
+  // that of skipped poses.
   //   kInternal: no such pose was sent, or an earlier pose of an ordered stream has no answer yet.
   absl::StatusOr<QueuedPose> Answer(std::uint64_t frame);
 
@@ -79,8 +65,8 @@ class PoseQueue {
   // call is not open yet.
   void Requeue();
 
-  // No pose waits, and every pose with output has an answer.
-  bool answered_all() const { return waiting_.empty() && !first_unanswered(); }
+  // No pose waits, and every pose has an answer.
+  bool answered_all() const { return waiting_.empty() && sent_.empty(); }
   // The lowest number sent and not answered.
   std::optional<std::uint64_t> first_unanswered() const;
 
@@ -92,10 +78,9 @@ class PoseQueue {
   const OrderMode mode_;
   const std::size_t max_queued_;
   std::uint32_t window_;
-  std::uint32_t ahead_;         // poses to send in excess of the window
-  bool open_ = false;           // the server has accepted the call
-  std::size_t silent_run_ = 0;  // poses without output since the last one with output
-  std::uint64_t last_ = 0;      // highest number so far
+  std::uint32_t ahead_;     // poses to send in excess of the window
+  bool open_ = false;       // the server has accepted the call
+  std::uint64_t last_ = 0;  // highest number so far
   std::deque<QueuedPose> waiting_;
   std::deque<QueuedPose> sent_;       // after the last answer
   std::deque<std::uint64_t> beyond_;  // numbers sent on this call after the last acknowledgement

@@ -84,15 +84,7 @@ absl::StatusOr<std::uint64_t> StreamCore::Send(const Pose& pose) {
   v1::StreamDeformRequest request;
   *request.add_poses() = FromPose(pose);
   request.mutable_poses(0)->set_frame(frame);
-  const bool reset = pose.reset || poses_.ReplacesReset();
-  request.mutable_poses(0)->set_reset(reset);
-  const bool probe = pose.no_output && poses_.WantsProbe();
-  if (probe) request.mutable_poses(0)->set_no_output(false);
-  poses_.Push({.frame = frame,
-               .no_output = pose.no_output && !probe,
-               .probe = probe,
-               .reset = reset,
-               .wire = ToSlice(request)});
+  poses_.Push({.frame = frame, .wire = ToSlice(request)});
   StartWrites(lock);
   return frame;
 }
@@ -118,16 +110,8 @@ absl::StatusOr<std::optional<StreamItem>> StreamCore::Next(absl::Duration timeou
   StreamItem item = std::move(ready_.front());
   ready_.pop_front();
   poses_.Consume(item.frame);
-  SkipProbes(lock);
   StartWrites(lock);
   return item;
-}
-
-void StreamCore::SkipProbes(const Lock& /*lock*/) {
-  while (!ready_.empty() && ready_.front().problem.ok() && ready_.front().view.empty()) {
-    poses_.Consume(ready_.front().frame);
-    ready_.pop_front();
-  }
 }
 
 void StreamCore::Finish() {
@@ -338,8 +322,7 @@ absl::Status StreamCore::TakeOpened(const v1::StreamOpened& opened) {
            .vertices = opened.vertices(),
            .window = opened.window(),
            .chunk_bytes = opened.chunk_bytes(),
-           .resumed = resumed,
-           .stateful = opened.stateful()};
+           .resumed = resumed};
   poses_.Open(opened.window(), opened.backlog());
   opened_ = true;
   changed_.notify_all();
@@ -380,8 +363,7 @@ absl::Status StreamCore::TakeItem(std::uint64_t frame, absl::Status problem,
   }
   ready_.push_back({.frame = frame,
                     .problem = std::move(problem),
-                    .view = data == nullptr || pose.probe ? FrameView() : FrameView(data)});
-  SkipProbes(lock);
+                    .view = data == nullptr ? FrameView() : FrameView(data)});
   progressed_ = true;
   changed_.notify_all();
   return absl::OkStatus();

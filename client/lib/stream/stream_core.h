@@ -71,8 +71,6 @@ class StreamCore {
   absl::Status Settle(absl::Status status);
   absl::Status RestoreLost();  // replaces the target of `open_`
 
-  // Removes answers to probes from the front; see PoseQueue::WantsProbe.
-  void SkipProbes(const Lock& lock);
   // Writes what waits, unless a write is in flight: gRPC allows one at a time.
   void StartWrites(const Lock& lock);
   std::vector<grpc::Slice> NextMessage(const Lock& lock);
@@ -97,7 +95,7 @@ class StreamCore {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   PoseQueue poses_;
-  std::deque<StreamItem> ready_;  // an empty view without a problem answers a probe
+  std::deque<StreamItem> ready_;
   StreamInfo info_;
   Call* call_ = nullptr;     // while one is open
   bool opened_ = false;      // at least once

@@ -115,18 +115,16 @@ class Client {
   absl::Status ForEachSession(const std::function<bool(const Session&)>& each,
                               const CallOptions& call = {}) const;
 
-  // One pose, without state. kFailedPrecondition with reason USE_STREAM: the frame is larger than
-  // max_receive_bytes.
+  // One pose. kFailedPrecondition with reason USE_STREAM: the frame is larger than max_receive_bytes.
   absl::StatusOr<FrameView> Deform(const Target& target, const PoseLayout& layout, const Pose& pose,
                                    const OutputOptions& output = {},
                                    const CallOptions& call = {}) const;
   // Opens a stream and waits until the server has accepted it. kNotFound: no such session or rig.
   absl::StatusOr<Stream> OpenStream(const Target& target, const StreamOptions& options,
                                     const CallOptions& call = {}) const;
-  // A whole clip through an ordered stream, which survives broken connections. Where frames depend
-  // on the poses before them, a break sends all poses again from the first, so that every frame has
-  // the same bits as without a break. A deadline in `call` is for the whole clip, that of the
-  // client only for opening a stream.
+  // A whole clip through an ordered stream, which survives broken connections: every frame has the
+  // same bits as without a break. A deadline in `call` is for the whole clip, that of the client
+  // only for opening the stream.
   absl::Status DeformClip(const Target& target, const ClipPoses& poses, const ClipOptions& options,
                           const ClipSink& sink, const CallOptions& call = {}) const;
   // Measures the same poses through several recipes of one rig, in blocks that fit the message

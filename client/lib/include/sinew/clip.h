@@ -21,14 +21,12 @@ struct ClipPoses {
   std::size_t frames = 0;
   std::uint64_t first_frame = 1;       // number of the first pose; the others follow
   std::span<const double> times = {};  // [frames] s, or empty
-  // DeformClip: rising indices of the poses whose frames are wanted; empty = all. A recipe with
-  // state evaluates the poses between and before them too.
+  // DeformClip: rising indices of the poses whose frames are wanted; empty = all.
   std::span<const std::size_t> outputs = {};
 };
 
-// Called with the number of poses evaluated so far and of all poses, from the thread that called
-// DeformClip. Starts again from 1 when a broken connection has lost the state of the recipe. Poses
-// without output are reported now and then.
+// Called after each wanted pose with the number of poses up to it and of all poses, from the thread
+// that called DeformClip.
 using ClipProgress = std::function<void(std::size_t done, std::size_t total)>;
 
 struct ClipOptions {
@@ -37,8 +35,7 @@ struct ClipOptions {
   ClipProgress progress = {};
 };
 
-// Called once for each wanted pose, in order, and for any other pose that could not be used. An
-// error ends the call with that error.
+// Called once for each wanted pose, in order. An error ends the call with that error.
 using ClipSink = std::function<absl::Status(const StreamItem&)>;
 
 }  // namespace sinew::client

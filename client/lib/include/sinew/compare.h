@@ -34,9 +34,8 @@ struct FrameMetrics {
                                                 // same pose neither inverts nor shrinks to half
   std::optional<std::uint64_t> self_intersections;  // pairs of faces that intersect, but not at
                                                     // rest; also absent if there are too many
-  std::optional<double> overlap;     // volume enclosed twice, but not at rest, over the rest volume
-  std::uint32_t replayed_steps = 0;  // as FrameView::replayed_steps
-  std::optional<double> jerk;        // rms third difference in time, bounding-box diagonals / s^3
+  std::optional<double> overlap;  // volume enclosed twice, but not at rest, over the rest volume
+  std::optional<double> jerk;     // rms third difference in time, bounding-box diagonals / s^3
   std::optional<double> pop;  // largest second difference of a vertex relative to its joint, per
                               // degree of the fastest joint, over the limb's radius
   std::optional<double> pop_999;  // 99.9th percentile of the same

@@ -69,10 +69,6 @@ class FrameView {
   FrameTiming timing() const;
   // Latest streams: poses dropped since the previous frame, by the client and the server.
   std::uint32_t skipped() const;
-  // Recipes with state: number of steps from the rest pose that replace the poses before this
-  // frame. That happens at the start of a call, after `reset` or a jump, and after the library has
-  // opened a stream again. 0 = the frame continues the previous one.
-  std::uint32_t replayed_steps() const;
   std::uint32_t chunks() const;  // number of messages it arrived in
 
   // Vertex data as it arrived. kUnspecified and no bytes: the frame does not have the attribute.

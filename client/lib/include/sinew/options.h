@@ -28,8 +28,7 @@ struct RetryPolicy {
 
 // Called once per disconnect of a stream or a Character, and once per call that the server refuses
 // for a time, from any thread, before the library starts to wait: with the error, and the longest
-// time it will wait. May be called twice for a clip of a recipe with state. Must not call back into
-// the library.
+// time it will wait. Must not call back into the library.
 using WaitNotice = std::function<void(const absl::Status& error, absl::Duration max_wait)>;
 
 // An encrypted connection. Files are PEM, and read again when they change, for new connections.

@@ -39,8 +39,6 @@ struct Pose {
   std::span<const float> controls = {};     // [controls of the layout] or empty
   std::uint64_t frame = 0;                  // strictly rising within a stream; 0 = the next number
   std::optional<double> time = {};          // s, returned with the frame
-  bool reset = false;                       // discard the state of the recipe: start from rest
-  bool no_output = false;                   // only advance the state: no frame is returned
 };
 
 // What a frame contains.
@@ -83,7 +81,6 @@ struct StreamInfo {
   std::uint64_t vertices = 0;
   std::uint32_t window = 0, chunk_bytes = 0;
   std::uint32_t resumed = 0;  // how often the library has opened the stream again
-  bool stateful = false;      // frames depend on the poses before them
 };
 
 class StreamCore;  // private to the library
@@ -96,10 +93,8 @@ class StreamCore;  // private to the library
 // breaks or the server drains, the stream opens again, with backoff, behind the last frame that
 // arrived: an ordered stream repeats the poses that have no frame yet, a latest stream only the
 // newest. Frames of an ordered stream arrive in order, each once. If the new server has another
-// determinism digest, the stream ends with FAILED_PRECONDITION. The state of a recipe is lost with
-// the connection: the first frame after a break starts from the rest pose, see
-// FrameView::replayed_steps. Send and Next may be called from two threads, but neither from two at
-// once.
+// determinism digest, the stream ends with FAILED_PRECONDITION. Send and Next may be called from
+// two threads, but neither from two at once.
 class Stream {
  public:
   explicit Stream(std::shared_ptr<StreamCore> core);
