@@ -146,7 +146,6 @@ void LaterFields(M& manifest, Visit&& visit) {
   visit("clip.poses_digest", manifest.poses_digest);
   visit("clip.controls_digest", manifest.controls_digest);
   visit("space", manifest.space);
-  visit("preroll", manifest.preroll);
 }
 
 Json::json_pointer Pointer(const std::string& field) {
@@ -320,11 +319,10 @@ std::uint64_t HashPositions(std::span<const float> positions) {
   return XXH3_64bits(positions.data(), positions.size_bytes());
 }
 
-std::uint64_t HashPose(std::span<const float> joint_transforms, std::span<const float> controls,
-                       std::uint64_t before) {
+std::uint64_t HashPose(std::span<const float> joint_transforms, std::span<const float> controls) {
   std::vector<float> pose(joint_transforms.begin(), joint_transforms.end());
   pose.insert(pose.end(), controls.begin(), controls.end());
-  return XXH3_64bits_withSeed(pose.data(), pose.size() * sizeof(float), before);
+  return HashPositions(pose);
 }
 
 std::uint64_t CombineHashes(std::span<const std::uint64_t> hashes) {

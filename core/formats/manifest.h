@@ -76,8 +76,6 @@ struct Manifest {
   std::string poses_digest;        // "sha256-<hex>" of the file of poses; empty: a clip of `source`
   std::string controls_digest;     // the same of a file of control values
   std::string space;               // of the points: "model", "object" or "custom"
-  // Of a recipe with state: frames evaluated before the first one, "all" of them or a number.
-  std::string preroll;
   std::vector<std::uint64_t> pose_hashes;       // [frames] HashPose, or empty: unknown
   std::vector<std::uint64_t> frame_hashes;      // [frames] HashPositions
   std::vector<ManifestMesh> meshes;             // contiguous, in rig order, covering all vertices
@@ -96,10 +94,8 @@ struct Manifest {
 // XXH3-64 of [V * 3] positions as little-endian float32.
 std::uint64_t HashPositions(std::span<const float> positions);
 
-// XXH3-64 of joint transforms followed by control values, as little-endian float32. `before` is the
-// hash of the pose before it, where frames depend on those before them.
-std::uint64_t HashPose(std::span<const float> joint_transforms, std::span<const float> controls,
-                       std::uint64_t before = 0);
+// XXH3-64 of joint transforms followed by control values, as little-endian float32.
+std::uint64_t HashPose(std::span<const float> joint_transforms, std::span<const float> controls);
 
 // XXH3-64 of hashes, for a frame that several poses decide.
 std::uint64_t CombineHashes(std::span<const std::uint64_t> hashes);

@@ -1,7 +1,5 @@
 #include "client/cli/character/bake_manifest.h"
 
-#include <absl/strings/numbers.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -110,14 +108,13 @@ Manifest ManifestOf(const CharacterFile& character, const SourceDigests& digests
   return manifest;
 }
 
-std::vector<std::uint64_t> PoseHashes(const client::ClipData& clip, bool chained) {
+std::vector<std::uint64_t> PoseHashes(const client::ClipData& clip) {
   std::vector<std::uint64_t> hashes;
   for (std::size_t k = 0; k < clip.frames; ++k) {
     const std::size_t joints = clip.joint_transforms.size() / clip.frames;
     const std::size_t controls = clip.controls.size() / clip.frames;
     hashes.push_back(HashPose(std::span(clip.joint_transforms).subspan(k * joints, joints),
-                              std::span(clip.controls).subspan(k * controls, controls),
-                              chained && k > 0 ? hashes.back() : 0));
+                              std::span(clip.controls).subspan(k * controls, controls)));
   }
   return hashes;
 }
@@ -133,29 +130,14 @@ void DescribeSamples(const MotionRequest& motion, Manifest& manifest) {
 
 absl::StatusOr<std::vector<std::uint64_t>> PoseHashes(const CharacterFile& character,
                                                       const MotionRequest& motion,
-                                                      const client::ClipData& clip,
-                                                      const std::string& preroll,
-                                                      const Chunks& chunks) {
-  const bool stateful = !preroll.empty();
-  if (!stateful && motion.velocity_step == 0) return PoseHashes(clip, /*chained=*/false);
-  std::int64_t frames = 0;
-  const bool limited = stateful && absl::SimpleAtoi(preroll, &frames);
-  Chunks whole(1);
-  for (std::size_t k = 0; k < clip.frames; ++k) whole[0].push_back(k);
-  std::vector<std::uint64_t> hashes(clip.frames);
-  for (const std::vector<std::size_t>& chunk : limited ? chunks : whole) {
-    EvaluationOptions options = {.wanted = chunk, .stateful = stateful};
-    if (limited) options.preroll = frames;
-    SINEW_ASSIGN_OR_RETURN(const Evaluation evaluation,
-                           ReadEvaluation(character, motion, clip, options));
-    const std::vector<std::uint64_t> chain = PoseHashes(evaluation.clip, stateful);
-    for (std::size_t k = 0; k < chunk.size(); ++k) {
-      std::uint64_t& hash = hashes[chunk[k]];
-      hash = chain[evaluation.outputs[k]];
-      if (evaluation.before.empty()) continue;
-      hash =
-          CombineHashes(std::array{chain[evaluation.before[k]], hash, chain[evaluation.after[k]]});
-    }
+                                                      const client::ClipData& clip) {
+  if (motion.velocity_step == 0) return PoseHashes(clip);
+  SINEW_ASSIGN_OR_RETURN(const Evaluation evaluation, ReadEvaluation(character, motion, clip));
+  const std::vector<std::uint64_t> poses = PoseHashes(evaluation.clip);
+  std::vector<std::uint64_t> hashes;
+  for (std::size_t k = 0; k < clip.frames; ++k) {
+    hashes.push_back(CombineHashes(std::array{
+        poses[evaluation.before[k]], poses[evaluation.outputs[k]], poses[evaluation.after[k]]}));
   }
   return hashes;
 }

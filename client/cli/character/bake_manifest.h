@@ -47,17 +47,14 @@ void DescribeSamples(const MotionRequest& motion, Manifest& manifest);
 // Indices of frames of a clip, divided into files or streams.
 using Chunks = std::vector<std::vector<std::size_t>>;
 
-// HashPose of each pose; `chained` with those before it.
-std::vector<std::uint64_t> PoseHashes(const client::ClipData& clip, bool chained);
+// HashPose of each pose.
+std::vector<std::uint64_t> PoseHashes(const client::ClipData& clip);
 
 // Manifest::pose_hashes of the clip, [clip.frames]: what decides the bits of each frame besides rig
-// and recipe. Without state (`preroll` is empty) that is its pose; with state, also the poses
-// before it: from frame 0 on ("all"), or from a number of frames before its chunk; with velocities,
-// also the poses that they are taken from. Errors of ReadEvaluation.
+// and recipe. That is its pose; with velocities, also the poses that they are taken from. Errors of
+// ReadEvaluation.
 absl::StatusOr<std::vector<std::uint64_t>> PoseHashes(const CharacterFile& character,
                                                       const MotionRequest& motion,
-                                                      const client::ClipData& clip,
-                                                      const std::string& preroll,
-                                                      const Chunks& chunks);
+                                                      const client::ClipData& clip);
 
 }  // namespace sinew::cli

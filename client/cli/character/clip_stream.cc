@@ -12,15 +12,6 @@
 
 namespace sinew::cli {
 
-absl::StatusOr<bool> IsStateful(const client::Character& character,
-                                const client::CallOptions& call) {
-  SINEW_ASSIGN_OR_RETURN(client::Stream stream, character.OpenStream({}, call));
-  const bool stateful = stream.info().stateful;
-  stream.Finish();
-  SINEW_RETURN_IF_ERROR(stream.Next().status());  // the end: the server has closed the stream
-  return stateful;
-}
-
 namespace {
 
 constexpr double kStepRounding = 1e-6;  // frames: rounding
@@ -29,40 +20,7 @@ bool IsWhole(double number) {
   return number == std::floor(number);
 }
 
-// The frames around the wanted samples that a recipe with state steps through.
-absl::StatusOr<client::ClipData> ReadSteps(const CharacterFile& character, MotionRequest motion,
-                                           std::span<const double> numbers,
-                                           const EvaluationOptions& options) {
-  const Shutter shutter = motion.shutter.value_or(Shutter{});
-  if (!shutter.InOrder()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--shutter: got ", shutter.open, "..", shutter.close,
-                     "; samples of this recipe depend on those before them, need at most 1 frame"));
-  }
-  if (!motion.shutter && !std::ranges::all_of(numbers, IsWhole)) {
-    return absl::InvalidArgumentError(
-        "--times: frames of this recipe depend on those before them, need --frames");
-  }
-  if (motion.velocity_step != 0 && motion.velocity_step != 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--velocity-step: got ", motion.velocity_step,
-                     "; samples of this recipe depend on those before them, need 1"));
-  }
-  const std::int64_t first = FirstFrameOf(numbers.front(), shutter);
-  std::int64_t last = LastFrameOf(numbers.back(), shutter);
-  if (motion.velocity_step != 0) {
-    SINEW_ASSIGN_OR_RETURN(const double end, LastFrame(character, motion));
-    last = std::max(last, std::min(last + 1, static_cast<std::int64_t>(end + kStepRounding)));
-  }
-  motion.frames = {
-      .ranges = {
-          {.first = options.preroll ? std::max<std::int64_t>(first - *options.preroll, 0) : 0,
-           .last = last}}};
-  motion.times.clear();
-  return ReadMotion(character, motion);
-}
-
-// The wanted samples and their neighbours, of a recipe without state.
+// The wanted samples and their neighbours.
 absl::StatusOr<client::ClipData> ReadNeighbours(const CharacterFile& character,
                                                 MotionRequest motion,
                                                 std::span<const double> numbers) {
@@ -111,13 +69,8 @@ absl::Status Evaluate(const Context& context, const client::Character& bound,
   std::vector<double> times;
   for (std::size_t k = 0; k < clip.frames; ++k) times.push_back(clip.FrameNumber(k) / clip.fps);
   const auto line = context.MakeProgress(options.label);
-  std::size_t evaluated = 0;
   const client::ClipOptions deform = {
       .output = options.output, .progress = [&](std::size_t done, std::size_t total) {
-        if (done < evaluated) {
-          context.Note("connection lost; recomputing the clip from its first pose");
-        }
-        evaluated = done;
         if (total == 1) return;
         const double fraction = static_cast<double>(done) / static_cast<double>(total);
         line->Update(std::lerp(options.progress_begin, options.progress_end, fraction),
@@ -135,13 +88,6 @@ absl::Status Evaluate(const Context& context, const client::Character& bound,
                                    .outputs = outputs};
   SINEW_RETURN_IF_ERROR(bound.DeformClip(poses, deform, take, context.call()));
   return context.CheckStop();
-}
-
-void NoteSteps(const Context& context, const Evaluation& evaluation) {
-  const std::size_t kept = evaluation.outputs.size();
-  context.Note(absl::StrCat("frames depend on those before them: all ", evaluation.clip.frames,
-                            " from frame ", evaluation.clip.FrameNumber(0), " on are computed, ",
-                            kept, kept == 1 ? " is kept" : " are kept"));
 }
 
 // The samples that velocities still have to be taken from.
@@ -210,26 +156,18 @@ class SampleWindow {
 
 absl::StatusOr<Evaluation> ReadEvaluation(const CharacterFile& character,
                                           const MotionRequest& motion, const client::ClipData& clip,
-                                          const EvaluationOptions& options) {
+                                          std::span<const std::size_t> wanted) {
   std::vector<double> numbers;
-  for (std::size_t k = 0; k < (options.wanted.empty() ? clip.frames : options.wanted.size()); ++k) {
-    numbers.push_back(clip.FrameNumber(options.wanted.empty() ? k : options.wanted[k]));
+  for (std::size_t k = 0; k < (wanted.empty() ? clip.frames : wanted.size()); ++k) {
+    numbers.push_back(clip.FrameNumber(wanted.empty() ? k : wanted[k]));
   }
   Evaluation evaluation;
-  if (options.stateful) {
-    SINEW_ASSIGN_OR_RETURN(evaluation.clip, ReadSteps(character, motion, numbers, options));
-  } else {
-    SINEW_ASSIGN_OR_RETURN(evaluation.clip, ReadNeighbours(character, motion, numbers));
-  }
+  SINEW_ASSIGN_OR_RETURN(evaluation.clip, ReadNeighbours(character, motion, numbers));
+  SINEW_ASSIGN_OR_RETURN(const double last, LastFrame(character, motion));
   const SampleIndex index(evaluation.clip);
-  double last = 0;
-  if (motion.velocity_step != 0) {
-    SINEW_ASSIGN_OR_RETURN(last, LastFrame(character, motion));
-  }
   for (const double number : numbers) {
     const std::size_t own = index.Find(number);
     evaluation.outputs.push_back(own);
-    if (motion.velocity_step == 0) continue;
     const auto neighbour = [&](double step) {
       const double at = OnSampleGrid(number + step);
       return at < 0 || at > last + kStepRounding ? own : index.Find(at, own);
@@ -240,31 +178,10 @@ absl::StatusOr<Evaluation> ReadEvaluation(const CharacterFile& character,
   return evaluation;
 }
 
-absl::Status StreamClip(const Context& context, const CharacterFile& character,
-                        const client::Character& bound, const MotionRequest& request,
+absl::Status StreamClip(const Context& context, const client::Character& bound,
                         const client::ClipData& clip, const ClipStreamOptions& options,
                         const FrameSink& sink) {
-  MotionRequest motion = request;
-  motion.velocity_step = 0;
-  Evaluation evaluation;
-  const client::ClipData* streamed = &clip;
-  std::vector<std::size_t> outputs = options.wanted;
-  if (clip.first_frame != 0 || clip.step != 1 || !clip.frame_numbers.empty() || !outputs.empty()) {
-    bool stateful = options.stateful.value_or(false);
-    if (!options.stateful) {
-      SINEW_ASSIGN_OR_RETURN(stateful, IsStateful(bound, context.call()));
-    }
-    if (stateful) {
-      SINEW_ASSIGN_OR_RETURN(
-          evaluation,
-          ReadEvaluation(character, motion, clip,
-                         {.wanted = outputs, .stateful = true, .preroll = options.preroll}));
-      streamed = &evaluation.clip;
-      outputs = evaluation.outputs;
-      NoteSteps(context, evaluation);
-    }
-  }
-  return Evaluate(context, bound, *streamed, outputs, options, sink);
+  return Evaluate(context, bound, clip, options.wanted, options, sink);
 }
 
 absl::Status StreamSamples(const Context& context, const CharacterFile& character,
@@ -282,17 +199,10 @@ absl::Status StreamSamples(const Context& context, const CharacterFile& characte
       }
       return sink({.points = points, .normals = normals});
     };
-    return StreamClip(context, character, bound, motion, clip, options, take);
+    return StreamClip(context, bound, clip, options, take);
   }
-  bool stateful = options.stateful.value_or(false);
-  if (!options.stateful) {
-    SINEW_ASSIGN_OR_RETURN(stateful, IsStateful(bound, context.call()));
-  }
-  SINEW_ASSIGN_OR_RETURN(
-      const Evaluation evaluation,
-      ReadEvaluation(character, motion, clip,
-                     {.wanted = options.wanted, .stateful = stateful, .preroll = options.preroll}));
-  if (stateful) NoteSteps(context, evaluation);
+  SINEW_ASSIGN_OR_RETURN(const Evaluation evaluation,
+                         ReadEvaluation(character, motion, clip, options.wanted));
   std::set<std::size_t> needed(evaluation.outputs.begin(), evaluation.outputs.end());
   needed.insert(evaluation.before.begin(), evaluation.before.end());
   needed.insert(evaluation.after.begin(), evaluation.after.end());

@@ -84,14 +84,6 @@ std::vector<std::int64_t> FramesOf(std::span<const double> numbers, const Shutte
   return frames;
 }
 
-std::int64_t FirstFrameOf(double sample, const Shutter& shutter) {
-  return static_cast<std::int64_t>(std::floor(sample - shutter.open + 2 * kSameSample));
-}
-
-std::int64_t LastFrameOf(double sample, const Shutter& shutter) {
-  return static_cast<std::int64_t>(std::ceil(sample - shutter.close - 2 * kSameSample));
-}
-
 std::string EvenSamplesText(const Shutter& shutter) {
   const auto samples = static_cast<double>(shutter.samples);
   return absl::StrCat("need a shutter of 1 frame, such as -0.5..0.5, or of ",

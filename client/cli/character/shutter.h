@@ -18,9 +18,6 @@ inline constexpr std::int64_t kMostSamples = 64;
 struct Shutter {
   double open = 0, close = 0;  // frames relative to the frame; open <= close, within -1 to 1
   std::int64_t samples = 1;    // at least 1
-
-  // Whether no sample of a frame is before the last one of the frame before it.
-  bool InOrder() const { return close - open <= 1; }
 };
 
 // "-0.25..0.25". UsageError for anything else, or for several samples at one time.
@@ -37,11 +34,6 @@ double OnSampleGrid(double number);
 // The frames whose samples are all in `numbers`: those that SampleNumbers was called with, and
 // others of which every sample is one of theirs.
 std::vector<std::int64_t> FramesOf(std::span<const double> numbers, const Shutter& shutter);
-
-// A frame whose samples begin no later than `sample`, and one whose samples end no earlier: the
-// same one, unless two frames share the sample. For shutters that are InOrder.
-std::int64_t FirstFrameOf(double sample, const Shutter& shutter);
-std::int64_t LastFrameOf(double sample, const Shutter& shutter);
 
 // What a format that holds samples at even distances needs: "..., need --shutter -0.5..0.5 or one
 // of 0.667 frames".

@@ -69,20 +69,10 @@ absl::Status Deform(Context& context, const PassInput& in, const Options& option
   SINEW_RETURN_IF_ERROR(writer.Begin());
   SINEW_ASSIGN_OR_RETURN(const client::Character bound, deformers.Get(in.pass.deformer));
   WarnUnusedControls(context, in.character.rig, bound, in.clip);
-  ClipStreamOptions stream = {
-      .label = "Bake", .output = OutputOf(in.pass.targets[0]), .preroll = options.preroll};
-  SINEW_ASSIGN_OR_RETURN(stream.stateful, IsStateful(bound, context.call()));
   baked.manifest = ManifestOf(in.character, in.digests, in.clip, bound.session());
   DescribeSamples(in.motion, baked.manifest);
-  if (*stream.stateful) {
-    baked.manifest.preroll = options.Preroll();
-  } else if (options.preroll) {
-    context.WarnOnce(absl::StrCat("--preroll does nothing for '", baked.manifest.recipe,
-                                  "', whose frames do not depend on those before them"));
-  }
   SINEW_ASSIGN_OR_RETURN(std::vector<std::uint64_t> hashes,
-                         PoseHashes(in.character, in.motion, in.clip, baked.manifest.preroll,
-                                    ChunksOf(in.clip, options.parts)));
+                         PoseHashes(in.character, in.motion, in.clip));
   writer.SetOrigin(baked.manifest, std::move(hashes));
   const auto write = [&](const ClipSample& sample) -> absl::Status {
     ++baked.received;
@@ -90,24 +80,15 @@ absl::Status Deform(Context& context, const PassInput& in, const Options& option
     baked.finished = writer.finished();
     return status;
   };
-  // With a preroll the bits of a part depend on where it begins, so each is a stream of its own.
-  Chunks streams;
+  ClipStreamOptions stream = {.label = "Bake",
+                              .output = OutputOf(in.pass.targets[0]),
+                              .progress_begin = in.progress_begin,
+                              .progress_end = in.progress_end};
   for (const std::vector<std::size_t>& chunk : chunks) {
-    if (streams.empty() || (*stream.stateful && options.preroll)) streams.emplace_back();
-    streams.back().insert(streams.back().end(), chunk.begin(), chunk.end());
+    stream.wanted.insert(stream.wanted.end(), chunk.begin(), chunk.end());
   }
-  for (std::size_t k = 0; k < streams.size(); ++k) {
-    stream.wanted = streams[k];
-    if (stream.wanted.size() == in.clip.frames) stream.wanted.clear();
-    const auto begin = [&](std::size_t at) {
-      return std::lerp(in.progress_begin, in.progress_end,
-                       static_cast<double>(at) / static_cast<double>(streams.size()));
-    };
-    stream.progress_begin = begin(k);
-    stream.progress_end = begin(k + 1);
-    SINEW_RETURN_IF_ERROR(
-        StreamSamples(context, in.character, bound, in.motion, in.clip, stream, write));
-  }
+  SINEW_RETURN_IF_ERROR(
+      StreamSamples(context, in.character, bound, in.motion, in.clip, stream, write));
   SINEW_RETURN_IF_ERROR(writer.Finish());
   baked.finished = writer.finished();
   baked.bytes = writer.bytes();
@@ -360,7 +341,7 @@ absl::Status Bake(Context& context, Options options) {
     std::optional<BakePlan> plan;
     if (!sessions.empty()) {
       baked.manifest = ManifestOf(character, digests, in.clip, sessions[pass.deformer]);
-      plan.emplace(in, options.parts, baked.manifest, options.Preroll());
+      plan.emplace(in, options.parts, baked.manifest);
     }
     BakePlan* const known = plan ? &*plan : nullptr;
     if (options.dry_run) {
@@ -394,8 +375,7 @@ void AddBake(CommandList& commands) {
 --mesh is given. Where the importer cannot keep that order, NAME.rest.obj is the rest mesh to apply the cache to. Files of
 a clip and deformer appear complete or not at all. --clip all bakes every clip.
 If the connection drops, waits up to 30 s for the server and says so.
-Stateful recipes, such as dqs | implicit(tracking=true), compute every frame from 0, whatever --frames selects, and again
-after a lost connection: any range and step has the bits of the whole clip. --preroll limits that.
+A frame depends on its pose alone: any range and step has the bits of the whole clip.
 A new cache takes the place of an older one of the same OUT: layers that only the older one had are removed, and arrays
 if they are as it wrote them. Other frames of an .obj sequence stay.
 Velocities are central differences, (p(t + step) - p(t - step)) over the time between; one-sided at the ends of the clip.

@@ -106,10 +106,6 @@ void AddBakeOptions(OptionSet& set, BakeOptions& options) {
               "Bake --frames as parts and leave them for `sinew join`: a task of a render farm");
   set.AddFlag("--skip-if-current", options.skip_if_current,
               "Do nothing if OUT is what this command would write, as its manifest says");
-  set.AddNumber(
-      "--preroll", options.preroll, 0, 1e9,
-      "Of recipes with state: evaluate this many frames before the first one, or before each "
-      "part, instead of all of them. The bits differ from those of the whole clip");
   set.AddFlag("--dry-run", options.dry_run,
               "Write nothing: print what would be baked, with estimates of time and memory");
 }

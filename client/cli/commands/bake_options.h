@@ -1,8 +1,6 @@
 // bake_options.h - the options of `sinew bake`.
 #pragma once
 
-#include <absl/strings/str_cat.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -28,12 +26,8 @@ struct BakeOptions {
   MotionRequest motion;
   BakeOutput output;
   PartsRequest parts;
-  std::optional<std::int64_t> preroll;
   bool skip_if_current = false;
   bool dry_run = false;
-
-  // As Manifest::preroll, of a recipe with state.
-  std::string Preroll() const { return preroll ? absl::StrCat(*preroll) : "all"; }
 };
 
 // Declares them. `options` must outlive the set.

@@ -37,25 +37,20 @@ Chunks ChunksOf(const client::ClipData& clip, const PartsRequest& request) {
   return chunks;
 }
 
-absl::StatusOr<const std::map<std::int64_t, std::uint64_t>*> BakePlan::Hashes(
-    const std::string& preroll) {
-  const auto [found, is_new] = hashes_.try_emplace(preroll);
-  if (is_new) {
-    SINEW_ASSIGN_OR_RETURN(
-        const std::vector<std::uint64_t> hashes,
-        PoseHashes(in_.character, in_.motion, in_.clip, preroll, ChunksOf(in_.clip, parts_)));
-    for (std::size_t k = 0; k < hashes.size(); ++k) {
-      found->second[FrameKey(in_.clip.FrameNumber(k))] = hashes[k];
-    }
+absl::Status BakePlan::FindHashes() {
+  if (!hashes_.empty()) return absl::OkStatus();
+  SINEW_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> hashes,
+                         PoseHashes(in_.character, in_.motion, in_.clip));
+  for (std::size_t k = 0; k < hashes.size(); ++k) {
+    hashes_[FrameKey(in_.clip.FrameNumber(k))] = hashes[k];
   }
-  return &found->second;
+  return absl::OkStatus();
 }
 
-Manifest BakePlan::Expected(const CacheTarget& target, const Manifest& found) const {
+Manifest BakePlan::Expected(const CacheTarget& target) const {
   Manifest manifest = origin_;
   DescribePoints(target, in_.character.rig, manifest);
   DescribeSamples(in_.motion, manifest);
-  manifest.preroll = found.preroll.empty() ? "" : preroll_;
   return manifest;
 }
 
@@ -70,7 +65,7 @@ absl::StatusOr<bool> BakePlan::IsCurrent(bool reads_frames, const CacheProgress&
 absl::StatusOr<bool> BakePlan::IsCurrent(const CacheTarget& target, bool reads_frames,
                                          const CacheProgress& progress) {
   const absl::StatusOr<Manifest> manifest = ReadManifest(target.path);
-  if (!manifest.ok() || OriginDifference(Expected(target, *manifest), *manifest) ||
+  if (!manifest.ok() || OriginDifference(Expected(target), *manifest) ||
       manifest->format != CacheFormatName(target.format) ||
       manifest->pose_hashes.size() != manifest->frames ||
       (manifest->frames != in_.clip.frames && !parts_.only)) {
@@ -88,11 +83,11 @@ absl::StatusOr<bool> BakePlan::IsCurrent(const CacheTarget& target, bool reads_f
 }
 
 absl::StatusOr<BakePlan::Compared> BakePlan::ComparePoses(const Manifest& manifest) {
-  SINEW_ASSIGN_OR_RETURN(const auto* hashes, Hashes(manifest.preroll));
+  SINEW_RETURN_IF_ERROR(FindHashes());
   Compared compared;
   for (std::uint32_t k = 0; k < manifest.pose_hashes.size(); ++k) {
-    const auto found = hashes->find(FrameKey(manifest.FrameNumber(k)));
-    if (found == hashes->end()) continue;
+    const auto found = hashes_.find(FrameKey(manifest.FrameNumber(k)));
+    if (found == hashes_.end()) continue;
     ++(found->second == manifest.pose_hashes[k] ? compared.same : compared.different);
   }
   return compared;
@@ -101,7 +96,7 @@ absl::StatusOr<BakePlan::Compared> BakePlan::ComparePoses(const Manifest& manife
 // What is wrong with a part, or empty.
 absl::StatusOr<std::string> BakePlan::FaultOf(const CachePart& part, const CacheTarget& target,
                                               const CacheProgress& progress) {
-  if (const auto difference = OriginDifference(part.manifest, Expected(target, part.manifest))) {
+  if (const auto difference = OriginDifference(part.manifest, Expected(target))) {
     return absl::StrCat("it has the ", difference->what, " '", difference->a, "', not '",
                         difference->b, "'");
   }
@@ -114,7 +109,7 @@ absl::StatusOr<std::string> BakePlan::FaultOf(const CachePart& part, const Cache
 absl::StatusOr<std::set<std::int64_t>> BakePlan::KeptFrames(const CacheTarget& target) {
   std::set<std::int64_t> frames;
   const std::optional<CachePart> kept = IntactSequence(target.path, {});
-  if (!kept || OriginDifference(Expected(target, kept->manifest), kept->manifest)) return frames;
+  if (!kept || OriginDifference(Expected(target), kept->manifest)) return frames;
   SINEW_ASSIGN_OR_RETURN(const Compared poses, ComparePoses(kept->manifest));
   if (poses.different == 0) frames = FrameKeys(InfoOf(kept->manifest));
   return frames;
@@ -152,10 +147,8 @@ absl::StatusOr<BakePlan::Missing> BakePlan::FindMissing(const CacheProgress& pro
       return found != done.end() && found->second == in_.pass.targets.size();
     };
     if (std::ranges::all_of(chunk, is_done)) continue;
-    // Of a sequence single frames may be missing; with a preroll it matters where chunks begin.
-    if (in_.pass.targets[0].format == CacheFormat::kObj && preroll_ == "all") {
-      std::erase_if(chunk, is_done);
-    }
+    // Of a sequence single frames may be missing.
+    if (in_.pass.targets[0].format == CacheFormat::kObj) std::erase_if(chunk, is_done);
     missing.chunks.push_back(std::move(chunk));
   }
   return missing;

@@ -44,10 +44,9 @@ Chunks ChunksOf(const client::ClipData& clip, const PartsRequest& request);
 // What there is of a pass. Writes and removes nothing.
 class BakePlan {
  public:
-  // `origin`: ManifestOf of a validated session. `preroll`: as Manifest::preroll, used if the
-  // recipe has state. What it refers to must outlive it.
-  BakePlan(const PassInput& in, const PartsRequest& parts, Manifest origin, std::string preroll)
-      : in_(in), parts_(parts), origin_(std::move(origin)), preroll_(std::move(preroll)) {}
+  // `origin`: ManifestOf of a validated session. What it refers to must outlive it.
+  BakePlan(const PassInput& in, const PartsRequest& parts, Manifest origin)
+      : in_(in), parts_(parts), origin_(std::move(origin)) {}
 
   // Whether all caches are there, complete, and what the bake would write, or with `only` have its
   // frames among theirs. `reads_frames`: also compare every frame with its checksum. Errors of
@@ -72,15 +71,13 @@ class BakePlan {
     std::size_t same = 0, different = 0;  // poses; frames that the clip does not have are neither
   };
   absl::StatusOr<Compared> ComparePoses(const Manifest& manifest);
-  Manifest Expected(const CacheTarget& target, const Manifest& found) const;
-  // Of the clip's frames, by FrameKey, for a manifest with this preroll.
-  absl::StatusOr<const std::map<std::int64_t, std::uint64_t>*> Hashes(const std::string& preroll);
+  Manifest Expected(const CacheTarget& target) const;
+  absl::Status FindHashes();  // unless they are known
 
   const PassInput& in_;
   const PartsRequest& parts_;
   const Manifest origin_;
-  const std::string preroll_;
-  std::map<std::string, std::map<std::int64_t, std::uint64_t>> hashes_;
+  std::map<std::int64_t, std::uint64_t> hashes_;  // of the clip's frames, by FrameKey
 };
 
 // Removes parts with frames of the clip, which an earlier run has left, and folders that are empty

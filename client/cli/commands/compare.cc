@@ -137,8 +137,7 @@ absl::Status Draw(Context& context, const CharacterFile& character, MotionReques
       SINEW_ASSIGN_OR_RETURN(panel.positions, frame.Positions());
       return absl::OkStatus();
     };
-    SINEW_RETURN_IF_ERROR(
-        StreamClip(context, character, method.character, motion, clip, {.label = "Pose"}, take));
+    SINEW_RETURN_IF_ERROR(StreamClip(context, method.character, clip, {.label = "Pose"}, take));
   }
   drawing.title = PictureTitle(character.label, clip);
   ColourByDistance(panels, drawing);
@@ -233,8 +232,6 @@ void AddCompare(CommandList& commands) {
              the limb: a vertex that jumps has its jump; where the clip turns back at once, all skin has some
 "-" means: not defined here (pop: no joint turns), or more crossings than are counted. Stretching by shapes counts as stretching.
 --json has every frame. If the connection drops, waits up to 30 s for the server and says so.
-Stateful recipes, such as dqs | implicit(tracking=true), start from rest at the first frame measured:
---frames 24 jumps straight to frame 24, --frames 0-24 moves there as the clip does; --picture draws the frame of a bake.
 Examples:
   sinew compare hero.glb --deformers lbs dqs ddm --frames 0-x2
   sinew compare model:hand --deformers lbs dqs ddm --picture hand.png --local

@@ -73,8 +73,8 @@ absl::Status AddDeformed(Context& context, const CharacterFile& character,
     }
     return absl::OkStatus();
   };
-  SINEW_RETURN_IF_ERROR(StreamClip(context, character, bound, options.motion, clip,
-                                   {.label = "Pose", .output = OutputFor(options)}, take));
+  SINEW_RETURN_IF_ERROR(
+      StreamClip(context, bound, clip, {.label = "Pose", .output = OutputFor(options)}, take));
   ReleaseCharacter(context, bound);
   drawing.panels.push_back(std::move(panel));
   return absl::OkStatus();
@@ -203,7 +203,6 @@ void AddRender(CommandList& commands) {
   AddPictureOptions(set, options->picture);
   set.SetFooter(absl::StrCat(
       R"(All panels share pose and camera; each states its largest distance from the first.
-Stateful recipes, such as dqs | implicit(tracking=true), compute every frame from 0, as bake does.
 If the connection drops, waits up to 30 s for the server and says so.
 Status of vertices in --vertex-status, with its colour and its member in --json:
 )",

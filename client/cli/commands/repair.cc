@@ -140,12 +140,6 @@ class Repair {
 
 absl::Status BakeAgain(Context& context, const Options& options, OpenCache& cache,
                        const Manifest& manifest, const CacheDamage& damage) {
-  if (!manifest.preroll.empty() && manifest.preroll != "all") {
-    return absl::FailedPreconditionError(absl::StrCat(
-        options.cache, ": was baked with --preroll ", manifest.preroll,
-        ": its frames also depend on where parts began, which the manifest does not say; bake it "
-        "again"));
-  }
   SINEW_ASSIGN_OR_RETURN(const CharacterFile character,
                          ReadAndWarn(context, options.file, options.read));
   SINEW_ASSIGN_OR_RETURN(const CacheTarget target, TargetOf(options, character, manifest));
@@ -158,7 +152,7 @@ absl::Status BakeAgain(Context& context, const Options& options, OpenCache& cach
   SINEW_ASSIGN_OR_RETURN(const MotionRequest motion, MotionOf(options, character, manifest));
   SINEW_ASSIGN_OR_RETURN(const client::ClipData clip, ReadMotion(character, motion));
   SINEW_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> hashes,
-                         PoseHashes(character, motion, clip, manifest.preroll, {}));
+                         PoseHashes(character, motion, clip));
   if (hashes != manifest.pose_hashes) {
     return absl::FailedPreconditionError(absl::StrCat(
         options.cache, ": was baked from other poses than those of '", clip.name, "'"));
@@ -175,7 +169,6 @@ absl::Status BakeAgain(Context& context, const Options& options, OpenCache& cach
   DescribePoints(target, character.rig, now);
   DescribeSamples(motion, now);
   now.software_version = manifest.software_version;  // the digest says whether results are equal
-  now.preroll = manifest.preroll;
   if (const auto difference = OriginDifference(manifest, now)) {
     return absl::FailedPreconditionError(
         absl::StrCat(options.cache, ": was baked with the ", difference->what, " '", difference->a,

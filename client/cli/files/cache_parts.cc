@@ -37,7 +37,6 @@ constexpr Origin kOrigins[] = {
     {"digest of the controls", &Manifest::controls_digest},
     {"space", &Manifest::space},
     {"axis", &Manifest::up_axis},
-    {"preroll", &Manifest::preroll},
 };
 
 std::string MeshesText(const Manifest& manifest) {

@@ -97,27 +97,11 @@ client::FrameView Deform(const CharacterPointer& character, const FloatArray& po
 
 using FrameSink = std::function<absl::Status(std::size_t index, const client::FrameView& frame)>;
 
-bool IsStateful(const BoundCharacter& character) {
-  std::stop_source stop;
-  absl::StatusOr<bool> stateful = absl::UnknownError("not run");
-  Block(stop, [&] { stateful = cli::IsStateful(character.bound, {.stop = stop.get_token()}); });
-  return Value(std::move(stateful));
-}
-
-// Frames that depend on those before them need every pose from the first.
-void CheckWhole(const BoundCharacter& character, const client::ClipData& clip) {
-  if ((clip.first_frame == 0 && clip.step == 1) || !IsStateful(character)) return;
-  Raise(absl::FailedPreconditionError(absl::StrCat(
-      "poses: got frame ", clip.first_frame, " first, with a step of ", clip.step,
-      "; frames of this recipe depend on those before them, need all from frame 0 on")));
-}
-
 // Calls `sink` with every frame, without the GIL. deadline: of the whole clip.
 void RunClip(const BoundCharacter& character, const Poses& poses, py::object progress,
              std::optional<double> deadline, const FrameSink& sink) {
   const auto service = character.connection->Get();
   const absl::Duration limit = Deadline(deadline, absl::InfiniteDuration());
-  CheckWhole(character, *poses.clip);
   std::vector<double> times;
   const client::ClipPoses sent = SentClip(character, *poses.clip, times);
   std::stop_source stop;
@@ -208,10 +192,8 @@ std::vector<std::string> Bake(const CharacterPointer& character, const Poses& po
   SetSpaces(spaces, file.rig, passes[0].targets);
   Manifest origin = cli::ManifestOf(file, Value(cli::DigestsOf(file, {})), *poses.clip,
                                     character->bound.session());
-  const bool stateful = IsStateful(*character);  // then these are all poses from frame 0 on
-  if (stateful) origin.preroll = "all";
   const cli::Chunks whole = cli::ChunksOf(*poses.clip, {});
-  std::vector<std::uint64_t> hashes = cli::PoseHashes(*poses.clip, stateful);
+  std::vector<std::uint64_t> hashes = cli::PoseHashes(*poses.clip);
   cli::PassWriter writer(file, *poses.clip, passes[0].targets, whole, part);
   Check(writer.Begin());
   writer.SetOrigin(std::move(origin), std::move(hashes));
@@ -337,8 +319,8 @@ void BindStream(py::module_& module) {
           "deform", Deform, "pose"_a, "controls"_a = py::none(), py::kw_only(), "normals"_a = false,
           "tangents"_a = false, "vertex_status"_a = false, "deadline"_a = py::none(),
           "One pose, (J, 3, 4) or (J, 12): joint to model space in the order of the rig. controls: "
-          "(K,) or None for the defaults. Without state. deadline: seconds with all retries; None: "
-          "that of the client.")
+          "(K,) or None for the defaults. deadline: seconds with all retries; None: that of the "
+          "client.")
       .def("clip", DeformClip, "poses"_a, "progress"_a = py::none(), py::kw_only(),
            "deadline"_a = py::none(),
            "All frames of poses: (F, V, 3) float32. progress: called with a number from 0 to 1. "
@@ -352,9 +334,7 @@ void BindStream(py::module_& module) {
 split: one cache for each mesh; `out` contains {mesh}. meshes: only these. axes: file, blender (Z
 up, and of glTF files the vertices that Blender imports), gltf or maya (Y up). spaces: by mesh, (3,
 4) from model space to that of its cache; with split.
-part: write these frames as a part of the cache, for join(): several processes bake one cache. A
-recipe with state needs all poses from frame 0 on, so it cannot be baked in parts here; `sinew bake`
-can.
+part: write these frames as a part of the cache, for join(): several processes bake one cache.
 deadline: as for clip. Returns the paths. Files appear complete or not at all.)")
       .def(
           "stream", OpenStream, py::kw_only(), "latest"_a = false, "normals"_a = false,

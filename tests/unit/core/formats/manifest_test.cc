@@ -34,7 +34,6 @@ Manifest Example() {
   manifest.poses_digest = "sha256-dd";
   manifest.controls_digest = "sha256-ee";
   manifest.space = "object";
-  manifest.preroll = "all";
   manifest.frame_hashes = {0x0123456789abcdefULL, 7};
   manifest.pose_hashes = {8, 9};
   manifest.meshes = {{"body", 0, 3}, {"eyes \"left\"", 3, 2}};
@@ -79,7 +78,6 @@ TEST(Manifest, RoundTripsEveryField) {
   EXPECT_EQ(read->poses_digest, wrote.poses_digest);
   EXPECT_EQ(read->controls_digest, wrote.controls_digest);
   EXPECT_EQ(read->space, wrote.space);
-  EXPECT_EQ(read->preroll, wrote.preroll);
   EXPECT_EQ(read->frame_hashes, wrote.frame_hashes);
   EXPECT_EQ(read->pose_hashes, wrote.pose_hashes);
   ASSERT_EQ(read->meshes.size(), 2u);
@@ -91,11 +89,11 @@ TEST(Manifest, RoundTripsEveryField) {
 TEST(Manifest, ReadsThoseOfEarlierVersions) {
   Manifest earlier = Example();
   earlier.source = earlier.source_digest = earlier.clip = earlier.poses_digest =
-      earlier.controls_digest = earlier.space = earlier.preroll = earlier.clip_source =
-          earlier.clip_source_digest = "";
+      earlier.controls_digest = earlier.space = earlier.clip_source = earlier.clip_source_digest =
+          "";
   earlier.pose_hashes.clear();
   const std::string json = *EncodeManifest(earlier);
-  for (const char* key : {"source", "clip", "space", "preroll", "pose_hashes"}) {
+  for (const char* key : {"source", "clip", "space", "pose_hashes"}) {
     EXPECT_EQ(json.find(absl::StrCat("\"", key, "\"")), std::string::npos) << key;
   }
   const auto read = ParseManifest(json);
