@@ -39,8 +39,8 @@ absl::Status CompareCall::CheckRequest() const {
   SINEW_RETURN_IF_ERROR(
       CheckLimit("targets", targets, limits.targets, "targets", "max-compare-targets"));
   SINEW_RETURN_IF_ERROR(CheckPoseBlock(request_.poses(), limits.poses, "max-compare-poses"));
-  if (const int poses = request_.poses().poses_size();
-      !std::cmp_less_equal(request_.preroll(), poses)) {
+  const auto poses = static_cast<std::uint64_t>(request_.poses().poses_size());
+  if (request_.preroll() > poses) {
     return InvalidField("preroll",
                         absl::StrCat("got ", request_.preroll(), ", there are ", poses, " poses"));
   }

@@ -21,8 +21,8 @@ namespace sinew::client {
 namespace {
 
 constexpr std::size_t kMaxBlockFrames = 250;  // bounds what a broken connection repeats
-constexpr std::size_t kPreroll =
-    3;  // poses sent again before each block: jerk is a third difference
+// Poses sent again before each block: jerk is a third difference.
+constexpr std::size_t kPreroll = 3;
 
 FrameMetrics ToMetrics(const v1::FrameMetrics& proto) {
   FrameMetrics metrics;
