@@ -282,7 +282,7 @@ void Run(const Character& character, const std::vector<std::string>& recipes, in
 int main(int argc, char** argv) {
   CLI::App app("Implicit skinning of whole characters in motion; medians of interleaved passes.");
   std::vector<std::string> files;
-  std::vector<std::string> recipes = {"dqs | implicit", "dqs | implicit(tracking=true)"};
+  std::vector<std::string> recipes = {"dqs | implicit"};
   int rounds = 5;
   app.add_option("files", files, "Characters with a clip; none = three hands");
   app.add_option("--recipe", recipes, "Recipes")->allow_extra_args(false);

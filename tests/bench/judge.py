@@ -16,8 +16,7 @@ import tempfile
 
 import generated_characters
 
-RECIPES = ("lbs", "dqs", "dqs | bulge_free", "ddm", "dqs | bulge_free | implicit", "implicit_skinning",
-           "dqs | bulge_free | implicit(tracking=true)")
+RECIPES = ("lbs", "dqs", "dqs | bulge_free", "ddm", "dqs | bulge_free | implicit", "implicit_skinning")
 INSTALLED = tuple(pathlib.Path("/usr/share/assimp/models/FBX", name)
                   for name in ("animation_with_skeleton.fbx", "huesitos.fbx"))
 SWEEP = (("model:cylinder", "0-130"), ("model:cylinder", "130-150"))

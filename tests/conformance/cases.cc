@@ -100,7 +100,6 @@ constexpr Row kRows[] = {
     {"limb", "dqs | implicit", Tolerance::kSchedule},
     {"limb", "dqs | implicit(contact=false)", Tolerance::kSchedule},
     {"limb", "implicit_skinning", Tolerance::kSchedule},
-    {"limb", "dqs | implicit(tracking=true)"},
 };
 
 std::string NameOf(const std::string& rig, std::size_t number, const Recipe& recipe) {
@@ -112,13 +111,12 @@ std::string NameOf(const std::string& rig, std::size_t number, const Recipe& rec
 absl::Status Evaluate(const Deformer& deformer, Case& c) {
   const Task task = Task();
   Workspace workspace;
-  StreamState state;
   for (const CasePose& pose : c.rig->poses) {
     CaseFrame& frame = c.frames.emplace_back();
     frame.positions.resize(deformer.vertices());
     FrameOut out{.positions = std::as_writable_bytes(std::span(frame.positions))};
     const Pose posed = {.joints = pose.joints, .controls = pose.controls};
-    SINEW_RETURN_IF_ERROR(deformer.Evaluate(posed, out, workspace, &state, task));
+    SINEW_RETURN_IF_ERROR(deformer.Evaluate(posed, out, workspace, task));
   }
   return absl::OkStatus();
 }
@@ -148,7 +146,6 @@ absl::StatusOr<Case> MakeCase(const CaseRig& rig, std::size_t number, const Row&
          .nearness = {}};
   Task task;
   SINEW_ASSIGN_OR_RETURN(const Deformer deformer, Deformer::Bind(rig.rig, recipe, task));
-  c.stateful = !deformer.frames_independent();
   SINEW_RETURN_IF_ERROR(Evaluate(deformer, c));
   const absl::StatusOr<DoubleReference> reference = DoubleReference::Bind(rig.rig, recipe);
   if (absl::IsUnimplemented(reference.status())) {

@@ -30,7 +30,6 @@ struct Case {
   std::string name;  // RIG.NUMBER-METHODS, unique
   std::string recipe;
   const CaseRig* rig = nullptr;
-  bool stateful = false;           // frames depend on those before them
   std::string determinism_digest;  // as a session on this machine has it
   std::vector<CaseFrame> frames;
   std::vector<std::string> sources;  // of the reference, in tests/reference; empty = none

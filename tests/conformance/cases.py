@@ -19,7 +19,6 @@ class Case:
     frames: typing.List[str]  # names
     poses: np.ndarray  # (F, J, 12) float32
     controls: typing.Optional[np.ndarray]  # (F, K) float32
-    stateful: bool
     not_in_blender: str  # why its objects cannot be made there, or empty
     shapes: typing.Dict[str, np.ndarray]  # by control: (V, 3) offsets, if they can
     reference: typing.Optional[np.ndarray]  # (F, V, 3) float64
@@ -39,7 +38,7 @@ def load(folder: pathlib.Path, expected_path: pathlib.Path) -> typing.List[Case]
         cases.append(Case(
             name=entry["name"], recipe=entry["recipe"], rig=entry["rig"], rig_path=folder / rig["rig"],
             vertices=rig["vertices"], frames=rig["frames"], poses=np.load(folder / rig["poses"]),
-            controls=np.load(folder / rig["controls"]) if "controls" in rig else None, stateful=entry["stateful"],
+            controls=np.load(folder / rig["controls"]) if "controls" in rig else None,
             not_in_blender=rig.get("not_in_blender", ""),
             shapes={control: np.load(folder / file) for control, file in rig.get("shapes", {}).items()},
             reference=np.load(folder / near["positions"]) if near else None, distance=near["distance"] if near else 0.0,

@@ -124,8 +124,7 @@ absl::StatusOr<Json> WriteRig(const fs::path& folder, const CaseRig& rig) {
 
 // Writes the results in double. Returns its entry of index.json.
 absl::StatusOr<Json> WriteCase(const fs::path& folder, const Case& c) {
-  Json entry = {
-      {"name", c.name}, {"rig", c.rig->name}, {"recipe", c.recipe}, {"stateful", c.stateful}};
+  Json entry = {{"name", c.name}, {"rig", c.rig->name}, {"recipe", c.recipe}};
   if (!c.no_reference.empty()) {
     entry["no_reference"] = c.no_reference;
     return entry;

@@ -140,7 +140,6 @@ absl::StatusOr<BoundStage> Bind(const Rig& rig, const ShapesParams& params) {
 
 // The projection is in double; the field that it projects on is the one that the core has fitted.
 absl::StatusOr<BoundStage> Bind(const Rig& rig, const ImplicitParams& params) {
-  if (params.tracking) return NoReference("implicit: only for one step of tracking");
   if (params.muscles && !rig.muscles().empty()) return NoReference("implicit: none with muscles");
   SINEW_ASSIGN_OR_RETURN(const auto layout, BlockLayout::Create(rig));
   Task task;

@@ -25,8 +25,8 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-// Frames depend on all poses before: after a break, all are sent again.
-constexpr char kStateful[] = "dqs | implicit(tracking=true)";
+// After a break a clip goes on behind its last frame.
+constexpr char kClipRecipe[] = "implicit_skinning";
 
 // A client that notices a silent connection after one to two seconds.
 client::ClientOptions Alert(const std::string& address) {
@@ -172,13 +172,13 @@ class Connections {
   }
 
   void Clips() {
-    const Motion& motion = undisturbed_.Get(Size::kSmall, kStateful);
+    const Motion& motion = undisturbed_.Get(Size::kSmall, kClipRecipe);
     const client::Client client = Connected(suite_, Alert(proxy_.address()));
     const std::string bytes = LabelledRig(motion.rig, "clips");
     while (!stop_ && !suite_.failed()) {
       std::uint64_t frames = 0;
       absl::Status status;
-      const auto character = client::Character::Create(client, bytes, kStateful);
+      const auto character = client::Character::Create(client, bytes, kClipRecipe);
       status = character.status();
       if (status.ok()) {
         status = character->DeformClip(
@@ -187,13 +187,13 @@ class Connections {
               if (item.frame != frames) suite_.Violated("a clip repeats or omits a frame");
               if (!item.problem.ok()) return item.problem;
               if (SumOf(item.view) != motion.Sum(frames)) {
-                suite_.Violated(absl::StrCat("frame ", frames, " of a clip with state differs"));
+                suite_.Violated(absl::StrCat("frame ", frames, " of a clip differs"));
               }
               ++suite_.frames;
               return absl::OkStatus();
             });
       }
-      suite_.CheckEnd(status, "clips with state",
+      suite_.CheckEnd(status, "clips",
                       {absl::StatusCode::kUnavailable, absl::StatusCode::kNotFound});
       if (status.ok() && frames != motion.poses) {
         suite_.Violated(absl::StrCat("a clip: got ", frames, " frames, need ", motion.poses));

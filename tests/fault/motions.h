@@ -21,8 +21,7 @@ enum class Size { kSmall, kMedium, kLarge, kHuge };
 class Undisturbed {
  public:
   explicit Undisturbed(Suite& suite);
-  // Evaluated the first time. The frames are those of a clip: with state, they depend on all poses
-  // before.
+  // Evaluated the first time.
   const Motion& Get(Size size, const std::string& recipe);
 
  private:

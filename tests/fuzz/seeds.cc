@@ -188,13 +188,13 @@ void AddRequests(const Corpus& corpus) {
   *clip.mutable_target() = RecipeTarget("lbs");
   *clip.mutable_layout() = LocalLayout();
   for (const std::uint64_t frame : {1u, 2u}) *clip.mutable_poses()->add_poses() = LocalPose(frame);
-  clip.mutable_poses()->set_preroll(1);
   add(2, "clip", clip);
   v1::CompareDeformersRequest compare;
   *compare.add_targets() = RecipeTarget("lbs");
   *compare.add_targets() = RecipeTarget("dqs | bulge_free");
   *compare.mutable_poses()->add_poses() = sinew::testing::TubePose(1);
   compare.set_frames_per_second(24);
+  compare.set_preroll(1);
   compare.set_self_intersections(true);
   add(3, "compare", compare);
   v1::CreateSessionRequest create;

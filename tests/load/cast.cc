@@ -1,6 +1,5 @@
 #include "tests/load/cast.h"
 
-#include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
@@ -18,7 +17,7 @@ constexpr std::size_t kSessionsPerRig = 50;
 // Recipes whose frames take less than a few milliseconds.
 constexpr const char* kRecipes[] = {
     "lbs", "dqs", "cor", "ddm", "delta_mush", "enhanced_ddm", "spherical_blend", "bulge_free_dqs"};
-constexpr const char* kSlowRecipes[] = {"implicit_skinning", "dqs | implicit(tracking=true)"};
+constexpr const char* kSlowRecipes[] = {"implicit_skinning", "dqs | implicit"};
 
 // Longer than any run, so that sessions end when they are deleted.
 const absl::Duration kLease = absl::Hours(12);
@@ -72,10 +71,7 @@ void Cast::AddPair(Report& report, const client::Client& client, std::size_t rig
                   "CreateSession");
   report.Need(client.WaitSession(session.name), absl::StrCat("WaitSession of ", recipe));
   report.Need(RecordSums(client, session.name, motion), absl::StrCat("DeformClip of ", recipe));
-  first_.push_back({.name = session.name,
-                    .rig = rig_names_[rig],
-                    .motion = &motion,
-                    .stateful = absl::StrContains(recipe, "tracking=true")});
+  first_.push_back({.name = session.name, .rig = rig_names_[rig], .motion = &motion});
 }
 
 void Cast::Remove(Report& report, const client::Client& client) const {
@@ -88,24 +84,10 @@ void Cast::Remove(Report& report, const client::Client& client) const {
 void CheckDeform(Report& report, const client::Client& client, const std::string& session,
                  const LoadSession& like, std::uint64_t frame) {
   const Motion& motion = *like.motion;
-  client::FrameView view;
-  absl::Status status;
-  if (like.stateful) {
-    frame = 1;
-    status = client.DeformClip({.session = session},
-                               {.joint_transforms = motion.Pose(frame), .frames = 1},
-                               {.output = CheckedOutput()}, [&](const client::StreamItem& item) {
-                                 view = item.view;
-                                 return item.problem;
-                               });
-  } else {
-    const auto deformed = client.Deform({.session = session}, {},
-                                        {.joint_transforms = motion.Pose(frame)}, CheckedOutput());
-    status = deformed.status();
-    if (deformed.ok()) view = *deformed;
-  }
-  if (!report.Check(status, absl::StrCat("Deform of ", motion.recipe))) return;
-  if (view.empty() || SumOf(view) != motion.Sum(frame)) {
+  const auto view = client.Deform({.session = session}, {},
+                                  {.joint_transforms = motion.Pose(frame)}, CheckedOutput());
+  if (!report.Check(view.status(), absl::StrCat("Deform of ", motion.recipe))) return;
+  if (SumOf(*view) != motion.Sum(frame)) {
     report.Error(absl::StrCat("Deform of pose ", frame, " (", motion.recipe,
                               "): other bits than without load"));
   }

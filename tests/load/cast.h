@@ -19,7 +19,6 @@ Motion LoadMotion(bool large, double radius, const std::string& recipe);
 struct LoadSession {
   std::string name, rig;
   const Motion* motion = nullptr;
-  bool stateful = false;
 
   std::size_t vertices() const { return motion->rig.vertices(); }
 };
@@ -46,8 +45,7 @@ class Cast {
   std::vector<LoadSession> first_, sessions_;  // first of each pair; all
 };
 
-// One pose without a stream, with the recorded checksum: of any frame; with state the first frame
-// of a clip, because Deform has none.
+// One pose without a stream, with the recorded checksum.
 void CheckDeform(Report& report, const client::Client& client, const std::string& session,
                  const LoadSession& like, std::uint64_t frame);
 

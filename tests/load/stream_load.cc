@@ -82,9 +82,7 @@ void StreamLoad::Run(Member& member) {
   std::uint64_t sent = 0;
   while (!finishing_) {
     for (; sent < member.frames + kInFlight; ++sent) {
-      // Each round of the clip starts from rest, as the recorded one.
-      const auto number = stream.Send(
-          {.joint_transforms = motion.Pose(sent + 1), .reset = sent % motion.poses == 0});
+      const auto number = stream.Send({.joint_transforms = motion.Pose(sent + 1)});
       if (!report_.Check(number.status(), "Send")) return;
     }
     if (!Take(member, stream, sent)) return;

@@ -78,13 +78,6 @@ TEST_F(Parts, SkipsWhatIsCurrent) {
   EXPECT_THAT(text.err, HasSubstr("the cache is current, nothing is baked"));
 }
 
-TEST_F(Parts, PrerollWithoutStateIsReported) {
-  const Finished bake = Bake("a.pc2", {"--preroll", "3"});
-  EXPECT_EQ(bake.exit_code, 0);
-  EXPECT_THAT(bake.err, HasSubstr("warning: --preroll does nothing for 'ddm("));
-  ExpectWhole("a.pc2");
-}
-
 TEST_F(Parts, DryRunWritesNothing) {
   const Finished plan = Bake("a.pc2", {"--dry-run", "--chunk", "10"});
   EXPECT_EQ(plan.exit_code, 0) << plan.err;
@@ -198,9 +191,9 @@ TEST_F(Parts, RepairRefusesWhatItCannotMakeTheSame) {
 
 TEST_F(Parts, WrongOptionsAreRefused) {
   for (const Strings& options :
-       {Strings{"--chunk", "0"}, Strings{"--chunk", "x"}, Strings{"--preroll", "-1"},
-        Strings{"--frames", ""}, Strings{"--part", "--no-clobber"},
-        Strings{"--part", "--times", "1,2.5"}, Strings{"--frames", std::string(60'000, ' ')}}) {
+       {Strings{"--chunk", "0"}, Strings{"--chunk", "x"}, Strings{"--frames", ""},
+        Strings{"--part", "--no-clobber"}, Strings{"--part", "--times", "1,2.5"},
+        Strings{"--frames", std::string(60'000, ' ')}}) {
     EXPECT_EQ(Bake("a.pc2", options).exit_code, 64) << options[0] << " " << options[1];
   }
   const Finished uneven = Bake("a.pc2", {"--frames", "0,1,5", "--chunk", "2"});

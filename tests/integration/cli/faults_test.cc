@@ -16,6 +16,7 @@
 #include "sinew/client.h"
 #include "tests/integration/cli/poses_file.h"
 #include "tests/integration/cli/process.h"
+#include "tests/support/heavy_recipe.h"
 #include "tests/support/paths.h"
 #include "tests/support/temporary_folder.h"
 
@@ -205,11 +206,12 @@ TEST(Faults, ReportsWaitingForLostServer) {
   const TemporaryFolder folder;
   auto daemon = std::make_optional<Daemon>();
   const std::string address = daemon->address();
-  constexpr char kSlow[] = "dqs | implicit(tracking=true)";
-  const std::vector<std::vector<std::string>> commands = {
-      {"compare", "model:hand", "--deformers", kSlow, "implicit_skinning"},
-      {"bake", "model:hand", "--deformer", kSlow, "--out", folder / "out.pc2"},
-      {"render", "model:hand", "--deformer", kSlow, "--frame", "40", "--out", folder / "out.png"}};
+  const std::string slow = HeavyRecipe(15);
+  std::vector<std::vector<std::string>> commands = {
+      {"compare", "model:hand", "--deformers", slow, "implicit_skinning"},
+      {"bake", "model:hand", "--deformer", slow, "--out", folder / "out.pc2"},
+      {"render", "model:hand", "--frame", "40", "--out", folder / "out.png", "--deformer"}};
+  for (int panel = 0; panel < 10; ++panel) commands[2].push_back(slow);
   const client::Client observer = *client::Client::Connect({.address = address});
   const auto ready_sessions = [&] {
     int ready = 0;

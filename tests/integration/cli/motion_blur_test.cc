@@ -39,13 +39,14 @@ class MotionBlur : public Parts {
     EXPECT_TRUE(manifest.ok()) << manifest.status();
     return manifest.value_or(Manifest());
   }
-  void ExpectSame(const std::string& a, const std::string& b, bool normals = true) const {
+  void ExpectSame(const std::string& a, const std::string& b) const {
     const auto same = [&](const std::string& end) {
       EXPECT_TRUE(ReadAll(folder_ / (a + end)) == ReadAll(folder_ / (b + end)))
           << a << end << " and " << b << end << " differ";
     };
-    for (const std::string end : {".npy", ".npy.velocities.npy", ".npy.json"}) same(end);
-    if (normals) same(".npy.normals.npy");
+    for (const std::string end : {".npy", ".npy.normals.npy", ".npy.velocities.npy", ".npy.json"}) {
+      same(end);
+    }
   }
 };
 
@@ -174,33 +175,6 @@ TEST_F(MotionBlur, SharedSamplesOfPartsAreJoined) {
   ASSERT_EQ(Sinew({"join", folder_ / "a.pc2", "--frames", "0-9"}).exit_code, 0);
   EXPECT_TRUE(ReadAll(folder_ / "a.pc2") == ReadAll(folder_ / "whole.pc2"));
   EXPECT_EQ(ReadAll(folder_ / "a.pc2.json"), ReadAll(folder_ / "whole.pc2.json"));
-}
-
-TEST_F(MotionBlur, RecipesWithStateGiveTheBitsOfAnUninterruptedBake) {
-  const auto bake = [&](const std::string& out, const Strings& options) {
-    return Sinew(With({"bake", "model:cylinder", "--deformer", "dqs | implicit(tracking=true)",
-                       "--out", folder_ / out, "--server", daemon_->address(), "--velocities"},
-                      options));
-  };
-  const Strings blur = {"--shutter", "-0.25..0.25"};
-  ASSERT_EQ(bake("whole.npy", With(blur, {"--frames", "0-11"})).exit_code, 0);
-  ASSERT_EQ(bake("tasks.npy", With(blur, {"--frames", "6-11", "--part"})).exit_code, 0);
-  ASSERT_EQ(bake("tasks.npy", With(blur, {"--frames", "0-5", "--part"})).exit_code, 0);
-  ASSERT_EQ(Sinew({"join", folder_ / "tasks.npy", "--frames", "0-11"}).exit_code, 0);
-  ExpectSame("tasks", "whole", /*normals=*/false);
-  // Frames 9 to 11 come out the same, and with a preroll they do not claim to.
-  ASSERT_EQ(bake("end.npy", With(blur, {"--frames", "9-11"})).exit_code, 0);
-  EXPECT_TRUE(Frame("end.npy", 4) == Frame("whole.npy", 31));
-  EXPECT_TRUE(Frame("end.npy.velocities.npy", 4) == Frame("whole.npy.velocities.npy", 31));
-  ASSERT_EQ(bake("short.npy", With(blur, {"--frames", "9-11", "--preroll", "2"})).exit_code, 0);
-  EXPECT_EQ(ManifestOf("short.npy").preroll, "2");
-  const Finished wide = bake("wide.npy", {"--shutter", "-1..0.5", "--frames", "0-3"});
-  EXPECT_EQ(wide.exit_code, 65);
-  EXPECT_THAT(wide.err,
-              HasSubstr("--shutter: got -1..0.5; samples of this recipe depend on those"));
-  const Finished step = bake("step.npy", {"--velocity-step", "0.5", "--frames", "0-3"});
-  EXPECT_EQ(step.exit_code, 65);
-  EXPECT_THAT(step.err, HasSubstr("--velocity-step: got 0.5"));
 }
 
 TEST_F(MotionBlur, DamagedArraysAreNamedAndRepaired) {

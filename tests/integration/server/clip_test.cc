@@ -84,18 +84,6 @@ TEST_F(ClipTest, SplitsLargeFrames) {
   }
 }
 
-TEST_F(ClipTest, PrerollAndNoOutputSendNothing) {
-  Start();
-  v1::DeformClipRequest request = RequestFor(stubs().UploadTube(), 10);
-  request.mutable_poses()->set_preroll(4);
-  request.mutable_poses()->mutable_poses(6)->set_no_output(true);
-  const Clip clip = Run(request);
-  EXPECT_CODE(clip.status, StatusCode::OK);
-  EXPECT_EQ(clip.positions.size(), 5u);
-  EXPECT_EQ(clip.positions.begin()->first, 5u);
-  EXPECT_EQ(clip.positions.count(7), 0u);
-}
-
 TEST_F(ClipTest, BadPoseIsProblemAndClipContinues) {
   Start();
   v1::DeformClipRequest request = RequestFor(stubs().UploadTube(), 5);
@@ -115,9 +103,6 @@ TEST_F(ClipTest, WrongRequestErrorsNameField) {
   v1::DeformClipRequest request = RequestFor(rig, 3);
   request.mutable_poses()->mutable_poses(2)->set_frame(2);
   EXPECT_EQ(FieldOf(Run(request).status), "poses.poses[2].frame");
-  request = RequestFor(rig, 3);
-  request.mutable_poses()->set_preroll(4);
-  EXPECT_EQ(FieldOf(Run(request).status), "poses.preroll");
   request = RequestFor(rig, 3);
   request.clear_target();
   EXPECT_EQ(FieldOf(Run(request).status), "target");

@@ -103,7 +103,7 @@ TEST_F(CompareTest, PrerollCountsForJerkOnly) {
   Start();
   v1::CompareDeformersRequest request = RequestFor(stubs().UploadTube(), {"lbs"}, 6);
   const Comparison all = Run(request);
-  request.mutable_poses()->set_preroll(3);
+  request.set_preroll(3);
   request.set_self_intersections(false);
   request.set_frames_per_second(48);
   const Comparison last = Run(request);
@@ -150,6 +150,9 @@ TEST_F(CompareTest, WrongRequestErrorsNameField) {
   request.set_frames_per_second(std::numeric_limits<double>::quiet_NaN());
   EXPECT_EQ(FieldOf(Run(request).status), "frames_per_second");
   request = RequestFor(rig, {"lbs"}, 3);
+  request.set_preroll(4);
+  EXPECT_EQ(FieldOf(Run(request).status), "preroll");
+  request = RequestFor(rig, {"lbs"}, 3);
   request.mutable_layout()->add_joints("unknown");
   EXPECT_EQ(FieldOf(Run(request).status), "layout.joints[0]");
   request = RequestFor(rig, {"lbs"}, 3);
@@ -189,18 +192,6 @@ TEST_F(CompareTest, EndsWithDeadlineAndSession) {
   const grpc::Status gone = reader->Finish();
   EXPECT_CODE(gone, StatusCode::NOT_FOUND);
   EXPECT_NE(gone.error_message().find(session), std::string::npos) << gone.error_message();
-}
-
-TEST_F(CompareTest, ResetStartsNewSequence) {
-  Start();
-  v1::CompareDeformersRequest request = RequestFor(stubs().UploadTube(), {"lbs"}, 8);
-  request.mutable_poses()->mutable_poses(4)->set_reset(true);
-  const Comparison all = Run(request);
-  EXPECT_CODE(all.status, StatusCode::OK);
-  ASSERT_EQ(all.targets[0].frames_size(), 8);
-  for (int i = 0; i < 8; ++i) {
-    EXPECT_EQ(all.targets[0].frames(i).has_jerk(), i == 3 || i == 7) << i;
-  }
 }
 
 TEST_F(CompareTest, FramesDoNotCountAsFramesOfStreams) {

@@ -97,9 +97,6 @@ TEST_F(DeformTest, WrongRequestErrorsNameField) {
   request.mutable_pose()->set_controls("1234");
   EXPECT_EQ(FailsAt(request), "pose.controls");
   request = RequestFor(rig, "lbs");
-  request.mutable_pose()->set_no_output(true);
-  EXPECT_EQ(FailsAt(request), "pose.no_output");
-  request = RequestFor(rig, "lbs");
   std::vector<float> joints = FloatsOf(request.pose().joint_transforms());
   joints[5] = std::numeric_limits<float>::quiet_NaN();
   request.mutable_pose()->set_joint_transforms(FloatBytes(joints));

@@ -126,8 +126,8 @@ TEST_F(DelaysTest, StreamOpensWithinATenthOfASecond) {
   Start({"--threads", "2"});
   std::list<Stubs> attackers;
   std::list<Stream> heavy;
-  const std::string far_tube = stubs().UploadTube(kFarTube), tube = stubs().UploadTube();
-  const std::string session = stubs().Create(far_tube, kFarRecipe).name();
+  const std::string heavy_tube = stubs().UploadTube(kHeavyTube), tube = stubs().UploadTube();
+  const std::string session = stubs().Create(heavy_tube, HeavyRecipe(10)).name();
   EXPECT_EQ(stubs().Watch(session).state(), v1::Session::STATE_READY);
   std::atomic<int> answered{0};
   std::vector<std::thread> readers;
@@ -136,7 +136,7 @@ TEST_F(DelaysTest, StreamOpensWithinATenthOfASecond) {
     open.mutable_target()->set_session(session);
     Stream& stream = heavy.emplace_back(attackers.emplace_back(Attacker()), open);
     EXPECT_NE(stream.Opened().session(), "");
-    EXPECT_TRUE(stream.Send(FarPose(1)));
+    EXPECT_TRUE(stream.Send(TubePose(1, 0, kHeavyTube)));
     readers.emplace_back([&] {
       v1::StreamDeformResponse response;
       if (stream.Read(response)) ++answered;

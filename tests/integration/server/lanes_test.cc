@@ -86,8 +86,8 @@ TEST_F(LanesTest, DeletedSessionsLeaveQueue) {
 TEST_F(LanesTest, StreamOpensAndRunsBesideLongFrames) {
   config.compute.inline_microseconds = 0;  // every frame is passed to a lane
   Start();
-  const std::string tube = stubs().UploadTube(), far_tube = stubs().UploadTube(kFarTube);
-  const std::string session = stubs().Create(far_tube, kFarRecipe).name();
+  const std::string tube = stubs().UploadTube(), heavy_tube = stubs().UploadTube(kHeavyTube);
+  const std::string session = stubs().Create(heavy_tube, HeavyRecipe(10)).name();
   EXPECT_EQ(stubs().Watch(session).state(), v1::Session::STATE_READY);
   std::list<Stream> heavy;
   std::atomic<int> answered{0};
@@ -95,7 +95,7 @@ TEST_F(LanesTest, StreamOpensAndRunsBesideLongFrames) {
   for (int k = 0; k < 4; ++k) {
     Stream& stream = heavy.emplace_back(stubs(), OpenFor(session));
     EXPECT_NE(stream.Opened().session(), "");
-    EXPECT_TRUE(stream.Send(FarPose(1)));
+    EXPECT_TRUE(stream.Send(TubePose(1, 0, kHeavyTube)));
     readers.emplace_back([&] {
       v1::StreamDeformResponse response;
       if (stream.Read(response)) ++answered;
@@ -116,8 +116,9 @@ TEST_F(LanesTest, CancelledDeformStopsEvaluation) {
   config.compute.deforms = 2;
   Start();
   const std::string tube = stubs().Create(stubs().UploadTube(), "lbs").name();
-  const std::string far_tube = stubs().Create(stubs().UploadTube(kFarTube), kFarRecipe).name();
-  EXPECT_EQ(stubs().Watch(far_tube).state(), v1::Session::STATE_READY);
+  const std::string heavy_tube =
+      stubs().Create(stubs().UploadTube(kHeavyTube), HeavyRecipe(10)).name();
+  EXPECT_EQ(stubs().Watch(heavy_tube).state(), v1::Session::STATE_READY);
   const auto deform = [&] {
     Calls short_call(stubs());
     short_call.Deform(tube, TubePose(1));
@@ -126,7 +127,8 @@ TEST_F(LanesTest, CancelledDeformStopsEvaluation) {
   Calls calls(stubs());
   // A long call is refused if the short one has its place, and is tried again.
   const auto keep_two = [&] {
-    while (calls.size() - calls.finished() < 2) calls.Deform(far_tube, FarPose(calls.size() + 1));
+    while (calls.size() - calls.finished() < 2)
+      calls.Deform(heavy_tube, TubePose(calls.size() + 1, 0, kHeavyTube));
   };
   WaitUntil([&] { return deform() == StatusCode::RESOURCE_EXHAUSTED; }, keep_two);
   calls.Cancel(calls.size() - 1);  // began last, so the other would end first

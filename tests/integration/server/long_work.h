@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/integration/server/stubs.h"
+#include "tests/support/heavy_recipe.h"
 #include "tests/support/test_rig.h"
 #include "tests/support/wait_until.h"
 
@@ -32,17 +33,8 @@ inline std::string SlowEstimate(int k) {
   return "ddm(lambda=1000, iterations=" + std::to_string(1000 - k) + ")";
 }
 
-// A frame of seconds: the upper joints bent by 150 degrees, which tracking reaches in 75 steps.
-inline constexpr TubeShape kFarTube{.rings = 500, .segments = 60};
-inline constexpr char kFarRecipe[] = "dqs | implicit(tracking=true)";
-inline v1::Pose FarPose(std::uint64_t frame) {
-  v1::Pose pose = TubePose(frame, 0, kFarTube);
-  std::vector<float> joints = Lift(0);
-  Append(joints, {-0.866f, -0.5f, 0, 0, 0.5f, -0.866f, 0, 1, 0, 0, 1, 0});
-  Append(joints, {-0.866f, -0.5f, 0, -0.5f, 0.5f, -0.866f, 0, 0.134f, 0, 0, 1, 0});
-  pose.set_joint_transforms(FloatBytes(joints));
-  return pose;
-}
+// Of its rig, HeavyRecipe(10) makes frames of seconds.
+inline constexpr TubeShape kHeavyTube{.rings = 1000, .segments = 60};
 
 // Calls in progress, cancelled in the end.
 class Calls {

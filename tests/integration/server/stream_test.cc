@@ -193,21 +193,6 @@ TEST_F(StreamTest, ProblemsCountTowardsWindow) {
   EXPECT_EQ(stream.ReadUntil(3, false).size(), 1u);
 }
 
-TEST_F(StreamTest, PosesWithoutOutputAreNotAnswered) {
-  StartWithTube();
-  Stream stream(stubs(), OpenRecipe(rig_, "lbs"));
-  stream.Opened();
-  for (std::uint64_t frame = 1; frame <= 300; ++frame) {  // more than window and backlog
-    v1::Pose pose = TubePose(frame);
-    pose.set_no_output(frame % 50 != 0);
-    stream.Send(pose);
-    if (frame % 50 != 0) continue;  // the backlog holds so many
-    const auto answers = stream.ReadUntil(frame);
-    ASSERT_EQ(answers.size(), 1u);
-    EXPECT_EQ(answers[0].frame.frame(), frame);
-  }
-}
-
 TEST_F(StreamTest, FrameNumbersMustIncrease) {
   StartWithTube();
   for (const std::uint64_t second : {0u, 3u, 2u}) {

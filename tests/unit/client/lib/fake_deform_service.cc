@@ -110,7 +110,7 @@ class FakeDeformService : public v1::DeformService::Service {
       if (static_cast<std::size_t>(block.poses_size()) > server_.faults.most_compare_poses) {
         return LimitExceeded("max-compare-poses");
       }
-      server_.counts.compared.push_back(block);
+      server_.counts.compared.push_back(*request);
     }
     std::size_t sent = 0;
     double unit = 1;
@@ -125,7 +125,7 @@ class FakeDeformService : public v1::DeformService::Service {
         if (i == 0) reply.set_determinism_digest(server_.determinism_digest);
         if (IsBad(pose)) {
           *reply.add_problems() = MakeProblem(pose);
-        } else if (static_cast<std::uint32_t>(i) >= block.preroll()) {
+        } else if (static_cast<std::uint32_t>(i) >= request->preroll()) {
           v1::FrameMetrics& frame = *reply.add_frames();
           frame.set_frame(pose.frame());
           frame.set_volume_ratio(unit * static_cast<double>(pose.frame()));
@@ -159,7 +159,6 @@ class FakeDeformService : public v1::DeformService::Service {
       v1::StreamOpened& opened = *reply.mutable_opened();
       opened.set_determinism_digest(server_.determinism_digest);
       opened.set_vertices(kFakeVertices);
-      opened.set_stateful(server_.stateful);
       flow.window = request.open().window() > 0 ? request.open().window() : (flow.latest ? 2 : 8);
       opened.set_window(flow.window);
       stream->Write(reply);
@@ -213,7 +212,6 @@ class FakeDeformService : public v1::DeformService::Service {
   void Answer(Replies& stream, Flow& flow) {
     const v1::Pose pose = std::move(flow.waiting.front());
     flow.waiting.pop_front();
-    if (pose.no_output()) return;
     v1::StreamDeformResponse reply;
     if (IsBad(pose)) {
       *reply.add_problems() = MakeProblem(pose);

@@ -59,7 +59,7 @@ struct Counts {
   std::size_t most_unacknowledged = 0;  // poses of one stream beyond `received`
   std::vector<std::uint64_t> acknowledged;
   std::vector<std::uint64_t> max_response_bytes;  // of each Deform
-  std::vector<v1::PoseBlock> compared;            // of each CompareDeformers
+  std::vector<v1::CompareDeformersRequest> compared;
   std::vector<v1::ComputeWeightsRequest> weights_requests;
   // By method without service; of each call, in the order of their arrival. Empty = none was sent.
   std::map<std::string, std::vector<std::string>> traceparents;
@@ -86,7 +86,6 @@ class FakeServer {
   std::map<std::string, v1::Session> sessions;  // by name
   std::map<std::string, std::string> requests;  // request id to session
   std::string determinism_digest = "digest-1";
-  bool stateful = false;  // what streams say of their recipe
 
  private:
   std::vector<std::unique_ptr<grpc::Service>> services_;

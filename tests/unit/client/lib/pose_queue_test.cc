@@ -14,9 +14,9 @@ PoseQueue OpenQueue(OrderMode mode, std::uint32_t window, std::size_t max_queued
   return queue;
 }
 
-void Push(PoseQueue& queue, std::uint64_t frame, bool no_output = false) {
+void Push(PoseQueue& queue, std::uint64_t frame) {
   ASSERT_EQ(*queue.Check(frame), frame);
-  queue.Push({.frame = frame, .no_output = no_output});
+  queue.Push({.frame = frame});
 }
 
 std::vector<std::uint64_t> TakeAll(PoseQueue& queue) {
@@ -98,26 +98,18 @@ TEST(PoseQueue, AcknowledgesHalfWindowsOrAlongWithPoses) {
 
 TEST(PoseQueue, RequiresOrderedAnswers) {
   PoseQueue queue = OpenQueue(OrderMode::kOrdered, 8, 100);
-  for (std::uint64_t f = 1; f <= 4; ++f) Push(queue, f, f == 2);
+  for (std::uint64_t f = 1; f <= 4; ++f) Push(queue, f);
   TakeAll(queue);
   EXPECT_FALSE(queue.Answer(9).ok()) << "never sent";
   EXPECT_TRUE(queue.Answer(1).ok());
   EXPECT_FALSE(queue.Answer(1).ok()) << "twice";
-  EXPECT_FALSE(queue.Answer(4).ok()) << "3 is missing";
-  EXPECT_EQ(queue.first_unanswered(), 3u);
-  EXPECT_TRUE(queue.Answer(3).ok()) << "2 has no answer to wait for";
+  EXPECT_FALSE(queue.Answer(3).ok()) << "2 is missing";
+  EXPECT_EQ(queue.first_unanswered(), 2u);
+  EXPECT_TRUE(queue.Answer(2).ok());
+  EXPECT_TRUE(queue.Answer(3).ok());
   EXPECT_FALSE(queue.answered_all());
   EXPECT_TRUE(queue.Answer(4).ok());
   EXPECT_TRUE(queue.answered_all());
-}
-
-TEST(PoseQueue, AcceptsProblemOfPoseWithoutOutput) {
-  PoseQueue queue = OpenQueue(OrderMode::kOrdered, 8, 100);
-  Push(queue, 1, true);
-  Push(queue, 2);
-  TakeAll(queue);
-  EXPECT_TRUE(queue.Answer(1).ok());
-  EXPECT_TRUE(queue.Answer(2).ok());
 }
 
 TEST(PoseQueue, LatestCountsDroppedPoses) {
@@ -154,18 +146,6 @@ TEST(PoseQueue, RepeatsUnansweredPosesAfterBreak) {
   EXPECT_EQ(queue.TakeAcknowledgement(true), 3u);
 }
 
-TEST(PoseQueue, LatestKeepsResetOfDroppedPose) {
-  PoseQueue queue = OpenQueue(OrderMode::kLatest, 2, 1);
-  EXPECT_FALSE(queue.ReplacesReset());
-  queue.Push({.frame = 1, .reset = true});
-  EXPECT_TRUE(queue.ReplacesReset());
-  TakeAll(queue);
-  EXPECT_FALSE(queue.ReplacesReset()) << "it is on its way";
-  PoseQueue ordered = OpenQueue(OrderMode::kOrdered, 2, 4);
-  ordered.Push({.frame = 1, .reset = true});
-  EXPECT_FALSE(ordered.ReplacesReset());
-}
-
 TEST(PoseQueue, LatestRepeatsOnlyNewestPose) {
   PoseQueue queue = OpenQueue(OrderMode::kLatest, 2, 1);
   for (std::uint64_t f = 1; f <= 3; ++f) {
@@ -185,34 +165,6 @@ TEST(PoseQueue, LatestRepeatsOnlyNewestPose) {
   queue.Open(0, 0);
   EXPECT_EQ(TakeAll(queue), Range(5, 5));
   EXPECT_EQ(queue.Answer(5)->replaced, 1u);
-}
-
-// Sends 300 poses that ask for nothing, with the probes the queue wants; returns how many.
-int SendWithoutOutput(PoseQueue queue) {
-  int probes = 0;
-  for (std::uint64_t f = 1; f <= 300; ++f) {
-    const bool probe = queue.WantsProbe();
-    probes += probe;
-    queue.Push({.frame = f, .no_output = !probe, .probe = probe});
-  }
-  std::uint64_t last = 0;
-  for (int round = 0; round < 300 && last < 300; ++round) {
-    for (const std::uint64_t frame : TakeAll(queue)) last = frame;
-    if (const auto probe = queue.first_unanswered()) {
-      EXPECT_TRUE(queue.Answer(*probe)->probe);
-      queue.Consume(*probe);
-    }
-    queue.TakeAcknowledgement(false);
-  }
-  EXPECT_EQ(last, 300u);
-  return probes;
-}
-
-TEST(PoseQueue, ProbesLongRunsWithoutOutput) {
-  EXPECT_EQ(SendWithoutOutput(OpenQueue(OrderMode::kOrdered, 8, 1000)), 300 / kProbeEvery);
-  EXPECT_EQ(SendWithoutOutput(OpenQueue(OrderMode::kOrdered, 8, 1000, 1)), 300 / 9)
-      << "a small backlog needs more";
-  EXPECT_EQ(SendWithoutOutput(OpenQueue(OrderMode::kOrdered, 1, 1000, 1)), 150);
 }
 
 }  // namespace

@@ -248,25 +248,6 @@ TEST_F(StreamCalls, LatestResumesWithNewestPose) {
   EXPECT_EQ(last, 50u);
 }
 
-TEST_F(StreamCalls, PosesWithoutOutputReturnNoFrame) {
-  auto stream = client.OpenStream(kTarget, {.max_queued = 64});
-  const OneNumberPose floats(7);
-  for (std::uint64_t sent = 1; sent <= 200;) {
-    Pose pose = floats;
-    pose.no_output = sent < 200;
-    const auto frame = stream->Send(pose);
-    if (absl::IsResourceExhausted(frame.status())) {
-      absl::SleepFor(absl::Milliseconds(1));
-      continue;
-    }
-    ASSERT_TRUE(frame.ok()) << frame.status();
-    ++sent;
-  }
-  stream->Finish();
-  EXPECT_EQ((**stream->Next(absl::Seconds(20))).frame, 200u);
-  EXPECT_EQ(*stream->Next(absl::Seconds(20)), std::nullopt);
-}
-
 TEST_F(StreamCalls, NextRespectsTimeout) {
   auto stream = client.OpenStream(kTarget, {});
   EXPECT_TRUE(absl::IsDeadlineExceeded(stream->Next(absl::Milliseconds(5)).status()));
