@@ -41,6 +41,9 @@ FrameMetrics ToMetrics(const v1::FrameMetrics& proto) {
   }
   if (proto.has_self_intersections()) metrics.self_intersections = proto.self_intersections();
   if (proto.has_overlap()) metrics.overlap = proto.overlap();
+  if (proto.has_roughness()) metrics.roughness = proto.roughness();
+  if (proto.has_roughness_999()) metrics.roughness_999 = proto.roughness_999();
+  if (proto.has_rough_fraction()) metrics.rough_fraction = proto.rough_fraction();
   metrics.replayed_steps = proto.replayed_steps();
   if (proto.has_jerk()) metrics.jerk = proto.jerk();
   if (proto.has_pop()) metrics.pop = proto.pop();
