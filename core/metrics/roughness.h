@@ -12,11 +12,12 @@
 //
 // It is the derivative of D along the edge, without a paper of its own. The base is the same for
 // all recipes, so that a figure does not depend on what else is compared, and it is as smooth as
-// the weights. `dqs` has 0, as has all skin that moves with one joint. A correction that is smooth
-// stays below about .5; where skin meets skin and creases, two neighbours part by about their
-// distance: 1. Above that are ledges. A method that blends joints differently has a roughness
-// although it is smooth: that of its difference from dual quaternions. What is rough in dual
-// quaternions themselves, such as rough weights, does not show.
+// the weights. `dqs` has 0, as has all skin that moves with one joint. Of recipes that correct
+// `dqs`, smooth displacements have .3 to 1 (`bulge_free`); where skin meets skin and creases,
+// neighbours part by about their distance, so 1; ledges have 2 and more. A method that blends
+// joints in another way also has its difference from `dqs`: smooth, but up to 1.6 for `lbs` on a
+// cylinder bent by 150 degrees. What is rough in dual quaternions themselves, such as the effect of
+// rough weights, does not show.
 //
 // Rounding of float32 positions would dominate short edges. Those of at most 1e-5 of the diagonal,
 // scaled by s over the largest s, are left out; above, rounding alone is below .03 while the

@@ -72,7 +72,8 @@ def row(*cells):
 
 def closing(sinew, folder):
     print("## Joints that close\n\nOverlap in % of the volume / bulge in % of the limb's radius / roughness of the roughest"
-          "\nedge: 0 for `dqs`, about 1 in a crease, more where skin has ledges.\n")
+          "\nedge, which is 0 for `dqs`. Corrections of `dqs` have about 1 in a crease and more at ledges; of methods that"
+          "\nblend joints in another way it is also their difference from `dqs`.\n")
     head("character", "pose", *(f"`{recipe}`" for recipe in RECIPES))
     for character, pose, frames in BUILT_IN:
         figures = compare(sinew, character, "--frames", frames)

@@ -228,8 +228,9 @@ void AddCompare(CommandList& commands) {
   edges, areas   root mean square of ln(length or area / at rest)
   flipped    area of inverted faces; "beyond lbs" leaves out faces that linear blending inverts or halves too
   crossings, overlap   pairs of faces that cross, and volume enclosed twice, where not so at rest
-  roughness  how far apart the ends of an edge are moved from where dqs puts them, over its length: 0 for dqs, about 1 in a
-             crease, more where skin has ledges; "over 1" is the share of such edges
+  roughness  how far apart the ends of an edge are moved from where dqs puts them, over its length; "over 1" is the share of
+             such edges. Corrections of dqs have about 1 in a crease and more at ledges; of methods that blend joints in
+             another way it is also their difference from dqs
   jerk       third difference in time, in bounding-box diagonals / s^3
   pop        second difference of a vertex relative to its joint, per degree of the fastest joint, over the radius of
              the limb: a vertex that jumps has its jump; where the clip turns back at once, all skin has some

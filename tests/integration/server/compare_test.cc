@@ -208,7 +208,7 @@ TEST_F(CompareTest, ResetStartsNewSequence) {
 
 TEST_F(CompareTest, FramesDoNotCountAsFramesOfStreams) {
   config.compute.frame_bytes = 1 << 20;
-  config.compare.bytes = 1 << 24;
+  config.compare.bytes = 1 << 25;
   Start();
   const TubeShape large{.rings = 200, .segments = 60};
   v1::CompareDeformersRequest request = RequestFor(stubs().UploadTube(large), {"lbs"}, 0);

@@ -36,8 +36,9 @@ struct FrameMetrics {
                                                     // rest; also absent if there are too many
   std::optional<double> overlap;    // volume enclosed twice, but not at rest, over the rest volume
   std::optional<double> roughness;  // largest of an edge: how far apart its ends move from where
-                                    // `dqs` puts them, over its rest length and the pose's scale;
-                                    // 0 for dqs, about 1 in a crease, more where skin has ledges
+                                    // `dqs` puts them, over its rest length and the pose's scale.
+                                    // Corrections of dqs: about 1 in a crease, more at ledges;
+                                    // of other methods it is also their difference from dqs
   std::optional<double> roughness_999;   // 99.9th percentile of the same
   std::optional<double> rough_fraction;  // fraction of the edges above 1
   std::uint32_t replayed_steps = 0;      // as FrameView::replayed_steps
