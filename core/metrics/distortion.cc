@@ -5,7 +5,7 @@
 namespace sinew::metrics {
 namespace {
 
-constexpr double kNothing = 1e-9;  // of the diagonal (lengths) or its square (areas)
+constexpr double kNoArea = 1e-9;  // of the diagonal's square
 constexpr double kLargestRatio = 1e6;
 
 double LogRatio(double posed, double rest) {
@@ -40,16 +40,9 @@ Cofactor CofactorOf(const Mat3d& a) {
 }  // namespace
 
 Distortion::Distortion(const Rig& rig, const Surface& surface) : rig_(rig), surface_(surface) {
-  const Adjacency neighbours = PolygonNeighbours(rig.mesh(), surface.welded);
-  for (std::uint32_t p = 0; p < neighbours.points(); ++p) {
-    for (const std::uint32_t n : neighbours.row(p)) {
-      const double length = n > p ? Length(surface.rest[n] - surface.rest[p]) : 0;
-      if (length > kNothing * surface.diagonal) edges_.push_back({p, n, length});
-    }
-  }
   for (const Triangle& t : surface.triangles) {
     const Vec3d area = AreaVector(surface.rest, t);
-    const bool counts = Length(area) > kNothing * surface.diagonal * surface.diagonal;
+    const bool counts = Length(area) > kNoArea * surface.diagonal * surface.diagonal;
     area_.push_back(counts ? area : Vec3d{});
     total_ += Length(area_.back());
   }
@@ -57,14 +50,15 @@ Distortion::Distortion(const Rig& rig, const Surface& surface) : rig_(rig), surf
 
 std::optional<Distortion::Edges> Distortion::MeasureEdges(std::span<const Vec3d> points,
                                                           const Task& task) const {
-  if (edges_.empty()) return std::nullopt;
+  const std::vector<Surface::Edge>& edges = surface_.edges;
+  if (edges.empty()) return std::nullopt;
   struct Part {
     double squares = 0, worst = 0;
   };
   const Part all = SumOver<Part>(
-      task, edges_.size(),
+      task, edges.size(),
       [&](std::size_t i, Part& part) {
-        const Edge& edge = edges_[i];
+        const Surface::Edge& edge = edges[i];
         const double q = LogRatio(Length(points[edge.b] - points[edge.a]), edge.length);
         part.squares += q * q;
         part.worst = std::max(part.worst, std::abs(q));
@@ -73,7 +67,7 @@ std::optional<Distortion::Edges> Distortion::MeasureEdges(std::span<const Vec3d>
         sum.squares += part.squares;
         sum.worst = std::max(sum.worst, part.worst);
       });
-  return Edges{std::sqrt(all.squares / static_cast<double>(edges_.size())), all.worst};
+  return Edges{std::sqrt(all.squares / static_cast<double>(edges.size())), all.worst};
 }
 
 std::vector<Distortion::BlendedPoint> Distortion::BlendedPoints(std::span<const AffineD> skin,

@@ -40,10 +40,6 @@ class Distortion {
                                     const Task& task) const;
 
  private:
-  struct Edge {
-    std::uint32_t a = 0, b = 0;
-    double length = 0;
-  };
   // Blended motion of a point's influences.
   struct BlendedPoint {
     Mat3d turn;         // blended cofactor matrix, for area vectors; norm sqrt(3)
@@ -54,7 +50,6 @@ class Distortion {
 
   const Rig& rig_;
   const Surface& surface_;
-  std::vector<Edge> edges_;
   std::vector<Vec3d> area_;  // [T] rest area vectors, 0 = ignored
   double total_ = 0;         // of their lengths
 };

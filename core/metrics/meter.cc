@@ -10,6 +10,7 @@
 #include "core/metrics/bulge.h"
 #include "core/metrics/distortion.h"
 #include "core/metrics/overlap.h"
+#include "core/metrics/roughness.h"
 #include "core/metrics/self_intersection.h"
 #include "core/metrics/surface.h"
 #include "core/metrics/thickness.h"
@@ -49,13 +50,15 @@ struct Meter::Tables {
   const BoneDistances thickness;
   const Bulge bulge;
   const Distortion distortion;
+  std::optional<Roughness> roughness;                     // always set by Create
   std::optional<std::vector<FacePair>> crossing_at_rest;  // absent: not requested or over budget
   std::optional<double> twice_at_rest;                    // same, or nothing is enclosed
 };
 
-absl::StatusOr<Meter> Meter::Create(const Rig& rig, const Options& options, const Task& task) {
+absl::StatusOr<Meter> Meter::Create(const Rig& rig, const Options& options, Task& task) {
   auto tables = std::make_unique<Tables>(rig);
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  SINEW_ASSIGN_OR_RETURN(tables->roughness, Roughness::Create(rig, tables->surface, task));
   if (options.self_intersections) {
     SINEW_ASSIGN_OR_RETURN(tables->crossing_at_rest,
                            CrossingFaces(rig, tables->surface, tables->surface.rest, task,
@@ -79,7 +82,7 @@ std::size_t Meter::Cost(const Rig& rig, const Options& options) {
   const std::size_t corners = rig.mesh().face_vertices().size();
   // Faces have three or more corners.
   const std::size_t triangles = corners - 2 * rig.mesh().faces();
-  std::size_t bytes = rig.vertices() * kVertex + corners * kCorner +
+  std::size_t bytes = Roughness::Cost(rig) + rig.vertices() * kVertex + corners * kCorner +
                       rig.bindings().size() * kBinding + rig.joints() * kJoint;
   if (options.self_intersections) {
     const std::size_t pairs = std::min(Budget::kMaxPairs, triangles * triangles / 2);
@@ -112,6 +115,13 @@ absl::StatusOr<FrameMetrics> Meter::Measure(std::span<const Vec3f> positions,
     metrics.area_distortion = areas->rms;
     metrics.flipped_fraction = areas->flipped;
     metrics.flipped_beyond_linear = areas->flipped_beyond_linear;
+  }
+  SINEW_ASSIGN_OR_RETURN(const std::optional<Roughness::Figures> roughness,
+                         tables_->roughness->Measure(points, joints, skin, task));
+  if (roughness) {
+    metrics.roughness = roughness->largest;
+    metrics.roughness_999 = roughness->percentile_999;
+    metrics.rough_fraction = roughness->above_one;
   }
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   if (const auto& rest = tables_->twice_at_rest) {

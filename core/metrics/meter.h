@@ -1,5 +1,5 @@
 // meter.h - quality metrics of single deformed frames: volume, thickness, bulge, edges, areas,
-// inverted faces, self-intersections and their volume. For sequences see sequence.h.
+// inverted faces, roughness, self-intersections and their volume. For sequences see sequence.h.
 //
 // A Meter is created once per rig and measures frames of any deformer of it. All computations are
 // in double; the results do not depend on the number of threads.
@@ -38,9 +38,12 @@ struct FrameMetrics {
   std::optional<double> flipped_fraction;
   std::optional<double> flipped_beyond_linear;  // part of flipped_fraction; 0 for linear blending
   std::optional<std::uint64_t> self_intersections;  // pairs of faces, see self_intersection.h
-  std::optional<double> overlap;       // added volume enclosed twice or more, over the rest volume
-  std::optional<double> jerk;          // bounding-box diagonals / s^3, see sequence.h
-  std::optional<double> pop, pop_999;  // limb radii / degree, see sequence.h
+  std::optional<double> overlap;        // added volume enclosed twice or more, over the rest volume
+  std::optional<double> roughness;      // of an edge: the largest, see roughness.h
+  std::optional<double> roughness_999;  // its 99.9th percentile
+  std::optional<double> rough_fraction;  // share of the edges whose roughness is above 1
+  std::optional<double> jerk;            // bounding-box diagonals / s^3, see sequence.h
+  std::optional<double> pop, pop_999;    // limb radii / degree, see sequence.h
 };
 
 class Meter {
@@ -49,7 +52,7 @@ class Meter {
     bool self_intersections = false;  // the slow metrics: self-intersections and overlap
   };
   // The rig must outlive it. kCancelled.
-  static absl::StatusOr<Meter> Create(const Rig& rig, const Options& options, const Task& task);
+  static absl::StatusOr<Meter> Create(const Rig& rig, const Options& options, Task& task);
   // Upper estimate of the bytes a Meter needs while measuring.
   static std::size_t Cost(const Rig& rig, const Options& options);
   Meter(Meter&&) noexcept;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/metrics/joint_turn.h"
+#include "core/metrics/largest.h"
 #include "core/metrics/surface.h"
 
 namespace sinew::metrics {
@@ -11,7 +12,6 @@ namespace {
 
 constexpr std::size_t kFrames = 3;
 constexpr double kLeastTurn = 0.01;  // degrees: slower joints say nothing about pops
-constexpr double kMost = 0.999;
 
 double DegreesBetween(const Rig& rig, std::span<const Affine> from, std::span<const Affine> to) {
   std::vector<std::uint32_t> parents;
@@ -72,10 +72,9 @@ void SequenceMeter::AddPops(const Frame& now, const Task& task, SequenceMetrics&
       pops[i] = std::isfinite(pop) ? pop : 0;  // the joint is flat, or coordinates overflow
     }
   });
-  const auto rank = static_cast<std::ptrdiff_t>(kMost * static_cast<double>(pops.size() - 1));
-  std::ranges::nth_element(pops, pops.begin() + rank);
-  metrics.pop_999 = pops[static_cast<std::size_t>(rank)];
-  metrics.pop = *std::max_element(pops.begin() + rank, pops.end());
+  const Largest largest = LargestOf(pops);
+  metrics.pop = largest.value;
+  metrics.pop_999 = largest.percentile_999;
 }
 
 }  // namespace sinew::metrics

@@ -57,7 +57,7 @@ class Summary {
     std::optional<double> Metrics::*value;
     bool small_is_worst;
   };
-  static constexpr std::array<Field, 12> kFields = {{{&Metrics::volume_ratio, true},
+  static constexpr std::array<Field, 15> kFields = {{{&Metrics::volume_ratio, true},
                                                      {&Metrics::minimum_thickness, true},
                                                      {&Metrics::bulge, false},
                                                      {&Metrics::edge_distortion, false},
@@ -66,6 +66,9 @@ class Summary {
                                                      {&Metrics::flipped_fraction, false},
                                                      {&Metrics::flipped_beyond_linear, false},
                                                      {&Metrics::overlap, false},
+                                                     {&Metrics::roughness, false},
+                                                     {&Metrics::roughness_999, false},
+                                                     {&Metrics::rough_fraction, false},
                                                      {&Metrics::jerk, false},
                                                      {&Metrics::pop, false},
                                                      {&Metrics::pop_999, false}}};

@@ -1,6 +1,11 @@
 #include "core/metrics/surface.h"
 
 namespace sinew::metrics {
+namespace {
+
+constexpr double kNoLength = 1e-9;  // of the diagonal
+
+}  // namespace
 
 Surface Surface::Create(const Rig& rig) {
   const Mesh& mesh = rig.mesh();
@@ -12,6 +17,13 @@ Surface Surface::Create(const Rig& rig) {
     surface.triangles.push_back(t);
     surface.face.push_back(face);
   });
+  const Adjacency neighbours = PolygonNeighbours(mesh, surface.welded);
+  for (std::uint32_t p = 0; p < neighbours.points(); ++p) {
+    for (const std::uint32_t n : neighbours.row(p)) {
+      const double length = n > p ? Length(surface.rest[n] - surface.rest[p]) : 0;
+      if (length > kNoLength * surface.diagonal) surface.edges.push_back({p, n, length});
+    }
+  }
   return surface;
 }
 

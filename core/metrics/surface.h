@@ -17,10 +17,16 @@ namespace sinew::metrics {
 
 // P points, T triangles (see ForEachTriangle).
 struct Surface {
+  // Two points of a polygon edge.
+  struct Edge {
+    std::uint32_t a = 0, b = 0;
+    double length = 0;  // at rest, > 0
+  };
   WeldedPoints welded;
   std::vector<Vec3d> rest;          // [P] scene units
   std::vector<Triangle> triangles;  // [T] points
   std::vector<std::uint32_t> face;  // [T] polygon of the mesh
+  std::vector<Edge> edges;          // each once; those without length are left out
   double diagonal = 0;              // of the rest bounding box
 
   static Surface Create(const Rig& rig);

@@ -158,9 +158,10 @@ absl::Status CompareCall::BeginTarget(int target, v1::CompareDeformersResponse& 
   if (!bound.ok()) return WithPath(bound, TargetPath(static_cast<std::size_t>(target)));
   if (!meter_) {
     positions_.resize(rig.vertices());
+    Task task({.stop = call_.stop_token()});
     SINEW_ASSIGN_OR_RETURN(
-        meter_, metrics::Meter::Create(rig, {.self_intersections = request_.self_intersections()},
-                                       Task({.stop = call_.stop_token()})));
+        meter_,
+        metrics::Meter::Create(rig, {.self_intersections = request_.self_intersections()}, task));
   }
   measured_.sequence.emplace(*meter_, FramesPerSecond());
   return absl::OkStatus();

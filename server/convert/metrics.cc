@@ -14,6 +14,9 @@ v1::FrameMetrics ToProto(const metrics::FrameMetrics& figures) {
   if (const auto& v = figures.flipped_beyond_linear) proto.set_flipped_beyond_linear(*v);
   if (const auto& v = figures.self_intersections) proto.set_self_intersections(*v);
   if (const auto& v = figures.overlap) proto.set_overlap(*v);
+  if (const auto& v = figures.roughness) proto.set_roughness(*v);
+  if (const auto& v = figures.roughness_999) proto.set_roughness_999(*v);
+  if (const auto& v = figures.rough_fraction) proto.set_rough_fraction(*v);
   if (const auto& v = figures.jerk) proto.set_jerk(*v);
   if (const auto& v = figures.pop) proto.set_pop(*v);
   if (const auto& v = figures.pop_999) proto.set_pop_999(*v);

@@ -5,8 +5,8 @@ judge.py SINEW [SEED...]
 
 SINEW is the program; SEED are odd seeds of generated_characters.py (default: 1 3 5). The characters of Debian's
 assimp-testmodels are measured too where they are installed. A cell has overlap in % of the volume, bulge in % of the
-limb's radius, pop in 1/1000 of the limb's radius per degree, each of the worst frame, and ms per frame. To compare two
-versions, run it with the program of each.
+limb's radius, pop in 1/1000 of the limb's radius per degree, roughness of the roughest edge (-: the program measures
+none), each of the worst frame, and ms per frame. To compare two versions, run it with the program of each.
 """
 import json
 import pathlib
@@ -38,7 +38,7 @@ def number(value, scale):
 def cell(method):
     worst = method["worst"]
     return " / ".join((number(worst["overlap"], 100), number(worst["bulge"], 100), number(worst.get("pop"), 1000),
-                       number(method["mean"]["evaluate_seconds"], 1000)))
+                       number(worst.get("roughness"), 1), number(method["mean"]["evaluate_seconds"], 1000)))
 
 
 def missed(methods):

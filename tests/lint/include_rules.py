@@ -66,7 +66,6 @@ FOLDERS = (
      "core/base core/muscle core/parallel core/rig core/simd core/surface",
      "", "eigen"),
     ("core/deform/method", "core/base core/parallel core/rig core/surface", "", ""),
-    ("core/metrics", "core/base core/parallel core/rig core/surface", "", "eigen"),
     ("core/weights", "core/base core/mesh core/parallel core/rig core/surface", "", "eigen embree"),
     ("core/deform/bulge_free", "core/base core/deform/method core/rig core/simd core/surface", "", ""),
     ("core/deform/cor", "core/base core/deform/kernels core/deform/method core/parallel core/rig core/simd", "", ""),
@@ -97,6 +96,7 @@ FOLDERS = (
      "core/deform/muscle core/deform/relax core/deform/shapes core/deform/spherical_blend core/muscle "
      "core/parallel core/rig core/surface",
      "", ""),
+    ("core/metrics", "core/base core/deform/engine core/parallel core/rig core/surface", "", "eigen"),
     # The client library. The installed headers need no library but Abseil.
     ("client/lib/include/sinew", "sinew", "", ""),
     ("client/lib/codec", "core/base sinew", "grpc proto", "json openssl utfcpp"),

@@ -199,7 +199,7 @@ void AddCompare(CommandList& commands) {
   auto options = std::make_shared<Options>();
   OptionSet set = commands.Add(
       "compare",
-      "Measure a clip through several deformers: volume, thickness, distortion, jerk, pop",
+      "Measure a clip through several deformers: volume, thickness, distortion, roughness, pop",
       [options](Context& context) { return Compare(context, *options); });
   set.AddText("FILE", options->file, "Character file, .sinewrig (with --poses) or model:NAME")
       .Required();
@@ -227,6 +227,9 @@ void AddCompare(CommandList& commands) {
   edges, areas   root mean square of ln(length or area / at rest)
   flipped    area of inverted faces; "beyond lbs" leaves out faces that linear blending inverts or halves too
   crossings, overlap   pairs of faces that cross, and volume enclosed twice, where not so at rest
+  roughness  how far apart the ends of an edge are moved from where dqs puts them, over its length; "over 1" is the share of
+             such edges. Corrections of dqs have about 1 in a crease and more at ledges; of methods that blend joints in
+             another way it is also their difference from dqs
   jerk       third difference in time, in bounding-box diagonals / s^3
   pop        second difference of a vertex relative to its joint, per degree of the fastest joint, over the radius of
              the limb: a vertex that jumps has its jump; where the clip turns back at once, all skin has some

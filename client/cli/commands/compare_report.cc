@@ -39,6 +39,9 @@ nlohmann::ordered_json MetricsJson(const client::FrameMetrics& m) {
           {"flipped_beyond_linear", OrNull(m.flipped_beyond_linear)},
           {"self_intersections", OrNull(m.self_intersections)},
           {"overlap", OrNull(m.overlap)},
+          {"roughness", OrNull(m.roughness)},
+          {"roughness_999", OrNull(m.roughness_999)},
+          {"rough_fraction", OrNull(m.rough_fraction)},
           {"jerk", OrNull(m.jerk)},
           {"pop", OrNull(m.pop)},
           {"pop_999", OrNull(m.pop_999)},
@@ -60,6 +63,8 @@ std::string CompareText(const CharacterFile& character, const client::ClipData& 
                {"beyond lbs", kRight},
                {"crossings", kRight},
                {"overlap", kRight},
+               {"roughness", kRight},
+               {"over 1", kRight},
                {"jerk", kRight},
                {"pop", kRight},
                {"ms/frame", kRight}});
@@ -70,6 +75,8 @@ std::string CompareText(const CharacterFile& character, const client::ClipData& 
                Percent(worst.flipped_fraction), Percent(worst.flipped_beyond_linear),
                worst.self_intersections ? CountText(*worst.self_intersections) : "-",
                worst.overlap ? absl::StrFormat("%.3f %%", 100 * *worst.overlap) : "-",
+               worst.roughness ? absl::StrFormat("%.2f", *worst.roughness) : "-",
+               worst.rough_fraction ? absl::StrFormat("%.3f %%", 100 * *worst.rough_fraction) : "-",
                worst.jerk ? absl::StrFormat("%.4g", *worst.jerk) : "-",
                worst.pop ? absl::StrFormat("%.4f", *worst.pop) : "-",
                absl::StrFormat("%.3f", 1000 * metrics.mean.evaluate_seconds)});

@@ -40,6 +40,9 @@ FrameMetrics ToMetrics(const v1::FrameMetrics& proto) {
   }
   if (proto.has_self_intersections()) metrics.self_intersections = proto.self_intersections();
   if (proto.has_overlap()) metrics.overlap = proto.overlap();
+  if (proto.has_roughness()) metrics.roughness = proto.roughness();
+  if (proto.has_roughness_999()) metrics.roughness_999 = proto.roughness_999();
+  if (proto.has_rough_fraction()) metrics.rough_fraction = proto.rough_fraction();
   if (proto.has_jerk()) metrics.jerk = proto.jerk();
   if (proto.has_pop()) metrics.pop = proto.pop();
   if (proto.has_pop_999()) metrics.pop_999 = proto.pop_999();

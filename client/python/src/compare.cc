@@ -41,6 +41,9 @@ constexpr Metric kMetrics[] = {
     {"flipped_beyond_linear", [](const auto& m) { return m.flipped_beyond_linear; }},
     {"self_intersections", [](const auto& m) { return Number(m.self_intersections); }},
     {"overlap", [](const auto& m) { return m.overlap; }},
+    {"roughness", [](const auto& m) { return m.roughness; }},
+    {"roughness_999", [](const auto& m) { return m.roughness_999; }},
+    {"rough_fraction", [](const auto& m) { return m.rough_fraction; }},
     {"jerk", [](const auto& m) { return m.jerk; }},
     {"pop", [](const auto& m) { return m.pop; }},
     {"pop_999", [](const auto& m) { return m.pop_999; }},
@@ -111,8 +114,8 @@ void BindCompare(py::module_& module) {
 
 Returns a dict for each: "frames" has arrays (F,), "mean" and "worst" one number, of volume_ratio,
 minimum_thickness, bulge, edge_distortion, worst_edge, area_distortion, flipped_fraction,
-flipped_beyond_linear, self_intersections, overlap, jerk, pop, pop_999 and evaluate_seconds; besides them
-bind_seconds, bound_bytes and determinism_digest. Ratios are relative to the rest mesh. What is not
+flipped_beyond_linear, self_intersections, overlap, roughness, roughness_999, rough_fraction, jerk, pop,
+pop_999 and evaluate_seconds; besides them bind_seconds, bound_bytes and determinism_digest. Ratios are relative to the rest mesh. What is not
 defined for a mesh or a frame is NaN in arrays, else None. self_intersections: also measure the two
 slow ones, these and overlap.)");
 }

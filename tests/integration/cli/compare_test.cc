@@ -17,6 +17,7 @@
 namespace sinew::testing {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
@@ -60,6 +61,13 @@ TEST_F(Compare, JsonHasEveryFrameLocallyAndRemotely) {
     EXPECT_TRUE(method["frames"][3]["jerk"].is_number());
     EXPECT_NEAR(method["worst"]["volume_ratio"].get<double>(), 1, 0.2);
     EXPECT_EQ(method["worst"]["self_intersections"], 0);
+    const bool reference = method["deformer"] == "dqs";
+    for (const char* figure : {"roughness", "roughness_999"}) {
+      const double value = method["worst"][figure];
+      EXPECT_TRUE(reference ? value == 0 : value > 0.01 && value < 1) << figure << " " << value;
+    }
+    EXPECT_EQ(method["worst"]["rough_fraction"], 0);
+    EXPECT_TRUE(method["frames"][6]["roughness"].is_number());
   }
   EXPECT_EQ(report["methods"][1]["deformer"], "dqs");
   EXPECT_LT(report["methods"][0]["worst"]["volume_ratio"],
@@ -162,6 +170,7 @@ TEST_F(Compare, TableHasRowPerMethod) {
                                 "6-8", "--no-self-intersections"});
   EXPECT_EQ(table.exit_code, 0) << table.err;
   EXPECT_THAT(table.out, HasSubstr("volume"));
+  EXPECT_THAT(table.out, ContainsRegex("roughness +over 1"));
   EXPECT_THAT(table.out, HasSubstr("\nlbs "));
   EXPECT_THAT(table.out, HasSubstr("\nenhanced_ddm "));
   EXPECT_THAT(table.out, HasSubstr("3 frames"));

@@ -86,6 +86,7 @@ TEST_F(CompareTest, MeasuresEveryTargetOverAllPoses) {
       EXPECT_GT(frame.evaluate_seconds(), 0);
       EXPECT_EQ(frame.has_jerk(), i >= 3);
       EXPECT_TRUE(frame.has_self_intersections());
+      EXPECT_TRUE(frame.has_roughness());
     }
     EXPECT_GT(target.frames(7).edge_distortion(), target.frames(0).edge_distortion());
     EXPECT_EQ(target.summary().frames(), 8u);
@@ -94,6 +95,8 @@ TEST_F(CompareTest, MeasuresEveryTargetOverAllPoses) {
     EXPECT_LT(target.summary().mean().edge_distortion(),
               target.summary().worst().edge_distortion());
   }
+  EXPECT_GT(all.targets[0].summary().worst().roughness(), 0);
+  EXPECT_EQ(all.targets[1].summary().worst().roughness(), 0) << "the difference from dqs";
   EXPECT_LT(all.targets[0].summary().worst().volume_ratio(),
             all.targets[1].summary().worst().volume_ratio())
       << "linear blending loses volume";
@@ -196,7 +199,7 @@ TEST_F(CompareTest, EndsWithDeadlineAndSession) {
 
 TEST_F(CompareTest, FramesDoNotCountAsFramesOfStreams) {
   config.compute.frame_bytes = 1 << 20;
-  config.compare.bytes = 1 << 24;
+  config.compare.bytes = 1 << 25;
   Start();
   const TubeShape large{.rings = 200, .segments = 60};
   v1::CompareDeformersRequest request = RequestFor(stubs().UploadTube(large), {"lbs"}, 0);

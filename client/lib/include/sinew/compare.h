@@ -34,10 +34,16 @@ struct FrameMetrics {
                                                 // same pose neither inverts nor shrinks to half
   std::optional<std::uint64_t> self_intersections;  // pairs of faces that intersect, but not at
                                                     // rest; also absent if there are too many
-  std::optional<double> overlap;  // volume enclosed twice, but not at rest, over the rest volume
-  std::optional<double> jerk;     // rms third difference in time, bounding-box diagonals / s^3
-  std::optional<double> pop;  // largest second difference of a vertex relative to its joint, per
-                              // degree of the fastest joint, over the limb's radius
+  std::optional<double> overlap;    // volume enclosed twice, but not at rest, over the rest volume
+  std::optional<double> roughness;  // largest of an edge: how far apart its ends move from where
+                                    // `dqs` puts them, over its rest length and the pose's scale.
+                                    // Corrections of dqs: about 1 in a crease, more at ledges;
+                                    // of other methods it is also their difference from dqs
+  std::optional<double> roughness_999;   // 99.9th percentile of the same
+  std::optional<double> rough_fraction;  // fraction of the edges above 1
+  std::optional<double> jerk;  // rms third difference in time, bounding-box diagonals / s^3
+  std::optional<double> pop;   // largest second difference of a vertex relative to its joint, per
+                               // degree of the fastest joint, over the limb's radius
   std::optional<double> pop_999;  // 99.9th percentile of the same
 };
 

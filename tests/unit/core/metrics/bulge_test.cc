@@ -150,7 +150,8 @@ TEST(Bulge, SameBitsForAnyThreadCount) {
   const Rig rig = TubeRig({.rings = 101});
   const auto pose = testing::BendPose(rig, 110);
   const auto positions = Deformed(rig, "dqs", pose);
-  const auto meter = Meter::Create(rig, {}, Task());
+  Task task;
+  const auto meter = Meter::Create(rig, {}, task);
   ASSERT_TRUE(meter.ok());
   EXPECT_EQ(meter->Measure(positions, pose, Task())->bulge,
             meter->Measure(positions, pose, Task({.parallel = false}))->bulge);

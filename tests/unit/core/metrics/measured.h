@@ -29,7 +29,7 @@ inline std::vector<Vec3f> Deformed(const Rig& rig, const char* recipe_text,
 
 inline FrameMetrics Measured(const Rig& rig, std::span<const Vec3f> positions,
                              std::span<const Affine> pose, bool self_intersections = false) {
-  const Task task;
+  Task task;
   const auto meter = Meter::Create(rig, {.self_intersections = self_intersections}, task);
   EXPECT_TRUE(meter.ok()) << meter.status();
   const auto figures = meter->Measure(positions, pose, task);

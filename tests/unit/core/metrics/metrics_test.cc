@@ -206,7 +206,8 @@ TEST(Metrics, SameBitsForAnyThreadCount) {
   const Rig rig = TubeRig({.rings = 301, .around = 64});
   const auto pose = BendPose(rig, 140);
   const auto positions = Deformed(rig, "lbs", pose);
-  const Task parallel, serial({.parallel = false});
+  Task parallel;
+  const Task serial({.parallel = false});
   const auto meter = Meter::Create(rig, {.self_intersections = true}, parallel);
   ASSERT_TRUE(meter.ok());
   const FrameMetrics a = *meter->Measure(positions, pose, parallel);
@@ -221,7 +222,7 @@ TEST(Metrics, SameBitsForAnyThreadCount) {
 TEST(Metrics, Cancellable) {
   const Rig rig = TubeRig();
   std::stop_source stop;
-  const Task task({.stop = stop.get_token()});
+  Task task({.stop = stop.get_token()});
   const auto meter = Meter::Create(rig, {.self_intersections = true}, task);
   ASSERT_TRUE(meter.ok());
   stop.request_stop();
@@ -349,7 +350,8 @@ Rig Needles(std::uint32_t count) {
 TEST(SelfIntersections, AbsentOverBudgetForAnyThreadCount) {
   const Rig rig = Needles(600);
   const Surface surface = Surface::Create(rig);
-  const Task parallel, serial({.parallel = false});
+  Task parallel;
+  const Task serial({.parallel = false});
   const auto found = [&](const Budget& budget) {
     const auto a = CrossingFaces(rig, surface, surface.rest, parallel, budget);
     const auto b = CrossingFaces(rig, surface, surface.rest, serial, budget);

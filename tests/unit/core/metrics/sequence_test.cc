@@ -21,7 +21,8 @@ using ::sinew::testing::TubeRig;
 constexpr double kRadius = 0.5;  // of the tube
 
 Meter MeterOf(const Rig& rig) {
-  auto meter = Meter::Create(rig, {}, Task());
+  Task task;
+  auto meter = Meter::Create(rig, {}, task);
   EXPECT_TRUE(meter.ok()) << meter.status();
   return *std::move(meter);
 }
