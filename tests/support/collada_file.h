@@ -18,6 +18,7 @@ inline std::string ColladaText(const std::vector<double>& numbers) {
   });
 }
 
+// The params of vectors are X Y Z, further ones P3, P4 and so on.
 inline std::string ColladaSource(const std::string& id, const std::vector<double>& numbers,
                                  std::size_t width, const std::string& type = "float") {
   const std::size_t params = type == "float" ? width : 1;
@@ -26,7 +27,8 @@ inline std::string ColladaSource(const std::string& id, const std::vector<double
       ColladaText(numbers), "</float_array><technique_common><accessor source=\"#", id,
       "-a\" count=\"", numbers.size() / width, "\" stride=\"", width, "\">");
   for (std::size_t i = 0; i < params; ++i) {
-    absl::StrAppend(&out, "<param name=\"P", i, "\" type=\"", type, "\"/>");
+    const std::string name = i < 3 ? std::string(1, "XYZ"[i]) : absl::StrCat("P", i);
+    absl::StrAppend(&out, "<param name=\"", name, "\" type=\"", type, "\"/>");
   }
   return out + "</accessor></technique_common></source>\n";
 }
@@ -72,8 +74,9 @@ inline std::string ColladaAnimation(const std::string& id, const ColladaKeys& ke
                       "\"/></animation>\n");
 }
 
-// A triangle on the joints with these sids, whose inverse binds are the identity, in a scene of
-// `nodes`. `libraries`: more of the file, such as animations.
+// The triangle (0, 0, 0), (1, 0, 0), (0, 1, 0), in equal parts on the joints with these sids, whose
+// inverse binds are the identity, as is the bind shape matrix, in a scene of `nodes`. `libraries`:
+// more of the file, such as animations.
 inline std::string ColladaFile(const std::vector<std::string>& joints, const std::string& nodes,
                                const std::string& libraries,
                                const std::string& asset = "<up_axis>Y_UP</up_axis>") {
@@ -95,7 +98,8 @@ inline std::string ColladaFile(const std::vector<std::string>& joints, const std
       "<vertices id=\"v\"><input semantic=\"POSITION\" source=\"#p\"/></vertices>"
       "<triangles count=\"1\"><input semantic=\"VERTEX\" source=\"#v\" offset=\"0\"/><p>0 1 2</p>"
       "</triangles></mesh></geometry></library_geometries>"
-      "<library_controllers><controller id=\"c\"><skin source=\"#g\">",
+      "<library_controllers><controller id=\"c\"><skin source=\"#g\">"
+      "<bind_shape_matrix>1 0 0 0 0 1 0 0 0 0 1 0 0 0 0 1</bind_shape_matrix>",
       ColladaNames("j", joints), ColladaSource("b", binds, 16, "float4x4"),
       ColladaSource("w", {weight}, 1),
       "<joints><input semantic=\"JOINT\" source=\"#j\"/>"

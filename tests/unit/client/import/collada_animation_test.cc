@@ -14,6 +14,7 @@
 #include "client/import/import.h"
 #include "tests/support/collada_file.h"
 #include "tests/support/gltf_builder.h"
+#include "tests/support/linear_blend.h"
 
 namespace sinew::client {
 namespace {
@@ -101,6 +102,24 @@ TEST(ColladaClip, StepKeysHoldUntilTheNext) {
        {std::pair(0.0, 5.0), {0.49, 5.0}, {0.5, 40.0}, {0.99, 40.0}, {1.0, -20.0}, {3.0, -20.0}}) {
     ExpectNear(JointAt(scene, "b", seconds), Move(0, 2, 0) * TurnZ(10) * TurnY(20) * TurnX(angle),
                absl::StrCat(seconds));
+  }
+}
+
+// At one second A is moved by (4, 0, 0), and B, which is (0, 2, 0) above it, turned about z by 90
+// degrees. Each vertex is the mean of where the two take it.
+TEST(ColladaClip, MovesVerticesAsCalculatedByHand) {
+  const char nodes[] = R"(<node id="a" sid="A"><translate sid="t">0 0 0</translate>
+<node id="b" sid="B"><translate>0 2 0</translate><rotate sid="r">0 0 1 0</rotate></node></node>)";
+  const ImportedScene scene = Import(ColladaFile(
+      {"A", "B"}, nodes, Library({{"a/t.X", {0, 1}, {0, 4}}, {"b/r.ANGLE", {0, 1}, {0, 90}}})));
+  ASSERT_EQ(scene.rig.meshes.size(), 1u);
+  const auto clip = SampleClip(scene, 0, {.fps = 1});
+  ASSERT_TRUE(clip.ok()) << clip.status();
+  const auto posed = testing::LinearBlend(scene.rig, scene.rig.meshes[0], *clip, 1);
+  const double want[3][3] = {{4, 1, 0}, {4.5, 1.5, 0}, {3.5, 1.5, 0}};
+  ASSERT_EQ(posed.size(), 3u);
+  for (std::size_t v = 0; v < 3; ++v) {
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(posed[v][i], want[v][i], 1e-6) << v << " " << i;
   }
 }
 
