@@ -26,10 +26,6 @@
 namespace sinew::client {
 namespace {
 
-AffineD ToAffine(const aiMatrix4x4& m) {
-  return {{m.a1, m.a2, m.a3, m.a4, m.b1, m.b2, m.b3, m.b4, m.c1, m.c2, m.c3, m.c4}};
-}
-
 // Turns an Assimp scene into nodes, skeleton, meshes and clips; one use.
 class SceneReader {
  public:
@@ -72,7 +68,6 @@ class SceneReader {
       made.name = node->mName.C_Str();
       made.path = absl::StrCat("node '", made.name, "'");
       made.parent = parent;
-      made.matrix = parent < 0 ? AffineD() : ToAffine(node->mTransformation);
       repeated += node_of_name_.emplace(made.name, index).second ? 0 : 1;
       nodes_.push_back(node);
       builder_.scene->nodes.push_back(std::move(made));
