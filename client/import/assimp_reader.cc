@@ -1,6 +1,5 @@
 #include "client/import/assimp_reader.h"
 
-#include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/string_view.h>
 #include <assimp/config.h>
@@ -9,6 +8,7 @@
 #include <assimp/Importer.hpp>
 #include <cmath>
 #include <exception>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -160,19 +160,32 @@ class SceneReader {
   std::vector<std::int32_t> joint_of_node_;  // parallel to nodes_
 };
 
+// Assimp 5.2 does not find the mesh that a COLLADA morph names, and drops a skin on top of one.
+absl::Status RefuseMorphs(const ColladaDocument& document) {
+  for (pugi::xml_node element = document.root(); element; element = NextColladaElement(element)) {
+    if (std::string_view(element.name()) != "morph") continue;
+    return InvalidArgument(
+        "controller '", ShownText(element.parent().attribute("id").value()),
+        "': COLLADA files with morph targets are not supported, save it as glTF");
+  }
+  return absl::OkStatus();
+}
+
+// Refuses what Assimp reads wrongly, and rewrites what it would misunderstand.
+absl::Status PrepareForAssimp(ColladaDocument& document) {
+  SINEW_RETURN_IF_ERROR(RefuseMorphs(document));
+  return NameColladaJointsById(document);
+}
+
 absl::StatusOr<ImportedScene> ParseAndRead(const std::string& bytes, const ImportOptions& options) {
-  // Assimp 5.2 does not find the mesh that a COLLADA morph names, and drops a skin on top of one.
-  const bool morphs = absl::StrContains(bytes, "<morph");
-  const auto refused = [&](absl::string_view reason) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "COLLADA: ", reason,
-        morphs ? " (COLLADA files with morph targets are not supported: save it as glTF)" : ""));
+  const auto refused = [](absl::string_view reason) {
+    return absl::InvalidArgumentError(absl::StrCat("COLLADA: ", reason));
   };
   try {
     absl::StatusOr<ColladaDocument> document = ColladaDocument::Parse(bytes);
     if (!document.ok()) return refused(document.status().message());
-    if (const absl::Status named = NameColladaJointsById(*document); !named.ok()) {
-      return refused(named.message());
+    if (const absl::Status ready = PrepareForAssimp(*document); !ready.ok()) {
+      return refused(ready.message());
     }
     const std::string text = document->TextWithoutAnimations();
     Assimp::Importer importer;
@@ -185,16 +198,7 @@ absl::StatusOr<ImportedScene> ParseAndRead(const std::string& bytes, const Impor
       const absl::string_view reason = importer.GetErrorString();
       return refused(reason.empty() ? "cannot be parsed" : reason);
     }
-    absl::StatusOr<ImportedScene> read =
-        SceneReader(*scene, *document, options.allow_no_skin).Read();
-    if (!morphs) return read;
-    if (!read.ok()) return refused(read.status().message());
-    if (read->rig.meshes.empty()) return refused("no mesh has a skin");
-    read->problems.push_back(
-        Lost("morph targets, and meshes with a skin on top of them: COLLADA files with morph "
-             "targets are not read completely, save it as glTF",
-             "library_controllers"));
-    return read;
+    return SceneReader(*scene, *document, options.allow_no_skin).Read();
   } catch (const std::exception& e) {
     return refused(e.what());
   }
