@@ -29,6 +29,7 @@ struct ColladaChannel {
 };
 
 struct AnimatedNode {
+  pugi::xml_node element;
   std::vector<std::uint32_t> nodes;  // of the scene; several if it is instanced
   std::vector<ColladaTransform> rest;
   std::vector<ColladaChannel> channels;
@@ -236,8 +237,8 @@ class ColladaClipReader {
   absl::Status ReadClip(const ClipSource& clip) {
     ClipInfo info{.name = clip.name};
     double first = std::numeric_limits<double>::max(), last = -first;
-    std::map<pugi::xml_node, AnimatedNode> animated;
-    std::set<std::tuple<pugi::xml_node, std::size_t, std::size_t>> driven;
+    std::map<std::uint32_t, AnimatedNode> animated;  // by the first node of the scene
+    std::set<std::tuple<std::uint32_t, std::size_t, std::size_t>> driven;
     std::size_t lost = 0, blended = 0;
     for (const pugi::xml_node animation : clip.animations) {
       for (const pugi::xml_node channel : ChannelsOf(animation)) {
@@ -247,6 +248,7 @@ class ColladaClipReader {
           ++lost;
           continue;
         }
+        const std::uint32_t first_node = nodes->second.front();
         const bool moves_joints = MovesJoints(nodes->second);
         absl::StatusOr<ColladaCurve> curve = ReadCurve(channel, target);
         if (!curve.ok() && moves_joints) return ChannelError(channel, curve.status());
@@ -262,10 +264,11 @@ class ColladaClipReader {
         last = std::max(last, curve->times.back());
         if (!moves_joints) continue;
         for (const std::size_t number : target.numbers) {
-          if (driven.emplace(target.node, target.transform, number).second) continue;
+          if (driven.emplace(first_node, target.transform, number).second) continue;
           return ChannelError(channel, InvalidArgument("another channel drives the same number"));
         }
-        AnimatedNode& node = animated[target.node];
+        AnimatedNode& node = animated[first_node];
+        node.element = target.node;
         node.nodes = nodes->second;
         node.channels.push_back({target.transform, target.numbers, *std::move(curve)});
       }
@@ -288,10 +291,10 @@ class ColladaClipReader {
   }
 
   absl::Status AddClip(const ClipSource& clip, ClipInfo info, double first, double last,
-                       std::map<pugi::xml_node, AnimatedNode> animated) {
+                       std::map<std::uint32_t, AnimatedNode> animated) {
     std::vector<AnimatedNode> nodes;
-    for (auto& [element, node] : animated) {
-      SINEW_ASSIGN_OR_RETURN(node.rest, ReadColladaTransforms(element));
+    for (auto& [first_node, node] : animated) {
+      SINEW_ASSIGN_OR_RETURN(node.rest, ReadColladaTransforms(node.element));
       nodes.push_back(std::move(node));
     }
     info.start = first;

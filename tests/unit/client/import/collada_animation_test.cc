@@ -472,6 +472,20 @@ TEST(ColladaClip, NamesNodeWhoseMotionCannotBeComposed) {
               HasSubstr("node 'b' at 0.5 s: the axis of a rotation is 0"));
 }
 
+// The file has them in the other order: instances come behind children.
+TEST(ColladaClip, NamesFirstNodeOfSceneThatCannotBeComposed) {
+  const char turn[] = "<rotate sid=\"r\">1 0 0 0</rotate>";
+  const std::vector<double> over = {1, 0, 0, 90, -1, 0, 0, 90};
+  const ImportedScene scene = Import(
+      ColladaFile({"x", "y"},
+                  absl::StrCat("<node id=\"top\"><node id=\"x\">", turn,
+                               "</node><instance_node url=\"#y\"/></node>"),
+                  absl::StrCat("<library_nodes><node id=\"y\">", turn, "</node></library_nodes>",
+                               Library({{"y/r", {0, 1}, over}, {"x/r", {0, 1}, over}}))));
+  const auto sampled = SampleClip(scene, 0, {.fps = 2, .last_frame = 2});
+  EXPECT_THAT(std::string(sampled.status().message()), HasSubstr("node 'x' at 0.5 s"));
+}
+
 TEST(ColladaClip, RefusesClipsThatCannotBePlayed) {
   EXPECT_THAT(Refusal(WithClips(R"(<animation_clip id="c" start="2" end="1">
 <instance_animation url="#an0"/></animation_clip>)")),
