@@ -29,8 +29,8 @@ namespace {
 // Turns an Assimp scene into nodes, skeleton, meshes and clips; one use.
 class SceneReader {
  public:
-  SceneReader(const aiScene& source, const ColladaDocument& document, bool allow_no_skin)
-      : source_(source), document_(document), allow_no_skin_(allow_no_skin) {}
+  SceneReader(const aiScene& source, const ColladaDocument& document, const ImportOptions& options)
+      : source_(source), document_(document), options_(options) {}
 
   absl::StatusOr<ImportedScene> Read() {
     ReadUnits();
@@ -40,7 +40,7 @@ class SceneReader {
     SINEW_RETURN_IF_ERROR(PlaceColladaNodes(collada_nodes, *builder_.scene));
     SINEW_RETURN_IF_ERROR(ReadSkeleton());
     SINEW_RETURN_IF_ERROR(ReadMeshes());
-    SINEW_RETURN_IF_ERROR(AddColladaClips(document_, collada_nodes, builder_));
+    SINEW_RETURN_IF_ERROR(AddColladaClips(document_, collada_nodes, options_.clips_only, builder_));
     out_.format = "COLLADA";
     out_.keeps_file_order = false;
     return std::move(out_);
@@ -135,7 +135,7 @@ class SceneReader {
       }
       const bool has_skins = !joint_of_bone_.empty();
       const auto parts = PartsOf(n, false);
-      if (parts.empty() || (!has_skins && !allow_no_skin_)) continue;
+      if (parts.empty() || (!has_skins && !options_.allow_no_skin)) continue;
       SINEW_ASSIGN_OR_RETURN(SourceMesh mesh, ReadAssimpMesh(parts, node.path, {}, out_.problems));
       if (has_skins) {
         const auto joint = static_cast<std::uint32_t>(joint_of_node_[n]);
@@ -152,7 +152,7 @@ class SceneReader {
 
   const aiScene& source_;
   const ColladaDocument& document_;
-  const bool allow_no_skin_;
+  const ImportOptions& options_;
   SceneBuilder builder_;
   ImportedScene& out_ = builder_.out;
   std::vector<const aiNode*> nodes_;  // parallel to those of the builder
@@ -184,10 +184,14 @@ absl::StatusOr<ImportedScene> ParseAndRead(const std::string& bytes, const Impor
   try {
     absl::StatusOr<ColladaDocument> document = ColladaDocument::Parse(bytes);
     if (!document.ok()) return refused(document.status().message());
-    if (const absl::Status ready = PrepareForAssimp(*document); !ready.ok()) {
+    // Assimp gives up on animations that it does not know.
+    std::vector<const char*> left_out = {"library_animations", "library_animation_clips"};
+    if (options.clips_only) {
+      left_out.insert(left_out.end(), {"library_geometries", "library_controllers"});
+    } else if (const absl::Status ready = PrepareForAssimp(*document); !ready.ok()) {
       return refused(ready.message());
     }
-    const std::string text = document->TextWithoutAnimations();
+    const std::string text = document->TextWithout(left_out);
     Assimp::Importer importer;
     // Empty clusters are joints like others.
     importer.SetPropertyBool(AI_CONFIG_IMPORT_REMOVE_EMPTY_BONES, false);
@@ -198,7 +202,7 @@ absl::StatusOr<ImportedScene> ParseAndRead(const std::string& bytes, const Impor
       const absl::string_view reason = importer.GetErrorString();
       return refused(reason.empty() ? "cannot be parsed" : reason);
     }
-    return SceneReader(*scene, *document, options.allow_no_skin).Read();
+    return SceneReader(*scene, *document, options).Read();
   } catch (const std::exception& e) {
     return refused(e.what());
   }

@@ -186,11 +186,11 @@ pugi::xml_node ColladaDocument::Follow(std::string_view uri, pugi::xml_node scop
   return first;
 }
 
-std::string ColladaDocument::TextWithoutAnimations() const {
+std::string ColladaDocument::TextWithout(std::span<const char* const> libraries) const {
   pugi::xml_document copy;
   copy.reset(*document_);
   pugi::xml_node root = copy.child("COLLADA");
-  for (const char* library : {"library_animations", "library_animation_clips"}) {
+  for (const char* library : libraries) {
     while (root.remove_child(library)) {
     }
   }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 #include <pugixml.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -30,8 +31,8 @@ class ColladaDocument {
   // Finds children of `scope` first: some exporters repeat ids in every animation.
   pugi::xml_node Follow(std::string_view uri, pugi::xml_node scope) const;
 
-  // The file for Assimp, which gives up on animations that it does not know.
-  std::string TextWithoutAnimations() const;
+  // The file without the elements of these names at its top.
+  std::string TextWithout(std::span<const char* const> libraries) const;
 
  private:
   std::unique_ptr<pugi::xml_document> document_;

@@ -151,8 +151,9 @@ std::vector<Entry> ColladaEntries() {
   add("clips in other files", "read", [] {
     const testing::ColladaKeys keys{"a/t.X", {0, 1}, {0, 8}};
     return ClipOf(".dae",
-                  Collada(kTranslate, "<library_animations>" + ColladaAnimation("m", keys) +
-                                          "</library_animations>"),
+                  testing::ColladaNodes(absl::StrCat("<node id=\"a\">", kTranslate, "</node>"),
+                                        "<library_animations>" + ColladaAnimation("m", keys) +
+                                            "</library_animations>"),
                   Collada(kTranslate));
   });
   return out;
