@@ -29,8 +29,11 @@ namespace {
 // Turns an Assimp scene into nodes, skeleton, meshes and clips; one use.
 class SceneReader {
  public:
-  SceneReader(const aiScene& source, const ColladaDocument& document, const ImportOptions& options)
-      : source_(source), document_(document), options_(options) {}
+  SceneReader(const aiScene& source, const ColladaDocument& document, const ImportOptions& options,
+              std::vector<Problem> problems)
+      : source_(source), document_(document), options_(options) {
+    out_.problems = std::move(problems);
+  }
 
   absl::StatusOr<ImportedScene> Read() {
     ReadUnits();
@@ -172,9 +175,9 @@ absl::Status RefuseMorphs(const ColladaDocument& document) {
 }
 
 // Refuses what Assimp reads wrongly, and rewrites what it would misunderstand.
-absl::Status PrepareForAssimp(ColladaDocument& document) {
+absl::Status PrepareForAssimp(ColladaDocument& document, std::vector<Problem>& problems) {
   SINEW_RETURN_IF_ERROR(RefuseMorphs(document));
-  return NameColladaJointsById(document);
+  return PrepareColladaSkins(document, problems);
 }
 
 absl::StatusOr<ImportedScene> ParseAndRead(const std::string& bytes, const ImportOptions& options) {
@@ -184,11 +187,12 @@ absl::StatusOr<ImportedScene> ParseAndRead(const std::string& bytes, const Impor
   try {
     absl::StatusOr<ColladaDocument> document = ColladaDocument::Parse(bytes);
     if (!document.ok()) return refused(document.status().message());
+    std::vector<Problem> problems;
     // Assimp gives up on animations that it does not know.
     std::vector<const char*> left_out = {"library_animations", "library_animation_clips"};
     if (options.clips_only) {
       left_out.insert(left_out.end(), {"library_geometries", "library_controllers"});
-    } else if (const absl::Status ready = PrepareForAssimp(*document); !ready.ok()) {
+    } else if (const absl::Status ready = PrepareForAssimp(*document, problems); !ready.ok()) {
       return refused(ready.message());
     }
     const std::string text = document->TextWithout(left_out);
@@ -202,7 +206,7 @@ absl::StatusOr<ImportedScene> ParseAndRead(const std::string& bytes, const Impor
       const absl::string_view reason = importer.GetErrorString();
       return refused(reason.empty() ? "cannot be parsed" : reason);
     }
-    return SceneReader(*scene, *document, options).Read();
+    return SceneReader(*scene, *document, options, std::move(problems)).Read();
   } catch (const std::exception& e) {
     return refused(e.what());
   }
