@@ -17,6 +17,7 @@
 #include "client/import/assimp_mesh.h"
 #include "client/import/collada_animation.h"
 #include "client/import/collada_document.h"
+#include "client/import/collada_mesh.h"
 #include "client/import/collada_nodes.h"
 #include "client/import/collada_skin.h"
 #include "client/import/rigid_mesh.h"
@@ -177,6 +178,7 @@ absl::Status RefuseMorphs(const ColladaDocument& document) {
 // Refuses what Assimp reads wrongly, and rewrites what it would misunderstand.
 absl::Status PrepareForAssimp(ColladaDocument& document, std::vector<Problem>& problems) {
   SINEW_RETURN_IF_ERROR(RefuseMorphs(document));
+  SINEW_RETURN_IF_ERROR(PrepareColladaMeshes(document));
   return PrepareColladaSkins(document, problems);
 }
 

@@ -239,6 +239,17 @@ absl::StatusOr<std::vector<double>> ParseColladaNumbers(pugi::xml_node element) 
   return numbers;
 }
 
+absl::StatusOr<std::vector<std::int64_t>> ParseColladaIntegers(pugi::xml_node element) {
+  const std::string text = TextOf(element);
+  std::vector<std::int64_t> numbers;
+  for (const absl::string_view word : Words(text)) {
+    if (absl::SimpleAtoi(word, &numbers.emplace_back())) continue;
+    return InvalidArgument("'", ShownText(StdView(word)), "' in <", element.name(),
+                           ">, need whole numbers");
+  }
+  return numbers;
+}
+
 absl::StatusOr<ColladaAccessor> ReadColladaAccessor(const ColladaDocument& document,
                                                     pugi::xml_node source) {
   absl::StatusOr<ColladaAccessor> accessor = ForAssimp(document, source);

@@ -4,6 +4,7 @@
 #include <absl/status/statusor.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <pugixml.hpp>
 #include <span>
@@ -80,6 +81,9 @@ std::vector<std::string> ColladaWords(pugi::xml_node element);
 
 // The finite numbers in the text of an element. kInvalidArgument: something else is there.
 absl::StatusOr<std::vector<double>> ParseColladaNumbers(pugi::xml_node element);
+
+// The whole numbers in the text of an element. kInvalidArgument: something else is there.
+absl::StatusOr<std::vector<std::int64_t>> ParseColladaIntegers(pugi::xml_node element);
 
 // Replaces the text of an element. Elements in it stay.
 void SetColladaText(pugi::xml_node element, const std::string& text);

@@ -1,7 +1,6 @@
 #include "client/import/collada_skin.h"
 
 #include <absl/status/statusor.h>
-#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
@@ -55,17 +54,6 @@ std::vector<std::string> IdsOf(std::vector<std::string> names, const Elements& n
     if (!id.empty() && id.find_first_of(" \t\r\n") == std::string::npos) name = id;
   }
   return names;
-}
-
-absl::StatusOr<std::vector<std::int64_t>> ReadIntegers(pugi::xml_node element) {
-  std::vector<std::int64_t> numbers;
-  for (const std::string& word : ColladaWords(element)) {
-    if (!absl::SimpleAtoi(word, &numbers.emplace_back())) {
-      return InvalidArgument("'", ShownText(word), "' in <", element.name(),
-                             ">, need whole numbers");
-    }
-  }
-  return numbers;
 }
 
 absl::Status CheckMatrix(const std::string& what, const double* numbers) {
@@ -217,8 +205,8 @@ class SkinPreparer {
     if (!out.joint || !out.weight || !out.counts_element || !out.indices_element) {
       return InvalidArgument("<vertex_weights>: need JOINT, WEIGHT, <vcount> and <v>");
     }
-    SINEW_ASSIGN_OR_RETURN(out.counts, ReadIntegers(out.counts_element));
-    SINEW_ASSIGN_OR_RETURN(out.indices, ReadIntegers(out.indices_element));
+    SINEW_ASSIGN_OR_RETURN(out.counts, ParseColladaIntegers(out.counts_element));
+    SINEW_ASSIGN_OR_RETURN(out.indices, ParseColladaIntegers(out.indices_element));
     for (const pugi::xml_node input : out.element.children("input")) {
       out.stride = std::max(out.stride, OffsetOf(input) + 1);
     }

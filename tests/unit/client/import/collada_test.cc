@@ -254,7 +254,7 @@ TEST(ColladaImport, RefusesFalseCounts) {
   };
   for (const auto& [right, wrong, message] :
        {Case{"count=\"12\"", "count=\"2000000000\"", "COLLADA: "},
-        Case{"polylist count=\"2\"", "polylist count=\"-2\"", "no mesh has a skin"},
+        Case{"polylist count=\"2\"", "polylist count=\"-2\"", "<polylist>: count '-2'"},
         Case{"offset=\"0\"", "offset=\"4294967295\"", "COLLADA: "}}) {
     EXPECT_THAT(MessageFor(absl::StrReplaceAll(kDae, {{right, wrong}})), HasSubstr(message));
   }
