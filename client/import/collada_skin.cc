@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -66,6 +67,36 @@ std::size_t OffsetOf(pugi::xml_node input) {
   return input.attribute("offset").as_uint();
 }
 
+bool IsArray(pugi::xml_node element) {
+  const std::string_view name = element.name();
+  return name == "float_array" || name == "Name_array" || name == "IDREF_array";
+}
+
+// Ids that several sources of the file, or several arrays, have. Assimp takes the last for all
+// skins.
+struct RepeatedIds {
+  std::unordered_set<std::string_view> sources{}, arrays{};
+};
+
+RepeatedIds FindRepeatedIds(const ColladaDocument& document) {
+  RepeatedIds known, repeated;
+  const auto note = [](std::string_view id, std::unordered_set<std::string_view>& all,
+                       std::unordered_set<std::string_view>& twice) {
+    if (!id.empty() && !all.insert(id).second) twice.insert(id);
+  };
+  for (const char* library : {"library_geometries", "library_controllers"}) {
+    for (const pugi::xml_node each : document.root().children(library)) {
+      each.find_node([&](pugi::xml_node element) {
+        const std::string_view id = element.attribute("id").value();
+        if (std::string_view(element.name()) == "source") note(id, known.sources, repeated.sources);
+        if (IsArray(element)) note(id, known.arrays, repeated.arrays);
+        return false;
+      });
+    }
+  }
+  return repeated;
+}
+
 // A <vertex_weights>: counts[v] influences of vertex v, each of `stride` indices.
 struct VertexWeights {
   pugi::xml_node element, joint, weight, counts_element, indices_element;
@@ -92,8 +123,9 @@ class SkinPreparer {
   // `instance`: an <instance_controller> of this skin.
   absl::Status NameJoints(pugi::xml_node instance) { return Placed(NameJointsById(instance)); }
 
-  absl::Status Rewrite(const Elements& geometries, std::vector<Problem>& problems) {
-    return Placed(RewriteAll(geometries, problems));
+  absl::Status Rewrite(const Elements& geometries, const RepeatedIds& repeated,
+                       std::vector<Problem>& problems) {
+    return Placed(RewriteAll(geometries, repeated, problems));
   }
 
  private:
@@ -125,7 +157,26 @@ class SkinPreparer {
     return absl::OkStatus();
   }
 
-  absl::Status RewriteAll(const Elements& geometries, std::vector<Problem>& problems) {
+  absl::Status CheckOwnIds(const RepeatedIds& repeated) const {
+    for (const pugi::xml_node source :
+         {Source("joints", "JOINT"), Source("joints", "INV_BIND_MATRIX"),
+          Source("vertex_weights", "WEIGHT")}) {
+      const std::string_view id = source.attribute("id").value();
+      bool found = repeated.sources.contains(id);
+      for (const pugi::xml_node child : source.children()) {
+        found =
+            found || (IsArray(child) && repeated.arrays.contains(child.attribute("id").value()));
+      }
+      if (!found) continue;
+      return InvalidArgument("source '", ShownText(id),
+                             "': it or its array has the id of another, need ids of their own");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status RewriteAll(const Elements& geometries, const RepeatedIds& repeated,
+                          std::vector<Problem>& problems) {
+    SINEW_RETURN_IF_ERROR(CheckOwnIds(repeated));
     SetColladaText(joints_.array, absl::StrJoin(names_, " "));
     for (const pugi::xml_node element : {joints_.array, joints_.element}) {
       SetAttribute(element, "count", names_.size());
@@ -305,7 +356,9 @@ absl::Status PrepareColladaSkins(ColladaDocument& document, std::vector<Problem>
     if (is_new) skins.emplace_back(document, controller->second.child("skin"));
     SINEW_RETURN_IF_ERROR(skins[index->second].NameJoints(element));
   }
-  for (SkinPreparer& skin : skins) SINEW_RETURN_IF_ERROR(skin.Rewrite(geometries, problems));
+  const RepeatedIds repeated = FindRepeatedIds(document);
+  for (SkinPreparer& skin : skins)
+    SINEW_RETURN_IF_ERROR(skin.Rewrite(geometries, repeated, problems));
   return absl::OkStatus();
 }
 

@@ -174,6 +174,25 @@ TEST(ColladaSkin, NodesMayHaveTheIdsOfOtherElements) {
   EXPECT_THAT(Rest(Import({{kBindShape, ""}, {"<node id=\"mesh\"", "<node id=\"g\""}})), kHalfWay);
 }
 
+// Two skins whose weights are called "w": Assimp takes those of the second for both.
+TEST(ColladaSkin, RefusesSourcesOfOneId) {
+  const std::string file = File();
+  const std::size_t begin = file.find("<controller"), end = file.find("</library_controllers>");
+  const auto second = [&](const std::vector<std::string>& ids) {
+    std::string skin = file.substr(begin, end - begin);
+    for (const std::string& id : ids) {
+      skin = absl::StrReplaceAll(
+          skin, {{"\"" + id + "\"", "\"" + id + "2\""}, {"\"#" + id + "\"", "\"#" + id + "2\""}});
+    }
+    return Edits{{"</library_controllers>", skin + "</library_controllers>"}};
+  };
+  EXPECT_TRUE(Import(second({"c", "j", "j-a", "b", "b-a", "w", "w-a"})).ok());
+  EXPECT_THAT(Refusal(second({"c", "j", "j-a", "b", "b-a"})),
+              HasSubstr("controller 'c': source 'w': it or its array has the id of another"));
+  EXPECT_THAT(Refusal(second({"c", "j", "j-a", "b", "w", "w-a"})),
+              HasSubstr("source 'b': it or its array"));
+}
+
 TEST(ColladaSkin, RefusesMissingGeometry) {
   EXPECT_THAT(Refusal({{"<skin source=\"#g\">", "<skin source=\"#gone\">"}}),
               HasSubstr("controller 'c': no geometry '#gone' in the file"));
