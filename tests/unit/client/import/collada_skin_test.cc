@@ -74,6 +74,16 @@ TEST(ColladaSkin, BindShapeComesBeforeTheBind) {
               ElementsAre(Point{10, 2, 5}, Point{12, 2, 5}, Point{10, 4, 5}));
 }
 
+TEST(ColladaSkin, WarnsOfSingularBinds) {
+  const auto scene = Import(
+      {{kBindShape, "<bind_shape_matrix>0 0 0 0 0 1 0 0 0 0 1 0 0 0 0 1</bind_shape_matrix>"}});
+  ASSERT_TRUE(scene.ok()) << scene.status();
+  EXPECT_THAT(scene->problems,
+              Contains(AllOf(Field(&Problem::severity, Severity::kWarning),
+                             Field(&Problem::message,
+                                   HasSubstr("2 joints have a singular inverse bind matrix")))));
+}
+
 TEST(ColladaSkin, RefusesMatricesThatAreNotAffine) {
   EXPECT_THAT(Refusal({{kBindShape, "<bind_shape_matrix>1 0 0</bind_shape_matrix>"}}),
               AllOf(HasSubstr("controller 'c'"), HasSubstr("of 3 numbers, need 16")));
