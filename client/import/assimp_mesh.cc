@@ -32,20 +32,16 @@ class MeshReader {
 
   absl::StatusOr<SourceMesh> Read(const std::vector<const aiMesh*>& parts,
                                   std::vector<Problem>& problems) {
-    bool normals = false, uneven = false;
+    bool normals = false;
     for (const aiMesh* part : parts) {
       SINEW_RETURN_IF_ERROR(Add(*part));
       normals |= part->mNormals != nullptr;
-      uneven |= part->mNumAnimMeshes != parts.front()->mNumAnimMeshes;
     }
     Mesh& mesh = out_.mesh;
     if (mesh.face_sizes.empty()) return InvalidArgument(path_, ": the mesh has no faces");
     if (skinned()) collector_.Report(problems);
     if (small_faces_ > 0) {
       problems.push_back(Lost(absl::StrCat(small_faces_, " points and lines"), path_));
-    }
-    if (uneven) {
-      problems.push_back({Severity::kWarning, "parts differ in their morph targets", path_});
     }
     if (normals) {
       problems.push_back({Severity::kInfo,
@@ -68,7 +64,6 @@ class MeshReader {
     if (part.mVertices == nullptr) return InvalidArgument(path_, ": a mesh without positions");
     Influences influences(part.mNumVertices);
     SINEW_RETURN_IF_ERROR(AddBones(part, influences));
-    SINEW_RETURN_IF_ERROR(AddTargets(part));
     for (unsigned f = 0; f < part.mNumFaces; ++f) {
       if (part.mFaces[f].mNumIndices < 3) {
         ++small_faces_;
@@ -104,20 +99,6 @@ class MeshReader {
         }
         influences[weight.mVertexId].push_back({slot->second, weight.mWeight});
       }
-    }
-    return absl::OkStatus();
-  }
-
-  absl::Status AddTargets(const aiMesh& part) {
-    for (unsigned t = 0; t < part.mNumAnimMeshes; ++t) {
-      const aiAnimMesh& target = *part.mAnimMeshes[t];
-      if (target.mVertices != nullptr && target.mNumVertices != part.mNumVertices) {
-        return InvalidArgument(path_, ": morph target ", t, " has ", target.mNumVertices,
-                               " vertices, the mesh has ", part.mNumVertices);
-      }
-      if (t < out_.targets.size()) continue;
-      out_.targets.push_back({.name = target.mName.C_Str(),
-                              .offsets = std::vector<float>(out_.mesh.positions.size())});
     }
     return absl::OkStatus();
   }
@@ -159,11 +140,6 @@ class MeshReader {
     AppendBytes(nth, key);
     const aiVector3D& p = part.mVertices[corner];
     AppendNumbers({p.x, p.y, p.z}, key);
-    for (unsigned t = 0; t < part.mNumAnimMeshes; ++t) {
-      if (part.mAnimMeshes[t]->mVertices == nullptr) continue;
-      const aiVector3D& q = part.mAnimMeshes[t]->mVertices[corner];
-      AppendNumbers({q.x, q.y, q.z}, key);
-    }
     for (const Influence& influence : influences) {
       AppendBytes(influence.joint, key);
       AppendBytes(influence.weight, key);
@@ -179,12 +155,6 @@ class MeshReader {
     if (!is_new) return found->second;
     const aiVector3D& p = part.mVertices[corner];
     out_.mesh.positions.insert(out_.mesh.positions.end(), {p.x, p.y, p.z});
-    for (unsigned t = 0; t < out_.targets.size(); ++t) {
-      const bool moves = t < part.mNumAnimMeshes && part.mAnimMeshes[t]->mVertices != nullptr;
-      const aiVector3D d = moves ? part.mAnimMeshes[t]->mVertices[corner] - p : aiVector3D();
-      std::vector<float>& offsets = out_.targets[t].offsets;
-      offsets.insert(offsets.end(), {d.x, d.y, d.z});
-    }
     if (skinned()) {
       SINEW_RETURN_IF_ERROR(collector_.Add(influences, next));
     }

@@ -1,7 +1,8 @@
 // assimp_mesh.h - a rig mesh from the Assimp meshes of one node, welded to control points.
 //
-// Assimp hands out one vertex per face corner. Corners of equal position, influences and morph
-// offsets were one control point, or points that never part; within a face they stay apart.
+// Assimp hands out one vertex per face corner. Corners of equal position and influences were one
+// control point, or points that never part; within a face they stay apart. Morph targets do not
+// come: files with some are refused.
 #pragma once
 
 #include <absl/status/statusor.h>

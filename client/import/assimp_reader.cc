@@ -1,6 +1,5 @@
 #include "client/import/assimp_reader.h"
 
-#include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/string_view.h>
 #include <assimp/config.h>
@@ -9,6 +8,7 @@
 #include <assimp/Importer.hpp>
 #include <cmath>
 #include <exception>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -17,6 +17,7 @@
 #include "client/import/assimp_mesh.h"
 #include "client/import/collada_animation.h"
 #include "client/import/collada_document.h"
+#include "client/import/collada_mesh.h"
 #include "client/import/collada_nodes.h"
 #include "client/import/collada_skin.h"
 #include "client/import/rigid_mesh.h"
@@ -26,15 +27,14 @@
 namespace sinew::client {
 namespace {
 
-AffineD ToAffine(const aiMatrix4x4& m) {
-  return {{m.a1, m.a2, m.a3, m.a4, m.b1, m.b2, m.b3, m.b4, m.c1, m.c2, m.c3, m.c4}};
-}
-
 // Turns an Assimp scene into nodes, skeleton, meshes and clips; one use.
 class SceneReader {
  public:
-  SceneReader(const aiScene& source, const ColladaDocument& document, bool allow_no_skin)
-      : source_(source), document_(document), allow_no_skin_(allow_no_skin) {}
+  SceneReader(const aiScene& source, const ColladaDocument& document, const ImportOptions& options,
+              std::vector<Problem> problems)
+      : source_(source), document_(document), options_(options) {
+    out_.problems = std::move(problems);
+  }
 
   absl::StatusOr<ImportedScene> Read() {
     ReadUnits();
@@ -44,7 +44,7 @@ class SceneReader {
     SINEW_RETURN_IF_ERROR(PlaceColladaNodes(collada_nodes, *builder_.scene));
     SINEW_RETURN_IF_ERROR(ReadSkeleton());
     SINEW_RETURN_IF_ERROR(ReadMeshes());
-    SINEW_RETURN_IF_ERROR(AddColladaClips(document_, collada_nodes, builder_));
+    SINEW_RETURN_IF_ERROR(AddColladaClips(document_, collada_nodes, options_.clips_only, builder_));
     out_.format = "COLLADA";
     out_.keeps_file_order = false;
     return std::move(out_);
@@ -72,7 +72,6 @@ class SceneReader {
       made.name = node->mName.C_Str();
       made.path = absl::StrCat("node '", made.name, "'");
       made.parent = parent;
-      made.matrix = parent < 0 ? AffineD() : ToAffine(node->mTransformation);
       repeated += node_of_name_.emplace(made.name, index).second ? 0 : 1;
       nodes_.push_back(node);
       builder_.scene->nodes.push_back(std::move(made));
@@ -140,7 +139,7 @@ class SceneReader {
       }
       const bool has_skins = !joint_of_bone_.empty();
       const auto parts = PartsOf(n, false);
-      if (parts.empty() || (!has_skins && !allow_no_skin_)) continue;
+      if (parts.empty() || (!has_skins && !options_.allow_no_skin)) continue;
       SINEW_ASSIGN_OR_RETURN(SourceMesh mesh, ReadAssimpMesh(parts, node.path, {}, out_.problems));
       if (has_skins) {
         const auto joint = static_cast<std::uint32_t>(joint_of_node_[n]);
@@ -157,7 +156,7 @@ class SceneReader {
 
   const aiScene& source_;
   const ColladaDocument& document_;
-  const bool allow_no_skin_;
+  const ImportOptions& options_;
   SceneBuilder builder_;
   ImportedScene& out_ = builder_.out;
   std::vector<const aiNode*> nodes_;  // parallel to those of the builder
@@ -165,21 +164,40 @@ class SceneReader {
   std::vector<std::int32_t> joint_of_node_;  // parallel to nodes_
 };
 
+// Assimp 5.2 does not find the mesh that a COLLADA morph names, and drops a skin on top of one.
+absl::Status RefuseMorphs(const ColladaDocument& document) {
+  for (pugi::xml_node element = document.root(); element; element = NextColladaElement(element)) {
+    if (std::string_view(element.name()) != "morph") continue;
+    return InvalidArgument(
+        "controller '", ShownText(element.parent().attribute("id").value()),
+        "': COLLADA files with morph targets are not supported, save it as glTF");
+  }
+  return absl::OkStatus();
+}
+
+// Refuses what Assimp reads wrongly, and rewrites what it would misunderstand.
+absl::Status PrepareForAssimp(ColladaDocument& document, std::vector<Problem>& problems) {
+  SINEW_RETURN_IF_ERROR(RefuseMorphs(document));
+  SINEW_RETURN_IF_ERROR(PrepareColladaMeshes(document));
+  return PrepareColladaSkins(document, problems);
+}
+
 absl::StatusOr<ImportedScene> ParseAndRead(const std::string& bytes, const ImportOptions& options) {
-  // Assimp 5.2 does not find the mesh that a COLLADA morph names, and drops a skin on top of one.
-  const bool morphs = absl::StrContains(bytes, "<morph");
-  const auto refused = [&](absl::string_view reason) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "COLLADA: ", reason,
-        morphs ? " (COLLADA files with morph targets are not supported: save it as glTF)" : ""));
+  const auto refused = [](absl::string_view reason) {
+    return absl::InvalidArgumentError(absl::StrCat("COLLADA: ", reason));
   };
   try {
     absl::StatusOr<ColladaDocument> document = ColladaDocument::Parse(bytes);
     if (!document.ok()) return refused(document.status().message());
-    if (const absl::Status named = NameColladaJointsById(*document); !named.ok()) {
-      return refused(named.message());
+    std::vector<Problem> problems;
+    // Assimp gives up on animations that it does not know.
+    std::vector<const char*> left_out = {"library_animations", "library_animation_clips"};
+    if (options.clips_only) {
+      left_out.insert(left_out.end(), {"library_geometries", "library_controllers"});
+    } else if (const absl::Status ready = PrepareForAssimp(*document, problems); !ready.ok()) {
+      return refused(ready.message());
     }
-    const std::string text = document->TextWithoutAnimations();
+    const std::string text = document->TextWithout(left_out);
     Assimp::Importer importer;
     // Empty clusters are joints like others.
     importer.SetPropertyBool(AI_CONFIG_IMPORT_REMOVE_EMPTY_BONES, false);
@@ -190,16 +208,7 @@ absl::StatusOr<ImportedScene> ParseAndRead(const std::string& bytes, const Impor
       const absl::string_view reason = importer.GetErrorString();
       return refused(reason.empty() ? "cannot be parsed" : reason);
     }
-    absl::StatusOr<ImportedScene> read =
-        SceneReader(*scene, *document, options.allow_no_skin).Read();
-    if (!morphs) return read;
-    if (!read.ok()) return refused(read.status().message());
-    if (read->rig.meshes.empty()) return refused("no mesh has a skin");
-    read->problems.push_back(
-        Lost("morph targets, and meshes with a skin on top of them: COLLADA files with morph "
-             "targets are not read completely, save it as glTF",
-             "library_controllers"));
-    return read;
+    return SceneReader(*scene, *document, options, std::move(problems)).Read();
   } catch (const std::exception& e) {
     return refused(e.what());
   }

@@ -22,6 +22,9 @@
 namespace sinew::client {
 namespace {
 
+// What AddClips takes as a problem of a clip.
+constexpr char kAnimationsPath[] = "animations";
+
 struct ColladaChannel {
   std::size_t transform = 0;
   std::vector<std::size_t> numbers;  // [curve.width]
@@ -29,6 +32,7 @@ struct ColladaChannel {
 };
 
 struct AnimatedNode {
+  pugi::xml_node element;
   std::vector<std::uint32_t> nodes;  // of the scene; several if it is instanced
   std::vector<ColladaTransform> rest;
   std::vector<ColladaChannel> channels;
@@ -82,7 +86,7 @@ struct ClipSource {
 };
 
 std::string ClipPath(pugi::xml_node element) {
-  return absl::StrCat(element.name(), " '", ShownText(NameOf(element)), "'");
+  return absl::StrCat(kAnimationsPath, ": ", element.name(), " '", ShownText(NameOf(element)), "'");
 }
 
 absl::Status ChannelError(pugi::xml_node channel, const absl::Status& status) {
@@ -107,15 +111,15 @@ std::vector<pugi::xml_node> ChannelsOf(pugi::xml_node animation) {
 class ColladaClipReader {
  public:
   ColladaClipReader(const ColladaDocument& document, const std::vector<ColladaNode>& nodes,
-                    SceneBuilder& builder)
+                    bool every_node, SceneBuilder& builder)
       : document_(document), builder_(builder) {
     for (std::uint32_t n = 0; n < nodes.size(); ++n) nodes_of_[nodes[n].element].push_back(n);
-    moves_joints_.resize(nodes.size(), false);
+    in_clip_.resize(nodes.size(), every_node);
     for (const std::uint32_t joint : builder.scene->joint_nodes) {
       for (auto n = static_cast<std::int32_t>(joint);
-           n >= 0 && !moves_joints_[static_cast<std::size_t>(n)];
+           n >= 0 && !in_clip_[static_cast<std::size_t>(n)];
            n = nodes[static_cast<std::size_t>(n)].parent) {
-        moves_joints_[static_cast<std::size_t>(n)] = true;
+        in_clip_[static_cast<std::size_t>(n)] = true;
       }
     }
     for (const pugi::xml_node library : document.root().children("library_animations")) {
@@ -142,8 +146,7 @@ class ColladaClipReader {
     if (!clips.empty()) {
       ReportUnplayed(clips);
     } else if (!AnyNumberTwice()) {
-      clips.push_back(
-          {.name = "animation", .path = "library_animations", .animations = animations_});
+      clips.push_back({.name = "animation", .path = kAnimationsPath, .animations = animations_});
     } else {
       for (const pugi::xml_node animation : animations_) {
         clips.push_back(
@@ -192,7 +195,7 @@ class ColladaClipReader {
     }
     if (lost == 0) return;
     builder_.out.problems.push_back(
-        Lost(absl::StrCat(lost, " channels that no animation clip plays"), "library_animations"));
+        Lost(absl::StrCat(lost, " channels that no animation clip plays"), kAnimationsPath));
   }
 
   // Whether two animations at the top drive the same number, so that they cannot run together.
@@ -229,15 +232,15 @@ class ColladaClipReader {
                            target.numbers.size());
   }
 
-  bool MovesJoints(const std::vector<std::uint32_t>& nodes) const {
-    return std::ranges::any_of(nodes, [&](std::uint32_t n) { return moves_joints_[n]; });
+  bool IsInClip(const std::vector<std::uint32_t>& nodes) const {
+    return std::ranges::any_of(nodes, [&](std::uint32_t n) { return in_clip_[n]; });
   }
 
   absl::Status ReadClip(const ClipSource& clip) {
     ClipInfo info{.name = clip.name};
     double first = std::numeric_limits<double>::max(), last = -first;
-    std::map<pugi::xml_node, AnimatedNode> animated;
-    std::set<std::tuple<pugi::xml_node, std::size_t, std::size_t>> driven;
+    std::map<std::uint32_t, AnimatedNode> animated;  // by the first node of the scene
+    std::set<std::tuple<std::uint32_t, std::size_t, std::size_t>> driven;
     std::size_t lost = 0, blended = 0;
     for (const pugi::xml_node animation : clip.animations) {
       for (const pugi::xml_node channel : ChannelsOf(animation)) {
@@ -247,9 +250,10 @@ class ColladaClipReader {
           ++lost;
           continue;
         }
-        const bool moves_joints = MovesJoints(nodes->second);
+        const std::uint32_t first_node = nodes->second.front();
+        const bool in_clip = IsInClip(nodes->second);
         absl::StatusOr<ColladaCurve> curve = ReadCurve(channel, target);
-        if (!curve.ok() && moves_joints) return ChannelError(channel, curve.status());
+        if (!curve.ok() && in_clip) return ChannelError(channel, curve.status());
         if (!curve.ok()) {
           ++lost;
           continue;
@@ -260,12 +264,13 @@ class ColladaClipReader {
         info.keys = std::max(info.keys, curve->times.size());
         first = std::min(first, curve->times.front());
         last = std::max(last, curve->times.back());
-        if (!moves_joints) continue;
+        if (!in_clip) continue;
         for (const std::size_t number : target.numbers) {
-          if (driven.emplace(target.node, target.transform, number).second) continue;
+          if (driven.emplace(first_node, target.transform, number).second) continue;
           return ChannelError(channel, InvalidArgument("another channel drives the same number"));
         }
-        AnimatedNode& node = animated[target.node];
+        AnimatedNode& node = animated[first_node];
+        node.element = target.node;
         node.nodes = nodes->second;
         node.channels.push_back({target.transform, target.numbers, *std::move(curve)});
       }
@@ -288,10 +293,10 @@ class ColladaClipReader {
   }
 
   absl::Status AddClip(const ClipSource& clip, ClipInfo info, double first, double last,
-                       std::map<pugi::xml_node, AnimatedNode> animated) {
+                       std::map<std::uint32_t, AnimatedNode> animated) {
     std::vector<AnimatedNode> nodes;
-    for (auto& [element, node] : animated) {
-      SINEW_ASSIGN_OR_RETURN(node.rest, ReadColladaTransforms(element));
+    for (auto& [first_node, node] : animated) {
+      SINEW_ASSIGN_OR_RETURN(node.rest, ReadColladaTransforms(node.element));
       nodes.push_back(std::move(node));
     }
     info.start = first;
@@ -315,7 +320,7 @@ class ColladaClipReader {
   SceneBuilder& builder_;
   std::vector<pugi::xml_node> animations_;                         // at the top of the libraries
   std::map<pugi::xml_node, std::vector<std::uint32_t>> nodes_of_;  // of the scene, by element
-  std::vector<bool> moves_joints_;  // [nodes] is a joint, or above one
+  std::vector<bool> in_clip_;                                      // [nodes] its channels count
 };
 
 }  // namespace
@@ -347,8 +352,8 @@ absl::Status PlaceColladaNodes(const std::vector<ColladaNode>& nodes, AnimatedSc
 }
 
 absl::Status AddColladaClips(const ColladaDocument& document, const std::vector<ColladaNode>& nodes,
-                             SceneBuilder& builder) {
-  return ColladaClipReader(document, nodes, builder).Read();
+                             bool every_node, SceneBuilder& builder) {
+  return ColladaClipReader(document, nodes, every_node, builder).Read();
 }
 
 }  // namespace sinew::client

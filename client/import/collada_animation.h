@@ -27,10 +27,12 @@ absl::Status PlaceColladaNodes(const std::vector<ColladaNode>& nodes, AnimatedSc
 //   of the file. Where two <animation> at the top of the library drive the same number, each is a
 //   clip of its own.
 // Channels that drive no node of the scene are reported as lost.
-// kInvalidArgument, with the channel's target: a channel of a joint, or of a node above one, that
-// cannot be evaluated (see ResolveColladaTarget and ReadColladaCurve); two channels that drive the
-// same number; a clip that ends before it begins, or has a formula.
+//   The nodes that count are joints and those above them, or `every_node`: what a clip file is for
+//   may have joints that its own scene does not know as such. Channels of other nodes are left out.
+// kInvalidArgument, with the channel's target: a channel of a node that counts cannot be evaluated
+// (see ResolveColladaTarget and ReadColladaCurve); two channels that drive the same number; a clip
+// that ends before it begins, or has a formula.
 absl::Status AddColladaClips(const ColladaDocument& document, const std::vector<ColladaNode>& nodes,
-                             SceneBuilder& builder);
+                             bool every_node, SceneBuilder& builder);
 
 }  // namespace sinew::client

@@ -18,13 +18,15 @@ namespace {
 
 constexpr std::size_t kShownBytes = 100;
 
+bool IsText(pugi::xml_node piece) {
+  return piece.type() == pugi::node_pcdata || piece.type() == pugi::node_cdata;
+}
+
 // Comments cut text into pieces.
 std::string TextOf(pugi::xml_node element) {
   std::string text;
   for (const pugi::xml_node piece : element.children()) {
-    if (piece.type() == pugi::node_pcdata || piece.type() == pugi::node_cdata) {
-      text += piece.value();
-    }
+    if (IsText(piece)) text += piece.value();
   }
   return text;
 }
@@ -43,20 +45,14 @@ absl::StatusOr<std::uint32_t> ReadCount(pugi::xml_node element, const char* name
   return InvalidArgument(name, " '", ShownText(attribute.value()), "', need a number from 0 on");
 }
 
-// An accessor: which words of which array make up its tuples.
-struct Accessor {
-  pugi::xml_node element, array;
-  std::size_t count = 0, stride = 1, offset = 0;
-};
-
 // How many numbers a param stands for.
 std::size_t ParamWidth(pugi::xml_node param) {
   const std::string_view type = param.attribute("type").value();
   return type == "float4x4" ? 16 : type == "float3x3" ? 9 : type == "float2x2" ? 4 : 1;
 }
 
-// Which numbers of a stride belong to its tuple, in an array of `words`.
-absl::StatusOr<std::vector<std::size_t>> ReadColumns(const Accessor& accessor, std::size_t words) {
+// Finds which numbers of a stride belong to its tuple, for an array of `words`.
+absl::Status ReadColumns(std::size_t words, ColladaAccessor& accessor) {
   // Counts are below 2^32, so that their products fit.
   const std::size_t need = accessor.offset + accessor.count * accessor.stride;
   if (accessor.count == 0 || need > words) {
@@ -65,27 +61,27 @@ absl::StatusOr<std::vector<std::size_t>> ReadColumns(const Accessor& accessor, s
   const auto named = [](pugi::xml_node param) { return *param.attribute("name").value() != '\0'; };
   const auto params = accessor.element.children("param");
   const bool any_named = std::any_of(params.begin(), params.end(), named);
-  std::vector<std::size_t> columns;
   std::size_t column = 0;
   for (const pugi::xml_node param : params) {
     const std::size_t width = ParamWidth(param);
     for (std::size_t i = 0; i < width; ++i, ++column) {
-      if (!any_named || named(param)) columns.push_back(column);
+      if (!any_named || named(param)) accessor.columns.push_back(column);
     }
   }
   if (column > accessor.stride) {
     return InvalidArgument("stride ", accessor.stride, " for ", column, " numbers of its params");
   }
   if (column == 0) {
-    for (std::size_t i = 0; i < accessor.stride; ++i) columns.push_back(i);
+    for (std::size_t i = 0; i < accessor.stride; ++i) accessor.columns.push_back(i);
   }
-  return columns;
+  return absl::OkStatus();
 }
 
-absl::StatusOr<Accessor> ReadAccessor(const ColladaDocument& document, pugi::xml_node source) {
+// Without its columns.
+absl::StatusOr<ColladaAccessor> AccessorOf(const ColladaDocument& document, pugi::xml_node source) {
   const pugi::xml_node accessor = source.child("technique_common").child("accessor");
   if (!accessor) return InvalidArgument("no accessor");
-  Accessor out{.element = accessor, .array = {}};
+  ColladaAccessor out{.element = accessor, .array = {}, .columns = {}};
   out.array = document.Follow(accessor.attribute("source").value(), source);
   if (!out.array) {
     return InvalidArgument("no array '", ShownText(accessor.attribute("source").value()), "'");
@@ -97,34 +93,44 @@ absl::StatusOr<Accessor> ReadAccessor(const ColladaDocument& document, pugi::xml
   return out;
 }
 
-absl::Status WithId(pugi::xml_node source, const absl::Status& status) {
-  return InvalidArgument("source '", ShownText(source.attribute("id").value()),
-                         "': ", status.message());
-}
-
 absl::StatusOr<ColladaNumbers> NumbersOf(const ColladaDocument& document, pugi::xml_node source) {
-  SINEW_ASSIGN_OR_RETURN(const Accessor accessor, ReadAccessor(document, source));
+  SINEW_ASSIGN_OR_RETURN(ColladaAccessor accessor, AccessorOf(document, source));
   SINEW_ASSIGN_OR_RETURN(const std::vector<double> all, ParseColladaNumbers(accessor.array));
-  SINEW_ASSIGN_OR_RETURN(const std::vector<std::size_t> columns, ReadColumns(accessor, all.size()));
-  ColladaNumbers out{.count = accessor.count, .width = columns.size(), .numbers = {}};
+  SINEW_RETURN_IF_ERROR(ReadColumns(all.size(), accessor));
+  ColladaNumbers out{.count = accessor.count, .width = accessor.columns.size(), .numbers = {}};
   for (std::size_t k = 0; k < accessor.count; ++k) {
     const double* tuple = all.data() + accessor.offset + k * accessor.stride;
-    for (const std::size_t column : columns) out.numbers.push_back(tuple[column]);
+    for (const std::size_t column : accessor.columns) out.numbers.push_back(tuple[column]);
   }
   return out;
 }
 
 absl::StatusOr<std::vector<std::string>> NamesOf(const ColladaDocument& document,
                                                  pugi::xml_node source) {
-  SINEW_ASSIGN_OR_RETURN(const Accessor accessor, ReadAccessor(document, source));
+  SINEW_ASSIGN_OR_RETURN(ColladaAccessor accessor, AccessorOf(document, source));
   const std::vector<std::string> all = ColladaWords(accessor.array);
-  SINEW_ASSIGN_OR_RETURN(const std::vector<std::size_t> columns, ReadColumns(accessor, all.size()));
-  if (columns.size() != 1) return InvalidArgument(columns.size(), " names in a tuple, need one");
+  SINEW_RETURN_IF_ERROR(ReadColumns(all.size(), accessor));
+  if (accessor.columns.size() != 1) {
+    return InvalidArgument(accessor.columns.size(), " names in a tuple, need one");
+  }
   std::vector<std::string> names;
   for (std::size_t k = 0; k < accessor.count; ++k) {
-    names.push_back(all[accessor.offset + k * accessor.stride + columns[0]]);
+    names.push_back(all[accessor.offset + k * accessor.stride + accessor.columns[0]]);
   }
   return names;
+}
+
+absl::StatusOr<ColladaAccessor> ForAssimp(const ColladaDocument& document, pugi::xml_node source) {
+  SINEW_ASSIGN_OR_RETURN(ColladaAccessor accessor, AccessorOf(document, source));
+  SINEW_ASSIGN_OR_RETURN(const std::size_t stated, ReadCount(accessor.array, "count", 0));
+  const std::size_t words = Words(TextOf(accessor.array)).size();
+  SINEW_RETURN_IF_ERROR(ReadColumns(std::min(stated, words), accessor));
+  return accessor;
+}
+
+absl::Status WithId(pugi::xml_node source, const absl::Status& status) {
+  return InvalidArgument("source '", ShownText(source.attribute("id").value()),
+                         "': ", status.message());
 }
 
 }  // namespace
@@ -133,6 +139,26 @@ pugi::xml_node NextColladaElement(pugi::xml_node node) {
   if (const pugi::xml_node child = node.first_child()) return child;
   while (node && !node.next_sibling()) node = node.parent();
   return node.next_sibling();
+}
+
+std::unordered_map<std::string_view, pugi::xml_node> ColladaElementsById(
+    const ColladaDocument& document, const char* library, const char* name) {
+  std::unordered_map<std::string_view, pugi::xml_node> by_id;
+  for (const pugi::xml_node each : document.root().children(library)) {
+    for (const pugi::xml_node element : each.children(name)) {
+      by_id[element.attribute("id").value()] = element;
+    }
+  }
+  return by_id;
+}
+
+void SetColladaText(pugi::xml_node element, const std::string& text) {
+  for (pugi::xml_node piece = element.first_child(); piece;) {
+    const pugi::xml_node next = piece.next_sibling();
+    if (IsText(piece)) element.remove_child(piece);
+    piece = next;
+  }
+  element.prepend_child(pugi::node_pcdata).set_value(text.c_str());
 }
 
 std::vector<std::string> ColladaWords(pugi::xml_node element) {
@@ -186,11 +212,11 @@ pugi::xml_node ColladaDocument::Follow(std::string_view uri, pugi::xml_node scop
   return first;
 }
 
-std::string ColladaDocument::TextWithoutAnimations() const {
+std::string ColladaDocument::TextWithout(std::span<const char* const> libraries) const {
   pugi::xml_document copy;
   copy.reset(*document_);
   pugi::xml_node root = copy.child("COLLADA");
-  for (const char* library : {"library_animations", "library_animation_clips"}) {
+  for (const char* library : libraries) {
     while (root.remove_child(library)) {
     }
   }
@@ -211,6 +237,23 @@ absl::StatusOr<std::vector<double>> ParseColladaNumbers(pugi::xml_node element) 
     numbers.push_back(number);
   }
   return numbers;
+}
+
+absl::StatusOr<std::vector<std::int64_t>> ParseColladaIntegers(pugi::xml_node element) {
+  const std::string text = TextOf(element);
+  std::vector<std::int64_t> numbers;
+  for (const absl::string_view word : Words(text)) {
+    if (absl::SimpleAtoi(word, &numbers.emplace_back())) continue;
+    return InvalidArgument("'", ShownText(StdView(word)), "' in <", element.name(),
+                           ">, need whole numbers");
+  }
+  return numbers;
+}
+
+absl::StatusOr<ColladaAccessor> ReadColladaAccessor(const ColladaDocument& document,
+                                                    pugi::xml_node source) {
+  absl::StatusOr<ColladaAccessor> accessor = ForAssimp(document, source);
+  return accessor.ok() ? std::move(accessor) : WithId(source, accessor.status());
 }
 
 absl::StatusOr<ColladaNumbers> ReadColladaNumbers(const ColladaDocument& document,

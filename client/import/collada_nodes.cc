@@ -106,13 +106,8 @@ absl::StatusOr<AffineD> TransformOf(const ColladaTransform& transform) {
 // id or name in the scene.
 class InstanceFinder {
  public:
-  InstanceFinder(const ColladaDocument& document, pugi::xml_node scene) : scene_(scene) {
-    for (const pugi::xml_node library : document.root().children("library_nodes")) {
-      for (const pugi::xml_node node : library.children("node")) {
-        library_[node.attribute("id").value()] = node;
-      }
-    }
-  }
+  InstanceFinder(const ColladaDocument& document, pugi::xml_node scene)
+      : scene_(scene), library_(ColladaElementsById(document, "library_nodes", "node")) {}
 
   pugi::xml_node Find(std::string_view url) {
     if (url.substr(0, 1) != "#") return {};
@@ -139,7 +134,8 @@ class InstanceFinder {
   }
 
   const pugi::xml_node scene_;
-  std::unordered_map<std::string_view, pugi::xml_node> library_, in_scene_;
+  const std::unordered_map<std::string_view, pugi::xml_node> library_;
+  std::unordered_map<std::string_view, pugi::xml_node> in_scene_;
 };
 
 }  // namespace

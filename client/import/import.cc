@@ -18,6 +18,7 @@
 #include "client/import/obj_reader.h"
 #include "client/import/unweighted.h"
 #include "client/rig/rest_pose.h"
+#include "client/rig/rig_lint.h"
 #include "client/rig/rig_traits.h"
 #include "core/base/status.h"
 #include "core/base/types.h"
@@ -134,6 +135,12 @@ void ReportMirrors(ImportedScene& scene) {
 
 void ReportRig(ImportedScene& scene) {
   ReportMirrors(scene);
+  for (const Mesh& mesh : scene.rig.meshes) {
+    const std::string singular = cli::SingularBindText(mesh.skin);
+    if (!singular.empty()) {
+      scene.problems.push_back({Severity::kWarning, singular, mesh.source_path});
+    }
+  }
   const cli::RigTraits traits = cli::CountRig(scene.rig);
   for (const cli::MeshTraits& mesh : traits.meshes) {
     if (mesh.over_four == 0) continue;

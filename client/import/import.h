@@ -105,7 +105,7 @@ struct ImportOptions {
 // counts from the start of its take. In-betweens of a blend shape belong
 // to one control.
 //
-// COLLADA: one Mesh per node. Corners of equal position, influences and shape offsets become one
+// COLLADA: one Mesh per node, without shapes. Corners of equal position and influences become one
 // vertex. A mesh without a skin in a file that has some follows its node, which becomes a joint.
 // Unit and up axis are carried along, not applied. Clips have STEP,
 // LINEAR and BEZIER keys of any element of a node, as in the specification 1.4.1 (see

@@ -16,6 +16,25 @@ constexpr double kRounding = 1e-6;        // of sums of float32 weights
 
 }  // namespace
 
+absl::Status NegativeWeights::Add(double weight, std::size_t vertex) {
+  if (!(weight >= kLowestWeight) || !std::isfinite(weight)) {
+    return InvalidArgument("vertex ", vertex, " has the weight ", weight,
+                           ", need finite weights, none below ", kLowestWeight);
+  }
+  if (weight < 0) {
+    ++count_;
+    lowest_ = std::min(lowest_, weight);
+  }
+  return absl::OkStatus();
+}
+
+void NegativeWeights::Report(const std::string& mesh, std::vector<Problem>& problems) const {
+  if (count_ == 0) return;
+  problems.push_back(
+      {Severity::kWarning,
+       absl::StrCat(count_, " negative weights count as 0, the lowest was ", lowest_), mesh});
+}
+
 void SelectInfluences(std::span<const std::uint32_t> sources, Skin& skin) {
   const std::vector<std::uint32_t> counts = std::exchange(skin.influence_counts, {});
   std::vector<std::size_t> first(counts.size());
@@ -42,15 +61,10 @@ absl::Status InfluenceCollector::Add(std::span<const Influence> influences, std:
   bool repeats = false;
   for (const Influence& influence : influences) {
     if (influence.weight == 0) continue;  // padding: its joint may be anything
-    if (!(influence.weight >= kLowestWeight) || !std::isfinite(influence.weight)) {
-      return InvalidArgument(mesh_, ": vertex ", vertex, " has the weight ", influence.weight,
-                             ", need finite weights, none below ", kLowestWeight);
+    if (const absl::Status good = negative_.Add(influence.weight, vertex); !good.ok()) {
+      return InvalidArgument(mesh_, ": ", good.message());
     }
-    if (influence.weight < 0) {
-      ++negative_;
-      lowest_weight_ = std::min(lowest_weight_, influence.weight);
-      continue;
-    }
+    if (influence.weight < 0) continue;
     if (influence.joint >= skin_.joints.size()) {
       return InvalidArgument(mesh_, ": vertex ", vertex, " names joint ", influence.joint,
                              ", the skin has ", skin_.joints.size());
@@ -92,12 +106,7 @@ void InfluenceCollector::Report(std::vector<Problem>& problems) const {
                       " normalised, which ", sums),
          mesh_});
   }
-  if (negative_ > 0) {
-    problems.push_back(
-        {Severity::kWarning,
-         absl::StrCat(negative_, " negative weights count as 0, the lowest was ", lowest_weight_),
-         mesh_});
-  }
+  negative_.Report(mesh_, problems);
   if (merged_vertices_ > 0) {
     problems.push_back(
         {Severity::kInfo,

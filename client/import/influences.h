@@ -19,6 +19,20 @@ struct Influence {
   double weight = 0;
 };
 
+// Weights below 0, which exporters leave behind: they count as 0 down to -1e-3.
+class NegativeWeights {
+ public:
+  // Takes note of a weight. kInvalidArgument, with the vertex: below -1e-3, or not finite.
+  absl::Status Add(double weight, std::size_t vertex);
+
+  // A warning if there were some.
+  void Report(const std::string& mesh, std::vector<Problem>& problems) const;
+
+ private:
+  std::size_t count_ = 0;
+  double lowest_ = 0;
+};
+
 // Gives each vertex v the influences that vertex sources[v] had.
 void SelectInfluences(std::span<const std::uint32_t> sources, Skin& skin);
 
@@ -29,7 +43,7 @@ class InfluenceCollector {
 
   // Appends one vertex. Influences of weight 0 are dropped, those of one joint added up; order of
   // first appearance. Weights are divided by their sum, unless that is 1 but for the rounding of
-  // float32 (1e-6). Negative weights down to -1e-3, which exporters leave behind, count as 0.
+  // float32 (1e-6). Negative weights count as 0, see NegativeWeights.
   // kInvalidArgument: joint out of range, non-finite weight, one below -1e-3. `vertex` names it.
   absl::Status Add(std::span<const Influence> influences, std::size_t vertex);
 
@@ -40,8 +54,9 @@ class InfluenceCollector {
   std::string mesh_;
   Skin& skin_;
   std::vector<Influence> merged_;
-  std::size_t normalised_ = 0, merged_vertices_ = 0, negative_ = 0;
-  double lowest_sum_ = 1, highest_sum_ = 1, lowest_weight_ = 0;
+  NegativeWeights negative_;
+  std::size_t normalised_ = 0, merged_vertices_ = 0;
+  double lowest_sum_ = 1, highest_sum_ = 1;
 };
 
 }  // namespace sinew::client

@@ -34,6 +34,16 @@ double Difference(std::span<const JointWeight> a, std::span<const JointWeight> b
   return largest;
 }
 
+// How many inverse bind matrices have such a determinant.
+template <class Predicate>
+std::size_t CountBinds(const client::Skin& skin, const Predicate& is_counted) {
+  std::size_t count = 0;
+  for (std::size_t j = 0; j < skin.joints.size(); ++j) {
+    count += is_counted(Determinant(Linear(MatrixAt(skin.inverse_bind, j)))) ? 1 : 0;
+  }
+  return count;
+}
+
 class Linter {
  public:
   std::vector<client::Problem> Run(const client::RigData& rig) {
@@ -115,14 +125,10 @@ class Linter {
   }
 
   void CheckBind(const client::Skin& skin) {
-    std::size_t mirrored = 0, flat = 0;
-    for (std::size_t j = 0; j < skin.joints.size(); ++j) {
-      const double det = Determinant(Linear(MatrixAt(skin.inverse_bind, j)));
-      mirrored += det < 0 ? 1 : 0;
-      flat += det == 0 ? 1 : 0;
-    }
-    AddCount(Severity::kInfo, mirrored, " joints have a mirrored bind matrix");
-    AddCount(Severity::kWarning, flat, " joints have a singular inverse bind matrix");
+    const auto mirrors = [](double determinant) { return determinant < 0; };
+    AddCount(Severity::kInfo, CountBinds(skin, mirrors), " joints have a mirrored bind matrix");
+    const std::string singular = SingularBindText(skin);
+    if (!singular.empty()) Add(Severity::kWarning, singular);
   }
 
   std::string where_;
@@ -130,6 +136,11 @@ class Linter {
 };
 
 }  // namespace
+
+std::string SingularBindText(const client::Skin& skin) {
+  const std::size_t count = CountBinds(skin, [](double determinant) { return determinant == 0; });
+  return count == 0 ? "" : absl::StrCat(count, " joints have a singular inverse bind matrix");
+}
 
 std::vector<client::Problem> Lint(const client::RigData& rig) {
   return Linter().Run(rig);

@@ -1,5 +1,7 @@
-// collada.cc - nodes and clips of COLLADA files. Meshes are Assimp's.
+// collada.cc - nodes and clips of COLLADA files, and how meshes and skins are prepared for Assimp.
 #include "client/import/collada_animation.h"
+#include "client/import/collada_mesh.h"
+#include "client/import/collada_skin.h"
 #include "client/import/scene_graph.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -29,19 +31,31 @@ absl::Status ReadScene(const client::ColladaDocument& document, client::SceneBui
   }
   fuzz::Require(builder.OrderNodes().ok(), "a tree");
   builder.AddJoints(joints);
-  return client::AddColladaClips(document, *nodes, builder);
+  return client::AddColladaClips(document, *nodes, /*every_node=*/false, builder);
+}
+
+// Clips do not depend on it.
+void Prepare(client::ColladaDocument& document) {
+  std::vector<client::Problem> problems;
+  for (const absl::Status& ready :
+       {client::PrepareColladaMeshes(document), client::PrepareColladaSkins(document, problems)}) {
+    if (!ready.ok()) fuzz::RequireRefusal(ready);
+  }
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const absl::StatusOr<client::ColladaDocument> document =
+  absl::StatusOr<client::ColladaDocument> document =
       client::ColladaDocument::Parse(std::string(fuzz::Text(data, size)));
   if (!document.ok()) {
     fuzz::RequireRefusal(document.status());
     return 0;
   }
-  fuzz::Require(client::ColladaDocument::Parse(document->TextWithoutAnimations()).ok(),
+  Prepare(*document);
+  fuzz::Require(client::ColladaDocument::Parse(
+                    document->TextWithout(std::vector<const char*>{"library_animations"}))
+                    .ok(),
                 "a file that is read back");
   client::SceneBuilder builder;
   if (const absl::Status read = ReadScene(*document, builder); !read.ok()) {

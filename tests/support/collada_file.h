@@ -18,6 +18,7 @@ inline std::string ColladaText(const std::vector<double>& numbers) {
   });
 }
 
+// The params of vectors are X Y Z, further ones P3, P4 and so on.
 inline std::string ColladaSource(const std::string& id, const std::vector<double>& numbers,
                                  std::size_t width, const std::string& type = "float") {
   const std::size_t params = type == "float" ? width : 1;
@@ -26,7 +27,8 @@ inline std::string ColladaSource(const std::string& id, const std::vector<double
       ColladaText(numbers), "</float_array><technique_common><accessor source=\"#", id,
       "-a\" count=\"", numbers.size() / width, "\" stride=\"", width, "\">");
   for (std::size_t i = 0; i < params; ++i) {
-    absl::StrAppend(&out, "<param name=\"P", i, "\" type=\"", type, "\"/>");
+    const std::string name = i < 3 ? std::string(1, "XYZ"[i]) : absl::StrCat("P", i);
+    absl::StrAppend(&out, "<param name=\"", name, "\" type=\"", type, "\"/>");
   }
   return out + "</accessor></technique_common></source>\n";
 }
@@ -72,8 +74,30 @@ inline std::string ColladaAnimation(const std::string& id, const ColladaKeys& ke
                       "\"/></animation>\n");
 }
 
-// A triangle on the joints with these sids, whose inverse binds are the identity, in a scene of
-// `nodes`. `libraries`: more of the file, such as animations.
+// Animations "an0", "an1" and so on, one for each channel.
+inline std::string ColladaLibrary(const std::vector<ColladaKeys>& channels) {
+  std::string out = "<library_animations>";
+  for (std::size_t i = 0; i < channels.size(); ++i) {
+    absl::StrAppend(&out, ColladaAnimation(absl::StrCat("an", i), channels[i]));
+  }
+  return out + "</library_animations>";
+}
+
+// The nodes of a scene behind `libraries`.
+inline std::string ColladaNodes(const std::string& nodes, const std::string& libraries,
+                                const std::string& asset = "<up_axis>Y_UP</up_axis>") {
+  return absl::StrCat(
+      "<?xml version=\"1.0\"?>\n<COLLADA xmlns=\"http://www.collada.org/2005/11/COLLADASchema\" "
+      "version=\"1.4.1\"><asset>",
+      asset, "</asset>", libraries, "<library_visual_scenes><visual_scene id=\"scene\">", nodes,
+      "</visual_scene></library_visual_scenes><scene><instance_visual_scene "
+      "url=\"#scene\"/></scene>"
+      "</COLLADA>\n");
+}
+
+// The triangle (0, 0, 0), (1, 0, 0), (0, 1, 0), in equal parts on the joints with these sids, whose
+// inverse binds are the identity, as is the bind shape matrix, in a scene of `nodes`. `libraries`:
+// more of the file, such as animations.
 inline std::string ColladaFile(const std::vector<std::string>& joints, const std::string& nodes,
                                const std::string& libraries,
                                const std::string& asset = "<up_axis>Y_UP</up_axis>") {
@@ -87,15 +111,14 @@ inline std::string ColladaFile(const std::vector<std::string>& joints, const std
     for (std::size_t j = 0; j < joints.size(); ++j) absl::StrAppend(&pairs, j, " 0 ");
   }
   const double weight = 1 / static_cast<double>(joints.size());
-  return absl::StrCat(
-      "<?xml version=\"1.0\"?>\n<COLLADA xmlns=\"http://www.collada.org/2005/11/COLLADASchema\" "
-      "version=\"1.4.1\"><asset>",
-      asset, "</asset><library_geometries><geometry id=\"g\"><mesh>",
+  const std::string mesh = absl::StrCat(
+      "<library_geometries><geometry id=\"g\"><mesh>",
       ColladaSource("p", {0, 0, 0, 1, 0, 0, 0, 1, 0}, 3),
       "<vertices id=\"v\"><input semantic=\"POSITION\" source=\"#p\"/></vertices>"
       "<triangles count=\"1\"><input semantic=\"VERTEX\" source=\"#v\" offset=\"0\"/><p>0 1 2</p>"
       "</triangles></mesh></geometry></library_geometries>"
-      "<library_controllers><controller id=\"c\"><skin source=\"#g\">",
+      "<library_controllers><controller id=\"c\"><skin source=\"#g\">"
+      "<bind_shape_matrix>1 0 0 0 0 1 0 0 0 0 1 0 0 0 0 1</bind_shape_matrix>",
       ColladaNames("j", joints), ColladaSource("b", binds, 16, "float4x4"),
       ColladaSource("w", {weight}, 1),
       "<joints><input semantic=\"JOINT\" source=\"#j\"/>"
@@ -103,10 +126,9 @@ inline std::string ColladaFile(const std::vector<std::string>& joints, const std
       "<input semantic=\"JOINT\" source=\"#j\" offset=\"0\"/>"
       "<input semantic=\"WEIGHT\" source=\"#w\" offset=\"1\"/><vcount>",
       counts, "</vcount><v>", pairs, "</v></vertex_weights></skin></controller>",
-      "</library_controllers>", libraries, "<library_visual_scenes><visual_scene id=\"scene\">",
-      nodes,
-      "<node id=\"mesh\"><instance_controller url=\"#c\"/></node></visual_scene>"
-      "</library_visual_scenes><scene><instance_visual_scene url=\"#scene\"/></scene></COLLADA>\n");
+      "</library_controllers>");
+  return ColladaNodes(nodes + "<node id=\"mesh\"><instance_controller url=\"#c\"/></node>",
+                      mesh + libraries, asset);
 }
 
 }  // namespace sinew::testing

@@ -104,7 +104,7 @@ void Report(const Context& context, const PassInput& in, const PartsRequest& par
             const Baked& baked, nlohmann::ordered_json& caches) {
   for (const CacheTarget& target : in.pass.targets) {
     if (target.WritesRest() && !parts.only) {
-      context.Warn(absl::StrCat("the file's vertex order could not be kept: apply the cache to ",
+      context.Note(absl::StrCat("vertices are not in the order of the file: apply the cache to ",
                                 RestPath(target.path)));
     }
     if (context.json()) {

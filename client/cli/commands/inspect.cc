@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "client/cli/base/printable.h"
 #include "client/cli/base/quantity.h"
@@ -320,8 +321,13 @@ absl::Status AskServer(Context& context, bool projection, Report& report) {
 absl::Status CheckRig(Context& context, bool projection, Report& report) {
   const absl::Status accepted = AskServer(context, projection, report);
   if (accepted.ok()) {
-    const std::vector<client::Problem> lint = Lint(report.character.rig);
-    report.problems.insert(report.problems.end(), lint.begin(), lint.end());
+    for (client::Problem& problem : Lint(report.character.rig)) {
+      // Not what the importer has said.
+      if (std::ranges::count(report.character.problems, problem.message,
+                             &client::Problem::message) == 0) {
+        report.problems.push_back(std::move(problem));
+      }
+    }
   }
   const bool limit = absl::IsResourceExhausted(accepted);
   if (!limit && !absl::IsInvalidArgument(accepted)) return absl::OkStatus();

@@ -12,6 +12,7 @@
 #include "core/formats/point_cache.h"
 #include "tests/integration/cli/process.h"
 #include "tests/integration/cli/small_gltf.h"
+#include "tests/support/collada_file.h"
 #include "tests/support/temporary_folder.h"
 
 namespace sinew::testing {
@@ -189,6 +190,20 @@ TEST_F(BakeOptions, UnweightedVerticesDoWhatIsAsked) {
   const Finished inspect = Sinew({"inspect", file, "--unweighted", "still", "--joints"});
   EXPECT_EQ(inspect.exit_code, 0) << inspect.err;
   EXPECT_THAT(inspect.out, HasSubstr("stay where they are at rest"));
+}
+
+// Each COLLADA file has it, so that it is no reason to refuse one.
+TEST_F(BakeOptions, StrictAllowsAnotherVertexOrder) {
+  const std::string file = folder_ / "hero.dae";
+  WriteAll(
+      file,
+      ColladaFile({"A"}, "<node id=\"a\" sid=\"A\"><translate sid=\"t\">0 0 0</translate></node>",
+                  ColladaLibrary({{"a/t.X", {0, 1}, {0, 4}}})));
+  const Finished bake = Bake(file, "a.npy", {"--strict"});
+  EXPECT_EQ(bake.exit_code, 0) << bake.err;
+  EXPECT_THAT(bake.err, Not(HasSubstr("warning")));
+  EXPECT_THAT(bake.err, HasSubstr("vertices are not in the order of the file: apply the cache to"));
+  EXPECT_THAT(folder_.Names(), Contains("a.rest.obj"));
 }
 
 }  // namespace

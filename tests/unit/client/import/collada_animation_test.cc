@@ -14,6 +14,7 @@
 #include "client/import/import.h"
 #include "tests/support/collada_file.h"
 #include "tests/support/gltf_builder.h"
+#include "tests/support/linear_blend.h"
 
 namespace sinew::client {
 namespace {
@@ -22,6 +23,7 @@ using ::testing::AllOf;
 using testing::ColladaAnimation;
 using testing::ColladaFile;
 using testing::ColladaKeys;
+using testing::ColladaLibrary;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -50,17 +52,8 @@ const char kArm[] = R"(<node id="a" sid="A" type="JOINT"><translate sid="t">0 0 
 <scale sid="s">1 1 1</scale></node></node>
 )";
 
-// Several animations in one library.
-std::string Library(const std::vector<ColladaKeys>& channels) {
-  std::string out = "<library_animations>";
-  for (std::size_t i = 0; i < channels.size(); ++i) {
-    absl::StrAppend(&out, ColladaAnimation(absl::StrCat("an", i), channels[i]));
-  }
-  return out + "</library_animations>";
-}
-
 std::string Arm(const std::vector<ColladaKeys>& channels) {
-  return ColladaFile({"A", "B"}, kArm, Library(channels));
+  return ColladaFile({"A", "B"}, kArm, ColladaLibrary(channels));
 }
 
 ImportedScene Import(const std::string& file) {
@@ -101,6 +94,25 @@ TEST(ColladaClip, StepKeysHoldUntilTheNext) {
        {std::pair(0.0, 5.0), {0.49, 5.0}, {0.5, 40.0}, {0.99, 40.0}, {1.0, -20.0}, {3.0, -20.0}}) {
     ExpectNear(JointAt(scene, "b", seconds), Move(0, 2, 0) * TurnZ(10) * TurnY(20) * TurnX(angle),
                absl::StrCat(seconds));
+  }
+}
+
+// At one second A is moved by (4, 0, 0), and B, which is (0, 2, 0) above it, turned about z by 90
+// degrees. Each vertex is the mean of where the two take it.
+TEST(ColladaClip, MovesVerticesAsCalculatedByHand) {
+  const char nodes[] = R"(<node id="a" sid="A"><translate sid="t">0 0 0</translate>
+<node id="b" sid="B"><translate>0 2 0</translate><rotate sid="r">0 0 1 0</rotate></node></node>)";
+  const ImportedScene scene = Import(
+      ColladaFile({"A", "B"}, nodes,
+                  ColladaLibrary({{"a/t.X", {0, 1}, {0, 4}}, {"b/r.ANGLE", {0, 1}, {0, 90}}})));
+  ASSERT_EQ(scene.rig.meshes.size(), 1u);
+  const auto clip = SampleClip(scene, 0, {.fps = 1});
+  ASSERT_TRUE(clip.ok()) << clip.status();
+  const auto posed = testing::LinearBlend(scene.rig, scene.rig.meshes[0], *clip, 1);
+  const double want[3][3] = {{4, 1, 0}, {4.5, 1.5, 0}, {3.5, 1.5, 0}};
+  ASSERT_EQ(posed.size(), 3u);
+  for (std::size_t v = 0; v < 3; ++v) {
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(posed[v][i], want[v][i], 1e-6) << v << " " << i;
   }
 }
 
@@ -190,9 +202,9 @@ TEST(ColladaClip, MatrixKeysInterpolateElements) {
                             second = {1, 0, 0, 5, 0, 0, -1, 6, 0, 1, 0, 7, 0, 0, 0, 1};
   std::vector<double> both = first;
   both.insert(both.end(), second.begin(), second.end());
-  const ImportedScene scene = Import(
-      ColladaFile({"up", "low"}, nodes,
-                  Library({{"Arm_up/transform", {0, 0.5}, both, "LINEAR", {}, {}, "float4x4"}})));
+  const ImportedScene scene = Import(ColladaFile(
+      {"up", "low"}, nodes,
+      ColladaLibrary({{"Arm_up/transform", {0, 0.5}, both, "LINEAR", {}, {}, "float4x4"}})));
   for (const double u : {0.0, 0.25, 1.0}) {
     Matrix want = Matrix::Identity();
     for (int row = 0; row < 3; ++row) {
@@ -209,8 +221,8 @@ TEST(ColladaClip, MatrixKeysInterpolateElements) {
 TEST(ColladaClip, IndicesOfMatrixAreColumnAndRow) {
   const char nodes[] = R"(<node id="a" sid="A"><matrix sid="m">1 0 0 4 0 1 0 5 0 0 1 6 0 0 0 1
 </matrix></node>)";
-  const ImportedScene scene = Import(
-      ColladaFile({"A"}, nodes, Library({{"a/m(3)(1)", {0}, {9}}, {"a/m(1)(0)", {0}, {0.5}}})));
+  const ImportedScene scene = Import(ColladaFile(
+      {"A"}, nodes, ColladaLibrary({{"a/m(3)(1)", {0}, {9}}, {"a/m(1)(0)", {0}, {0.5}}})));
   Matrix want = Move(4, 9, 6);
   want(0, 1) = 0.5;
   ExpectNear(JointAt(scene, "a", 0), want, "row 1 of column 3, row 0 of column 1");
@@ -234,7 +246,7 @@ TEST(ColladaClip, KeepsElementsWithoutChannelsInOrder) {
 <rotate sid="rotateY">0 1 0 0</rotate><rotate sid="axis">0 0 1 -15</rotate>
 <translate sid="rotatePivotInverse">0 -1 0</translate></node>)";
   const ImportedScene scene =
-      Import(ColladaFile({"A"}, nodes, Library({{"a/rotateY.ANGLE", {0, 2}, {0, 80}}})));
+      Import(ColladaFile({"A"}, nodes, ColladaLibrary({{"a/rotateY.ANGLE", {0, 2}, {0, 80}}})));
   ExpectNear(JointAt(scene, "a", 1.5),
              Move(1, 2, 3) * Move(0, 1, 0) * TurnX(35) * TurnY(60) * TurnZ(-15) * Move(0, -1, 0),
              "pivot and orient");
@@ -248,7 +260,7 @@ TEST(ColladaClip, FindsNodesBelowByTheirSids) {
 TEST(ColladaClip, SidsMayHaveDots) {
   const std::string nodes = absl::StrReplaceAll(kArm, {{"\"rx\"", "\"rot.X\""}});
   const ImportedScene scene =
-      Import(ColladaFile({"A", "B"}, nodes, Library({{"b/rot.X.ANGLE", {0}, {-90}}})));
+      Import(ColladaFile({"A", "B"}, nodes, ColladaLibrary({{"b/rot.X.ANGLE", {0}, {-90}}})));
   ExpectNear(JointAt(scene, "b", 0), Move(0, 2, 0) * TurnZ(10) * TurnY(20) * TurnX(-90), "rot.X");
 }
 
@@ -256,13 +268,13 @@ TEST(ColladaClip, MovesNodesAboveJoints) {
   const std::string nodes =
       absl::StrCat("<node id=\"rig\"><scale sid=\"s\">1 1 1</scale>", kArm, "</node>");
   const ImportedScene scene =
-      Import(ColladaFile({"A", "B"}, nodes, Library({{"rig/s.X", {0, 1}, {1, 3}}})));
+      Import(ColladaFile({"A", "B"}, nodes, ColladaLibrary({{"rig/s.X", {0, 1}, {1, 3}}})));
   EXPECT_NEAR(JointAt(scene, "a", 0.5).linear()(0, 0), 2, 1e-6);
 }
 
 TEST(ColladaClip, MovesEveryInstanceOfNode) {
   const std::string library = absl::StrCat("<library_nodes>", kArm, "</library_nodes>",
-                                           Library({{"b/rx.ANGLE", {0, 1}, {0, 90}}}));
+                                           ColladaLibrary({{"b/rx.ANGLE", {0, 1}, {0, 90}}}));
   const ImportedScene scene = Import(ColladaFile(
       {"a", "b"}, "<node id=\"top\"><translate>5 0 0</translate><instance_node url=\"#a\"/></node>",
       library));
@@ -271,7 +283,7 @@ TEST(ColladaClip, MovesEveryInstanceOfNode) {
 
 TEST(ColladaClip, StaysInUnitAndAxesOfFile) {
   const ImportedScene scene =
-      Import(ColladaFile({"A", "B"}, kArm, Library({{"b/t.Z", {1, 3}, {0, 10}}}),
+      Import(ColladaFile({"A", "B"}, kArm, ColladaLibrary({{"b/t.Z", {1, 3}, {0, 10}}}),
                          "<unit name=\"inch\" meter=\"0.0254\"/><up_axis>Z_UP</up_axis>"));
   EXPECT_NEAR(scene.rig.meters_per_unit, 0.0254, 1e-8);
   EXPECT_EQ(scene.rig.up_axis, UpAxis::kZ);
@@ -294,7 +306,7 @@ TEST(ColladaClip, RestIsThatOfFile) {
 std::string WithClips(const std::string& clips) {
   return ColladaFile(
       {"A", "B"}, kArm,
-      absl::StrCat(Library({{"b/t.X", {0, 4}, {0, 40}}, {"b/t.Z", {0, 4}, {0, 8}}}),
+      absl::StrCat(ColladaLibrary({{"b/t.X", {0, 4}, {0, 40}}, {"b/t.Z", {0, 4}, {0, 8}}}),
                    "<library_animation_clips>", clips, "</library_animation_clips>"));
 }
 
@@ -336,11 +348,11 @@ TEST(ColladaClip, ReportsChannelsThatMoveNothingOfRig) {
       absl::StrCat(kArm, "<node id=\"camera\"><translate sid=\"t\">0 0 0</translate></node>");
   const ImportedScene scene =
       Import(ColladaFile({"A", "B"}, nodes,
-                         Library({{"b/t.X", {0, 1}, {0, 4}},
-                                  {"lens/YFOV", {0, 1}, {0, 4}},
-                                  {"b/visibility", {0}, {1}},
-                                  {"camera/t.X", {0, 2}, {0, 1}, "CARDINAL"},
-                                  {"camera/t.Y", {0, 2}, {0, 1}}})));
+                         ColladaLibrary({{"b/t.X", {0, 1}, {0, 4}},
+                                         {"lens/YFOV", {0, 1}, {0, 4}},
+                                         {"b/visibility", {0}, {1}},
+                                         {"camera/t.X", {0, 2}, {0, 1}, "CARDINAL"},
+                                         {"camera/t.Y", {0, 2}, {0, 1}}})));
   EXPECT_THAT(scene.problems, ::testing::Contains(::testing::Field(
                                   &Problem::message, HasSubstr("3 channels that move nothing"))));
   ASSERT_EQ(scene.clips.size(), 1u);
@@ -451,6 +463,20 @@ TEST(ColladaClip, NamesNodeWhoseMotionCannotBeComposed) {
   EXPECT_EQ(sampled.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(sampled.status().message()),
               HasSubstr("node 'b' at 0.5 s: the axis of a rotation is 0"));
+}
+
+// The file has them in the other order: instances come behind children.
+TEST(ColladaClip, NamesFirstNodeOfSceneThatCannotBeComposed) {
+  const char turn[] = "<rotate sid=\"r\">1 0 0 0</rotate>";
+  const std::vector<double> over = {1, 0, 0, 90, -1, 0, 0, 90};
+  const ImportedScene scene = Import(
+      ColladaFile({"x", "y"},
+                  absl::StrCat("<node id=\"top\"><node id=\"x\">", turn,
+                               "</node><instance_node url=\"#y\"/></node>"),
+                  absl::StrCat("<library_nodes><node id=\"y\">", turn, "</node></library_nodes>",
+                               ColladaLibrary({{"y/r", {0, 1}, over}, {"x/r", {0, 1}, over}}))));
+  const auto sampled = SampleClip(scene, 0, {.fps = 2, .last_frame = 2});
+  EXPECT_THAT(std::string(sampled.status().message()), HasSubstr("node 'x' at 0.5 s"));
 }
 
 TEST(ColladaClip, RefusesClipsThatCannotBePlayed) {
