@@ -99,7 +99,7 @@ class MeshReader {
     if (skin_ != nullptr) {
       SINEW_RETURN_IF_ERROR(DropFaultyJoints(*skin_, path_, out_.mesh.skin, problems_));
     }
-    // Of some primitives alone they would be wrong on the others.
+    // Normals or tangents of some primitives alone would be wrong on the others.
     if (out_.mesh.normals.size() != out_.mesh.vertices() * 3) out_.mesh.normals.clear();
     if (out_.mesh.tangents.size() != out_.mesh.vertices() * 4 || !TangentsAreSound()) {
       out_.mesh.tangents.clear();
@@ -137,7 +137,7 @@ class MeshReader {
         ReadOptional(primitive.attributes, "NORMAL", 3, where, out_.mesh.normals));
     SINEW_RETURN_IF_ERROR(
         ReadOptional(primitive.attributes, "TANGENT", 4, where, out_.mesh.tangents));
-    // Only for other programs, so wrong ones do not keep the mesh from them.
+    // Texture coordinates only serve other programs: wrong ones do not refuse the mesh.
     (void)ReadOptional(primitive.attributes, "TEXCOORD_0", 2, where, vertex_uvs_);
     SINEW_RETURN_IF_ERROR(ReadTargets(primitive, where));
     return ReadFaces(primitive, where);
@@ -207,7 +207,7 @@ class MeshReader {
     return true;
   }
 
-  // Those of the file, or of the joint or node that carries the primitive.
+  // Reads the weights of the file, or binds the primitive to the joint or node that carries it.
   absl::Status ReadWeights(const Attributes& attributes, const std::string& where) {
     if (skin_ != nullptr && HasWeights(attributes)) return ReadInfluences(attributes, where);
     if (carrier_ == nullptr) return absl::OkStatus();

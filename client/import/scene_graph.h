@@ -79,7 +79,7 @@ struct SceneBuilder {
   void AddMesh(std::uint32_t node, const std::string& name, SourceMesh source);
 
   // Adds a clip. `path`: its place in the file. end: of the take in seconds, if the file says.
-  // Of two tracks for one property the first counts, the other is reported as lost.
+  // If two tracks drive one property, the first counts and the other is reported as lost.
   void AddClip(const std::string& name, const std::string& path, SourceClip clip, double end = 0);
 
   // Adds a clip that is not made of tracks; its name is made unique.
