@@ -21,6 +21,7 @@
 #include "client/import/name_match.h"
 #include "client/import/scene_graph.h"
 #include "client/import/unweighted.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
@@ -157,14 +158,16 @@ class RestComparison {
     };
     if (turned_ > 0) {
       warn(
-          absl::StrFormat("at rest %d joints are turned against those of %s, by up to %.3g "
+          absl::StrFormat("at rest %s turned against those of %s, by up to %.3g "
                           "degrees at '%s'; they move as in the clip's file",
-                          turned_, other, angle_.most, NameOf(angle_.joint)));
+                          CountedText(turned_, "joint is", "joints are"), other, angle_.most,
+                          NameOf(angle_.joint)));
     }
     if (resized_ == 0) return;
     const double whole = own_sum_ > 0 && sum_ > 0 ? sum_ / own_sum_ : 0;
-    warn(absl::StrCat("at rest ", resized_, " joints have another distance or scale than in ",
-                      other, ", the most at '", NameOf(size_.joint), "'",
+    warn(absl::StrCat("at rest ", CountedText(resized_, "joint has", "joints have"),
+                      " another distance or scale than in ", other, ", the most at '",
+                      NameOf(size_.joint), "'",
                       whole > 0 ? absl::StrFormat("; in all, bones are %.3g times as long", whole)
                                 : std::string(),
                       UnitText(), "; joints have the distances of the clip's file"));

@@ -7,6 +7,7 @@
 
 #include "client/import/influences.h"
 #include "client/import/placed_mesh.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 #include "core/base/vectors.h"
 
@@ -83,11 +84,13 @@ class FbxMeshReader {
     if (std::ranges::count(mesh_.face_sizes, 3u) == std::ssize(mesh_.face_sizes)) {
       mesh_.face_sizes.clear();
     }
-    if (small > 0) problems_.push_back(Lost(absl::StrCat(small, " points and lines"), path_));
+    if (small > 0)
+      problems_.push_back(Lost(CountedText(small, "point or line", "points and lines"), path_));
     if (repeats > 0) {
-      problems_.push_back(
-          {Severity::kInfo,
-           absl::StrCat(repeats, " faces name a vertex twice, which is left out of them"), path_});
+      problems_.push_back({Severity::kInfo,
+                           absl::StrCat(CountedText(repeats, "face names", "faces name"),
+                                        " a vertex twice, repeats are left out"),
+                           path_});
     }
   }
 
@@ -171,10 +174,10 @@ class FbxMeshReader {
     keys.erase(std::unique(keys.begin(), keys.end(), same), keys.end());
     const std::string name = ToString(channel.name);
     if (keys.size() < channel.keyframes.count) {
-      problems_.push_back(
-          Lost(absl::StrCat(channel.keyframes.count - keys.size(), " targets of the blend shape '",
-                            name, "', at 0 % or at the percentage of another"),
-               path_));
+      problems_.push_back(Lost(
+          absl::StrCat(CountedText(channel.keyframes.count - keys.size(), "target"),
+                       " of the blend shape '", name, "', at 0 % or at the percentage of another"),
+          path_));
     }
     if (keys.empty()) return;
     out_.channels.push_back(channel.typed_id);

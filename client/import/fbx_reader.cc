@@ -14,6 +14,7 @@
 #include "client/import/fbx_motion.h"
 #include "client/import/rigid_mesh.h"
 #include "client/import/scene_graph.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
@@ -174,9 +175,9 @@ class FbxSceneReader {
         scene_->constraints, [](const ufbx_constraint* constraint) { return constraint->active; });
     if (active == 0) return;
     out_.problems.push_back(
-        Lost(absl::StrCat(active,
-                          " constraints, which are not evaluated: bake them into keys when "
-                          "the file is exported"),
+        Lost(absl::StrCat(CountedText(static_cast<std::uint64_t>(active), "constraint, which is",
+                                      "constraints, which are"),
+                          " not evaluated: bake motion into keys when the file is exported"),
              "constraints"));
   }
 

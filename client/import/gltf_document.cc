@@ -14,6 +14,7 @@
 #include "client/import/gltf_draco.h"
 #include "client/import/gltf_meshopt.h"
 #include "client/import/json_text.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
@@ -129,13 +130,15 @@ void TakeOutChannelsWithoutNode(nlohmann::json& document, std::vector<Problem>& 
     const std::string path =
         GltfPath("animations", a, named ? animation["name"].get<std::string>() : "");
     if (pointers > 0) {
-      problems.push_back(Lost(absl::StrCat(pointers, " channels with ", kPointer,
+      problems.push_back(Lost(absl::StrCat(CountedText(pointers, "channel"), " with ", kPointer,
                                            ", which is not supported: what they animate keeps its "
                                            "value"),
                               path));
     }
     if (without_node > 0) {
-      problems.push_back(Lost(absl::StrCat(without_node, " channels that animate no node"), path));
+      problems.push_back(Lost(CountedText(without_node, "channel that animates no node",
+                                          "channels that animate no node"),
+                              path));
     }
   }
 }

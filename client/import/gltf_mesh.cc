@@ -13,6 +13,7 @@
 #include "client/import/gltf_accessor.h"
 #include "client/import/gltf_document.h"
 #include "client/import/influences.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
@@ -39,7 +40,8 @@ absl::Status DropFaultyJoints(const GltfSkin& source, const std::string& path, S
     const char* fault = slot < source.faults.size() ? source.faults[slot] : nullptr;
     if (fault != nullptr && users[slot] > 0) {
       return InvalidArgument(path, ": the inverse bind matrix of joint ", slot, " of its skin ",
-                             fault, ", and ", users[slot], " vertices use it");
+                             fault, ", and ",
+                             CountedText(users[slot], "vertex uses it", "vertices use it"));
     }
     if (fault != nullptr) {
       dropped = fault;
@@ -56,8 +58,9 @@ absl::Status DropFaultyJoints(const GltfSkin& source, const std::string& path, S
   }
   problems.push_back(
       {Severity::kInfo,
-       absl::StrCat(skin.joints.size() - kept.joints.size(),
-                    " joints that no vertex uses are left out of the skin, as an inverse bind "
+       absl::StrCat(CountedText(skin.joints.size() - kept.joints.size(),
+                                "joint that no vertex uses is", "joints that no vertex uses are"),
+                    " left out of the skin, as an inverse bind "
                     "matrix ",
                     dropped),
        path});
@@ -108,9 +111,11 @@ class MeshReader {
     FinishTargets(mesh, node);
     FinishBlenderVertices();
     if (degenerate_ > 0) {
-      problems_.push_back({Severity::kInfo,
-                           absl::StrCat(degenerate_, " triangles name a vertex twice, left out"),
-                           path_});
+      problems_.push_back(
+          {Severity::kInfo,
+           absl::StrCat(CountedText(degenerate_, "triangle names", "triangles name"),
+                        " a vertex twice, left out"),
+           path_});
     }
     if (tangent_offsets_) {
       problems_.push_back(Lost("tangent offsets of the morph targets", path_));
@@ -160,8 +165,8 @@ class MeshReader {
                                          const std::string& what) const {
     SINEW_ASSIGN_OR_RETURN(Elements e, ReadElements(model_, accessor, what));
     if (e.width != width || e.count != count_) {
-      return InvalidArgument(what, ": ", e.count, " elements of ", e.width, " components, need ",
-                             count_, " of ", width);
+      return InvalidArgument(what, ": ", CountedText(e.count, "element"), " of ",
+                             CountedText(e.width, "component"), ", need ", count_, " of ", width);
     }
     return e;
   }

@@ -17,6 +17,7 @@
 #include "client/import/gltf_mesh.h"
 #include "client/import/rigid_mesh.h"
 #include "client/import/scene_graph.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 #include "core/base/vectors.h"
 
@@ -132,7 +133,9 @@ void ReportLeftOut(const tinygltf::Model& model, const std::vector<std::size_t>&
     }
   }
   if (meshes == 0) return;
-  problems.push_back(Lost(absl::StrCat(meshes, " meshes ", where, ", the first is ", first), path));
+  problems.push_back(Lost(
+      absl::StrCat(CountedText(meshes, "mesh", "meshes"), " ", where, ", the first is ", first),
+      path));
 }
 
 // Which nodes are in the default scene: all if there are no scenes. Reports the meshes of others.
@@ -147,14 +150,14 @@ absl::StatusOr<std::vector<bool>> NodesOfDefaultScene(const tinygltf::Model& mod
     if (static_cast<int>(s) == scene) continue;
     SINEW_ASSIGN_OR_RETURN(const std::vector<std::size_t> nodes,
                            VisitScene(model, static_cast<int>(s), seen));
-    ReportLeftOut(model, nodes, "that are not in the default scene",
+    ReportLeftOut(model, nodes, "outside of the default scene",
                   GltfPath("scenes", s, model.scenes[s].name), problems);
   }
   std::vector<std::size_t> others;
   for (std::size_t n = 0; n < seen.size(); ++n) {
     if (!seen[n]) others.push_back(n);
   }
-  ReportLeftOut(model, others, "that are in no scene", "nodes", problems);
+  ReportLeftOut(model, others, "in no scene", "nodes", problems);
   return inside;
 }
 
@@ -207,8 +210,9 @@ absl::StatusOr<GltfSkin> ReadSkin(const tinygltf::Model& model, const tinygltf::
   SINEW_ASSIGN_OR_RETURN(const Elements e, ReadElements(model, skin.inverseBindMatrices, where,
                                                         /*need_finite=*/false));
   if (e.width != 16 || e.count < out.joints.size()) {
-    return InvalidArgument(where, ": ", e.count, " elements of ", e.width, " components, need ",
-                           out.joints.size(), " of 16");
+    return InvalidArgument(where, ": ", CountedText(e.count, "element"), " of ",
+                           CountedText(e.width, "component"), ", need ", out.joints.size(),
+                           " of 16");
   }
   for (std::size_t j = 0; j < out.joints.size(); ++j) {
     out.inverse_bind[j] = ToAffine(&e.values[j * 16]);

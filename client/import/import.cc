@@ -19,6 +19,7 @@
 #include "client/import/unweighted.h"
 #include "client/rig/rest_pose.h"
 #include "client/rig/rig_traits.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 #include "core/base/types.h"
 
@@ -139,15 +140,16 @@ void ReportRig(ImportedScene& scene) {
     if (mesh.over_four == 0) continue;
     scene.problems.push_back(
         {Severity::kInfo,
-         absl::StrCat(mesh.over_four, " vertices have more than 4 influences, up to ",
-                      mesh.max_influences),
+         absl::StrCat(CountedText(mesh.over_four, "vertex has", "vertices have"),
+                      " more than 4 influences, up to ", mesh.max_influences),
          mesh.name});
   }
   if (!traits.joints_without_weights.empty()) {
-    scene.problems.push_back({Severity::kInfo,
-                              absl::StrCat(traits.joints_without_weights.size(), " of ",
-                                           scene.rig.joints.size(), " joints carry no weight"),
-                              "skins"});
+    scene.problems.push_back(
+        {Severity::kInfo,
+         absl::StrCat(traits.joints_without_weights.size(), " of ",
+                      CountedText(scene.rig.joints.size(), "joint"), " without weights"),
+         "skins"});
   }
   if (!scene.keeps_file_order) {
     scene.problems.push_back({Severity::kInfo,

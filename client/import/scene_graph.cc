@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "client/import/placed_mesh.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
@@ -147,9 +148,10 @@ void SceneBuilder::AddClip(const std::string& name, const std::string& path, Sou
     return target(a) == target(b);
   });
   if (repeats != clip.end()) {
-    out.problems.push_back(
-        Lost(absl::StrCat(clip.end() - repeats, " channels that animate a property a second time"),
-             path));
+    out.problems.push_back(Lost(CountedText(static_cast<std::uint64_t>(clip.end() - repeats),
+                                            "channel that animates a property a second time",
+                                            "channels that animate a property a second time"),
+                                path));
     clip.erase(repeats, clip.end());
   }
   ClipInfo info{.name = name, .end = end};
@@ -175,8 +177,8 @@ absl::Status CheckTrack(const Track& track, const std::string& where) {
   const bool cubic = track.interpolation == Interpolation::kCubic;
   const std::size_t per_key = track.width * (cubic ? 3 : 1);
   if (track.values.size() != n * per_key) {
-    return InvalidArgument(where, ": ", track.values.size(), " numbers for ", n, " keys, need ",
-                           n * per_key);
+    return InvalidArgument(where, ": ", CountedText(track.values.size(), "number"), " for ",
+                           CountedText(n, "key"), ", need ", n * per_key);
   }
   for (std::size_t k = 0; k < n; ++k) {
     if (!std::isfinite(track.times[k]) || (k > 0 && track.times[k] < track.times[k - 1])) {

@@ -286,7 +286,7 @@ class Contents(UsdReading):
         weights = list(self.binding.GetJointWeightsAttr().Get())
         weights[:3] = 0, 0, 0
         self.binding.GetJointWeightsAttr().Set(weights)
-        with self.assertRaisesRegex(sinew.InvalidArgument, "/Hero/Body: 1 vertices have no weight, the first is 0"):
+        with self.assertRaisesRegex(sinew.InvalidArgument, "/Hero/Body: 1 vertex has no weight, the first is 0"):
             load(stage)
         rig = load(stage, unweighted="still")
         self.assertEqual(rig.joints[-1], "still")

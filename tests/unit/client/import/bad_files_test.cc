@@ -117,7 +117,7 @@ const std::vector<BadGltf>& BadGltfs() {
        },
        "nested deeper"},
       {"CountOfTwoBillion", [](GltfBuilder& b) { b.doc["accessors"][0]["count"] = 2000000000; },
-       "do not fit"},
+       "more than bufferView"},
       {"CountOfTwoBillionZeros",
        [](GltfBuilder& b) {
          b.doc["accessors"][1]["count"] = 2000000000;
@@ -125,9 +125,9 @@ const std::vector<BadGltf>& BadGltfs() {
        },
        "no bufferView but 2000000000"},
       {"CountBeyond64Bits", [](GltfBuilder& b) { b.doc["accessors"][0]["count"] = UINT64_MAX / 4; },
-       "do not fit"},
+       "more than bufferView"},
       {"OffsetBeyond64Bits",
-       [](GltfBuilder& b) { b.doc["accessors"][0]["byteOffset"] = UINT64_MAX - 3; }, "do not fit"},
+       [](GltfBuilder& b) { b.doc["accessors"][0]["byteOffset"] = UINT64_MAX - 3; }, "more than bufferView"},
       {"ViewBeyondBuffer", [](GltfBuilder& b) { b.doc["bufferViews"][0]["byteLength"] = 100000; },
        "the buffer has"},
       {"ViewOffsetBeyondBuffer",
@@ -167,7 +167,7 @@ const std::vector<BadGltf>& BadGltfs() {
              {"indices", {{"bufferView", i}, {"componentType", 5123}}},
              {"values", {{"bufferView", v}}}};
        },
-       "do not fit"},
+       "more than bufferView"},
       {"IndexOutOfRange",
        [](GltfBuilder& b) {
          b.doc["meshes"][0]["primitives"][0]["indices"] =
@@ -308,7 +308,7 @@ const std::vector<BadGltf>& BadGltfs() {
          b.doc["meshes"][0]["primitives"][0]["targets"] = {{{"POSITION", 0}}};
          testing::AddAnimation(b, 0, "weights", {0}, {1, 1}, "SCALAR", "STEP");
        },
-       "has 1 morph targets"},
+       "has 1 morph target"},
       {"WrongJsonTypes", [](GltfBuilder& b) { b.doc["nodes"] = "none"; }, "joint node 1"},
       {"EmptyBuffer",
        [](GltfBuilder& b) {

@@ -224,7 +224,7 @@ TEST(ClipFiles, OtherRestRotationsAreReported) {
   std::vector<Node> bent = kArm;
   bent[1].rotation = {0.5f, 0, 0, 0.8660254f};  // 60 degrees
   ASSERT_TRUE(AddClips(Clip(bent, 0), hero).ok());
-  EXPECT_THAT(Warnings(hero), ElementsAre("walk.glb: at rest 1 joints are turned against those of "
+  EXPECT_THAT(Warnings(hero), ElementsAre("walk.glb: at rest 1 joint is turned against those of "
                                           "hero.glb, by up to 60 degrees at 'tip'; they move as in "
                                           "the clip's file"));
 }

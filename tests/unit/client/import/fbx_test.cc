@@ -325,7 +325,7 @@ TEST(FbxImport, FaceNamesEachVertexOnce) {
   EXPECT_EQ(hat.vertices(), 4u) << "no face uses the last";
   EXPECT_EQ(hat.face_vertices, std::vector<std::uint32_t>({0, 1, 2}));
   EXPECT_TRUE(Says(*scene, Severity::kInfo, "2 faces name a vertex twice"));
-  EXPECT_TRUE(Says(*scene, Severity::kWarning, "1 points and lines"));
+  EXPECT_TRUE(Says(*scene, Severity::kWarning, "1 point or line"));
 }
 
 TEST(FbxImport, BonesAreJointsWithoutSkin) {

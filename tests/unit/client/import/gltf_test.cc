@@ -112,7 +112,7 @@ TEST(GltfImport, LeavesOutDegenerateTriangles) {
   Primitive(b)["indices"] = b.AddAccessor<std::uint8_t>({0, 1, 1, 0, 2, 3}, "SCALAR");
   const ImportedScene scene = Import(b);
   EXPECT_THAT(scene.rig.meshes.at(0).face_vertices, ElementsAre(0, 2, 3));
-  EXPECT_TRUE(HasProblem(scene, Severity::kInfo, "1 triangles name a vertex twice"));
+  EXPECT_TRUE(HasProblem(scene, Severity::kInfo, "1 triangle names a vertex twice"));
 }
 
 TEST(GltfImport, KeepsVerticesOfPointsAndLines) {
@@ -210,7 +210,7 @@ TEST(GltfImport, SumsRepeatedJointOfVertex) {
   const ImportedScene scene = Import(b);
   EXPECT_THAT(scene.rig.meshes.at(0).skin.influence_counts, ElementsAre(1, 1, 2, 1));
   EXPECT_EQ(scene.rig.meshes[0].skin.influence_weights[1], 1);
-  EXPECT_TRUE(HasProblem(scene, Severity::kInfo, "name a joint twice"));
+  EXPECT_TRUE(HasProblem(scene, Severity::kInfo, "1 vertex names a joint twice"));
 }
 
 TEST(GltfImport, TakesMissingInverseBindsAsIdentity) {
