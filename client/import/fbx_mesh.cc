@@ -80,7 +80,7 @@ class FbxMeshReader {
         out_.source.corner_uvs.push_back(static_cast<float>(uv.y));
       }
     }
-    if (Determinant(Linear(to_node_)) < 0) TurnFacesOver();
+    if (Determinant(Linear(to_node_)) < 0) TurnFacesOver(mesh_, out_.source.corner_uvs);
     if (std::ranges::count(mesh_.face_sizes, 3u) == std::ssize(mesh_.face_sizes)) {
       mesh_.face_sizes.clear();
     }
@@ -91,19 +91,6 @@ class FbxMeshReader {
                            absl::StrCat(CountedText(repeats, "face names", "faces name"),
                                         " a vertex twice, repeats are left out"),
                            path_});
-    }
-  }
-
-  void TurnFacesOver() {
-    std::vector<float>& uvs = out_.source.corner_uvs;
-    std::size_t first = 0;
-    for (const std::uint32_t size : mesh_.face_sizes) {
-      for (std::size_t a = first + 1, b = first + size - 1; a < b; ++a, --b) {
-        std::swap(mesh_.face_vertices[a], mesh_.face_vertices[b]);
-        if (uvs.empty()) continue;
-        std::swap_ranges(&uvs[a * 2], &uvs[a * 2] + 2, &uvs[b * 2]);
-      }
-      first += size;
     }
   }
 

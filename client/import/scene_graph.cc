@@ -14,16 +14,6 @@
 namespace sinew::client {
 namespace {
 
-AffineD WorldTransform(const AnimatedScene& scene, std::size_t node) {
-  AffineD world = scene.nodes[node].Local();
-  for (std::int32_t above = scene.nodes[node].parent; above >= 0;) {
-    const SceneNode& parent = scene.nodes[static_cast<std::size_t>(above)];
-    world = Compose(parent.Local(), world);
-    above = parent.parent;
-  }
-  return world;
-}
-
 // A target that moves nothing keeps vertex 0: an empty list would mean all vertices.
 ShapeTarget MakeSparse(SourceTarget dense) {
   ShapeTarget out{.weight = dense.weight,
@@ -133,11 +123,12 @@ void SceneBuilder::AddMesh(std::uint32_t node, const std::string& name, SourceMe
     mesh.shapes.back().targets.push_back(MakeSparse(std::move(target)));
   }
   scene->nodes[node].controls = mesh.shapes.size();
-  const AffineD world = WorldTransform(*scene, node);
+  if (rest_global_.empty()) rest_global_ = PoseAtRest(*scene, out.rig).global;
+  const AffineD& world = rest_global_[node];
   out.mesh_extras.push_back({.object_to_scene = world.m,
                              .corner_uvs = std::move(source.corner_uvs),
                              .blender_vertices = std::move(source.blender_vertices)});
-  if (mesh.skin.empty()) PlaceMesh(world, mesh);
+  if (mesh.skin.empty()) PlaceMesh(world, mesh, out.mesh_extras.back().corner_uvs);
 }
 
 void SceneBuilder::AddClip(const std::string& name, const std::string& path, SourceClip clip,

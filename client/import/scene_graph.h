@@ -86,6 +86,7 @@ struct SceneBuilder {
   void AddClip(ClipInfo info, std::shared_ptr<const Motion> motion);
 
  private:
+  std::vector<AffineD> rest_global_;  // [nodes] to the scene, once the first mesh is added
   UniqueNames mesh_names_, control_names_, clip_names_;
 };
 

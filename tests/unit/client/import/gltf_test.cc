@@ -419,11 +419,16 @@ TEST(GltfImport, MirroredMeshWithoutSkinKeepsOutside) {
       b.AddAccessor<float>({0, 0, 1, 0, 0, 1, 0, 0.6f, 0.8f, 0, 0, 1}, "VEC3");
   const int offsets = b.AddAccessor<float>({0, 0, 0, 0, 0, 0, 0, 0.1f, 0.3f, 0, 0, 0}, "VEC3");
   Primitive(b)["targets"] = {{{"NORMAL", offsets}}};
+  const int uvs = b.AddAccessor<float>({0, 0, 0.25f, 0, 0.5f, 0, 0.75f, 0}, "VEC2");
+  b.doc["accessors"][uvs]["count"] = 4;
+  Primitive(b)["attributes"]["TEXCOORD_0"] = uvs;
   b.doc["nodes"][0]["scale"] = {1, 2, -1};
   const auto scene = ImportFile(b.Write(), {.allow_no_skin = true});
   ASSERT_TRUE(scene.ok()) << scene.status();
   const Mesh& mesh = scene->rig.meshes[0];
   EXPECT_THAT(mesh.face_vertices, ElementsAre(0, 2, 1, 0, 3, 2));
+  EXPECT_THAT(scene->mesh_extras.at(0).corner_uvs,
+              ElementsAre(0, 1, 0.5f, 1, 0.25f, 1, 0, 1, 0.75f, 1, 0.5f, 1));
   EXPECT_EQ(mesh.normals[2], -1);
   // (0, 0.6 / 2, -0.8) made unit.
   EXPECT_NEAR(mesh.normals[7], 0.3 / std::hypot(0.3, 0.8), 1e-6);
