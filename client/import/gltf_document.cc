@@ -166,6 +166,16 @@ void TakeOutCompressedIndices(nlohmann::json& document) {
   }
 }
 
+// Gives skins without inverse binds the index that stands for none: the parser takes the member for
+// required, and reports it as missing.
+void NameAbsentInverseBinds(nlohmann::json& document) {
+  const auto skins = document.find("skins");
+  if (skins == document.end() || !skins->is_array()) return;
+  for (nlohmann::json& skin : *skins) {
+    if (skin.is_object()) skin.emplace("inverseBindMatrices", -1);
+  }
+}
+
 absl::StatusOr<tinygltf::Model> Parse(const std::string& text, std::vector<Problem>& problems) {
   tinygltf::TinyGLTF loader;
   tinygltf::Model model;
@@ -214,6 +224,7 @@ absl::StatusOr<tinygltf::Model> LoadGltfDocument(const std::string& bytes, const
   document.erase("images");
   TakeOutChannelsWithoutNode(document, problems);
   TakeOutCompressedIndices(document);
+  NameAbsentInverseBinds(document);
   SINEW_ASSIGN_OR_RETURN(tinygltf::Model model, Parse(document.dump(), problems));
   model.buffers = *std::move(buffers);
   SINEW_RETURN_IF_ERROR(DecodeMeshopt(max_bytes, model));

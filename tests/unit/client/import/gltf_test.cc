@@ -216,8 +216,10 @@ TEST(GltfImport, SumsRepeatedJointOfVertex) {
 TEST(GltfImport, TakesMissingInverseBindsAsIdentity) {
   GltfBuilder b = MakeStrip();
   b.doc["skins"][0].erase("inverseBindMatrices");
-  EXPECT_THAT(Import(b).rig.meshes.at(0).skin.inverse_bind,
+  const ImportedScene scene = Import(b);
+  EXPECT_THAT(scene.rig.meshes.at(0).skin.inverse_bind,
               ElementsAre(1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0));
+  EXPECT_THAT(scene.problems, ::testing::IsEmpty()) << "nothing is lost";
 }
 
 TEST(GltfImport, OrdersParentsFirstWhateverTheSkinSays) {
