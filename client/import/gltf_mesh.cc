@@ -143,7 +143,9 @@ class MeshReader {
     SINEW_RETURN_IF_ERROR(
         ReadOptional(primitive.attributes, "TANGENT", 4, where, out_.mesh.tangents));
     // Texture coordinates only serve other programs: wrong ones do not refuse the mesh.
-    (void)ReadOptional(primitive.attributes, "TEXCOORD_0", 2, where, vertex_uvs_);
+    const absl::Status uvs =
+        ReadOptional(primitive.attributes, "TEXCOORD_0", 2, where, vertex_uvs_);
+    if (!uvs.ok()) problems_.push_back(Lost(std::string(uvs.message()), path_));
     SINEW_RETURN_IF_ERROR(ReadTargets(primitive, where));
     return ReadFaces(primitive, where);
   }
@@ -184,11 +186,7 @@ class MeshReader {
 
   // In glTF v points down.
   void SetCornerUvs() {
-    if (vertex_uvs_.size() != out_.mesh.vertices() * 2 ||
-        !std::all_of(vertex_uvs_.begin(), vertex_uvs_.end(),
-                     [](float x) { return std::isfinite(x); })) {
-      return;
-    }
+    if (vertex_uvs_.size() != out_.mesh.vertices() * 2) return;
     for (const std::uint32_t v : out_.mesh.face_vertices) {
       out_.corner_uvs.insert(out_.corner_uvs.end(),
                              {vertex_uvs_[v * 2], 1 - vertex_uvs_[v * 2 + 1]});

@@ -359,6 +359,18 @@ TEST(FbxImport, RefusesShapesBeyondFloat) {
   quad.file.AddBlendShape(quad.mesh, "smile", 1e300, {{.vertices = {1}, .offsets = {0, 0, 1}}});
   EXPECT_THAT(std::string(quad.Import().status().message()),
               HasSubstr("morph target 'smile': its weight leaves the range of float32"));
+  for (const std::size_t wrong : {0, 1}) {
+    Quad in_between;
+    in_between.Bind();
+    std::vector<FbxWriter::Target> targets = {
+        {.percent = 50, .vertices = {1}, .offsets = {0, 0, 1}},
+        {.vertices = {1}, .offsets = {0, 0, 2}}};
+    targets[wrong].offsets[2] = 1e300;
+    in_between.file.AddBlendShape(in_between.mesh, "smile", 0, targets);
+    EXPECT_THAT(std::string(in_between.Import().status().message()),
+                HasSubstr("node 'strip': positions, normals, morph targets or inverse binds leave"))
+        << wrong;
+  }
 }
 
 TEST(FbxImport, RefusesOtherVersionsByTheirNumber) {

@@ -66,7 +66,9 @@ TEST(GltfImport, ReadsTextureCoordinatesOfCorners) {
       << "v points down in the file";
   // Wrong ones do not keep the mesh from other uses.
   b.doc["accessors"][accessor]["count"] = 3;
-  EXPECT_THAT(Import(b).mesh_extras.at(0).corner_uvs, ::testing::IsEmpty());
+  const ImportedScene without = Import(b);
+  EXPECT_THAT(without.mesh_extras.at(0).corner_uvs, ::testing::IsEmpty());
+  EXPECT_TRUE(HasProblem(without, Severity::kWarning, "TEXCOORD_0", kLostReason));
 }
 
 TEST(GltfImport, ReadsTextWithEmbeddedBuffer) {
