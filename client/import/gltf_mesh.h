@@ -22,7 +22,7 @@ struct GltfSkin {
   std::vector<const char*> faults;    // [joints] why a matrix is not sound; null if it is
 };
 
-// What moves the vertices without weights: FindCarrier of the node, and its joint.
+// What moves the vertices without weights: the carrier of the node, and its joint.
 struct GltfCarrier {
   Carrier carrier;
   std::uint32_t joint = 0;  // into RigData::joints

@@ -222,10 +222,10 @@ absl::StatusOr<GltfSkin> ReadSkin(const tinygltf::Model& model, const tinygltf::
 }
 
 // What carries the vertices without weights, by node. Adds nodes that must become joints.
-std::map<std::uint32_t, Carrier> FindCarriers(const tinygltf::Model& model,
-                                              const AnimatedScene& scene,
-                                              const std::vector<bool>& inside,
-                                              std::vector<std::uint32_t>& joints) {
+std::map<std::uint32_t, Carrier> CarriersOfMeshes(const tinygltf::Model& model,
+                                                  const AnimatedScene& scene,
+                                                  const std::vector<bool>& inside,
+                                                  std::vector<std::uint32_t>& joints) {
   std::vector<bool> is_joint(model.nodes.size()), is_animated(model.nodes.size());
   for (const std::uint32_t joint : joints) is_joint[joint] = true;
   for (const tinygltf::Animation& animation : model.animations) {
@@ -234,14 +234,16 @@ std::map<std::uint32_t, Carrier> FindCarriers(const tinygltf::Model& model,
       if (channel.target_path != "weights" && node < is_animated.size()) is_animated[node] = true;
     }
   }
+  const std::vector<Carrier> all = FindCarriers(scene, is_joint, is_animated);
   std::map<std::uint32_t, Carrier> carriers;
   for (std::uint32_t n = 0; n < model.nodes.size(); ++n) {
     const tinygltf::Node& node = model.nodes[n];
     if (!inside[n] || node.mesh < 0) continue;
     if (node.skin >= 0 && !HasPrimitiveWithoutWeights(model, node.mesh)) continue;
-    const Carrier carrier = FindCarrier(scene, n, is_joint, is_animated);
-    if (!is_joint[carrier.node]) joints.push_back(carrier.node);
-    carriers.emplace(n, carrier);
+    const std::uint32_t carrier = all[n].node;
+    if (!is_joint[carrier]) joints.push_back(carrier);
+    is_joint[carrier] = true;
+    carriers.emplace(n, all[n]);
   }
   return carriers;
 }
@@ -309,7 +311,7 @@ absl::StatusOr<ImportedScene> ReadGltf(const std::string& bytes, const std::stri
     has_skin = has_skin || model.nodes[n].skin >= 0;
   }
   std::map<std::uint32_t, Carrier> carriers;
-  if (has_skin) carriers = FindCarriers(model, *builder.scene, inside, joints);
+  if (has_skin) carriers = CarriersOfMeshes(model, *builder.scene, inside, joints);
   const std::vector<std::int32_t> joint_of_node = builder.AddJoints(joints);
   if (has_skin || options.allow_no_skin) {
     SINEW_RETURN_IF_ERROR(
