@@ -85,16 +85,18 @@ const std::string& LabelOf(const ImportedScene& scene) {
 std::vector<NamedNode> NamedNodes(const ImportedScene& scene, bool all) {
   const AnimatedScene& animation = *scene.animation;
   std::vector<NamedNode> named(animation.nodes.size());
-  const auto name = [&](std::size_t n) { named[n].name = animation.nodes[n].name; };
+  std::vector<bool> has_name(named.size(), all);
   for (const std::uint32_t joint : animation.joint_nodes) {
     named[joint].joint = true;
-    for (auto up = static_cast<std::int32_t>(joint); up >= 0;) {
-      const auto n = static_cast<std::size_t>(up);
-      name(n);
-      up = animation.nodes[n].parent;
-    }
+    has_name[joint] = true;
   }
-  for (std::size_t n = 0; all && n < named.size(); ++n) name(n);
+  for (std::size_t i = animation.order.size(); i-- > 0;) {  // children first
+    const std::uint32_t n = animation.order[i];
+    if (!has_name[n]) continue;
+    named[n].name = animation.nodes[n].name;
+    const std::int32_t parent = animation.nodes[n].parent;
+    if (parent >= 0) has_name[static_cast<std::size_t>(parent)] = true;
+  }
   return named;
 }
 

@@ -10,6 +10,7 @@
 #include <map>
 #include <utility>
 
+#include "client/import/scene_graph.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
@@ -18,7 +19,6 @@ namespace {
 // Arrays are compressed, by up to a thousand to one: a small file can ask for any amount of memory.
 constexpr std::size_t kFbxMemoryBytes = std::size_t{256} << 20;
 constexpr std::size_t kFbxMemoryPerFileByte = 64;
-constexpr std::uint32_t kMaxNodeDepth = 4096;
 
 // What ufbx repairs can change vertices, but for a few kinds.
 Severity SeverityOf(ufbx_warning_type type) {

@@ -53,16 +53,23 @@ absl::Status SceneBuilder::OrderNodes() {
     const std::int32_t parent = scene->nodes[n].parent;
     (parent < 0 ? scene->order : children[static_cast<std::size_t>(parent)]).push_back(n);
   }
-  std::vector<bool> reached(count);
+  std::vector<std::uint32_t> depth(count, 0);
   for (std::size_t i = 0; i < scene->order.size(); ++i) {
     const std::uint32_t n = scene->order[i];
-    reached[n] = true;
+    const std::int32_t parent = scene->nodes[n].parent;
+    depth[n] = parent < 0 ? 1 : depth[static_cast<std::size_t>(parent)] + 1;
     scene->order.insert(scene->order.end(), children[n].begin(), children[n].end());
   }
-  const auto lost = std::ranges::find(reached, false);
-  if (lost == reached.end()) return absl::OkStatus();
-  return InvalidArgument(scene->nodes[static_cast<std::size_t>(lost - reached.begin())].path,
-                         ": hangs in a cycle of nodes, need a tree");
+  const auto path = [&](auto found) -> const std::string& {
+    return scene->nodes[static_cast<std::size_t>(found - depth.begin())].path;
+  };
+  if (const auto lost = std::ranges::find(depth, 0u); lost != depth.end()) {
+    return InvalidArgument(path(lost), ": hangs in a cycle of nodes, need a tree");
+  }
+  const auto deepest = std::ranges::max_element(depth);
+  if (deepest == depth.end() || *deepest <= kMaxNodeDepth) return absl::OkStatus();
+  return InvalidArgument(path(deepest), ": nested ", *deepest, " nodes deep, need at most ",
+                         kMaxNodeDepth);
 }
 
 std::vector<std::int32_t> SceneBuilder::AddJoints(const std::vector<std::uint32_t>& nodes) {

@@ -23,6 +23,9 @@
 
 namespace sinew::client {
 
+// Node trees are at most this deep, the topmost node counted. Characters have less than a hundred.
+inline constexpr std::uint32_t kMaxNodeDepth = 4096;
+
 struct SceneNode {
   std::string name;  // as in the file: may be empty or repeat
   std::string path;  // path in the file, for messages
@@ -67,7 +70,7 @@ struct SceneBuilder {
   std::shared_ptr<AnimatedScene> scene = std::make_shared<AnimatedScene>();  // nodes by the reader
   ImportedScene out;
 
-  // Fills `scene->order`. kInvalidArgument: the parents form a cycle.
+  // Fills `scene->order`. kInvalidArgument: the parents form a cycle, or go beyond kMaxNodeDepth.
   absl::Status OrderNodes();
 
   // Makes joints of the given nodes (each once), in that order as far as parents-first allows.

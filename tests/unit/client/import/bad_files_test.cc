@@ -256,6 +256,16 @@ const std::vector<BadGltf>& BadGltfs() {
          Attributes(b)["JOINTS_0"] = b.AddAccessor(std::vector<std::uint8_t>(16, 0), "VEC4");
        },
        "float32"},
+      {"DeepNodes",
+       [](GltfBuilder& b) {
+         int parent = 2;
+         for (int depth = 3; depth <= 4097; ++depth) {
+           const int child = b.Push("nodes", {{"mesh", 0}});
+           b.doc["nodes"][parent]["children"] = {child};
+           parent = child;
+         }
+       },
+       "nodes[4097]: nested 4097 nodes deep, need at most 4096"},
       {"FallingTimes",
        [](GltfBuilder& b) {
          testing::AddAnimation(b, 2, "translation", {1, 0}, {0, 0, 0, 0, 0, 0}, "VEC3", "LINEAR");
