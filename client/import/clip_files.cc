@@ -6,7 +6,6 @@
 #include <absl/strings/str_join.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -23,6 +22,7 @@
 #include "client/import/unweighted.h"
 #include "core/base/counted_text.h"
 #include "core/base/status.h"
+#include "core/base/vectors.h"
 
 namespace sinew::client {
 namespace {
@@ -113,24 +113,23 @@ std::vector<std::int32_t> PairControls(const RigData& from, const RigData& to) {
   return paired;
 }
 
-using Column = std::array<double, 3>;
-
-Column ColumnOf(const AffineD& a, std::size_t c) {
+// Column c of the linear part.
+Vec3d Axis(const AffineD& a, std::size_t c) {
   return {a.m[c], a.m[4 + c], a.m[8 + c]};
-}
-
-double Length(const Column& v) {
-  return std::hypot(v[0], v[1], v[2]);
 }
 
 // The angle between the axes of two transforms, whatever their scales; NaN if one has none.
 double Degrees(const AffineD& a, const AffineD& b) {
   double trace = 0;
   for (std::size_t c = 0; c < 3; ++c) {
-    const Column u = ColumnOf(a, c), v = ColumnOf(b, c);
-    trace += (u[0] * v[0] + u[1] * v[1] + u[2] * v[2]) / (Length(u) * Length(v));
+    const Vec3d u = Axis(a, c), v = Axis(b, c);
+    trace += Dot(u, v) / (Length(u) * Length(v));
   }
   return std::acos(std::clamp((trace - 1) / 2, -1.0, 1.0)) * 180 / std::numbers::pi;
+}
+
+double Distance(const AffineD& a, const AffineD& b) {
+  return Length(Translation(b) - Translation(a));
 }
 
 // How much larger the larger one is; 1 if both are 0.
@@ -209,7 +208,7 @@ class RestComparison {
     const AffineD &own = OwnOf(joint), &source = *SourceOf(joint);
     double resized = 1;
     for (std::size_t c = 0; c < 3; ++c) {
-      resized = std::max(resized, Ratio(Length(ColumnOf(own, c)), Length(ColumnOf(source, c))));
+      resized = std::max(resized, Ratio(Length(Axis(own, c)), Length(Axis(source, c))));
     }
     AffineD own_turn = own, turn = source;
     if (const std::optional<std::size_t> above = Above(joint)) {
@@ -232,10 +231,6 @@ class RestComparison {
       ++resized_;
       size_.Add(resized, joint);
     }
-  }
-
-  static double Distance(const AffineD& a, const AffineD& b) {
-    return std::hypot(b.m[3] - a.m[3], b.m[7] - a.m[7], b.m[11] - a.m[11]);
   }
 
   std::string UnitText() const {
