@@ -136,12 +136,14 @@ class SceneReader {
       if (const auto parts = PartsOf(n, true); !parts.empty()) {
         SINEW_ASSIGN_OR_RETURN(SourceMesh mesh,
                                ReadAssimpMesh(parts, node.path, joint_of_bone_, out_.problems));
+        SINEW_RETURN_IF_ERROR(builder_.budget.Take(SizeOf(mesh), node.path));
         builder_.AddMesh(n, node.name, std::move(mesh));
       }
       const bool has_skins = !joint_of_bone_.empty();
       const auto parts = PartsOf(n, false);
       if (parts.empty() || (!has_skins && !allow_no_skin_)) continue;
       SINEW_ASSIGN_OR_RETURN(SourceMesh mesh, ReadAssimpMesh(parts, node.path, {}, out_.problems));
+      SINEW_RETURN_IF_ERROR(builder_.budget.Take(SizeOf(mesh), node.path));
       if (has_skins) {
         const auto joint = static_cast<std::uint32_t>(joint_of_node_[n]);
         BindToCarrier({.node = n, .to_carrier = {}}, joint, 0, mesh.mesh);

@@ -26,13 +26,14 @@ void AppendPoint(const Vec3d& v, std::vector<float>& out) {
 class FbxMeshReader {
  public:
   FbxMeshReader(const ufbx_mesh& mesh, const ufbx_node& node, const std::string& path,
-                std::vector<Problem>& problems)
-      : from_(mesh), path_(path), problems_(problems) {
+                SceneBuilder& builder)
+      : from_(mesh), path_(path), budget_(builder.budget), problems_(builder.out.problems) {
     // A geometric transform moves the mesh alone. Bind matrices of a skin contain it.
     if (FbxSkin(mesh) == nullptr) to_node_ = FbxMatrix(node.geometry_to_node);
   }
 
   absl::StatusOr<FbxMesh> Read(const std::vector<std::int32_t>& joint_of_node) {
+    SINEW_RETURN_IF_ERROR(budget_.Take(Size(), path_));
     for (const ufbx_vec3& v : from_.vertices)
       AppendPoint(Apply(to_node_, ToVec3(v)), mesh_.positions);
     ReadFaces();
@@ -50,6 +51,17 @@ class FbxMeshReader {
   }
 
  private:
+  MeshSize Size() const {
+    MeshSize size = {.vertices = from_.num_vertices, .corners = from_.num_indices};
+    if (FbxSkin(from_) != nullptr) size.influences = FbxSkin(from_)->weights.count;
+    for (const ufbx_blend_deformer* deformer : from_.blend_deformers) {
+      for (const ufbx_blend_channel* channel : deformer->channels) {
+        size.target_vertices += channel->keyframes.count * from_.num_vertices;
+      }
+    }
+    return size;
+  }
+
   // A face may name a vertex once.
   void ReadFaces() {
     std::vector<std::size_t> last_face(from_.num_vertices, 0);  // 1 + index
@@ -185,6 +197,7 @@ class FbxMeshReader {
 
   const ufbx_mesh& from_;
   const std::string& path_;
+  MeshBudget& budget_;
   std::vector<Problem>& problems_;
   AffineD to_node_;
   FbxMesh out_;
@@ -202,8 +215,8 @@ const ufbx_skin_deformer* FbxSkin(const ufbx_mesh& mesh) {
 
 absl::StatusOr<FbxMesh> ReadFbxMesh(const ufbx_mesh& mesh, const ufbx_node& node,
                                     const std::vector<std::int32_t>& joint_of_node,
-                                    const std::string& path, std::vector<Problem>& problems) {
-  return FbxMeshReader(mesh, node, path, problems).Read(joint_of_node);
+                                    const std::string& path, SceneBuilder& builder) {
+  return FbxMeshReader(mesh, node, path, builder).Read(joint_of_node);
 }
 
 }  // namespace sinew::client

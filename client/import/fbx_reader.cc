@@ -171,8 +171,8 @@ class FbxSceneReader {
     for (const ShownMesh& shown : meshes_) {
       const std::uint32_t n = shown.node->typed_id;
       const std::string& path = builder_.scene->nodes[n].path;
-      SINEW_ASSIGN_OR_RETURN(
-          FbxMesh mesh, ReadFbxMesh(*shown.mesh, *shown.node, joint_of_node_, path, out_.problems));
+      SINEW_ASSIGN_OR_RETURN(FbxMesh mesh,
+                             ReadFbxMesh(*shown.mesh, *shown.node, joint_of_node_, path, builder_));
       if (mesh.source.mesh.face_vertices.empty()) {
         out_.problems.push_back(Lost("a mesh without faces", path));
         continue;

@@ -19,9 +19,6 @@
 namespace sinew::client {
 namespace {
 
-// Primitives may share accessors, so a small file can ask for any number of vertices.
-constexpr std::size_t kMaxVertices = std::size_t{1} << 25;
-
 using Attributes = std::map<std::string, int>;
 
 bool HasWeights(const Attributes& attributes) {
@@ -73,12 +70,13 @@ absl::Status DropFaultyJoints(const GltfSkin& source, const std::string& path, S
 class MeshReader {
  public:
   MeshReader(const tinygltf::Model& model, const GltfSkin* skin, const GltfCarrier* carrier,
-             const std::string& path, std::vector<Problem>& problems)
+             const std::string& path, SceneBuilder& builder)
       : model_(model),
         skin_(skin),
         carrier_(carrier),
         path_(path),
-        problems_(problems),
+        budget_(builder.budget),
+        problems_(builder.out.problems),
         influences_(path, out_.mesh.skin) {
     if (skin == nullptr) return;
     out_.mesh.skin.joints = skin->joints;
@@ -132,10 +130,8 @@ class MeshReader {
     SINEW_RETURN_IF_ERROR(CheckPositions(positions, position->second, what));
     base_ = out_.mesh.vertices();
     count_ = positions.count;
-    if (base_ + count_ > kMaxVertices) {
-      return InvalidArgument(where, ": ", base_ + count_, " vertices in one mesh, need at most ",
-                             kMaxVertices);
-    }
+    SINEW_RETURN_IF_ERROR(
+        budget_.Take({.vertices = count_, .target_vertices = count_ * targets_.size()}, where));
     Append(positions, out_.mesh.positions);
     SINEW_RETURN_IF_ERROR(ReadWeights(primitive.attributes, where));
     SINEW_RETURN_IF_ERROR(
@@ -234,6 +230,7 @@ class MeshReader {
         return InvalidArgument(where, ": JOINTS_", set, " and WEIGHTS_", set,
                                " must come together");
       }
+      SINEW_RETURN_IF_ERROR(budget_.Take({.influences = count_ * 4}, where));
       SINEW_ASSIGN_OR_RETURN(Elements joint,
                              ReadAttribute(j->second, 4, absl::StrCat(where, " ", j->first)));
       SINEW_ASSIGN_OR_RETURN(Elements weight,
@@ -297,6 +294,8 @@ class MeshReader {
       std::iota(indices.begin(), indices.end(), 0u);
     }
     const std::size_t n = indices.size();
+    SINEW_RETURN_IF_ERROR(
+        budget_.Take({.corners = primitive.mode == TINYGLTF_MODE_TRIANGLES ? n : 3 * n}, where));
     MarkUsed(primitive.mode, indices);
     switch (primitive.mode) {
       case TINYGLTF_MODE_TRIANGLES:
@@ -377,6 +376,7 @@ class MeshReader {
   const GltfSkin* const skin_;
   const GltfCarrier* const carrier_;
   const std::string& path_;
+  MeshBudget& budget_;
   std::vector<Problem>& problems_;
   SourceMesh out_;
   InfluenceCollector influences_;  // after out_, into which it writes
@@ -392,9 +392,9 @@ class MeshReader {
 
 absl::StatusOr<SourceMesh> ReadGltfMesh(const tinygltf::Model& model, const tinygltf::Node& node,
                                         const GltfSkin* skin, const GltfCarrier* carrier,
-                                        const std::string& path, std::vector<Problem>& problems) {
+                                        const std::string& path, SceneBuilder& builder) {
   SINEW_ASSIGN_OR_RETURN(const auto* mesh, Find(model.meshes, node.mesh, path, "mesh"));
-  return MeshReader(model, skin, carrier, path, problems).Read(*mesh, node);
+  return MeshReader(model, skin, carrier, path, builder).Read(*mesh, node);
 }
 
 bool HasPrimitiveWithoutWeights(const tinygltf::Model& model, int mesh) {

@@ -282,9 +282,8 @@ absl::Status ReadMeshes(const tinygltf::Model& model, const std::vector<bool>& i
       }
     }
     SINEW_ASSIGN_OR_RETURN(
-        SourceMesh mesh,
-        ReadGltfMesh(model, node, skin, found == carriers.end() ? nullptr : &carrier, path,
-                     problems));
+        SourceMesh mesh, ReadGltfMesh(model, node, skin,
+                                      found == carriers.end() ? nullptr : &carrier, path, builder));
     const std::string& mesh_name = model.meshes[static_cast<std::size_t>(node.mesh)].name;
     builder.AddMesh(n, node.name.empty() ? mesh_name : node.name, std::move(mesh));
   }

@@ -46,6 +46,28 @@ ShapeTarget MakeSparse(SourceTarget dense) {
 
 }  // namespace
 
+MeshSize SizeOf(const SourceMesh& source) {
+  return {.vertices = source.mesh.vertices(),
+          .corners = source.mesh.face_vertices.size(),
+          .influences = source.mesh.skin.influence_joints.size(),
+          .target_vertices = source.mesh.vertices() * source.targets.size()};
+}
+
+absl::Status MeshBudget::Take(const MeshSize& more, const std::string& where) {
+  static constexpr std::pair<std::size_t MeshSize::*, const char*> kParts[] = {
+      {&MeshSize::vertices, "vertices"},
+      {&MeshSize::corners, "corners of faces"},
+      {&MeshSize::influences, "influences"},
+      {&MeshSize::target_vertices, "vertices of morph targets"}};
+  for (const auto& [part, name] : kParts) {
+    taken_.*part += more.*part;
+    if (taken_.*part <= kMax.*part) continue;
+    return InvalidArgument(where, ": ", taken_.*part, " ", name,
+                           " with those of the meshes before it, need at most ", kMax.*part);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status SceneBuilder::OrderNodes() {
   const std::size_t count = scene->nodes.size();
   std::vector<std::vector<std::uint32_t>> children(count);

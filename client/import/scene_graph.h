@@ -63,12 +63,39 @@ struct SourceMesh {
   std::vector<std::uint32_t> blender_vertices{};  // as in MeshExtras
 };
 
+// How much a mesh, or a part of one, holds.
+struct MeshSize {
+  std::size_t vertices = 0, corners = 0, influences = 0;
+  std::size_t target_vertices = 0;  // of all morph targets
+};
+
+MeshSize SizeOf(const SourceMesh& mesh);
+
+// Bounds what the meshes of a file hold together. Nodes can show one mesh, primitives and morph
+// targets share accessors, so that a small file can ask for any amount of memory.
+class MeshBudget {
+ public:
+  // Counts what is about to be read; `where` names it. kInvalidArgument: more than kMax in all.
+  absl::Status Take(const MeshSize& more, const std::string& where);
+
+  // Four times the vertices that a server takes by default, with as much of the rest as they have:
+  // 1 to 2 GB each.
+  static constexpr MeshSize kMax = {.vertices = std::size_t{1} << 24,
+                                    .corners = std::size_t{1} << 27,
+                                    .influences = std::size_t{1} << 26,
+                                    .target_vertices = std::size_t{1} << 26};
+
+ private:
+  MeshSize taken_;
+};
+
 // What the readers have in common: `out` is filled from nodes, in the order of these functions.
 struct SceneBuilder {
   SceneBuilder() { out.animation = scene; }
 
   std::shared_ptr<AnimatedScene> scene = std::make_shared<AnimatedScene>();  // nodes by the reader
   ImportedScene out;
+  MeshBudget budget;
 
   // Fills `scene->order`. kInvalidArgument: the parents form a cycle, or go beyond kMaxNodeDepth.
   absl::Status OrderNodes();
