@@ -309,6 +309,24 @@ class Contents(UsdReading):
                         "warning: a BasisCurves; only meshes are read at /Hero/Hair"):
             self.assertIn(problem, rig.problems)
 
+    def test_hidden_meshes_are_reported(self):
+        stage = self.simple()
+        self.assertNotIn("hides", "".join(load(stage).problems))
+        UsdGeom.Imageable(stage.GetPrimAtPath("/Hero")).MakeInvisible()
+        self.assertIn("warning: the stage hides this mesh, which is read all the same; remove what is not part of the "
+                      "character at /Hero/Body", load(stage).problems)
+
+    def test_faces_that_are_holes_are_left_out(self):
+        stage = self.simple()
+        whole, = load(stage).meshes
+        self.mesh.CreateHoleIndicesAttr([0, 2])
+        pierced, = load(stage).meshes
+        self.assertEqual(len(pierced.face_sizes), len(whole.face_sizes) - 2)
+        self.assertEqual(len(pierced.positions), len(whole.positions))
+        self.mesh.GetHoleIndicesAttr().Set([10**6])
+        with self.assertRaisesRegex(sinew.InvalidArgument, "/Hero/Body.holeIndices: got 1000000, need 0 to"):
+            load(stage)
+
     def test_lost_references_are_reported(self):
         stage = self.simple()
         stage.DefinePrim("/Hero/Hat").GetReferences().AddReference("missing.usda")
