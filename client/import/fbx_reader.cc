@@ -166,6 +166,27 @@ class FbxSceneReader {
     }
   }
 
+  // Visibility hides a node and what inherits it below, Show and a display layer a node alone.
+  std::vector<std::uint32_t> HiddenMeshes() const {
+    std::vector<bool> invisible(scene_->nodes.count), hidden(scene_->nodes.count);
+    for (const std::uint32_t n : builder_.scene->order) {
+      const ufbx_node& node = NodeAt(n);
+      const bool inherits = ufbx_find_bool(&node.props, "Visibility Inheritance", true);
+      invisible[n] =
+          !node.visible || (inherits && node.parent != nullptr && invisible[node.parent->typed_id]);
+      hidden[n] = invisible[n] || !ufbx_find_bool(&node.props, "Show", true);
+    }
+    for (const ufbx_display_layer* layer : scene_->display_layers) {
+      if (layer->visible) continue;
+      for (const ufbx_node* node : layer->nodes) hidden[node->typed_id] = true;
+    }
+    std::vector<std::uint32_t> found;
+    for (const ShownMesh& shown : meshes_) {
+      if (hidden[shown.node->typed_id]) found.push_back(shown.node->typed_id);
+    }
+    return found;
+  }
+
   absl::Status ReadMeshes() {
     if (!has_skin_ && !allow_no_skin_) return absl::OkStatus();
     for (const ShownMesh& shown : meshes_) {
@@ -192,6 +213,7 @@ class FbxSceneReader {
       const std::string& name = builder_.scene->nodes[n].name;
       builder_.AddMesh(n, name.empty() ? ToString(shown.mesh->name) : name, std::move(mesh.source));
     }
+    builder_.ReportHidden(HiddenMeshes());
     return absl::OkStatus();
   }
 

@@ -27,6 +27,7 @@ bool CanIgnoreOrRead(const std::string& extension) {
       "KHR_materials_", "KHR_texture_",  "KHR_lights_",           "KHR_xmp",        "EXT_texture_",
       "EXT_lights_",    "MSFT_texture_", "KHR_animation_pointer", "VRMC_materials_"};
   static constexpr std::string_view kNames[] = {"KHR_mesh_quantization",
+                                                "KHR_node_visibility",
                                                 "KHR_techniques_webgl",
                                                 "EXT_meshopt_compression",
                                                 "VRM",

@@ -248,6 +248,25 @@ std::map<std::uint32_t, Carrier> CarriersOfMeshes(const tinygltf::Model& model,
   return carriers;
 }
 
+// The nodes whose meshes KHR_node_visibility hides: its value false hides a node and all below it.
+std::vector<std::uint32_t> HiddenMeshes(const tinygltf::Model& model, const AnimatedScene& scene,
+                                        const std::vector<bool>& inside) {
+  std::vector<bool> hidden(model.nodes.size());
+  std::vector<std::uint32_t> found;
+  for (const std::uint32_t n : scene.order) {
+    const std::int32_t parent = scene.nodes[n].parent;
+    const auto extension = model.nodes[n].extensions.find("KHR_node_visibility");
+    if (extension != model.nodes[n].extensions.end() && extension->second.Has("visible")) {
+      const tinygltf::Value& visible = extension->second.Get("visible");
+      hidden[n] = visible.IsBool() && !visible.Get<bool>();
+    }
+    if (parent >= 0 && hidden[static_cast<std::size_t>(parent)]) hidden[n] = true;
+    if (hidden[n] && inside[n] && model.nodes[n].mesh >= 0) found.push_back(n);
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
 // Reads the meshes of the nodes that are `inside`.
 absl::Status ReadMeshes(const tinygltf::Model& model, const std::vector<bool>& inside,
                         const std::vector<bool>& skins_in_use,
@@ -287,6 +306,7 @@ absl::Status ReadMeshes(const tinygltf::Model& model, const std::vector<bool>& i
     const std::string& mesh_name = model.meshes[static_cast<std::size_t>(node.mesh)].name;
     builder.AddMesh(n, node.name.empty() ? mesh_name : node.name, std::move(mesh));
   }
+  builder.ReportHidden(HiddenMeshes(model, *builder.scene, inside));
   return absl::OkStatus();
 }
 

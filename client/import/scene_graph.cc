@@ -160,6 +160,19 @@ void SceneBuilder::AddMesh(std::uint32_t node, const std::string& name, SourceMe
   if (mesh.skin.empty()) PlaceMesh(world, mesh, out.mesh_extras.back().corner_uvs);
 }
 
+void SceneBuilder::ReportHidden(const std::vector<std::uint32_t>& nodes) {
+  if (nodes.empty()) return;
+  out.problems.push_back(
+      {Severity::kWarning,
+       absl::StrCat(
+           "the file hides this mesh",
+           nodes.size() == 1
+               ? ", which is"
+               : absl::StrCat(" and ", CountedText(nodes.size() - 1, "other"), ", which are"),
+           " read all the same; delete what is not part of the character"),
+       scene->nodes[nodes.front()].path});
+}
+
 void SceneBuilder::AddClip(const std::string& name, const std::string& path, SourceClip clip,
                            double end) {
   const auto target = [](const Track& t) { return std::tuple(t.node, t.property); };

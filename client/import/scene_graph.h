@@ -108,6 +108,10 @@ struct SceneBuilder {
   // that move, or all if most do. Without a skin the mesh is moved to where the node places it.
   void AddMesh(std::uint32_t node, const std::string& name, SourceMesh source);
 
+  // Warns of hidden meshes, which are read like the others: a proxy would be in every result.
+  //   nodes  that show them
+  void ReportHidden(const std::vector<std::uint32_t>& nodes);
+
   // Adds a clip. `path`: its place in the file. end: of the take in seconds, if the file says.
   // If two tracks drive one property, the first counts and the other is reported as lost.
   void AddClip(const std::string& name, const std::string& path, SourceClip clip, double end = 0);
