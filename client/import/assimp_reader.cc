@@ -43,7 +43,9 @@ class SceneReader {
                            ReadColladaNodes(document_, nodes_.size(), out_.problems));
     SINEW_RETURN_IF_ERROR(PlaceColladaNodes(collada_nodes, *builder_.scene));
     SINEW_RETURN_IF_ERROR(ReadSkeleton());
+    const std::size_t first = out_.problems.size();
     SINEW_RETURN_IF_ERROR(ReadMeshes());
+    builder_.MarkMeshProblems(first);
     SINEW_RETURN_IF_ERROR(AddColladaClips(document_, collada_nodes, builder_));
     out_.format = "COLLADA";
     out_.keeps_file_order = false;

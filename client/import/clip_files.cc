@@ -1,6 +1,5 @@
 #include "client/import/clip_files.h"
 
-#include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 #include <absl/strings/str_join.h>
@@ -12,7 +11,6 @@
 #include <numbers>
 #include <optional>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -305,15 +303,9 @@ absl::Status ReportUnpaired(const ImportedScene& from, const ImportedScene& to,
   return absl::OkStatus();
 }
 
-// Problems of the clips, and of the nodes that move something.
-void ReportProblemsOf(const ImportedScene& from, const Transfer& transfer,
-                      std::vector<Problem>& problems) {
-  std::unordered_set<std::string> used;
-  for (const std::int32_t source : transfer.source) {
-    if (source >= 0) used.insert(transfer.from->nodes[static_cast<std::size_t>(source)].path);
-  }
+void ReportProblemsOf(const ImportedScene& from, std::vector<Problem>& problems) {
   for (const Problem& problem : from.problems) {
-    if (!absl::StartsWith(problem.field, "animations") && !used.contains(problem.field)) continue;
+    if (problem.of_meshes) continue;
     problems.push_back(problem);
     problems.back().field = absl::StrCat(LabelOf(from), " ", problem.field);
   }
@@ -354,7 +346,7 @@ absl::Status AddClips(const ImportedScene& from, ImportedScene& to) {
                                                 .source = std::move(match.source),
                                                 .controls = std::move(controls)});
   RestComparison(from, to, *transfer).Report(problems);
-  ReportProblemsOf(from, *transfer, problems);
+  ReportProblemsOf(from, problems);
   to.problems.insert(to.problems.end(), problems.begin(), problems.end());
   auto animation = std::make_shared<AnimatedScene>(*to.animation);
   for (std::size_t c = 0; c < from.clips.size(); ++c) {

@@ -34,9 +34,11 @@ class FbxSceneReader {
     ReadUnits();
     SINEW_RETURN_IF_ERROR(ReadNodes());
     FindAnimatedNodes();
+    const std::size_t first = out_.problems.size();
     FindMeshes();
     AddJoints();
     SINEW_RETURN_IF_ERROR(ReadMeshes());
+    builder_.MarkMeshProblems(first);
     AddFbxClips(scene_, std::move(channels_), builder_);
     ReportConstraints();
     const bool text = scene_->metadata.ascii;

@@ -319,8 +319,10 @@ absl::StatusOr<ImportedScene> ReadGltf(const std::string& bytes, const std::stri
       const tinygltf::Model model,
       LoadGltfDocument(bytes, path, options.max_file_bytes, builder.out.problems));
   SINEW_RETURN_IF_ERROR(ReadNodes(model, builder));
+  std::size_t first = builder.out.problems.size();
   SINEW_ASSIGN_OR_RETURN(const std::vector<bool> inside,
                          NodesOfDefaultScene(model, builder.out.problems));
+  builder.MarkMeshProblems(first);
   const std::vector<bool> skins_in_use = SkinsInUse(model, inside);
   SINEW_ASSIGN_OR_RETURN(std::vector<std::uint32_t> joints, CollectJointNodes(model, skins_in_use));
   bool has_mesh = false, has_skin = false;
@@ -332,12 +334,14 @@ absl::StatusOr<ImportedScene> ReadGltf(const std::string& bytes, const std::stri
   std::map<std::uint32_t, Carrier> carriers;
   if (has_skin) carriers = CarriersOfMeshes(model, *builder.scene, inside, joints);
   const std::vector<std::int32_t> joint_of_node = builder.AddJoints(joints);
+  first = builder.out.problems.size();
   if (has_skin || options.allow_no_skin) {
     SINEW_RETURN_IF_ERROR(
         ReadMeshes(model, inside, skins_in_use, carriers, joint_of_node, builder));
   } else if (has_mesh) {
     builder.out.problems.push_back(Lost("meshes, of which none has a skin", "nodes"));
   }
+  builder.MarkMeshProblems(first);
   SINEW_RETURN_IF_ERROR(ReadGltfAnimations(model, builder));
   builder.out.rig.meters_per_unit = 1;  // the glTF specification: metres, +Y up
   builder.out.rig.up_axis = UpAxis::kY;

@@ -248,10 +248,12 @@ Problem Lost(const std::string& message, const std::string& field) {
 }
 
 absl::Status FinishScene(Unweighted unweighted, ImportedScene& scene) {
+  const std::size_t first = scene.problems.size();
   SINEW_RETURN_IF_ERROR(BindUnweighted(unweighted, scene));
   SINEW_RETURN_IF_ERROR(CheckFinite(scene.rig));
   DropBadUvs(scene);
   ReportRig(scene);
+  for (std::size_t i = first; i < scene.problems.size(); ++i) scene.problems[i].of_meshes = true;
   MakeOneLine(scene.problems);
   return absl::OkStatus();
 }

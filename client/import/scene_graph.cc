@@ -160,6 +160,10 @@ void SceneBuilder::AddMesh(std::uint32_t node, const std::string& name, SourceMe
   if (mesh.skin.empty()) PlaceMesh(world, mesh, out.mesh_extras.back().corner_uvs);
 }
 
+void SceneBuilder::MarkMeshProblems(std::size_t first) {
+  for (std::size_t i = first; i < out.problems.size(); ++i) out.problems[i].of_meshes = true;
+}
+
 void SceneBuilder::ReportHidden(const std::vector<std::uint32_t>& nodes) {
   if (nodes.empty()) return;
   out.problems.push_back(

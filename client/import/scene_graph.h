@@ -108,6 +108,9 @@ struct SceneBuilder {
   // that move, or all if most do. Without a skin the mesh is moved to where the node places it.
   void AddMesh(std::uint32_t node, const std::string& name, SourceMesh source);
 
+  // Marks the problems from index `first` on as those of meshes, see Problem::of_meshes.
+  void MarkMeshProblems(std::size_t first);
+
   // Warns of hidden meshes, which are read like the others: a proxy would be in every result.
   //   nodes  that show them
   void ReportHidden(const std::vector<std::uint32_t>& nodes);

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "client/import/clip_files.h"
 #include "client/import/import.h"
 #include "client/rig/rig_traits.h"
 #include "tests/support/fbx_writer.h"
@@ -279,6 +280,22 @@ bool Says(const ImportedScene& scene, Severity severity, const std::string& word
   return std::ranges::any_of(scene.problems, [&](const Problem& problem) {
     return problem.severity == severity && problem.message.find(words) != std::string::npos;
   });
+}
+
+TEST(FbxImport, ConstraintsOfClipFilesAreReported) {
+  Quad walk;
+  walk.Bind({1, .5, 1, 1});
+  walk.AddSmile(false);
+  walk.file.AddConstraint(walk.bone, walk.model);
+  const auto clips = ImportClips(testing::WriteFile("walk.fbx", walk.file.Binary()));
+  ASSERT_TRUE(clips.ok()) << clips.status();
+  Quad quad;
+  quad.Bind();
+  auto hero = quad.Import();
+  ASSERT_TRUE(hero.ok()) << hero.status();
+  ASSERT_TRUE(AddClips(*clips, *hero).ok());
+  EXPECT_TRUE(Says(*hero, Severity::kWarning, "1 constraint, which is not evaluated"));
+  EXPECT_FALSE(Says(*hero, Severity::kWarning, "normalised")) << "weights of its mesh do not count";
 }
 
 TEST(FbxImport, NormalisesAndReportsWeights) {
