@@ -43,8 +43,14 @@ class SceneReader {
                            ReadColladaNodes(document_, nodes_.size(), out_.problems));
     SINEW_RETURN_IF_ERROR(PlaceColladaNodes(collada_nodes, *builder_.scene));
     SINEW_RETURN_IF_ERROR(ReadSkeleton());
+    const std::size_t first = out_.problems.size();
     SINEW_RETURN_IF_ERROR(ReadMeshes());
+<<<<<<< HEAD
     SINEW_RETURN_IF_ERROR(AddColladaClips(document_, collada_nodes, options_.clips_only, builder_));
+=======
+    builder_.MarkMeshProblems(first);
+    SINEW_RETURN_IF_ERROR(AddColladaClips(document_, collada_nodes, builder_));
+>>>>>>> d92cea9096ab928e052acdeabe23c3c6c51b92a2
     out_.format = "COLLADA";
     out_.keeps_file_order = false;
     return std::move(out_);
@@ -135,12 +141,14 @@ class SceneReader {
       if (const auto parts = PartsOf(n, true); !parts.empty()) {
         SINEW_ASSIGN_OR_RETURN(SourceMesh mesh,
                                ReadAssimpMesh(parts, node.path, joint_of_bone_, out_.problems));
+        SINEW_RETURN_IF_ERROR(builder_.budget.Take(SizeOf(mesh), node.path));
         builder_.AddMesh(n, node.name, std::move(mesh));
       }
       const bool has_skins = !joint_of_bone_.empty();
       const auto parts = PartsOf(n, false);
       if (parts.empty() || (!has_skins && !options_.allow_no_skin)) continue;
       SINEW_ASSIGN_OR_RETURN(SourceMesh mesh, ReadAssimpMesh(parts, node.path, {}, out_.problems));
+      SINEW_RETURN_IF_ERROR(builder_.budget.Take(SizeOf(mesh), node.path));
       if (has_skins) {
         const auto joint = static_cast<std::uint32_t>(joint_of_node_[n]);
         BindToCarrier({.node = n, .to_carrier = {}}, joint, 0, mesh.mesh);

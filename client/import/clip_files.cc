@@ -1,19 +1,16 @@
 #include "client/import/clip_files.h"
 
-#include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 #include <absl/strings/str_join.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <filesystem>
 #include <memory>
 #include <numbers>
 #include <optional>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -21,7 +18,9 @@
 #include "client/import/name_match.h"
 #include "client/import/scene_graph.h"
 #include "client/import/unweighted.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
+#include "core/base/vectors.h"
 
 namespace sinew::client {
 namespace {
@@ -84,16 +83,18 @@ const std::string& LabelOf(const ImportedScene& scene) {
 std::vector<NamedNode> NamedNodes(const ImportedScene& scene, bool all) {
   const AnimatedScene& animation = *scene.animation;
   std::vector<NamedNode> named(animation.nodes.size());
-  const auto name = [&](std::size_t n) { named[n].name = animation.nodes[n].name; };
+  std::vector<bool> has_name(named.size(), all);
   for (const std::uint32_t joint : animation.joint_nodes) {
     named[joint].joint = true;
-    for (auto up = static_cast<std::int32_t>(joint); up >= 0;) {
-      const auto n = static_cast<std::size_t>(up);
-      name(n);
-      up = animation.nodes[n].parent;
-    }
+    has_name[joint] = true;
   }
-  for (std::size_t n = 0; all && n < named.size(); ++n) name(n);
+  for (std::size_t i = animation.order.size(); i-- > 0;) {  // children first
+    const std::uint32_t n = animation.order[i];
+    if (!has_name[n]) continue;
+    named[n].name = animation.nodes[n].name;
+    const std::int32_t parent = animation.nodes[n].parent;
+    if (parent >= 0) has_name[static_cast<std::size_t>(parent)] = true;
+  }
   return named;
 }
 
@@ -110,24 +111,23 @@ std::vector<std::int32_t> PairControls(const RigData& from, const RigData& to) {
   return paired;
 }
 
-using Column = std::array<double, 3>;
-
-Column ColumnOf(const AffineD& a, std::size_t c) {
+// Column c of the linear part.
+Vec3d Axis(const AffineD& a, std::size_t c) {
   return {a.m[c], a.m[4 + c], a.m[8 + c]};
-}
-
-double Length(const Column& v) {
-  return std::hypot(v[0], v[1], v[2]);
 }
 
 // The angle between the axes of two transforms, whatever their scales; NaN if one has none.
 double Degrees(const AffineD& a, const AffineD& b) {
   double trace = 0;
   for (std::size_t c = 0; c < 3; ++c) {
-    const Column u = ColumnOf(a, c), v = ColumnOf(b, c);
-    trace += (u[0] * v[0] + u[1] * v[1] + u[2] * v[2]) / (Length(u) * Length(v));
+    const Vec3d u = Axis(a, c), v = Axis(b, c);
+    trace += Dot(u, v) / (Length(u) * Length(v));
   }
   return std::acos(std::clamp((trace - 1) / 2, -1.0, 1.0)) * 180 / std::numbers::pi;
+}
+
+double Distance(const AffineD& a, const AffineD& b) {
+  return Length(Translation(b) - Translation(a));
 }
 
 // How much larger the larger one is; 1 if both are 0.
@@ -157,14 +157,16 @@ class RestComparison {
     };
     if (turned_ > 0) {
       warn(
-          absl::StrFormat("at rest %d joints are turned against those of %s, by up to %.3g "
+          absl::StrFormat("at rest %s turned against those of %s, by up to %.3g "
                           "degrees at '%s'; they move as in the clip's file",
-                          turned_, other, angle_.most, NameOf(angle_.joint)));
+                          CountedText(turned_, "joint is", "joints are"), other, angle_.most,
+                          NameOf(angle_.joint)));
     }
     if (resized_ == 0) return;
     const double whole = own_sum_ > 0 && sum_ > 0 ? sum_ / own_sum_ : 0;
-    warn(absl::StrCat("at rest ", resized_, " joints have another distance or scale than in ",
-                      other, ", the most at '", NameOf(size_.joint), "'",
+    warn(absl::StrCat("at rest ", CountedText(resized_, "joint has", "joints have"),
+                      " another distance or scale than in ", other, ", the most at '",
+                      NameOf(size_.joint), "'",
                       whole > 0 ? absl::StrFormat("; in all, bones are %.3g times as long", whole)
                                 : std::string(),
                       UnitText(), "; joints have the distances of the clip's file"));
@@ -204,7 +206,7 @@ class RestComparison {
     const AffineD &own = OwnOf(joint), &source = *SourceOf(joint);
     double resized = 1;
     for (std::size_t c = 0; c < 3; ++c) {
-      resized = std::max(resized, Ratio(Length(ColumnOf(own, c)), Length(ColumnOf(source, c))));
+      resized = std::max(resized, Ratio(Length(Axis(own, c)), Length(Axis(source, c))));
     }
     AffineD own_turn = own, turn = source;
     if (const std::optional<std::size_t> above = Above(joint)) {
@@ -227,10 +229,6 @@ class RestComparison {
       ++resized_;
       size_.Add(resized, joint);
     }
-  }
-
-  static double Distance(const AffineD& a, const AffineD& b) {
-    return std::hypot(b.m[3] - a.m[3], b.m[7] - a.m[7], b.m[11] - a.m[11]);
   }
 
   std::string UnitText() const {
@@ -305,15 +303,9 @@ absl::Status ReportUnpaired(const ImportedScene& from, const ImportedScene& to,
   return absl::OkStatus();
 }
 
-// Problems of the clips, and of the nodes that move something.
-void ReportProblemsOf(const ImportedScene& from, const Transfer& transfer,
-                      std::vector<Problem>& problems) {
-  std::unordered_set<std::string> used;
-  for (const std::int32_t source : transfer.source) {
-    if (source >= 0) used.insert(transfer.from->nodes[static_cast<std::size_t>(source)].path);
-  }
+void ReportProblemsOf(const ImportedScene& from, std::vector<Problem>& problems) {
   for (const Problem& problem : from.problems) {
-    if (!absl::StartsWith(problem.field, "animations") && !used.contains(problem.field)) continue;
+    if (problem.of_meshes) continue;
     problems.push_back(problem);
     problems.back().field = absl::StrCat(LabelOf(from), " ", problem.field);
   }
@@ -354,7 +346,7 @@ absl::Status AddClips(const ImportedScene& from, ImportedScene& to) {
                                                 .source = std::move(match.source),
                                                 .controls = std::move(controls)});
   RestComparison(from, to, *transfer).Report(problems);
-  ReportProblemsOf(from, *transfer, problems);
+  ReportProblemsOf(from, problems);
   to.problems.insert(to.problems.end(), problems.begin(), problems.end());
   auto animation = std::make_shared<AnimatedScene>(*to.animation);
   for (std::size_t c = 0; c < from.clips.size(); ++c) {

@@ -31,8 +31,8 @@ absl::StatusOr<ImportedScene> ImportClips(const std::string& path);
 //
 // Adds to `to.problems`, each beginning with the name of the file: joints that `from` does not
 // have, or that could be several of its nodes; rest poses that differ by more than rounding, in
-// rotation or in length; and problems of `from` with its clips. `from` may be destroyed afterwards.
-// Cost O(nodes of both), no key is copied. Thread-safe for different `to`.
+// rotation or in length; and the problems of `from` that are not of its meshes. `from` may be
+// destroyed afterwards. Cost O(nodes of both), no key is copied. Thread-safe for different `to`.
 //   kInvalidArgument: nothing of `to` has a counterpart, or `from` has no clip; `to` is unchanged.
 absl::Status AddClips(const ImportedScene& from, ImportedScene& to);
 

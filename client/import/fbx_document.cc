@@ -10,6 +10,7 @@
 #include <map>
 #include <utility>
 
+#include "client/import/scene_graph.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
@@ -18,7 +19,6 @@ namespace {
 // Arrays are compressed, by up to a thousand to one: a small file can ask for any amount of memory.
 constexpr std::size_t kFbxMemoryBytes = std::size_t{256} << 20;
 constexpr std::size_t kFbxMemoryPerFileByte = 64;
-constexpr std::uint32_t kMaxNodeDepth = 4096;
 
 // What ufbx repairs can change vertices, but for a few kinds.
 Severity SeverityOf(ufbx_warning_type type) {
@@ -36,22 +36,48 @@ Severity SeverityOf(ufbx_warning_type type) {
   }
 }
 
+// Whether clips do without the element.
+bool IsOfMeshes(ufbx_element_type type) {
+  switch (type) {
+    case UFBX_ELEMENT_MESH:
+    case UFBX_ELEMENT_SKIN_DEFORMER:
+    case UFBX_ELEMENT_SKIN_CLUSTER:
+    case UFBX_ELEMENT_BLEND_SHAPE:
+    case UFBX_ELEMENT_MATERIAL:
+    case UFBX_ELEMENT_TEXTURE:
+    case UFBX_ELEMENT_VIDEO:
+      return true;
+    default:
+      return false;
+  }
+}
+
 // One problem for each kind and element.
 void ReportRepairs(const ufbx_scene& scene, std::vector<Problem>& problems) {
-  std::map<std::pair<std::string, std::string>, std::pair<Severity, std::size_t>> repairs;
-  for (const ufbx_warning& warning : scene.metadata.warnings) {
+  struct Repair {
+    const ufbx_warning* warning;
+    std::size_t count;
+  };
+  std::map<std::pair<std::string, std::string>, Repair> repairs;
+  const auto element = [&](const ufbx_warning& warning) -> const ufbx_element* {
     const bool known = warning.element_id < scene.elements.count;
-    const std::string name =
-        known ? ToString(scene.elements.data[warning.element_id]->name) : std::string();
-    auto& [severity, count] = repairs[{ToString(warning.description), name}];
-    severity = SeverityOf(warning.type);
-    count += std::max<std::size_t>(warning.count, 1);
+    return known ? scene.elements.data[warning.element_id] : nullptr;
+  };
+  for (const ufbx_warning& warning : scene.metadata.warnings) {
+    const ufbx_element* of = element(warning);
+    const std::pair key(ToString(warning.description),
+                        of == nullptr ? std::string() : ToString(of->name));
+    repairs.try_emplace(key, Repair{&warning, 0}).first->second.count +=
+        std::max<std::size_t>(warning.count, 1);
   }
   for (const auto& [what, repair] : repairs) {
     const std::string times =
-        repair.second > 1 ? absl::StrCat(" (", repair.second, " times)") : std::string();
-    problems.push_back({repair.first, absl::StrCat("ufbx: ", what.first, times),
-                        what.second.empty() ? "file" : absl::StrCat("'", what.second, "'")});
+        repair.count > 1 ? absl::StrCat(" (", repair.count, " times)") : std::string();
+    const ufbx_element* of = element(*repair.warning);
+    problems.push_back({.severity = SeverityOf(repair.warning->type),
+                        .message = absl::StrCat("ufbx: ", what.first, times),
+                        .field = what.second.empty() ? "file" : absl::StrCat("'", what.second, "'"),
+                        .of_meshes = of != nullptr && IsOfMeshes(of->type)});
   }
 }
 

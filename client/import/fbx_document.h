@@ -20,8 +20,8 @@ using FbxScene = std::shared_ptr<const ufbx_scene>;
 // Parses `bytes`, binary or text, of FBX versions 3.0 to 7.7. Transforms, units and axes are left
 // as they are in the file; no other file is opened.
 //   problems  gets what ufbx repaired
-// kInvalidArgument: not FBX, damaged, nodes nested deeper than 4096, or content that needs more
-// memory than a sound file of this size does.
+// kInvalidArgument: not FBX, damaged, nodes nested deeper than kMaxNodeDepth, or content that needs
+// more memory than a sound file of this size does.
 absl::StatusOr<FbxScene> LoadFbx(std::string_view bytes, std::vector<Problem>& problems);
 
 std::string ToString(const ufbx_string& text);

@@ -7,6 +7,7 @@
 
 #include "client/import/influences.h"
 #include "client/import/placed_mesh.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 #include "core/base/vectors.h"
 
@@ -25,13 +26,14 @@ void AppendPoint(const Vec3d& v, std::vector<float>& out) {
 class FbxMeshReader {
  public:
   FbxMeshReader(const ufbx_mesh& mesh, const ufbx_node& node, const std::string& path,
-                std::vector<Problem>& problems)
-      : from_(mesh), path_(path), problems_(problems) {
+                SceneBuilder& builder)
+      : from_(mesh), path_(path), budget_(builder.budget), problems_(builder.out.problems) {
     // A geometric transform moves the mesh alone. Bind matrices of a skin contain it.
     if (FbxSkin(mesh) == nullptr) to_node_ = FbxMatrix(node.geometry_to_node);
   }
 
   absl::StatusOr<FbxMesh> Read(const std::vector<std::int32_t>& joint_of_node) {
+    SINEW_RETURN_IF_ERROR(budget_.Take(Size(), path_));
     for (const ufbx_vec3& v : from_.vertices)
       AppendPoint(Apply(to_node_, ToVec3(v)), mesh_.positions);
     ReadFaces();
@@ -49,6 +51,17 @@ class FbxMeshReader {
   }
 
  private:
+  MeshSize Size() const {
+    MeshSize size = {.vertices = from_.num_vertices, .corners = from_.num_indices};
+    if (FbxSkin(from_) != nullptr) size.influences = FbxSkin(from_)->weights.count;
+    for (const ufbx_blend_deformer* deformer : from_.blend_deformers) {
+      for (const ufbx_blend_channel* channel : deformer->channels) {
+        size.target_vertices += channel->keyframes.count * from_.num_vertices;
+      }
+    }
+    return size;
+  }
+
   // A face may name a vertex once.
   void ReadFaces() {
     std::vector<std::size_t> last_face(from_.num_vertices, 0);  // 1 + index
@@ -79,28 +92,17 @@ class FbxMeshReader {
         out_.source.corner_uvs.push_back(static_cast<float>(uv.y));
       }
     }
-    if (Determinant(Linear(to_node_)) < 0) TurnFacesOver();
+    if (Determinant(Linear(to_node_)) < 0) TurnFacesOver(mesh_, out_.source.corner_uvs);
     if (std::ranges::count(mesh_.face_sizes, 3u) == std::ssize(mesh_.face_sizes)) {
       mesh_.face_sizes.clear();
     }
-    if (small > 0) problems_.push_back(Lost(absl::StrCat(small, " points and lines"), path_));
+    if (small > 0)
+      problems_.push_back(Lost(CountedText(small, "point or line", "points and lines"), path_));
     if (repeats > 0) {
-      problems_.push_back(
-          {Severity::kInfo,
-           absl::StrCat(repeats, " faces name a vertex twice, which is left out of them"), path_});
-    }
-  }
-
-  void TurnFacesOver() {
-    std::vector<float>& uvs = out_.source.corner_uvs;
-    std::size_t first = 0;
-    for (const std::uint32_t size : mesh_.face_sizes) {
-      for (std::size_t a = first + 1, b = first + size - 1; a < b; ++a, --b) {
-        std::swap(mesh_.face_vertices[a], mesh_.face_vertices[b]);
-        if (uvs.empty()) continue;
-        std::swap_ranges(&uvs[a * 2], &uvs[a * 2] + 2, &uvs[b * 2]);
-      }
-      first += size;
+      problems_.push_back({Severity::kInfo,
+                           absl::StrCat(CountedText(repeats, "face names", "faces name"),
+                                        " a vertex twice, repeats are left out"),
+                           path_});
     }
   }
 
@@ -171,10 +173,10 @@ class FbxMeshReader {
     keys.erase(std::unique(keys.begin(), keys.end(), same), keys.end());
     const std::string name = ToString(channel.name);
     if (keys.size() < channel.keyframes.count) {
-      problems_.push_back(
-          Lost(absl::StrCat(channel.keyframes.count - keys.size(), " targets of the blend shape '",
-                            name, "', at 0 % or at the percentage of another"),
-               path_));
+      problems_.push_back(Lost(
+          absl::StrCat(CountedText(channel.keyframes.count - keys.size(), "target"),
+                       " of the blend shape '", name, "', at 0 % or at the percentage of another"),
+          path_));
     }
     if (keys.empty()) return;
     out_.channels.push_back(channel.typed_id);
@@ -195,6 +197,7 @@ class FbxMeshReader {
 
   const ufbx_mesh& from_;
   const std::string& path_;
+  MeshBudget& budget_;
   std::vector<Problem>& problems_;
   AffineD to_node_;
   FbxMesh out_;
@@ -212,8 +215,8 @@ const ufbx_skin_deformer* FbxSkin(const ufbx_mesh& mesh) {
 
 absl::StatusOr<FbxMesh> ReadFbxMesh(const ufbx_mesh& mesh, const ufbx_node& node,
                                     const std::vector<std::int32_t>& joint_of_node,
-                                    const std::string& path, std::vector<Problem>& problems) {
-  return FbxMeshReader(mesh, node, path, problems).Read(joint_of_node);
+                                    const std::string& path, SceneBuilder& builder) {
+  return FbxMeshReader(mesh, node, path, builder).Read(joint_of_node);
 }
 
 }  // namespace sinew::client

@@ -26,9 +26,10 @@ struct FbxMesh {
 //   joint_of_node  [nodes] into RigData::joints
 //   path           the node, in messages
 // Influences are normalised. Blend shapes whose percentage is 0, and vertices that a face names
-// twice, are left out and reported. kInvalidArgument: bad weights.
+// twice, are left out and reported. Counts for the budget of `builder` and adds to its problems;
+// the mesh is the caller's to add. kInvalidArgument: beyond the budget, or bad weights.
 absl::StatusOr<FbxMesh> ReadFbxMesh(const ufbx_mesh& mesh, const ufbx_node& node,
                                     const std::vector<std::int32_t>& joint_of_node,
-                                    const std::string& path, std::vector<Problem>& problems);
+                                    const std::string& path, SceneBuilder& builder);
 
 }  // namespace sinew::client

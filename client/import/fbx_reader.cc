@@ -14,6 +14,7 @@
 #include "client/import/fbx_motion.h"
 #include "client/import/rigid_mesh.h"
 #include "client/import/scene_graph.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
@@ -33,9 +34,11 @@ class FbxSceneReader {
     ReadUnits();
     SINEW_RETURN_IF_ERROR(ReadNodes());
     FindAnimatedNodes();
+    const std::size_t first = out_.problems.size();
     FindMeshes();
     AddJoints();
     SINEW_RETURN_IF_ERROR(ReadMeshes());
+    builder_.MarkMeshProblems(first);
     AddFbxClips(scene_, std::move(channels_), builder_);
     ReportConstraints();
     const bool text = scene_->metadata.ascii;
@@ -73,23 +76,38 @@ class FbxSceneReader {
     return builder_.OrderNodes();
   }
 
-  // A node counts as animated if a curve takes a value other than that of the scene at rest.
+  // A node counts as animated if a property of it can take a value other than that at rest.
   void FindAnimatedNodes() {
     is_animated_.resize(scene_->nodes.count);
-    for (const ufbx_anim_layer* layer : scene_->anim_layers) {
-      for (const ufbx_anim_prop& prop : layer->anim_props) {
-        if (prop.element->type != UFBX_ELEMENT_NODE) continue;
-        const ufbx_vec3 rest =
-            ufbx_find_vec3(&prop.element->props, prop.prop_name.data, ufbx_zero_vec3);
-        const double values[] = {rest.x, rest.y, rest.z};
-        for (std::size_t axis = 0; axis < 3; ++axis) {
-          const ufbx_anim_curve* curve = prop.anim_value->curves[axis];
-          if (curve == nullptr || curve->keyframes.count == 0) continue;
-          if (curve->min_value == values[axis] && curve->max_value == values[axis]) continue;
-          is_animated_[prop.element->typed_id] = true;
+    for (const ufbx_anim_stack* stack : scene_->anim_stacks) {
+      for (std::size_t l = 0; l < stack->layers.count; ++l) {
+        const ufbx_anim_layer& layer = *stack->layers.data[l];
+        // The values of the first layer count as they are; those of others may be added to them.
+        const bool adds = l > 0 && layer.additive;
+        for (const ufbx_anim_prop& prop : layer.anim_props) {
+          if (prop.element->type != UFBX_ELEMENT_NODE) continue;
+          if (adds || !StaysAtRest(prop)) is_animated_[prop.element->typed_id] = true;
         }
       }
     }
+  }
+
+  static bool StaysAtRest(const ufbx_anim_prop& prop) {
+    const ufbx_vec3 rest =
+        ufbx_find_vec3(&prop.element->props, prop.prop_name.data, ufbx_zero_vec3);
+    const ufbx_anim_value& value = *prop.anim_value;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const ufbx_anim_curve* curve = value.curves[axis];
+      if (curve == nullptr || curve->keyframes.count == 0) {
+        if (value.default_value.v[axis] != rest.v[axis]) return false;
+        continue;
+      }
+      for (const ufbx_keyframe& key : curve->keyframes) {
+        // Between equal keys, a curve with slopes leaves their value.
+        if (key.value != rest.v[axis] || key.left.dy != 0 || key.right.dy != 0) return false;
+      }
+    }
+    return true;
   }
 
   void FindMeshes() {
@@ -131,13 +149,44 @@ class FbxSceneReader {
       if (is_joint[node->typed_id]) wanted.push_back(node->typed_id);
       for (std::size_t c = node->children.count; c-- > 0;) open.push_back(node->children.data[c]);
     }
+    if (has_skin_) AddCarriers(is_joint, wanted);
+    joint_of_node_ = builder_.AddJoints(wanted);
+  }
+
+  // A node that does not inherit its parent's scale moves against it when that changes.
+  void AddCarriers(std::vector<bool>& is_joint, std::vector<std::uint32_t>& wanted) {
+    std::vector<bool> moves_alone = is_animated_;
+    for (const ufbx_node* node : scene_->nodes) {
+      if (node->inherit_mode != UFBX_INHERIT_MODE_NORMAL) moves_alone[node->typed_id] = true;
+    }
+    const std::vector<Carrier> carriers = FindCarriers(*builder_.scene, is_joint, moves_alone);
     for (ShownMesh& shown : meshes_) {
-      if (!has_skin_ || FbxSkin(*shown.mesh) != nullptr) continue;
-      shown.carrier = FindCarrier(*builder_.scene, shown.node->typed_id, is_joint, is_animated_);
+      if (FbxSkin(*shown.mesh) != nullptr) continue;
+      shown.carrier = carriers[shown.node->typed_id];
       if (!is_joint[shown.carrier.node]) wanted.push_back(shown.carrier.node);
       is_joint[shown.carrier.node] = true;
     }
-    joint_of_node_ = builder_.AddJoints(wanted);
+  }
+
+  // Visibility hides a node and what inherits it below, Show and a display layer a node alone.
+  std::vector<std::uint32_t> HiddenMeshes() const {
+    std::vector<bool> invisible(scene_->nodes.count), hidden(scene_->nodes.count);
+    for (const std::uint32_t n : builder_.scene->order) {
+      const ufbx_node& node = NodeAt(n);
+      const bool inherits = ufbx_find_bool(&node.props, "Visibility Inheritance", true);
+      invisible[n] =
+          !node.visible || (inherits && node.parent != nullptr && invisible[node.parent->typed_id]);
+      hidden[n] = invisible[n] || !ufbx_find_bool(&node.props, "Show", true);
+    }
+    for (const ufbx_display_layer* layer : scene_->display_layers) {
+      if (layer->visible) continue;
+      for (const ufbx_node* node : layer->nodes) hidden[node->typed_id] = true;
+    }
+    std::vector<std::uint32_t> found;
+    for (const ShownMesh& shown : meshes_) {
+      if (hidden[shown.node->typed_id]) found.push_back(shown.node->typed_id);
+    }
+    return found;
   }
 
   absl::Status ReadMeshes() {
@@ -145,8 +194,8 @@ class FbxSceneReader {
     for (const ShownMesh& shown : meshes_) {
       const std::uint32_t n = shown.node->typed_id;
       const std::string& path = builder_.scene->nodes[n].path;
-      SINEW_ASSIGN_OR_RETURN(
-          FbxMesh mesh, ReadFbxMesh(*shown.mesh, *shown.node, joint_of_node_, path, out_.problems));
+      SINEW_ASSIGN_OR_RETURN(FbxMesh mesh,
+                             ReadFbxMesh(*shown.mesh, *shown.node, joint_of_node_, path, builder_));
       if (mesh.source.mesh.face_vertices.empty()) {
         out_.problems.push_back(Lost("a mesh without faces", path));
         continue;
@@ -166,6 +215,7 @@ class FbxSceneReader {
       const std::string& name = builder_.scene->nodes[n].name;
       builder_.AddMesh(n, name.empty() ? ToString(shown.mesh->name) : name, std::move(mesh.source));
     }
+    builder_.ReportHidden(HiddenMeshes());
     return absl::OkStatus();
   }
 
@@ -174,9 +224,9 @@ class FbxSceneReader {
         scene_->constraints, [](const ufbx_constraint* constraint) { return constraint->active; });
     if (active == 0) return;
     out_.problems.push_back(
-        Lost(absl::StrCat(active,
-                          " constraints, which are not evaluated: bake them into keys when "
-                          "the file is exported"),
+        Lost(absl::StrCat(CountedText(static_cast<std::uint64_t>(active), "constraint, which is",
+                                      "constraints, which are"),
+                          " not evaluated: bake motion into keys when the file is exported"),
              "constraints"));
   }
 

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "client/import/gltf_document.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
@@ -60,20 +61,22 @@ absl::StatusOr<Range> FindRange(const tinygltf::Model& model, int view_index, st
   SINEW_ASSIGN_OR_RETURN(const auto* buffer, Find(model.buffers, view->buffer, what, "buffer"));
   const std::vector<unsigned char>& data = buffer->data;
   if (view->byteOffset > data.size() || view->byteLength > data.size() - view->byteOffset) {
-    return InvalidArgument(what, ": bufferView ", view_index, " spans ", view->byteLength,
-                           " bytes from ", view->byteOffset, ", the buffer has ", data.size());
+    return InvalidArgument(what, ": bufferView ", view_index, " spans ",
+                           CountedText(view->byteLength, "byte"), " from ", view->byteOffset,
+                           ", the buffer has ", data.size());
   }
   const std::size_t stride = may_stride && view->byteStride > 0 ? view->byteStride : element_bytes;
   if (stride < element_bytes) {
-    return InvalidArgument(what, ": byteStride ", stride, ", an element has ", element_bytes,
-                           " bytes");
+    return InvalidArgument(what, ": byteStride ", stride, ", an element has ",
+                           CountedText(element_bytes, "byte"));
   }
   if (count == 0) return Range();
   if (offset > view->byteLength || element_bytes > view->byteLength - offset ||
       count - 1 > (view->byteLength - offset - element_bytes) / stride) {
-    return InvalidArgument(what, ": ", count, " elements of ", element_bytes, " bytes from ",
-                           offset, " do not fit bufferView ", view_index, " of ", view->byteLength,
-                           " bytes");
+    return InvalidArgument(what, ": ", CountedText(count, "element"), " of ",
+                           CountedText(element_bytes, "byte"), " from ", offset,
+                           ", more than bufferView ", view_index, " holds, which has ",
+                           CountedText(view->byteLength, "byte"));
   }
   return Range{data.data() + view->byteOffset + offset, stride};
 }
@@ -91,8 +94,8 @@ absl::Status ApplySparse(const tinygltf::Model& model, const tinygltf::Accessor&
   const auto& sparse = accessor.sparse;
   if (sparse.count < 0 || static_cast<std::size_t>(sparse.count) > e.count ||
       sparse.indices.byteOffset < 0 || sparse.values.byteOffset < 0) {
-    return InvalidArgument(what, ": sparse count ", sparse.count, ", the accessor has ", e.count,
-                           " elements");
+    return InvalidArgument(what, ": sparse count ", sparse.count, ", the accessor has ",
+                           CountedText(e.count, "element"));
   }
   SINEW_ASSIGN_OR_RETURN(const Component index_type,
                          FindComponent(sparse.indices.componentType, what + " sparse indices"));
@@ -114,8 +117,8 @@ absl::Status ApplySparse(const tinygltf::Model& model, const tinygltf::Accessor&
   for (std::size_t i = 0; i < count; ++i) {
     const double index = index_type.load(indices.first + i * indices.stride, false);
     if (!(index >= 0 && index < static_cast<double>(e.count))) {
-      return InvalidArgument(what, ": sparse index ", index, ", the accessor has ", e.count,
-                             " elements");
+      return InvalidArgument(what, ": sparse index ", index, ", the accessor has ",
+                             CountedText(e.count, "element"));
     }
     CopyElement(values.first + i * values.stride, component, e.normalised,
                 std::span(e.values).subspan(static_cast<std::size_t>(index) * e.width, e.width));

@@ -9,6 +9,7 @@
 
 #include "client/import/gltf_accessor.h"
 #include "client/import/gltf_document.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
@@ -66,8 +67,8 @@ absl::Status CheckWeightCount(const Track& track, const SceneNode& node, const s
       node.controls == track.width) {
     return absl::OkStatus();
   }
-  return InvalidArgument(where, ": ", track.width, " weights a key for ", node.path, ", which has ",
-                         node.controls, " morph targets");
+  return InvalidArgument(where, ": ", CountedText(track.width, "weight"), " a key for ", node.path,
+                         ", which has ", CountedText(node.controls, "morph target"));
 }
 
 }  // namespace

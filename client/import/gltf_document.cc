@@ -14,6 +14,7 @@
 #include "client/import/gltf_draco.h"
 #include "client/import/gltf_meshopt.h"
 #include "client/import/json_text.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
@@ -26,6 +27,7 @@ bool CanIgnoreOrRead(const std::string& extension) {
       "KHR_materials_", "KHR_texture_",  "KHR_lights_",           "KHR_xmp",        "EXT_texture_",
       "EXT_lights_",    "MSFT_texture_", "KHR_animation_pointer", "VRMC_materials_"};
   static constexpr std::string_view kNames[] = {"KHR_mesh_quantization",
+                                                "KHR_node_visibility",
                                                 "KHR_techniques_webgl",
                                                 "EXT_meshopt_compression",
                                                 "VRM",
@@ -129,13 +131,15 @@ void TakeOutChannelsWithoutNode(nlohmann::json& document, std::vector<Problem>& 
     const std::string path =
         GltfPath("animations", a, named ? animation["name"].get<std::string>() : "");
     if (pointers > 0) {
-      problems.push_back(Lost(absl::StrCat(pointers, " channels with ", kPointer,
+      problems.push_back(Lost(absl::StrCat(CountedText(pointers, "channel"), " with ", kPointer,
                                            ", which is not supported: what they animate keeps its "
                                            "value"),
                               path));
     }
     if (without_node > 0) {
-      problems.push_back(Lost(absl::StrCat(without_node, " channels that animate no node"), path));
+      problems.push_back(Lost(CountedText(without_node, "channel that animates no node",
+                                          "channels that animate no node"),
+                              path));
     }
   }
 }
@@ -160,6 +164,16 @@ void TakeOutCompressedIndices(nlohmann::json& document) {
         primitive.erase("indices");
       }
     }
+  }
+}
+
+// Gives skins without inverse binds the index that stands for none: the parser takes the member for
+// required, and reports it as missing.
+void NameAbsentInverseBinds(nlohmann::json& document) {
+  const auto skins = document.find("skins");
+  if (skins == document.end() || !skins->is_array()) return;
+  for (nlohmann::json& skin : *skins) {
+    if (skin.is_object()) skin.emplace("inverseBindMatrices", -1);
   }
 }
 
@@ -211,6 +225,7 @@ absl::StatusOr<tinygltf::Model> LoadGltfDocument(const std::string& bytes, const
   document.erase("images");
   TakeOutChannelsWithoutNode(document, problems);
   TakeOutCompressedIndices(document);
+  NameAbsentInverseBinds(document);
   SINEW_ASSIGN_OR_RETURN(tinygltf::Model model, Parse(document.dump(), problems));
   model.buffers = *std::move(buffers);
   SINEW_RETURN_IF_ERROR(DecodeMeshopt(max_bytes, model));

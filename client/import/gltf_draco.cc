@@ -11,12 +11,15 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "client/import/gltf_document.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
@@ -27,17 +30,20 @@ constexpr char kDraco[] = "KHR_draco_mesh_compression";
 // A count costs no data, and the decoder allocates for it before it reads on. Beyond this many
 // vertices or faces each must come with at least a bit of the data.
 constexpr std::uint64_t kFree = std::uint64_t{1} << 22;
-// Nor does the width of an attribute. A vertex has about 56 bytes if all that glTF skins is there.
-constexpr std::uint64_t kBytesPerVertex = 64;
-
 std::uint64_t MaxCount(std::size_t bytes) {
   return std::max(kFree, 8 * std::uint64_t{bytes});
 }
 
-absl::StatusOr<std::span<const char>> BytesOf(const tinygltf::Model& model,
-                                              const tinygltf::Value& json,
+// Nor does the width of an attribute. A vertex has about 150 bytes while it is decoded if all that
+// glTF skins is there.
+constexpr std::uint64_t kFreeBytes = std::uint64_t{256} << 20;
+constexpr std::uint64_t kBytesPerVertex = 160;
+std::uint64_t MaxAttributeBytes(std::size_t bytes) {
+  return std::max(kFreeBytes, kBytesPerVertex * 8 * std::uint64_t{bytes});
+}
+
+absl::StatusOr<std::span<const char>> BytesOf(const tinygltf::Model& model, std::size_t index,
                                               const std::string& where) {
-  SINEW_ASSIGN_OR_RETURN(const std::size_t index, ReadNumber(json, "bufferView", {}, where));
   SINEW_ASSIGN_OR_RETURN(const auto* view,
                          Find(model.bufferViews, static_cast<int>(index), where, "bufferView"));
   SINEW_ASSIGN_OR_RETURN(const auto* buffer, Find(model.buffers, view->buffer, where, "buffer"));
@@ -52,6 +58,12 @@ absl::StatusOr<std::span<const char>> BytesOf(const tinygltf::Model& model,
 struct Counts {
   bool sequential = false;
   std::uint32_t faces = 0, points = 0;
+  std::uint8_t seams = 0;  // attributes with seams of their own, by each of which faces are cut
+
+  // Every such attribute has a table of the faces, which takes 20 to 30 bytes for each.
+  std::uint64_t Largest() const {
+    return std::max<std::uint64_t>(points, faces * (std::uint64_t{1} + seams));
+  }
 };
 
 // What the beginning of the data promises. Source: Draco bitstream specification, 3 and 4.
@@ -80,6 +92,7 @@ absl::StatusOr<Counts> ReadCounts(std::span<const char> bytes, const std::string
   std::uint32_t* const first = counts.sequential ? &counts.faces : &counts.points;
   std::uint32_t* const second = counts.sequential ? &counts.points : &counts.faces;
   if (!draco::DecodeVarint(first, &buffer) || !draco::DecodeVarint(second, &buffer)) return damaged;
+  if (!counts.sequential && !buffer.Decode(&counts.seams)) return damaged;
   return counts;
 }
 
@@ -95,8 +108,10 @@ class BoundedDecoder final : public Base {
  protected:
   bool DecodeAllAttributes() override {
     for (std::int32_t a = 0; a < this->point_cloud()->num_attributes(); ++a) {
-      const auto stride = this->point_cloud()->attribute(a)->byte_stride();
-      bytes_ += this->point_cloud()->num_points() * static_cast<std::uint64_t>(stride);
+      const draco::PointAttribute& attribute = *this->point_cloud()->attribute(a);
+      // Integers and what is quantised are decoded into int32 first.
+      const std::int64_t width = attribute.byte_stride() + 4 * attribute.num_components();
+      bytes_ += this->point_cloud()->num_points() * static_cast<std::uint64_t>(width);
     }
     return bytes_ <= max_bytes_ && Base::DecodeAllAttributes();
   }
@@ -111,7 +126,7 @@ absl::Status DecodeMesh(std::span<const char> bytes, std::uint64_t max_bytes,
                         const std::string& where, draco::Mesh& mesh) {
   draco::DecoderBuffer buffer;
   buffer.Init(bytes.data(), bytes.size());
-  max_bytes = std::min(max_bytes, kBytesPerVertex * MaxCount(bytes.size()));
+  max_bytes = std::min(max_bytes, MaxAttributeBytes(bytes.size()));
   BoundedDecoder<Base> decoder(max_bytes);
   const draco::Status status = decoder.Decode(draco::DecoderOptions(), &buffer, &mesh);
   if (status.ok()) return absl::OkStatus();
@@ -161,19 +176,11 @@ class Decoder {
  public:
   Decoder(std::uint64_t max_bytes, tinygltf::Model& model) : max_bytes_(max_bytes), model_(model) {}
 
-  absl::Status Decode(const std::string& where, tinygltf::Primitive& primitive) {
+  // Decodes the view unless the primitive before was of the same one.
+  absl::Status Decode(std::size_t view, const std::string& where, tinygltf::Primitive& primitive) {
+    if (view != view_) SINEW_RETURN_IF_ERROR(DecodeView(view, where));
+    const draco::Mesh& mesh = *mesh_;
     const tinygltf::Value json = primitive.extensions.at(kDraco);
-    SINEW_ASSIGN_OR_RETURN(const std::span<const char> bytes, BytesOf(model_, json, where));
-    SINEW_ASSIGN_OR_RETURN(const Counts counts, ReadCounts(bytes, where));
-    if (std::max(counts.faces, counts.points) > MaxCount(bytes.size())) {
-      return InvalidArgument(where, ": promises ", counts.points, " vertices and ", counts.faces,
-                             " faces, more than ", bytes.size(), " bytes can hold");
-    }
-    draco::Mesh mesh;
-    SINEW_RETURN_IF_ERROR(
-        counts.sequential
-            ? DecodeMesh<draco::MeshSequentialDecoder>(bytes, max_bytes_, where, mesh)
-            : DecodeMesh<draco::MeshEdgebreakerDecoder>(bytes, max_bytes_, where, mesh));
     if (!json.Has("attributes") || !json.Get("attributes").IsObject()) {
       return InvalidArgument(where, ": attributes: need an object");
     }
@@ -187,6 +194,29 @@ class Decoder {
   }
 
  private:
+  absl::Status DecodeView(std::size_t view, const std::string& where) {
+    view_.reset();
+    mesh_ = std::make_unique<draco::Mesh>();
+    SINEW_ASSIGN_OR_RETURN(const std::span<const char> bytes, BytesOf(model_, view, where));
+    SINEW_ASSIGN_OR_RETURN(const Counts counts, ReadCounts(bytes, where));
+    if (counts.Largest() > MaxCount(bytes.size())) {
+      return InvalidArgument(
+          where, ": promises ", counts.points, " vertices and ", counts.faces, " faces",
+          counts.seams == 0
+              ? std::string()
+              : absl::StrCat(" with the seams of ", CountedText(counts.seams, "attribute")),
+          ", more than ", bytes.size(), " bytes can hold");
+    }
+    // Positions and faces, before they are there: views can share their bytes.
+    SINEW_RETURN_IF_ERROR(Spend(12 * (std::uint64_t{counts.points} + counts.faces), where));
+    SINEW_RETURN_IF_ERROR(
+        counts.sequential
+            ? DecodeMesh<draco::MeshSequentialDecoder>(bytes, max_bytes_, where, *mesh_)
+            : DecodeMesh<draco::MeshEdgebreakerDecoder>(bytes, max_bytes_, where, *mesh_));
+    view_ = view;
+    return absl::OkStatus();
+  }
+
   absl::Status AddAttribute(const draco::Mesh& mesh, std::uint32_t id, const std::string& name,
                             const std::string& where, tinygltf::Primitive& primitive) {
     const auto index = primitive.attributes.find(name);
@@ -257,6 +287,8 @@ class Decoder {
 
   const std::uint64_t max_bytes_;
   tinygltf::Model& model_;
+  std::optional<std::size_t> view_;  // that `mesh_` is decoded from
+  std::unique_ptr<draco::Mesh> mesh_;
   std::uint64_t total_ = 0;
 };
 
@@ -272,16 +304,29 @@ bool HasUncompressed(const tinygltf::Model& model, const tinygltf::Primitive& pr
 absl::Status DecodeDraco(std::uint64_t max_bytes, tinygltf::Model& model) {
   const bool required =
       std::ranges::find(model.extensionsRequired, kDraco) != model.extensionsRequired.end();
-  Decoder decoder(max_bytes, model);
+  struct Compressed {
+    std::size_t view;
+    tinygltf::Primitive* primitive;
+    std::string where;
+  };
+  std::vector<Compressed> all;
   for (std::size_t m = 0; m < model.meshes.size(); ++m) {
     for (std::size_t p = 0; p < model.meshes[m].primitives.size(); ++p) {
       tinygltf::Primitive& primitive = model.meshes[m].primitives[p];
       if (primitive.extensions.count(kDraco) == 0) continue;
       if (!required && HasUncompressed(model, primitive)) continue;
-      SINEW_RETURN_IF_ERROR(decoder.Decode(absl::StrCat(GltfPath("meshes", m, model.meshes[m].name),
-                                                        " primitives[", p, "] ", kDraco),
-                                           primitive));
+      const std::string where = absl::StrCat(GltfPath("meshes", m, model.meshes[m].name),
+                                             " primitives[", p, "] ", kDraco);
+      SINEW_ASSIGN_OR_RETURN(const std::size_t view,
+                             ReadNumber(primitive.extensions.at(kDraco), "bufferView", {}, where));
+      all.push_back({view, &primitive, where});
     }
+  }
+  // Views that primitives share are decoded once, and one at a time.
+  std::ranges::stable_sort(all, {}, &Compressed::view);
+  Decoder decoder(max_bytes, model);
+  for (const Compressed& each : all) {
+    SINEW_RETURN_IF_ERROR(decoder.Decode(each.view, each.where, *each.primitive));
   }
   return absl::OkStatus();
 }

@@ -14,7 +14,7 @@ namespace sinew::client {
 // not require the extension and has the primitive uncompressed too, that is what counts, as it is
 // exact. kInvalidArgument names the primitive: data that does not decode, attributes that are
 // missing or narrower than their accessors, more vertices, faces or attributes than the data can
-// hold, or more than `max_bytes` in all.
+// hold, or more than `max_bytes` in all. A bufferView that primitives share is decoded once.
 // Source: the glTF extension KHR_draco_mesh_compression; Draco bitstream 2.2.
 absl::Status DecodeDraco(std::uint64_t max_bytes, tinygltf::Model& model);
 

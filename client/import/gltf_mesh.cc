@@ -13,13 +13,11 @@
 #include "client/import/gltf_accessor.h"
 #include "client/import/gltf_document.h"
 #include "client/import/influences.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
 namespace {
-
-// Primitives may share accessors, so a small file can ask for any number of vertices.
-constexpr std::size_t kMaxVertices = std::size_t{1} << 25;
 
 using Attributes = std::map<std::string, int>;
 
@@ -39,7 +37,8 @@ absl::Status DropFaultyJoints(const GltfSkin& source, const std::string& path, S
     const char* fault = slot < source.faults.size() ? source.faults[slot] : nullptr;
     if (fault != nullptr && users[slot] > 0) {
       return InvalidArgument(path, ": the inverse bind matrix of joint ", slot, " of its skin ",
-                             fault, ", and ", users[slot], " vertices use it");
+                             fault, ", and ",
+                             CountedText(users[slot], "vertex uses it", "vertices use it"));
     }
     if (fault != nullptr) {
       dropped = fault;
@@ -56,8 +55,9 @@ absl::Status DropFaultyJoints(const GltfSkin& source, const std::string& path, S
   }
   problems.push_back(
       {Severity::kInfo,
-       absl::StrCat(skin.joints.size() - kept.joints.size(),
-                    " joints that no vertex uses are left out of the skin, as an inverse bind "
+       absl::StrCat(CountedText(skin.joints.size() - kept.joints.size(),
+                                "joint that no vertex uses is", "joints that no vertex uses are"),
+                    " left out of the skin, as an inverse bind "
                     "matrix ",
                     dropped),
        path});
@@ -70,12 +70,13 @@ absl::Status DropFaultyJoints(const GltfSkin& source, const std::string& path, S
 class MeshReader {
  public:
   MeshReader(const tinygltf::Model& model, const GltfSkin* skin, const GltfCarrier* carrier,
-             const std::string& path, std::vector<Problem>& problems)
+             const std::string& path, SceneBuilder& builder)
       : model_(model),
         skin_(skin),
         carrier_(carrier),
         path_(path),
-        problems_(problems),
+        budget_(builder.budget),
+        problems_(builder.out.problems),
         influences_(path, out_.mesh.skin) {
     if (skin == nullptr) return;
     out_.mesh.skin.joints = skin->joints;
@@ -99,7 +100,7 @@ class MeshReader {
     if (skin_ != nullptr) {
       SINEW_RETURN_IF_ERROR(DropFaultyJoints(*skin_, path_, out_.mesh.skin, problems_));
     }
-    // Of some primitives alone they would be wrong on the others.
+    // Normals or tangents of some primitives alone would be wrong on the others.
     if (out_.mesh.normals.size() != out_.mesh.vertices() * 3) out_.mesh.normals.clear();
     if (out_.mesh.tangents.size() != out_.mesh.vertices() * 4 || !TangentsAreSound()) {
       out_.mesh.tangents.clear();
@@ -108,9 +109,11 @@ class MeshReader {
     FinishTargets(mesh, node);
     FinishBlenderVertices();
     if (degenerate_ > 0) {
-      problems_.push_back({Severity::kInfo,
-                           absl::StrCat(degenerate_, " triangles name a vertex twice, left out"),
-                           path_});
+      problems_.push_back(
+          {Severity::kInfo,
+           absl::StrCat(CountedText(degenerate_, "triangle names", "triangles name"),
+                        " a vertex twice, left out"),
+           path_});
     }
     if (tangent_offsets_) {
       problems_.push_back(Lost("tangent offsets of the morph targets", path_));
@@ -127,18 +130,18 @@ class MeshReader {
     SINEW_RETURN_IF_ERROR(CheckPositions(positions, position->second, what));
     base_ = out_.mesh.vertices();
     count_ = positions.count;
-    if (base_ + count_ > kMaxVertices) {
-      return InvalidArgument(where, ": ", base_ + count_, " vertices in one mesh, need at most ",
-                             kMaxVertices);
-    }
+    SINEW_RETURN_IF_ERROR(
+        budget_.Take({.vertices = count_, .target_vertices = count_ * targets_.size()}, where));
     Append(positions, out_.mesh.positions);
     SINEW_RETURN_IF_ERROR(ReadWeights(primitive.attributes, where));
     SINEW_RETURN_IF_ERROR(
         ReadOptional(primitive.attributes, "NORMAL", 3, where, out_.mesh.normals));
     SINEW_RETURN_IF_ERROR(
         ReadOptional(primitive.attributes, "TANGENT", 4, where, out_.mesh.tangents));
-    // Only for other programs, so wrong ones do not keep the mesh from them.
-    (void)ReadOptional(primitive.attributes, "TEXCOORD_0", 2, where, vertex_uvs_);
+    // Texture coordinates only serve other programs: wrong ones do not refuse the mesh.
+    const absl::Status uvs =
+        ReadOptional(primitive.attributes, "TEXCOORD_0", 2, where, vertex_uvs_);
+    if (!uvs.ok()) problems_.push_back(Lost(std::string(uvs.message()), path_));
     SINEW_RETURN_IF_ERROR(ReadTargets(primitive, where));
     return ReadFaces(primitive, where);
   }
@@ -160,8 +163,8 @@ class MeshReader {
                                          const std::string& what) const {
     SINEW_ASSIGN_OR_RETURN(Elements e, ReadElements(model_, accessor, what));
     if (e.width != width || e.count != count_) {
-      return InvalidArgument(what, ": ", e.count, " elements of ", e.width, " components, need ",
-                             count_, " of ", width);
+      return InvalidArgument(what, ": ", CountedText(e.count, "element"), " of ",
+                             CountedText(e.width, "component"), ", need ", count_, " of ", width);
     }
     return e;
   }
@@ -179,11 +182,7 @@ class MeshReader {
 
   // In glTF v points down.
   void SetCornerUvs() {
-    if (vertex_uvs_.size() != out_.mesh.vertices() * 2 ||
-        !std::all_of(vertex_uvs_.begin(), vertex_uvs_.end(),
-                     [](float x) { return std::isfinite(x); })) {
-      return;
-    }
+    if (vertex_uvs_.size() != out_.mesh.vertices() * 2) return;
     for (const std::uint32_t v : out_.mesh.face_vertices) {
       out_.corner_uvs.insert(out_.corner_uvs.end(),
                              {vertex_uvs_[v * 2], 1 - vertex_uvs_[v * 2 + 1]});
@@ -207,7 +206,7 @@ class MeshReader {
     return true;
   }
 
-  // Those of the file, or of the joint or node that carries the primitive.
+  // Reads the weights of the file, or binds the primitive to the joint or node that carries it.
   absl::Status ReadWeights(const Attributes& attributes, const std::string& where) {
     if (skin_ != nullptr && HasWeights(attributes)) return ReadInfluences(attributes, where);
     if (carrier_ == nullptr) return absl::OkStatus();
@@ -231,6 +230,7 @@ class MeshReader {
         return InvalidArgument(where, ": JOINTS_", set, " and WEIGHTS_", set,
                                " must come together");
       }
+      SINEW_RETURN_IF_ERROR(budget_.Take({.influences = count_ * 4}, where));
       SINEW_ASSIGN_OR_RETURN(Elements joint,
                              ReadAttribute(j->second, 4, absl::StrCat(where, " ", j->first)));
       SINEW_ASSIGN_OR_RETURN(Elements weight,
@@ -294,6 +294,8 @@ class MeshReader {
       std::iota(indices.begin(), indices.end(), 0u);
     }
     const std::size_t n = indices.size();
+    SINEW_RETURN_IF_ERROR(
+        budget_.Take({.corners = primitive.mode == TINYGLTF_MODE_TRIANGLES ? n : 3 * n}, where));
     MarkUsed(primitive.mode, indices);
     switch (primitive.mode) {
       case TINYGLTF_MODE_TRIANGLES:
@@ -374,6 +376,7 @@ class MeshReader {
   const GltfSkin* const skin_;
   const GltfCarrier* const carrier_;
   const std::string& path_;
+  MeshBudget& budget_;
   std::vector<Problem>& problems_;
   SourceMesh out_;
   InfluenceCollector influences_;  // after out_, into which it writes
@@ -389,9 +392,9 @@ class MeshReader {
 
 absl::StatusOr<SourceMesh> ReadGltfMesh(const tinygltf::Model& model, const tinygltf::Node& node,
                                         const GltfSkin* skin, const GltfCarrier* carrier,
-                                        const std::string& path, std::vector<Problem>& problems) {
+                                        const std::string& path, SceneBuilder& builder) {
   SINEW_ASSIGN_OR_RETURN(const auto* mesh, Find(model.meshes, node.mesh, path, "mesh"));
-  return MeshReader(model, skin, carrier, path, problems).Read(*mesh, node);
+  return MeshReader(model, skin, carrier, path, builder).Read(*mesh, node);
 }
 
 bool HasPrimitiveWithoutWeights(const tinygltf::Model& model, int mesh) {

@@ -22,7 +22,7 @@ struct GltfSkin {
   std::vector<const char*> faults;    // [joints] why a matrix is not sound; null if it is
 };
 
-// What moves the vertices without weights: FindCarrier of the node, and its joint.
+// What moves the vertices without weights: the carrier of the node, and its joint.
 struct GltfCarrier {
   Carrier carrier;
   std::uint32_t joint = 0;  // into RigData::joints
@@ -33,11 +33,12 @@ struct GltfCarrier {
 // Without both the mesh gets no skin. `path` names the node in messages and problems. Vertices are
 // those of every primitive's POSITION accessor in order, also if primitives share it. Strips and
 // fans become triangles; degenerate triangles are left out; points and lines keep their vertices.
-// kInvalidArgument: anything wrong with accessors, counts, indices, weights, or with the inverse
-// bind matrix of a joint that a vertex uses.
+// Counts for the budget of `builder` and adds to its problems; the mesh is the caller's to add.
+// kInvalidArgument: beyond the budget, or anything wrong with accessors, counts, indices, weights,
+// or with the inverse bind matrix of a joint that a vertex uses.
 absl::StatusOr<SourceMesh> ReadGltfMesh(const tinygltf::Model& model, const tinygltf::Node& node,
                                         const GltfSkin* skin, const GltfCarrier* carrier,
-                                        const std::string& path, std::vector<Problem>& problems);
+                                        const std::string& path, SceneBuilder& builder);
 
 // Whether some primitives of the mesh have no weights. False if there is no such mesh.
 bool HasPrimitiveWithoutWeights(const tinygltf::Model& model, int mesh);

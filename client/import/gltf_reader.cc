@@ -17,6 +17,7 @@
 #include "client/import/gltf_mesh.h"
 #include "client/import/rigid_mesh.h"
 #include "client/import/scene_graph.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 #include "core/base/vectors.h"
 
@@ -132,7 +133,9 @@ void ReportLeftOut(const tinygltf::Model& model, const std::vector<std::size_t>&
     }
   }
   if (meshes == 0) return;
-  problems.push_back(Lost(absl::StrCat(meshes, " meshes ", where, ", the first is ", first), path));
+  problems.push_back(Lost(
+      absl::StrCat(CountedText(meshes, "mesh", "meshes"), " ", where, ", the first is ", first),
+      path));
 }
 
 // Which nodes are in the default scene: all if there are no scenes. Reports the meshes of others.
@@ -147,14 +150,14 @@ absl::StatusOr<std::vector<bool>> NodesOfDefaultScene(const tinygltf::Model& mod
     if (static_cast<int>(s) == scene) continue;
     SINEW_ASSIGN_OR_RETURN(const std::vector<std::size_t> nodes,
                            VisitScene(model, static_cast<int>(s), seen));
-    ReportLeftOut(model, nodes, "that are not in the default scene",
+    ReportLeftOut(model, nodes, "outside of the default scene",
                   GltfPath("scenes", s, model.scenes[s].name), problems);
   }
   std::vector<std::size_t> others;
   for (std::size_t n = 0; n < seen.size(); ++n) {
     if (!seen[n]) others.push_back(n);
   }
-  ReportLeftOut(model, others, "that are in no scene", "nodes", problems);
+  ReportLeftOut(model, others, "in no scene", "nodes", problems);
   return inside;
 }
 
@@ -207,8 +210,9 @@ absl::StatusOr<GltfSkin> ReadSkin(const tinygltf::Model& model, const tinygltf::
   SINEW_ASSIGN_OR_RETURN(const Elements e, ReadElements(model, skin.inverseBindMatrices, where,
                                                         /*need_finite=*/false));
   if (e.width != 16 || e.count < out.joints.size()) {
-    return InvalidArgument(where, ": ", e.count, " elements of ", e.width, " components, need ",
-                           out.joints.size(), " of 16");
+    return InvalidArgument(where, ": ", CountedText(e.count, "element"), " of ",
+                           CountedText(e.width, "component"), ", need ", out.joints.size(),
+                           " of 16");
   }
   for (std::size_t j = 0; j < out.joints.size(); ++j) {
     out.inverse_bind[j] = ToAffine(&e.values[j * 16]);
@@ -218,10 +222,10 @@ absl::StatusOr<GltfSkin> ReadSkin(const tinygltf::Model& model, const tinygltf::
 }
 
 // What carries the vertices without weights, by node. Adds nodes that must become joints.
-std::map<std::uint32_t, Carrier> FindCarriers(const tinygltf::Model& model,
-                                              const AnimatedScene& scene,
-                                              const std::vector<bool>& inside,
-                                              std::vector<std::uint32_t>& joints) {
+std::map<std::uint32_t, Carrier> CarriersOfMeshes(const tinygltf::Model& model,
+                                                  const AnimatedScene& scene,
+                                                  const std::vector<bool>& inside,
+                                                  std::vector<std::uint32_t>& joints) {
   std::vector<bool> is_joint(model.nodes.size()), is_animated(model.nodes.size());
   for (const std::uint32_t joint : joints) is_joint[joint] = true;
   for (const tinygltf::Animation& animation : model.animations) {
@@ -230,16 +234,37 @@ std::map<std::uint32_t, Carrier> FindCarriers(const tinygltf::Model& model,
       if (channel.target_path != "weights" && node < is_animated.size()) is_animated[node] = true;
     }
   }
+  const std::vector<Carrier> all = FindCarriers(scene, is_joint, is_animated);
   std::map<std::uint32_t, Carrier> carriers;
   for (std::uint32_t n = 0; n < model.nodes.size(); ++n) {
     const tinygltf::Node& node = model.nodes[n];
     if (!inside[n] || node.mesh < 0) continue;
     if (node.skin >= 0 && !HasPrimitiveWithoutWeights(model, node.mesh)) continue;
-    const Carrier carrier = FindCarrier(scene, n, is_joint, is_animated);
-    if (!is_joint[carrier.node]) joints.push_back(carrier.node);
-    carriers.emplace(n, carrier);
+    const std::uint32_t carrier = all[n].node;
+    if (!is_joint[carrier]) joints.push_back(carrier);
+    is_joint[carrier] = true;
+    carriers.emplace(n, all[n]);
   }
   return carriers;
+}
+
+// The nodes whose meshes KHR_node_visibility hides: its value false hides a node and all below it.
+std::vector<std::uint32_t> HiddenMeshes(const tinygltf::Model& model, const AnimatedScene& scene,
+                                        const std::vector<bool>& inside) {
+  std::vector<bool> hidden(model.nodes.size());
+  std::vector<std::uint32_t> found;
+  for (const std::uint32_t n : scene.order) {
+    const std::int32_t parent = scene.nodes[n].parent;
+    const auto extension = model.nodes[n].extensions.find("KHR_node_visibility");
+    if (extension != model.nodes[n].extensions.end() && extension->second.Has("visible")) {
+      const tinygltf::Value& visible = extension->second.Get("visible");
+      hidden[n] = visible.IsBool() && !visible.Get<bool>();
+    }
+    if (parent >= 0 && hidden[static_cast<std::size_t>(parent)]) hidden[n] = true;
+    if (hidden[n] && inside[n] && model.nodes[n].mesh >= 0) found.push_back(n);
+  }
+  std::ranges::sort(found);
+  return found;
 }
 
 // Reads the meshes of the nodes that are `inside`.
@@ -276,12 +301,12 @@ absl::Status ReadMeshes(const tinygltf::Model& model, const std::vector<bool>& i
       }
     }
     SINEW_ASSIGN_OR_RETURN(
-        SourceMesh mesh,
-        ReadGltfMesh(model, node, skin, found == carriers.end() ? nullptr : &carrier, path,
-                     problems));
+        SourceMesh mesh, ReadGltfMesh(model, node, skin,
+                                      found == carriers.end() ? nullptr : &carrier, path, builder));
     const std::string& mesh_name = model.meshes[static_cast<std::size_t>(node.mesh)].name;
     builder.AddMesh(n, node.name.empty() ? mesh_name : node.name, std::move(mesh));
   }
+  builder.ReportHidden(HiddenMeshes(model, *builder.scene, inside));
   return absl::OkStatus();
 }
 
@@ -294,8 +319,10 @@ absl::StatusOr<ImportedScene> ReadGltf(const std::string& bytes, const std::stri
       const tinygltf::Model model,
       LoadGltfDocument(bytes, path, options.max_file_bytes, builder.out.problems));
   SINEW_RETURN_IF_ERROR(ReadNodes(model, builder));
+  std::size_t first = builder.out.problems.size();
   SINEW_ASSIGN_OR_RETURN(const std::vector<bool> inside,
                          NodesOfDefaultScene(model, builder.out.problems));
+  builder.MarkMeshProblems(first);
   const std::vector<bool> skins_in_use = SkinsInUse(model, inside);
   SINEW_ASSIGN_OR_RETURN(std::vector<std::uint32_t> joints, CollectJointNodes(model, skins_in_use));
   bool has_mesh = false, has_skin = false;
@@ -305,14 +332,16 @@ absl::StatusOr<ImportedScene> ReadGltf(const std::string& bytes, const std::stri
     has_skin = has_skin || model.nodes[n].skin >= 0;
   }
   std::map<std::uint32_t, Carrier> carriers;
-  if (has_skin) carriers = FindCarriers(model, *builder.scene, inside, joints);
+  if (has_skin) carriers = CarriersOfMeshes(model, *builder.scene, inside, joints);
   const std::vector<std::int32_t> joint_of_node = builder.AddJoints(joints);
+  first = builder.out.problems.size();
   if (has_skin || options.allow_no_skin) {
     SINEW_RETURN_IF_ERROR(
         ReadMeshes(model, inside, skins_in_use, carriers, joint_of_node, builder));
   } else if (has_mesh) {
     builder.out.problems.push_back(Lost("meshes, of which none has a skin", "nodes"));
   }
+  builder.MarkMeshProblems(first);
   SINEW_RETURN_IF_ERROR(ReadGltfAnimations(model, builder));
   builder.out.rig.meters_per_unit = 1;  // the glTF specification: metres, +Y up
   builder.out.rig.up_axis = UpAxis::kY;

@@ -20,6 +20,7 @@
 #include "client/rig/rest_pose.h"
 #include "client/rig/rig_lint.h"
 #include "client/rig/rig_traits.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 #include "core/base/types.h"
 
@@ -73,12 +74,26 @@ absl::string_view SniffExtension(const std::string& bytes) {
   return "";
 }
 
+bool IsFinite(const std::vector<float>& values) {
+  return std::ranges::all_of(values, [](float x) { return std::isfinite(x); });
+}
+
+bool IsFinite(const Mesh& mesh) {
+  for (const Shape& shape : mesh.shapes) {
+    for (const ShapeTarget& target : shape.targets) {
+      if (!std::isfinite(target.weight) || !IsFinite(target.offsets) ||
+          !IsFinite(target.normal_offsets)) {
+        return false;
+      }
+    }
+  }
+  return IsFinite(mesh.positions) && IsFinite(mesh.normals) && IsFinite(mesh.tangents) &&
+         IsFinite(mesh.skin.inverse_bind);
+}
+
 // Numbers that fit the file's double or float but not a rig: matrices overflow when they are
 // multiplied, and Assimp does not check what it reads.
 absl::Status CheckFinite(const RigData& rig) {
-  const auto finite = [](const std::vector<float>& values) {
-    return std::ranges::all_of(values, [](float x) { return std::isfinite(x); });
-  };
   for (std::size_t i = 0; i < rig.rest_local.size(); ++i) {
     if (std::isfinite(rig.rest_local[i])) continue;
     return InvalidArgument(rig.joints[i / 12].source_path,
@@ -90,13 +105,23 @@ absl::Status CheckFinite(const RigData& rig) {
                            "': its weight leaves the range of float32");
   }
   for (const Mesh& mesh : rig.meshes) {
-    bool good = finite(mesh.positions) && finite(mesh.skin.inverse_bind);
-    for (const Shape& shape : mesh.shapes) good = good && finite(shape.targets[0].offsets);
-    if (good) continue;
-    return InvalidArgument(
-        mesh.source_path, ": positions, morph targets or inverse binds leave the range of float32");
+    if (IsFinite(mesh)) continue;
+    return InvalidArgument(mesh.source_path,
+                           ": positions, normals, morph targets or inverse binds leave the range "
+                           "of float32");
   }
   return absl::OkStatus();
+}
+
+// Texture coordinates only serve other programs: wrong ones do not refuse the file.
+void DropBadUvs(ImportedScene& scene) {
+  for (std::size_t m = 0; m < std::min(scene.mesh_extras.size(), scene.rig.meshes.size()); ++m) {
+    std::vector<float>& uvs = scene.mesh_extras[m].corner_uvs;
+    if (IsFinite(uvs)) continue;
+    uvs.clear();
+    scene.problems.push_back(Lost("texture coordinates, which leave the range of float32",
+                                  scene.rig.meshes[m].source_path));
+  }
 }
 
 // A message may quote names of the file, and those of parsers may have several lines.
@@ -113,6 +138,13 @@ std::string OneLine(absl::string_view text) {
   std::ranges::replace_if(
       line, [](unsigned char c) { return absl::ascii_iscntrl(c); }, ' ');
   return line;
+}
+
+void MakeOneLine(std::vector<Problem>& problems) {
+  for (Problem& problem : problems) {
+    problem.message = OneLine(problem.message);
+    problem.field = OneLine(problem.field);
+  }
 }
 
 // Faces of a skin that its joints mirror show their inside, in pictures and other programs.
@@ -146,15 +178,16 @@ void ReportRig(ImportedScene& scene) {
     if (mesh.over_four == 0) continue;
     scene.problems.push_back(
         {Severity::kInfo,
-         absl::StrCat(mesh.over_four, " vertices have more than 4 influences, up to ",
-                      mesh.max_influences),
+         absl::StrCat(CountedText(mesh.over_four, "vertex has", "vertices have"),
+                      " more than 4 influences, up to ", mesh.max_influences),
          mesh.name});
   }
   if (!traits.joints_without_weights.empty()) {
-    scene.problems.push_back({Severity::kInfo,
-                              absl::StrCat(traits.joints_without_weights.size(), " of ",
-                                           scene.rig.joints.size(), " joints carry no weight"),
-                              "skins"});
+    scene.problems.push_back(
+        {Severity::kInfo,
+         absl::StrCat(traits.joints_without_weights.size(), " of ",
+                      CountedText(scene.rig.joints.size(), "joint"), " without weights"),
+         "skins"});
   }
   if (!scene.keeps_file_order) {
     scene.problems.push_back({Severity::kInfo,
@@ -199,6 +232,7 @@ absl::StatusOr<ImportedScene> Read(const std::string& bytes, const std::string& 
   SINEW_ASSIGN_OR_RETURN(ImportedScene scene, ReadScene(bytes, extension, path, options));
   if (options.clips_only) {
     if (scene.clips.empty()) return InvalidArgument("has no clip, need at least one");
+    MakeOneLine(scene.problems);
     return scene;
   }
   if (scene.rig.meshes.empty() && !(options.allow_no_skin && !scene.rig.joints.empty())) {
@@ -221,13 +255,13 @@ Problem Lost(const std::string& message, const std::string& field) {
 }
 
 absl::Status FinishScene(Unweighted unweighted, ImportedScene& scene) {
+  const std::size_t first = scene.problems.size();
   SINEW_RETURN_IF_ERROR(BindUnweighted(unweighted, scene));
   SINEW_RETURN_IF_ERROR(CheckFinite(scene.rig));
+  DropBadUvs(scene);
   ReportRig(scene);
-  for (Problem& problem : scene.problems) {
-    problem.message = OneLine(problem.message);
-    problem.field = OneLine(problem.field);
-  }
+  for (std::size_t i = first; i < scene.problems.size(); ++i) scene.problems[i].of_meshes = true;
+  MakeOneLine(scene.problems);
   return absl::OkStatus();
 }
 

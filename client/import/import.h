@@ -90,19 +90,19 @@ struct ImportOptions {
 // POSITION accessors, primitive after primitive; the transform of a node with a skin does not
 // count. Joints are those of all skins that are used, or that no node has; nodes between and above
 // them are folded into the local matrices, with their animation. In a file with skins, meshes and
-// primitives without weights follow the joint above their node (FindCarrier) or the node itself,
-// which becomes a joint. Joints of a skin that no vertex uses and whose inverse bind matrix is not
-// sound are left out of Mesh::skin. EXT_meshopt_compression and KHR_draco_mesh_compression are
-// decoded.
+// primitives without weights follow the nearest node at or above theirs that is a joint or that a
+// clip moves, or the topmost node, which becomes a joint. Joints of a skin that no vertex uses and
+// whose inverse bind matrix is not sound are left out of Mesh::skin. EXT_meshopt_compression and
+// KHR_draco_mesh_compression are decoded.
 //
 // Weights of all formats: those of a vertex are divided by their sum; negative ones down to -1e-3
 // count as 0.
 //
 // FBX: one Mesh per node that shows one; vertices are the control points of the file, in its order.
 // Joints are the nodes that skins name, in the order of the node tree. A mesh without a skin in a
-// file that has some follows the joint above it, or its own node, which becomes a joint. Points are
-// in the file's world space, as its authoring tool shows it, in the file's unit. A clip's time
-// counts from the start of its take. In-betweens of a blend shape belong
+// file that has some follows a node as in glTF; nodes that do not inherit the scale of their parent
+// count as moved. Points are in the file's world space, as its authoring tool shows it, in the
+// file's unit. A clip's time counts from the start of its take. In-betweens of a blend shape belong
 // to one control.
 //
 // COLLADA: one Mesh per node, without shapes. Corners of equal position and influences become one

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
@@ -32,7 +33,9 @@ void NegativeWeights::Report(const std::string& mesh, std::vector<Problem>& prob
   if (count_ == 0) return;
   problems.push_back(
       {Severity::kWarning,
-       absl::StrCat(count_, " negative weights count as 0, the lowest was ", lowest_), mesh});
+       absl::StrCat(CountedText(count_, "negative weight counts", "negative weights count"),
+                    " as 0, the lowest was ", lowest_),
+       mesh});
 }
 
 void SelectInfluences(std::span<const std::uint32_t> sources, Skin& skin) {
@@ -100,17 +103,17 @@ void InfluenceCollector::Report(std::vector<Problem>& problems) const {
         lowest_sum_ == highest_sum_
             ? absl::StrCat("summed to ", lowest_sum_)
             : absl::StrCat("had sums from ", lowest_sum_, " to ", highest_sum_);
-    problems.push_back(
-        {Severity::kWarning,
-         absl::StrCat("weights of ", normalised_, normalised_ == 1 ? " vertex" : " vertices",
-                      " normalised, which ", sums),
-         mesh_});
+    problems.push_back({Severity::kWarning,
+                        absl::StrCat("weights of ", CountedText(normalised_, "vertex", "vertices"),
+                                     " normalised, which ", sums),
+                        mesh_});
   }
   negative_.Report(mesh_, problems);
   if (merged_vertices_ > 0) {
-    problems.push_back(
-        {Severity::kInfo,
-         absl::StrCat(merged_vertices_, " vertices name a joint twice, weights added"), mesh_});
+    problems.push_back({Severity::kInfo,
+                        absl::StrCat(CountedText(merged_vertices_, "vertex names", "vertices name"),
+                                     " a joint twice, weights added"),
+                        mesh_});
   }
 }
 

@@ -11,6 +11,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
@@ -93,7 +94,8 @@ class Reader {
       last_ = vertex + 1;
       last_line_ = number_;
     }
-    if (corners < 3) return Wrong("got a face of ", corners, " corners, need 3 or more");
+    if (corners < 3)
+      return Wrong("got a face of ", CountedText(corners, "corner"), ", need 3 or more");
     mesh_.face_sizes.push_back(corners);
     return absl::OkStatus();
   }

@@ -1,8 +1,8 @@
 #include "client/import/placed_mesh.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "core/base/vectors.h"
@@ -25,18 +25,6 @@ void MapVectors(std::vector<float>& values, std::size_t stride, const Map& map) 
   }
 }
 
-void TurnFacesOver(Mesh& mesh) {
-  auto first = mesh.face_vertices.begin();
-  const std::size_t faces =
-      mesh.face_sizes.empty() ? mesh.face_vertices.size() / 3 : mesh.face_sizes.size();
-  for (std::size_t f = 0; f < faces; ++f) {
-    const std::uint32_t size = mesh.face_sizes.empty() ? 3 : mesh.face_sizes[f];
-    std::reverse(first + 1, first + size);
-    first += size;
-  }
-  for (std::size_t i = 3; i < mesh.tangents.size(); i += 4) mesh.tangents[i] = -mesh.tangents[i];
-}
-
 // Normals have unit length before and after, so their offsets are scaled with them.
 void TurnNormalOffsets(const Mat3d& turn, const std::vector<float>& normals, ShapeTarget& target) {
   if (normals.empty()) target.normal_offsets.clear();
@@ -51,7 +39,7 @@ void TurnNormalOffsets(const Mat3d& turn, const std::vector<float>& normals, Sha
 
 }  // namespace
 
-void PlaceMesh(const AffineD& world, Mesh& mesh) {
+void PlaceMesh(const AffineD& world, Mesh& mesh, std::span<float> corner_uvs) {
   if (world.m == AffineD().m) return;
   const Mat3d linear = Linear(world);
   const double determinant = Determinant(linear);
@@ -70,7 +58,25 @@ void PlaceMesh(const AffineD& world, Mesh& mesh) {
   MapVectors(mesh.positions, 3, [&](const Vec3d& p) { return Apply(world, p); });
   MapVectors(mesh.normals, 3, [&](const Vec3d& n) { return Unit(Multiply(turn, n)); });
   MapVectors(mesh.tangents, 4, [&](const Vec3d& t) { return Unit(direction(t)); });
-  if (determinant < 0) TurnFacesOver(mesh);
+  if (determinant < 0) TurnFacesOver(mesh, corner_uvs);
+}
+
+void TurnFacesOver(Mesh& mesh, std::span<float> corner_uvs) {
+  std::size_t first = 0;
+  const std::size_t faces =
+      mesh.face_sizes.empty() ? mesh.face_vertices.size() / 3 : mesh.face_sizes.size();
+  for (std::size_t f = 0; f < faces; ++f) {
+    const std::size_t size = mesh.face_sizes.empty() ? 3 : mesh.face_sizes[f];
+    for (std::size_t a = first + 1, end = first + size; a + 1 < end; ++a) {
+      const std::size_t b = --end;
+      std::swap(mesh.face_vertices[a], mesh.face_vertices[b]);
+      for (std::size_t c = 0; c < 2 && !corner_uvs.empty(); ++c) {
+        std::swap(corner_uvs[a * 2 + c], corner_uvs[b * 2 + c]);
+      }
+    }
+    first += size;
+  }
+  for (std::size_t i = 3; i < mesh.tangents.size(); i += 4) mesh.tangents[i] = -mesh.tangents[i];
 }
 
 }  // namespace sinew::client

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "client/import/scene_graph.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
@@ -27,9 +28,9 @@ class FunctionMotion final : public Motion {
     rig.controls = pose.controls;
     SINEW_RETURN_IF_ERROR(evaluate_(seconds, rig));
     if (rig.joints.size() != joints_ * 12 || rig.controls.size() != pose.controls.size()) {
-      return InvalidArgument("pose: got ", rig.joints.size() / 12, " joints and ",
-                             rig.controls.size(), " controls, need ", joints_, " and ",
-                             pose.controls.size());
+      return InvalidArgument("pose: got ", CountedText(rig.joints.size() / 12, "joint"), " and ",
+                             CountedText(rig.controls.size(), "control"), ", need ", joints_,
+                             " and ", pose.controls.size());
     }
     for (std::size_t j = 0; j < joints_; ++j) {
       std::copy_n(rig.joints.begin() + static_cast<std::ptrdiff_t>(j * 12), 12,
@@ -48,8 +49,8 @@ class FunctionMotion final : public Motion {
 
 absl::StatusOr<ImportedScene> MakePosedScene(RigData rig, std::vector<PosedClip> clips) {
   if (rig.rest_local.size() != rig.joints.size() * 12) {
-    return InvalidArgument("rest_local: got ", rig.rest_local.size(),
-                           " numbers, need 12 for each of ", rig.joints.size(), " joints");
+    return InvalidArgument("rest_local: got ", CountedText(rig.rest_local.size(), "number"),
+                           ", need 12 for each of ", CountedText(rig.joints.size(), "joint"));
   }
   auto scene = std::make_shared<AnimatedScene>();
   for (std::uint32_t j = 0; j < rig.joints.size(); ++j) {

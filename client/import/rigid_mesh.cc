@@ -20,17 +20,17 @@ std::uint32_t FindSlot(const Skin& skin, std::uint32_t joint, const Affine& inve
 
 }  // namespace
 
-Carrier FindCarrier(const AnimatedScene& scene, std::uint32_t node,
-                    const std::vector<bool>& is_joint, const std::vector<bool>& is_animated) {
-  Carrier carrier{.node = node, .to_carrier = {}};
-  for (;;) {
-    const SceneNode& at = scene.nodes[carrier.node];
-    if (is_joint[carrier.node]) return carrier;
-    if (is_animated[carrier.node]) return {.node = node, .to_carrier = {}};
-    if (at.parent < 0) return carrier;
-    carrier.to_carrier = Compose(at.Local(), carrier.to_carrier);
-    carrier.node = static_cast<std::uint32_t>(at.parent);
+std::vector<Carrier> FindCarriers(const AnimatedScene& scene, const std::vector<bool>& is_joint,
+                                  const std::vector<bool>& moves_alone) {
+  std::vector<Carrier> carriers(scene.nodes.size());
+  for (const std::uint32_t n : scene.order) {
+    const SceneNode& node = scene.nodes[n];
+    carriers[n].node = n;
+    if (is_joint[n] || moves_alone[n] || node.parent < 0) continue;
+    const Carrier& above = carriers[static_cast<std::size_t>(node.parent)];
+    carriers[n] = {above.node, Compose(above.to_carrier, node.Local())};
   }
+  return carriers;
 }
 
 void BindToCarrier(const Carrier& carrier, std::uint32_t joint, std::size_t first, Mesh& mesh) {

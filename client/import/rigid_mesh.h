@@ -17,11 +17,12 @@ struct Carrier {
   AffineD to_carrier;      // from the space of the mesh's node to that of the carrier, at rest
 };
 
-// The nearest joint at or above `node`, or the topmost node if there is none. If a clip moves a
-// node on the way there, `node` itself.
-//   is_joint, is_animated  [nodes]
-Carrier FindCarrier(const AnimatedScene& scene, std::uint32_t node,
-                    const std::vector<bool>& is_joint, const std::vector<bool>& is_animated);
+// [nodes] The carrier of each node: the nearest one at or above it that is a joint or moves alone,
+// or the topmost node. Cost O(nodes).
+//   is_joint     [nodes]
+//   moves_alone  [nodes] whether a clip can change the transform of the node to its parent
+std::vector<Carrier> FindCarriers(const AnimatedScene& scene, const std::vector<bool>& is_joint,
+                                  const std::vector<bool>& moves_alone);
 
 // Binds the vertices from `first` to the end of `mesh`, whose skin has no influences of them yet,
 // to the carrier alone. `joint`: that of the carrier's node, into RigData::joints.

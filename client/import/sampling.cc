@@ -11,6 +11,7 @@
 #include "client/import/motion.h"
 #include "client/import/scene_graph.h"
 #include "core/base/closest_names.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
@@ -100,8 +101,8 @@ absl::StatusOr<ClipData> SampleClip(const ImportedScene& scene, std::size_t clip
           : options.frame_numbers.size();
   const std::uint64_t floats = scene.rig.joints.size() * 12 + scene.rig.controls.size();
   if (frames > kMaxSampleBytes / sizeof(float) / std::max<std::uint64_t>(floats, 1)) {
-    return InvalidArgument("frames: ", frames, " frames of ", floats,
-                           " numbers, need at most 4 GiB in all");
+    return InvalidArgument("frames: ", CountedText(frames, "frame"), " of ",
+                           CountedText(floats, "number"), ", need at most 4 GiB in all");
   }
   ClipData out;
   out.name = info.name;

@@ -8,20 +8,11 @@
 #include <utility>
 
 #include "client/import/placed_mesh.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
 namespace {
-
-AffineD WorldTransform(const AnimatedScene& scene, std::size_t node) {
-  AffineD world = scene.nodes[node].Local();
-  for (std::int32_t above = scene.nodes[node].parent; above >= 0;) {
-    const SceneNode& parent = scene.nodes[static_cast<std::size_t>(above)];
-    world = Compose(parent.Local(), world);
-    above = parent.parent;
-  }
-  return world;
-}
 
 // A target that moves nothing keeps vertex 0: an empty list would mean all vertices.
 ShapeTarget MakeSparse(SourceTarget dense) {
@@ -55,6 +46,28 @@ ShapeTarget MakeSparse(SourceTarget dense) {
 
 }  // namespace
 
+MeshSize SizeOf(const SourceMesh& source) {
+  return {.vertices = source.mesh.vertices(),
+          .corners = source.mesh.face_vertices.size(),
+          .influences = source.mesh.skin.influence_joints.size(),
+          .target_vertices = source.mesh.vertices() * source.targets.size()};
+}
+
+absl::Status MeshBudget::Take(const MeshSize& more, const std::string& where) {
+  static constexpr std::pair<std::size_t MeshSize::*, const char*> kParts[] = {
+      {&MeshSize::vertices, "vertices"},
+      {&MeshSize::corners, "corners of faces"},
+      {&MeshSize::influences, "influences"},
+      {&MeshSize::target_vertices, "vertices of morph targets"}};
+  for (const auto& [part, name] : kParts) {
+    taken_.*part += more.*part;
+    if (taken_.*part <= kMax.*part) continue;
+    return InvalidArgument(where, ": ", taken_.*part, " ", name,
+                           " with those of the meshes before it, need at most ", kMax.*part);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status SceneBuilder::OrderNodes() {
   const std::size_t count = scene->nodes.size();
   std::vector<std::vector<std::uint32_t>> children(count);
@@ -62,16 +75,23 @@ absl::Status SceneBuilder::OrderNodes() {
     const std::int32_t parent = scene->nodes[n].parent;
     (parent < 0 ? scene->order : children[static_cast<std::size_t>(parent)]).push_back(n);
   }
-  std::vector<bool> reached(count);
+  std::vector<std::uint32_t> depth(count, 0);
   for (std::size_t i = 0; i < scene->order.size(); ++i) {
     const std::uint32_t n = scene->order[i];
-    reached[n] = true;
+    const std::int32_t parent = scene->nodes[n].parent;
+    depth[n] = parent < 0 ? 1 : depth[static_cast<std::size_t>(parent)] + 1;
     scene->order.insert(scene->order.end(), children[n].begin(), children[n].end());
   }
-  const auto lost = std::ranges::find(reached, false);
-  if (lost == reached.end()) return absl::OkStatus();
-  return InvalidArgument(scene->nodes[static_cast<std::size_t>(lost - reached.begin())].path,
-                         ": hangs in a cycle of nodes, need a tree");
+  const auto path = [&](auto found) -> const std::string& {
+    return scene->nodes[static_cast<std::size_t>(found - depth.begin())].path;
+  };
+  if (const auto lost = std::ranges::find(depth, 0u); lost != depth.end()) {
+    return InvalidArgument(path(lost), ": hangs in a cycle of nodes, need a tree");
+  }
+  const auto deepest = std::ranges::max_element(depth);
+  if (deepest == depth.end() || *deepest <= kMaxNodeDepth) return absl::OkStatus();
+  return InvalidArgument(path(deepest), ": nested ", *deepest, " nodes deep, need at most ",
+                         kMaxNodeDepth);
 }
 
 std::vector<std::int32_t> SceneBuilder::AddJoints(const std::vector<std::uint32_t>& nodes) {
@@ -132,11 +152,29 @@ void SceneBuilder::AddMesh(std::uint32_t node, const std::string& name, SourceMe
     mesh.shapes.back().targets.push_back(MakeSparse(std::move(target)));
   }
   scene->nodes[node].controls = mesh.shapes.size();
-  const AffineD world = WorldTransform(*scene, node);
+  if (rest_global_.empty()) rest_global_ = PoseAtRest(*scene, out.rig).global;
+  const AffineD& world = rest_global_[node];
   out.mesh_extras.push_back({.object_to_scene = world.m,
                              .corner_uvs = std::move(source.corner_uvs),
                              .blender_vertices = std::move(source.blender_vertices)});
-  if (mesh.skin.empty()) PlaceMesh(world, mesh);
+  if (mesh.skin.empty()) PlaceMesh(world, mesh, out.mesh_extras.back().corner_uvs);
+}
+
+void SceneBuilder::MarkMeshProblems(std::size_t first) {
+  for (std::size_t i = first; i < out.problems.size(); ++i) out.problems[i].of_meshes = true;
+}
+
+void SceneBuilder::ReportHidden(const std::vector<std::uint32_t>& nodes) {
+  if (nodes.empty()) return;
+  out.problems.push_back(
+      {Severity::kWarning,
+       absl::StrCat(
+           "the file hides this mesh",
+           nodes.size() == 1
+               ? ", which is"
+               : absl::StrCat(" and ", CountedText(nodes.size() - 1, "other"), ", which are"),
+           " read all the same; delete what is not part of the character"),
+       scene->nodes[nodes.front()].path});
 }
 
 void SceneBuilder::AddClip(const std::string& name, const std::string& path, SourceClip clip,
@@ -147,9 +185,10 @@ void SceneBuilder::AddClip(const std::string& name, const std::string& path, Sou
     return target(a) == target(b);
   });
   if (repeats != clip.end()) {
-    out.problems.push_back(
-        Lost(absl::StrCat(clip.end() - repeats, " channels that animate a property a second time"),
-             path));
+    out.problems.push_back(Lost(CountedText(static_cast<std::uint64_t>(clip.end() - repeats),
+                                            "channel that animates a property a second time",
+                                            "channels that animate a property a second time"),
+                                path));
     clip.erase(repeats, clip.end());
   }
   ClipInfo info{.name = name, .end = end};
@@ -175,8 +214,8 @@ absl::Status CheckTrack(const Track& track, const std::string& where) {
   const bool cubic = track.interpolation == Interpolation::kCubic;
   const std::size_t per_key = track.width * (cubic ? 3 : 1);
   if (track.values.size() != n * per_key) {
-    return InvalidArgument(where, ": ", track.values.size(), " numbers for ", n, " keys, need ",
-                           n * per_key);
+    return InvalidArgument(where, ": ", CountedText(track.values.size(), "number"), " for ",
+                           CountedText(n, "key"), ", need ", n * per_key);
   }
   for (std::size_t k = 0; k < n; ++k) {
     if (!std::isfinite(track.times[k]) || (k > 0 && track.times[k] < track.times[k - 1])) {

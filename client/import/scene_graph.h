@@ -23,6 +23,9 @@
 
 namespace sinew::client {
 
+// Node trees are at most this deep, the topmost node counted. Characters have less than a hundred.
+inline constexpr std::uint32_t kMaxNodeDepth = 4096;
+
 struct SceneNode {
   std::string name;  // as in the file: may be empty or repeat
   std::string path;  // path in the file, for messages
@@ -60,14 +63,41 @@ struct SourceMesh {
   std::vector<std::uint32_t> blender_vertices{};  // as in MeshExtras
 };
 
+// How much a mesh, or a part of one, holds.
+struct MeshSize {
+  std::size_t vertices = 0, corners = 0, influences = 0;
+  std::size_t target_vertices = 0;  // of all morph targets
+};
+
+MeshSize SizeOf(const SourceMesh& mesh);
+
+// Bounds what the meshes of a file hold together. Nodes can show one mesh, primitives and morph
+// targets share accessors, so that a small file can ask for any amount of memory.
+class MeshBudget {
+ public:
+  // Counts what is about to be read; `where` names it. kInvalidArgument: more than kMax in all.
+  absl::Status Take(const MeshSize& more, const std::string& where);
+
+  // Four times the vertices that a server takes by default, with as much of the rest as they have:
+  // 1 to 2 GB each.
+  static constexpr MeshSize kMax = {.vertices = std::size_t{1} << 24,
+                                    .corners = std::size_t{1} << 27,
+                                    .influences = std::size_t{1} << 26,
+                                    .target_vertices = std::size_t{1} << 26};
+
+ private:
+  MeshSize taken_;
+};
+
 // What the readers have in common: `out` is filled from nodes, in the order of these functions.
 struct SceneBuilder {
   SceneBuilder() { out.animation = scene; }
 
   std::shared_ptr<AnimatedScene> scene = std::make_shared<AnimatedScene>();  // nodes by the reader
   ImportedScene out;
+  MeshBudget budget;
 
-  // Fills `scene->order`. kInvalidArgument: the parents form a cycle.
+  // Fills `scene->order`. kInvalidArgument: the parents form a cycle, or go beyond kMaxNodeDepth.
   absl::Status OrderNodes();
 
   // Makes joints of the given nodes (each once), in that order as far as parents-first allows.
@@ -78,14 +108,22 @@ struct SceneBuilder {
   // that move, or all if most do. Without a skin the mesh is moved to where the node places it.
   void AddMesh(std::uint32_t node, const std::string& name, SourceMesh source);
 
+  // Marks the problems from index `first` on as those of meshes, see Problem::of_meshes.
+  void MarkMeshProblems(std::size_t first);
+
+  // Warns of hidden meshes, which are read like the others: a proxy would be in every result.
+  //   nodes  that show them
+  void ReportHidden(const std::vector<std::uint32_t>& nodes);
+
   // Adds a clip. `path`: its place in the file. end: of the take in seconds, if the file says.
-  // Of two tracks for one property the first counts, the other is reported as lost.
+  // If two tracks drive one property, the first counts and the other is reported as lost.
   void AddClip(const std::string& name, const std::string& path, SourceClip clip, double end = 0);
 
   // Adds a clip that is not made of tracks; its name is made unique.
   void AddClip(ClipInfo info, std::shared_ptr<const Motion> motion);
 
  private:
+  std::vector<AffineD> rest_global_;  // [nodes] to the scene, once the first mesh is added
   UniqueNames mesh_names_, control_names_, clip_names_;
 };
 

@@ -14,6 +14,7 @@
 #include "client/import/influences.h"
 #include "client/import/scene_graph.h"
 #include "client/rig/rest_pose.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
@@ -112,14 +113,14 @@ absl::Status BindUnweighted(Unweighted choice, ImportedScene& scene) {
     switch (choice) {
       case Unweighted::kRefuse:
         return InvalidArgument(
-            mesh.source_path, ": ", missing.size(), " vertices have no weight, the first is ",
-            missing.front(),
+            mesh.source_path, ": ", CountedText(missing.size(), "vertex has", "vertices have"),
+            " no weight, the first is ", missing.front(),
             "; need every vertex bound to a joint, or --unweighted root, nearest "
             "or still (in Python unweighted=)");
       case Unweighted::kRoot:
         mesh.skin.fallback_joint = TopJoint(mesh.skin);
         what =
-            absl::StrCat("follow the joint '",
+            absl::StrCat("moved by the joint '",
                          scene.rig.joints[mesh.skin.joints[*mesh.skin.fallback_joint]].name, "'");
         break;
       case Unweighted::kNearest:
@@ -129,16 +130,17 @@ absl::Status BindUnweighted(Unweighted choice, ImportedScene& scene) {
                                  "unweighted: root or still");
         }
         CopyFromNearest(mesh, missing);
-        what = "take the weights of the nearest vertex";
+        what = "given the weights of the nearest vertex";
         break;
       case Unweighted::kStill:
         if (!still) still = AddStillJoint(scene);
         KeepStill(scene.rig, *still, mesh.skin);
-        what = "stay where they are at rest";
+        what = "kept at rest";
         break;
     }
     scene.problems.push_back({Severity::kWarning,
-                              absl::StrCat(missing.size(), " vertices have no weight and ", what),
+                              absl::StrCat(CountedText(missing.size(), "vertex", "vertices"),
+                                           " without weights, ", what),
                               mesh.source_path});
   }
   return absl::OkStatus();

@@ -1,6 +1,7 @@
 #include "client/rig/rig_lint.h"
 
 #include <absl/strings/str_cat.h>
+#include <absl/strings/string_view.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +14,7 @@
 #include "client/rig/rest_pose.h"
 #include "client/rig/rig_units.h"
 #include "client/rig/vertex_influences.h"
+#include "core/base/counted_text.h"
 #include "core/rig/point_weights.h"
 
 namespace sinew::cli {
@@ -66,9 +68,8 @@ class Linter {
     const std::string units = SuspiciousUnits(rig);
     if (!units.empty()) Add(Severity::kWarning, units);
     // Viewers show morph targets without being asked; a recipe needs a stage for them.
-    AddCount(Severity::kInfo, targets,
-             absl::StrCat(targets == 1 ? " morph target moves" : " morph targets move",
-                          " only if the recipe begins with shapes, as in 'shapes | lbs'"));
+    AddCount(Severity::kInfo, targets, "morph target moves", "morph targets move",
+             " only if the recipe begins with shapes, as in 'shapes | lbs'");
     return std::move(problems_);
   }
 
@@ -76,8 +77,10 @@ class Linter {
   void Add(Severity severity, const std::string& message) {
     problems_.push_back({.severity = severity, .message = message, .field = where_});
   }
-  void AddCount(Severity severity, std::size_t count, const std::string& what) {
-    if (count > 0) Add(severity, absl::StrCat(count, what));
+  // What is counted, with its verb: "joint is", "joints are".
+  void AddCount(Severity severity, std::size_t count, absl::string_view one, absl::string_view more,
+                absl::string_view what) {
+    if (count > 0) Add(severity, absl::StrCat(CountedText(count, one, more), what));
   }
 
   void CheckFaces(const client::Mesh& mesh) {
@@ -93,9 +96,9 @@ class Linter {
       for (const std::uint32_t v : corners) used[v] = true;
       at += size;
     }
-    AddCount(Severity::kWarning, repeated, " faces name a vertex twice");
+    AddCount(Severity::kWarning, repeated, "face names", "faces name", " a vertex twice");
     AddCount(Severity::kInfo, static_cast<std::size_t>(std::ranges::count(used, false)),
-             " vertices belong to no face");
+             "vertex belongs", "vertices belong", " to no face");
   }
 
   void CheckUnweighted(const client::Skin& skin) {
@@ -105,7 +108,8 @@ class Linter {
       unweighted += std::ranges::all_of(weights, [](float w) { return w == 0; }) ? 1 : 0;
       at += count;
     }
-    AddCount(Severity::kInfo, unweighted, " vertices without weights follow the fallback joint");
+    AddCount(Severity::kInfo, unweighted, "vertex without weights follows",
+             "vertices without weights follow", " the fallback joint");
   }
 
   // Coincident vertices with different weights move apart and open a crack. Smaller differences are
@@ -119,14 +123,15 @@ class Linter {
       const double difference = Difference(influences.Of(begin + v), influences.Of(begin + other));
       split += difference > kSameWeight ? 1 : 0;
     }
-    AddCount(Severity::kWarning, split,
-             " vertices coincide with one whose weights differ by more than 0.001: such seams open "
+    AddCount(Severity::kWarning, split, "vertex coincides", "vertices coincide",
+             " with one whose weights differ by more than 0.001: such seams open "
              "when posed");
   }
 
   void CheckBind(const client::Skin& skin) {
     const auto mirrors = [](double determinant) { return determinant < 0; };
-    AddCount(Severity::kInfo, CountBinds(skin, mirrors), " joints have a mirrored bind matrix");
+    AddCount(Severity::kInfo, CountBinds(skin, mirrors), "joint has", "joints have",
+             " a mirrored bind matrix");
     const std::string singular = SingularBindText(skin);
     if (!singular.empty()) Add(Severity::kWarning, singular);
   }

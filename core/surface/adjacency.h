@@ -46,7 +46,7 @@ struct Adjacency {
 // duplicate and non-manifold faces are allowed. O(corners).
 Adjacency PolygonNeighbours(const Mesh& mesh, const WeldedPoints& welded);
 
-// As above, with polygons split into fans from their first corner.
+// PolygonNeighbours of the mesh whose polygons are split into fans from their first corner.
 Adjacency TriangleNeighbours(const Mesh& mesh, const WeldedPoints& welded);
 
 // [P] 1 for both ends of an edge that belongs to exactly one face, else 0. O(corners log).

@@ -263,13 +263,13 @@ class Rigs(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder, sinew.local() as client:
             path = pathlib.Path(folder, "partly.gltf")
             path.write_text(json.dumps(gltf))
-            with self.assertRaisesRegex(ValueError, "1 vertices have no weight, the first is 3"):
+            with self.assertRaisesRegex(ValueError, "1 vertex has no weight, the first is 3"):
                 sinew.load(path)
             with self.assertRaises(ValueError):
                 sinew.load(path, unweighted="all")
             # The whole character moves by 6, then its second joint by 5.
             for choice, first, second in ("root", 6, 0), ("nearest", 6, 5), ("still", 0, 0):
-                with self.assertWarnsRegex(sinew.FileWarning, "partly.gltf: .*1 vertices have no weight"):
+                with self.assertWarnsRegex(sinew.FileWarning, "partly.gltf: .*1 vertex without weights"):
                     rig = sinew.load(path, unweighted=choice)
                 character = client.character(rig, "lbs")
                 poses = np.stack([rig.rest_pose] * 3)

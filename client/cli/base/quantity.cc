@@ -24,10 +24,6 @@ std::string CountText(std::uint64_t count) {
   return text;
 }
 
-std::string CountedText(std::uint64_t count, const std::string& noun) {
-  return absl::StrCat(count, " ", noun, count == 1 ? "" : "s");
-}
-
 std::string BytesText(std::uint64_t bytes) {
   if (bytes < 1000) return absl::StrCat(bytes, bytes == 1 ? " byte" : " bytes");
   double value = static_cast<double>(bytes);

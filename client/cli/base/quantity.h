@@ -10,8 +10,7 @@
 
 namespace sinew::cli {
 
-std::string CountText(std::uint64_t count);                             // "12,597"
-std::string CountedText(std::uint64_t count, const std::string& noun);  // "1 frame", "48 frames"
+std::string CountText(std::uint64_t count);         // "12,597"
 std::string BytesText(std::uint64_t bytes);         // "741.9 kB" (powers of 1000), "12 bytes"
 std::string DurationText(absl::Duration duration);  // "0.42 ms", "3.1 s", "12 min"
 std::string NumberText(double value);               // shortest of 6 digits: "0.033", "24"

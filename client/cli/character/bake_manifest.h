@@ -21,7 +21,7 @@ namespace sinew::cli {
 // Times of the clip's frames. The vertices are set by CacheWriter.
 CacheInfo TimesOf(const client::ClipData& clip);
 
-// The same for these frames, rising and not empty; CacheInfo::fps is not set.
+// Times of frames with these numbers, rising and not empty; CacheInfo::fps is not set.
 CacheInfo TimesOf(std::span<const std::int64_t> numbers);
 
 // For CacheTarget: null if the vertices are those of the file anyway, unless `always`.

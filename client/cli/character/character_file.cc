@@ -120,7 +120,7 @@ absl::StatusOr<client::ClipData> Held(const std::vector<double>& times, double l
   return clip;
 }
 
-// That of another file, or the end.
+// The first clip that is from another file, or the end.
 auto FirstOtherClip(const CharacterFile& character) {
   return std::ranges::find_if_not(character.clip_files, &std::string::empty);
 }

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "client/cli/base/quantity.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 
 namespace sinew::cli {

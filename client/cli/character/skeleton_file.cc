@@ -54,7 +54,7 @@ std::vector<std::string> Match(const client::RigData& skeleton, client::RigData&
                                  " up, as the skeleton is"));
   }
   for (double& value : change.m) value *= static_cast<float>(scale);
-  for (client::Mesh& part : mesh.meshes) client::PlaceMesh(change, part);
+  for (client::Mesh& part : mesh.meshes) client::PlaceMesh(change, part, {});
   mesh.meters_per_unit = skeleton.meters_per_unit;
   mesh.up_axis = skeleton.up_axis;
   return notes;

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "client/cli/base/exit_code.h"
-#include "client/cli/base/quantity.h"
 #include "client/cli/character/bake_manifest.h"
 #include "client/cli/character/bound_character.h"
 #include "client/cli/character/clip_stream.h"
@@ -26,6 +25,7 @@
 #include "client/cli/commands/pass_writer.h"
 #include "client/cli/files/cache_parts.h"
 #include "client/cli/files/cache_writer.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 
 namespace sinew::cli {

@@ -13,6 +13,7 @@
 #include "client/cli/character/shutter.h"
 #include "client/cli/files/cache_check.h"
 #include "client/cli/files/cache_parts.h"
+#include "core/base/counted_text.h"
 
 namespace sinew::cli {
 namespace {

@@ -22,6 +22,7 @@
 #include "client/cli/run/local.h"
 #include "client/rig/rig_lint.h"
 #include "client/rig/rig_traits.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 
 namespace sinew::cli {
@@ -214,7 +215,7 @@ std::string ProblemList(const Report& report) {
   const std::size_t idle = report.facts.joints_without_weights.size();
   // Importers report it themselves.
   if (idle > 0 && report.character.kind != CharacterFile::Kind::kImported) {
-    table.Add({"info", "joints", absl::StrCat(CountText(idle), " have no weights")});
+    table.Add({"info", "joints", absl::StrCat(CountText(idle), " without weights")});
   }
   return table.rows() == 0 ? "\nno problems\n" : absl::StrCat("\n", table.Text());
 }

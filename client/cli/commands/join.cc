@@ -14,6 +14,7 @@
 #include "client/cli/character/join_parts.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/files/cache_parts.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 
 namespace sinew::cli {

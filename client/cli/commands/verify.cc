@@ -11,6 +11,7 @@
 #include "client/cli/commands/commands.h"
 #include "client/cli/files/cache_check.h"
 #include "client/cli/files/input_file.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 
 namespace sinew::cli {

@@ -59,7 +59,7 @@ std::span<const float> ValuesOf(const CacheTarget& target, const client::RigData
                                 VectorKind kind, std::span<const float> values,
                                 std::vector<float>& scratch);
 
-// The same for all arrays of a frame. Not thread-safe.
+// Applies ValuesOf to all arrays of a frame. Not thread-safe.
 class FrameSelection {
  public:
   // Both must outlive the spans that Select returns, and the next call ends them.

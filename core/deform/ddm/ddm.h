@@ -44,7 +44,7 @@ struct DdmTables {
   // kInvalidArgument: a smoothing radius of more than about 1,000 edges. kCancelled.
   static absl::StatusOr<DdmTables> Bind(const BindInput& input, const DdmParams& params,
                                         const DdmBindOptions& options, Task& task);
-  // As Bind, and kResourceExhausted: see BindInput::task.
+  // Errors of Bind, and kResourceExhausted: see BindInput::task.
   static absl::StatusOr<BindCost> Cost(const BindInput& input, const DdmParams& params);
   // The enhanced form lacks variants 1 and 5.
   static bool HasVariant(std::uint32_t variant, bool enhanced);

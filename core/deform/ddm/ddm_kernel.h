@@ -60,7 +60,7 @@ struct DdmKernelArgs {
 // than float32: where R is close to ambiguous, with `guard` far from the blended rotation, with
 // `fit` from second moments too thin for it. Their out is their in (or rest).
 void DdmKernel(const DdmKernelArgs& args, std::size_t begin, std::size_t end, std::uint16_t* left);
-// The same for tables in float16; DdmKernel calls it.
+// The part of DdmKernel for tables in float16.
 void DdmHalfKernel(const DdmKernelArgs& args, std::size_t begin, std::size_t end,
                    std::uint16_t* left);
 

@@ -172,7 +172,7 @@ TEST_F(BakeOptions, UnweightedVerticesDoWhatIsAsked) {
   const std::string file = Write("partly.gltf", gltf);
   const Finished refused = Bake(file, "a.npy", {});
   EXPECT_EQ(refused.exit_code, 65);
-  EXPECT_THAT(refused.err, HasSubstr("1 vertices have no weight, the first is 3"));
+  EXPECT_THAT(refused.err, HasSubstr("1 vertex has no weight, the first is 3"));
   EXPECT_THAT(refused.err, HasSubstr("--unweighted root, nearest or still"));
   EXPECT_EQ(Bake(file, "a.npy", {"--unweighted", "all"}).exit_code, 64);
 
@@ -189,7 +189,7 @@ TEST_F(BakeOptions, UnweightedVerticesDoWhatIsAsked) {
   EXPECT_NE(last("nearest"), rest);
   const Finished inspect = Sinew({"inspect", file, "--unweighted", "still", "--joints"});
   EXPECT_EQ(inspect.exit_code, 0) << inspect.err;
-  EXPECT_THAT(inspect.out, HasSubstr("stay where they are at rest"));
+  EXPECT_THAT(inspect.out, HasSubstr("kept at rest"));
 }
 
 // Each COLLADA file has it, so that it is no reason to refuse one.

@@ -224,7 +224,7 @@ TEST_F(ImportWarnings, AreLimitedInNumber) {
   EXPECT_EQ(CountOf(bake.err, "sinew: warning: hero.gltf: animations["), 10u) << bake.err;
   EXPECT_THAT(bake.err, HasSubstr("and 5 more; `sinew inspect FILE` lists all"));
   EXPECT_THAT(Bake("out.npy", {}).err, HasSubstr("hero.gltf: 15 warnings\n"));
-  EXPECT_EQ(CountOf(Sinew({"inspect", hero_}).out, "channels that animate"), 15u);
+  EXPECT_EQ(CountOf(Sinew({"inspect", hero_}).out, "channel that animates"), 15u);
 }
 
 TEST_F(ImportWarnings, ArePartOfJson) {
@@ -248,7 +248,7 @@ TEST_F(ImportWarnings, ArePartOfJson) {
     const Json warnings = Json::parse(run.out)["warnings"];
     EXPECT_GE(warnings.size(), 15u);
     EXPECT_THAT(warnings.dump(),
-                HasSubstr("hero.gltf: animations[0] 'bend': not imported: 1 channels"));
+                HasSubstr("hero.gltf: animations[0] 'bend': not imported: 1 channel that"));
   }
 }
 

@@ -28,10 +28,14 @@ def read_mesh(mesh: typing.Any, name: str, problems: Problems) -> typing.Optiona
     _expect_faces(place, counts, corners, len(points))
     order = _corner_order(mesh, counts)
     uvs = _uvs(mesh, counts, corners, len(points), problems)
-    faces = np.repeat(counts >= 3, counts)
     if (counts < 3).any():
         problems.lost(place, f"{(counts < 3).sum()} faces of fewer than 3 corners")
-    return MeshData(name, points, corners[order][faces], face_sizes=counts[counts >= 3], place=place,
+    if mesh.ComputeVisibility(EARLIEST) == UsdGeom.Tokens.invisible:
+        problems.warn(place, "the stage hides this mesh, which is read all the same; remove what is not part of the "
+                      "character")
+    kept = (counts >= 3) & ~_holes(mesh, len(counts))
+    faces = np.repeat(kept, counts)
+    return MeshData(name, points, corners[order][faces], face_sizes=counts[kept], place=place,
                     uvs=None if uvs is None else uvs[order][faces], normals=_normals(mesh, len(points), problems))
 
 
@@ -44,6 +48,18 @@ def _expect_faces(place: str, counts: typing.Any, corners: typing.Any, points: i
     if wrong.any():
         corner = int(wrong.argmax())
         raise bad(f"{place}.faceVertexIndices", f"got {corners[corner]} at {corner}, need 0 to {points - 1}")
+
+
+def _holes(mesh: typing.Any, faces: int) -> typing.Any:
+    """(faces,) whether a face is a hole."""
+    attribute = mesh.GetHoleIndicesAttr()
+    indices = np.array(attribute.Get(EARLIEST) or [], np.int64)
+    wrong = (indices < 0) | (indices >= faces)
+    if wrong.any():
+        raise bad(attribute.GetPath(), f"got {indices[wrong][0]}, need 0 to {faces - 1}")
+    holes = np.zeros(faces, bool)
+    holes[indices] = True
+    return holes
 
 
 def _corner_order(mesh: typing.Any, counts: typing.Any) -> typing.Any:

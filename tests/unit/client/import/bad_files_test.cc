@@ -117,7 +117,7 @@ const std::vector<BadGltf>& BadGltfs() {
        },
        "nested deeper"},
       {"CountOfTwoBillion", [](GltfBuilder& b) { b.doc["accessors"][0]["count"] = 2000000000; },
-       "do not fit"},
+       "more than bufferView"},
       {"CountOfTwoBillionZeros",
        [](GltfBuilder& b) {
          b.doc["accessors"][1]["count"] = 2000000000;
@@ -125,9 +125,10 @@ const std::vector<BadGltf>& BadGltfs() {
        },
        "no bufferView but 2000000000"},
       {"CountBeyond64Bits", [](GltfBuilder& b) { b.doc["accessors"][0]["count"] = UINT64_MAX / 4; },
-       "do not fit"},
+       "more than bufferView"},
       {"OffsetBeyond64Bits",
-       [](GltfBuilder& b) { b.doc["accessors"][0]["byteOffset"] = UINT64_MAX - 3; }, "do not fit"},
+       [](GltfBuilder& b) { b.doc["accessors"][0]["byteOffset"] = UINT64_MAX - 3; },
+       "more than bufferView"},
       {"ViewBeyondBuffer", [](GltfBuilder& b) { b.doc["bufferViews"][0]["byteLength"] = 100000; },
        "the buffer has"},
       {"ViewOffsetBeyondBuffer",
@@ -167,7 +168,7 @@ const std::vector<BadGltf>& BadGltfs() {
              {"indices", {{"bufferView", i}, {"componentType", 5123}}},
              {"values", {{"bufferView", v}}}};
        },
-       "do not fit"},
+       "more than bufferView"},
       {"IndexOutOfRange",
        [](GltfBuilder& b) {
          b.doc["meshes"][0]["primitives"][0]["indices"] =
@@ -256,6 +257,16 @@ const std::vector<BadGltf>& BadGltfs() {
          Attributes(b)["JOINTS_0"] = b.AddAccessor(std::vector<std::uint8_t>(16, 0), "VEC4");
        },
        "float32"},
+      {"DeepNodes",
+       [](GltfBuilder& b) {
+         int parent = 2;
+         for (int depth = 3; depth <= 4097; ++depth) {
+           const int child = b.Push("nodes", {{"mesh", 0}});
+           b.doc["nodes"][parent]["children"] = {child};
+           parent = child;
+         }
+       },
+       "nodes[4097]: nested 4097 nodes deep, need at most 4096"},
       {"FallingTimes",
        [](GltfBuilder& b) {
          testing::AddAnimation(b, 2, "translation", {1, 0}, {0, 0, 0, 0, 0, 0}, "VEC3", "LINEAR");
@@ -308,7 +319,7 @@ const std::vector<BadGltf>& BadGltfs() {
          b.doc["meshes"][0]["primitives"][0]["targets"] = {{{"POSITION", 0}}};
          testing::AddAnimation(b, 0, "weights", {0}, {1, 1}, "SCALAR", "STEP");
        },
-       "has 1 morph targets"},
+       "has 1 morph target"},
       {"WrongJsonTypes", [](GltfBuilder& b) { b.doc["nodes"] = "none"; }, "joint node 1"},
       {"EmptyBuffer",
        [](GltfBuilder& b) {

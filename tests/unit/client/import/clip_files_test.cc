@@ -1,6 +1,7 @@
 // Clips of other files: which joints they move, to where, and how the others are reported.
 #include "client/import/clip_files.h"
 
+#include <absl/strings/str_cat.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/collada_file.h"
 #include "tests/support/gltf_builder.h"
 
 namespace sinew::client {
@@ -224,7 +226,7 @@ TEST(ClipFiles, OtherRestRotationsAreReported) {
   std::vector<Node> bent = kArm;
   bent[1].rotation = {0.5f, 0, 0, 0.8660254f};  // 60 degrees
   ASSERT_TRUE(AddClips(Clip(bent, 0), hero).ok());
-  EXPECT_THAT(Warnings(hero), ElementsAre("walk.glb: at rest 1 joints are turned against those of "
+  EXPECT_THAT(Warnings(hero), ElementsAre("walk.glb: at rest 1 joint is turned against those of "
                                           "hero.glb, by up to 60 degrees at 'tip'; they move as in "
                                           "the clip's file"));
 }
@@ -287,10 +289,38 @@ TEST(ClipFiles, ControlsArePairedByName) {
 
 TEST(ClipFiles, LossesOfTheirClipsAreReported) {
   ImportedScene hero = Character(kArm);
-  ImportedScene walk = Clip(kArm, 0);
-  walk.problems = {Lost("2 channels", "animations[0] 'turn'"), Lost("a mesh", "nodes[7] 'hat'")};
-  ASSERT_TRUE(AddClips(walk, hero).ok());
-  EXPECT_THAT(Warnings(hero), ElementsAre("walk.glb animations[0] 'turn': 2 channels"));
+  GltfBuilder b = testing::MakeStrip();  // with losses of its mesh, too
+  b.doc["meshes"][0]["primitives"][0]["attributes"]["WEIGHTS_0"] =
+      b.AddAccessor<float>({.5f, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0}, "VEC4");
+  testing::AddAnimation(b, 1, "rotation", {0}, {0, 0, 0, 1}, "VEC4", "STEP");
+  b.doc["animations"][0]["channels"].push_back({{"sampler", 0}, {"target", {{"path", "scale"}}}});
+  auto gltf = ImportClips(testing::WriteFile("clip.glb", b.Glb()));
+  ASSERT_TRUE(gltf.ok()) << gltf.status();
+  gltf->rig.label = "walk.glb";
+  ASSERT_TRUE(AddClips(*gltf, hero).ok());
+  EXPECT_THAT(Warnings(hero),
+              ElementsAre("walk.glb animations[0] 'clip': 1 channel that animates no node"));
+
+  // A clip of the library without the second channel, and a channel of a matrix.
+  const std::string channel =
+      testing::ColladaAnimation("a", {.target = "root/move.X", .times = {0, 1}, .values = {0, 1}});
+  const std::string other =
+      testing::ColladaAnimation("b", {.target = "root/move.Y", .times = {0, 1}, .values = {0, 1}});
+  const std::string dae = testing::ColladaFile(
+      {"root"},
+      "<node id=\"root\" name=\"root\" sid=\"root\" type=\"JOINT\"><translate sid=\"move\">0 0 "
+      "0</translate><node id=\"tip\" name=\"tip\"><translate>0 1 0</translate></node></node>",
+      absl::StrCat("<library_animations>", channel, other,
+                   "</library_animations><library_animation_clips><animation_clip id=\"walk\" "
+                   "start=\"0\" end=\"1\"><instance_animation url=\"#a\"/></animation_clip>"
+                   "</library_animation_clips>"));
+  auto collada = ImportClips(testing::WriteFile("clip.dae", dae));
+  ASSERT_TRUE(collada.ok()) << collada.status();
+  collada->rig.label = "walk.dae";
+  ImportedScene fresh = Character(kArm);
+  ASSERT_TRUE(AddClips(*collada, fresh).ok());
+  EXPECT_THAT(Warnings(fresh), ::testing::Contains(AllOf(HasSubstr("walk.dae library_animations: "),
+                                                         HasSubstr("no animation clip plays"))));
 }
 
 TEST(ClipFiles, NeedNoMeshButAClip) {

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "client/import/clip_files.h"
 #include "client/import/import.h"
 #include "client/rig/rig_traits.h"
 #include "tests/support/fbx_writer.h"
@@ -281,6 +282,22 @@ bool Says(const ImportedScene& scene, Severity severity, const std::string& word
   });
 }
 
+TEST(FbxImport, ConstraintsOfClipFilesAreReported) {
+  Quad walk;
+  walk.Bind({1, .5, 1, 1});
+  walk.AddSmile(false);
+  walk.file.AddConstraint(walk.bone, walk.model);
+  const auto clips = ImportClips(testing::WriteFile("walk.fbx", walk.file.Binary()));
+  ASSERT_TRUE(clips.ok()) << clips.status();
+  Quad quad;
+  quad.Bind();
+  auto hero = quad.Import();
+  ASSERT_TRUE(hero.ok()) << hero.status();
+  ASSERT_TRUE(AddClips(*clips, *hero).ok());
+  EXPECT_TRUE(Says(*hero, Severity::kWarning, "1 constraint, which is not evaluated"));
+  EXPECT_FALSE(Says(*hero, Severity::kWarning, "normalised")) << "weights of its mesh do not count";
+}
+
 TEST(FbxImport, NormalisesAndReportsWeights) {
   Quad quad;
   quad.Bind({1, .5, 1, 1});
@@ -325,7 +342,7 @@ TEST(FbxImport, FaceNamesEachVertexOnce) {
   EXPECT_EQ(hat.vertices(), 4u) << "no face uses the last";
   EXPECT_EQ(hat.face_vertices, std::vector<std::uint32_t>({0, 1, 2}));
   EXPECT_TRUE(Says(*scene, Severity::kInfo, "2 faces name a vertex twice"));
-  EXPECT_TRUE(Says(*scene, Severity::kWarning, "1 points and lines"));
+  EXPECT_TRUE(Says(*scene, Severity::kWarning, "1 point or line"));
 }
 
 TEST(FbxImport, BonesAreJointsWithoutSkin) {
@@ -359,6 +376,18 @@ TEST(FbxImport, RefusesShapesBeyondFloat) {
   quad.file.AddBlendShape(quad.mesh, "smile", 1e300, {{.vertices = {1}, .offsets = {0, 0, 1}}});
   EXPECT_THAT(std::string(quad.Import().status().message()),
               HasSubstr("morph target 'smile': its weight leaves the range of float32"));
+  for (const std::size_t wrong : {0, 1}) {
+    Quad in_between;
+    in_between.Bind();
+    std::vector<FbxWriter::Target> targets = {
+        {.percent = 50, .vertices = {1}, .offsets = {0, 0, 1}},
+        {.vertices = {1}, .offsets = {0, 0, 2}}};
+    targets[wrong].offsets[2] = 1e300;
+    in_between.file.AddBlendShape(in_between.mesh, "smile", 0, targets);
+    EXPECT_THAT(std::string(in_between.Import().status().message()),
+                HasSubstr("node 'strip': positions, normals, morph targets or inverse binds leave"))
+        << wrong;
+  }
 }
 
 TEST(FbxImport, RefusesOtherVersionsByTheirNumber) {

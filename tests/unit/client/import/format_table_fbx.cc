@@ -200,7 +200,16 @@ std::vector<Entry> FbxEntries() {
     fbx.Bind();
     fbx.file.AddConstraint(fbx.tip, fbx.root);
     const auto scene = fbx.Import();
-    return scene.ok() && Says(*scene, Severity::kWarning, "constraints") ? "reported" : "wrong";
+    return scene.ok() && Says(*scene, Severity::kWarning, "1 constraint") ? "reported" : "wrong";
+  });
+  add("hidden meshes", "reported", [] {
+    const auto says = [](const char* property, double value) {
+      Fbx fbx({}, {FbxWriter::Property(property, "bool", {value})});
+      const auto scene = fbx.Bind().Import();
+      return scene.ok() && Says(*scene, Severity::kWarning, "the file hides this mesh, which");
+    };
+    const bool reported = says("Visibility", 0) && says("Show", 0);
+    return reported && !says("Visibility", 1) && !says("Show", 1) ? "reported" : "wrong";
   });
   add("clips in other files", "read", [] {
     return ClipOf(".fbx", Fbx().Move(FbxWriter::Curve::kLinear).file.Binary(),

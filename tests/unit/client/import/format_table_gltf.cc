@@ -140,6 +140,17 @@ std::vector<Entry> GltfEntries() {
                ? "reported"
                : "wrong";
   });
+  add("hidden meshes", "reported", [] {
+    GltfBuilder b = MakeStrip();
+    b.Push("nodes", {{"name", "props"}, {"children", {0}}});
+    const auto says = [&](bool visible) {
+      b.doc["nodes"][3]["extensions"]["KHR_node_visibility"] = {{"visible", visible}};
+      b.doc["extensionsRequired"] = b.doc["extensionsUsed"] = {"KHR_node_visibility"};
+      const auto scene = Import(".glb", b.Glb());
+      return scene.ok() && Says(*scene, Severity::kWarning, "the file hides this mesh, which");
+    };
+    return says(false) && !says(true) ? "reported" : "wrong";
+  });
   add("clips in other files", "read",
       [] { return ClipOf(".glb", Moving(MakeStrip(), "LINEAR"), MakeStrip().Glb()); });
   return out;

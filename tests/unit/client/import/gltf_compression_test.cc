@@ -281,9 +281,10 @@ TEST(GltfDraco, ErrorsNameThePrimitive) {
   EXPECT_THAT(error(narrow), HasSubstr("has 3 components, the accessor 4"));
 }
 
-TEST(GltfDraco, RefusesAttributesWiderThanTheData) {
+// 300,000 points with an attribute of zeros, and 100,000 faces, in about as many bytes.
+Bytes EncodeZeros() {
   constexpr std::uint32_t kFaces = 100'000, kPoints = 3 * kFaces;
-  draco::Mesh mesh;  // zeros, so that the data is small
+  draco::Mesh mesh;
   mesh.SetNumFaces(kFaces);
   mesh.set_num_points(kPoints);
   const draco::PointIndex first(0);
@@ -294,15 +295,45 @@ TEST(GltfDraco, RefusesAttributesWiderThanTheData) {
   draco::Encoder encoder;
   encoder.SetEncodingMethod(draco::MESH_SEQUENTIAL_ENCODING);
   draco::EncoderBuffer buffer;
-  ASSERT_TRUE(encoder.EncodeMeshToBuffer(mesh, &buffer).ok());
-  Bytes wide(buffer.data(), buffer.data() + buffer.size());
+  EXPECT_TRUE(encoder.EncodeMeshToBuffer(mesh, &buffer).ok());
+  return Bytes(buffer.data(), buffer.data() + buffer.size());
+}
+
+TEST(GltfDraco, RefusesAttributesWiderThanTheData) {
+  Bytes wide = EncodeZeros();
   ASSERT_LT(wide.size(), 400'000u);
   const Bytes description = {draco::GeometryAttribute::GENERIC, draco::DT_INT32, 1};
   const auto found = std::ranges::find_end(wide, description);
   ASSERT_FALSE(found.empty());
   found.back() = 255;  // components
   EXPECT_THAT(std::string(Read(WithDraco(wide)).status().message()),
-              HasSubstr("promises attributes of 306000000 bytes, more than"));
+              HasSubstr("promises attributes of 612000000 bytes, more than"));
+}
+
+TEST(GltfDraco, RefusesMoreSeamsThanTheData) {
+  // Header of a mesh for Edgebreaker, 3 vertices, 200,000 faces, 255 attributes with seams.
+  const Bytes tables = {'D', 'R', 'A', 'C', 'O', 2, 2, 1, 1, 0, 0, 0, 3, 0xC0, 0x9A, 0x0C, 255};
+  EXPECT_THAT(std::string(Read(WithDraco(tables)).status().message()),
+              HasSubstr("promises 3 vertices and 200000 faces with the seams of 255 attributes, "
+                        "more than 17 bytes can hold"));
+}
+
+TEST(GltfDraco, DecodesEveryViewOnceWithinTheLimit) {
+  const Bytes points = EncodeZeros();  // 4.8 MB to decode, and 1.2 MB for each primitive
+  const auto read = [&](bool shared) {
+    GltfBuilder b = WithDraco(points);
+    nlohmann::json primitive = b.doc["meshes"][0]["primitives"][0];
+    nlohmann::json& draco = primitive["extensions"]["KHR_draco_mesh_compression"];
+    draco["attributes"] = {{"_UNUSED", 0}};
+    b.doc["meshes"][0]["primitives"] = nlohmann::json::array();
+    for (int p = 0; p < 3; ++p) {
+      if (!shared) draco["bufferView"] = b.AddView(points);
+      b.doc["meshes"][0]["primitives"].push_back(primitive);
+    }
+    return std::string(ImportFile(b.Write(), {.max_file_bytes = 9'000'000}).status().message());
+  };
+  EXPECT_THAT(read(false), HasSubstr("primitives[1] KHR_draco_mesh_compression: decodes to"));
+  EXPECT_THAT(read(true), ::testing::Not(HasSubstr("decodes to")));
 }
 
 // Whatever is accepted must have faces and weights of its vertices.

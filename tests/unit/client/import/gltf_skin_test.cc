@@ -194,6 +194,34 @@ TEST(GltfBlenderVertices, AreThoseThatFacesUse) {
               ElementsAre(0, 1, 2, 3, 4, 5, 7, 10, 11));
 }
 
+// Small files that ask for much memory: nodes, primitives and targets share accessors.
+TEST(GltfImport, BoundsWhatAllMeshesHold) {
+  constexpr std::size_t kVertices = 1 << 20;
+  GltfBuilder shared = MakeStrip();
+  const int many = shared.AddAccessor(std::vector<float>(kVertices * 3), "VEC3");
+  const nlohmann::json cloud = {{"attributes", {{"POSITION", many}}}, {"indices", 3}};
+  GltfBuilder nodes = shared;
+  nodes.Push("meshes", {{"primitives", {cloud}}});
+  for (int n = 0; n < 16; ++n) nodes.Push("nodes", {{"name", "cloud"}, {"mesh", 1}});
+  EXPECT_THAT(
+      ErrorOf(nodes),
+      HasSubstr("nodes[18] 'cloud' primitives[0]: 16777220 vertices with those of the meshes "
+                "before it, need at most 16777216"));
+  GltfBuilder targets = shared;
+  nlohmann::json blinking = cloud;
+  for (int t = 0; t < 65; ++t) blinking["targets"].push_back({{"POSITION", many}});
+  targets.Push("meshes", {{"primitives", {blinking}}});
+  targets.Push("nodes", {{"mesh", 1}});
+  EXPECT_THAT(ErrorOf(targets), HasSubstr("68157440 vertices of morph targets"));
+  GltfBuilder faces = shared;
+  nlohmann::json strip = Primitive(faces);
+  strip["mode"] = 5;
+  strip["indices"] = faces.AddAccessor(std::vector<std::uint8_t>(3 * kVertices), "SCALAR");
+  faces.Push("meshes", {{"primitives", std::vector<nlohmann::json>(15, strip)}});
+  faces.Push("nodes", {{"mesh", 1}, {"skin", 0}});
+  EXPECT_THAT(ErrorOf(faces), HasSubstr("141557766 corners of faces"));
+}
+
 TEST(GltfSkin, ReportsSkinsThatTheirJointsMirror) {
   GltfBuilder b = MakeStrip();
   EXPECT_FALSE(HasProblem(Import(b), Severity::kWarning, "mirror the mesh at rest"));

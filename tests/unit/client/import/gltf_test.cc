@@ -66,7 +66,9 @@ TEST(GltfImport, ReadsTextureCoordinatesOfCorners) {
       << "v points down in the file";
   // Wrong ones do not keep the mesh from other uses.
   b.doc["accessors"][accessor]["count"] = 3;
-  EXPECT_THAT(Import(b).mesh_extras.at(0).corner_uvs, ::testing::IsEmpty());
+  const ImportedScene without = Import(b);
+  EXPECT_THAT(without.mesh_extras.at(0).corner_uvs, ::testing::IsEmpty());
+  EXPECT_TRUE(HasProblem(without, Severity::kWarning, "TEXCOORD_0", kLostReason));
 }
 
 TEST(GltfImport, ReadsTextWithEmbeddedBuffer) {
@@ -112,7 +114,7 @@ TEST(GltfImport, LeavesOutDegenerateTriangles) {
   Primitive(b)["indices"] = b.AddAccessor<std::uint8_t>({0, 1, 1, 0, 2, 3}, "SCALAR");
   const ImportedScene scene = Import(b);
   EXPECT_THAT(scene.rig.meshes.at(0).face_vertices, ElementsAre(0, 2, 3));
-  EXPECT_TRUE(HasProblem(scene, Severity::kInfo, "1 triangles name a vertex twice"));
+  EXPECT_TRUE(HasProblem(scene, Severity::kInfo, "1 triangle names a vertex twice"));
 }
 
 TEST(GltfImport, KeepsVerticesOfPointsAndLines) {
@@ -210,14 +212,16 @@ TEST(GltfImport, SumsRepeatedJointOfVertex) {
   const ImportedScene scene = Import(b);
   EXPECT_THAT(scene.rig.meshes.at(0).skin.influence_counts, ElementsAre(1, 1, 2, 1));
   EXPECT_EQ(scene.rig.meshes[0].skin.influence_weights[1], 1);
-  EXPECT_TRUE(HasProblem(scene, Severity::kInfo, "name a joint twice"));
+  EXPECT_TRUE(HasProblem(scene, Severity::kInfo, "1 vertex names a joint twice"));
 }
 
 TEST(GltfImport, TakesMissingInverseBindsAsIdentity) {
   GltfBuilder b = MakeStrip();
   b.doc["skins"][0].erase("inverseBindMatrices");
-  EXPECT_THAT(Import(b).rig.meshes.at(0).skin.inverse_bind,
+  const ImportedScene scene = Import(b);
+  EXPECT_THAT(scene.rig.meshes.at(0).skin.inverse_bind,
               ElementsAre(1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0));
+  EXPECT_THAT(scene.problems, ::testing::IsEmpty()) << "nothing is lost";
 }
 
 TEST(GltfImport, OrdersParentsFirstWhateverTheSkinSays) {
@@ -419,11 +423,16 @@ TEST(GltfImport, MirroredMeshWithoutSkinKeepsOutside) {
       b.AddAccessor<float>({0, 0, 1, 0, 0, 1, 0, 0.6f, 0.8f, 0, 0, 1}, "VEC3");
   const int offsets = b.AddAccessor<float>({0, 0, 0, 0, 0, 0, 0, 0.1f, 0.3f, 0, 0, 0}, "VEC3");
   Primitive(b)["targets"] = {{{"NORMAL", offsets}}};
+  const int uvs = b.AddAccessor<float>({0, 0, 0.25f, 0, 0.5f, 0, 0.75f, 0}, "VEC2");
+  b.doc["accessors"][uvs]["count"] = 4;
+  Primitive(b)["attributes"]["TEXCOORD_0"] = uvs;
   b.doc["nodes"][0]["scale"] = {1, 2, -1};
   const auto scene = ImportFile(b.Write(), {.allow_no_skin = true});
   ASSERT_TRUE(scene.ok()) << scene.status();
   const Mesh& mesh = scene->rig.meshes[0];
   EXPECT_THAT(mesh.face_vertices, ElementsAre(0, 2, 1, 0, 3, 2));
+  EXPECT_THAT(scene->mesh_extras.at(0).corner_uvs,
+              ElementsAre(0, 1, 0.5f, 1, 0.25f, 1, 0, 1, 0.75f, 1, 0.5f, 1));
   EXPECT_EQ(mesh.normals[2], -1);
   // (0, 0.6 / 2, -0.8) made unit.
   EXPECT_NEAR(mesh.normals[7], 0.3 / std::hypot(0.3, 0.8), 1e-6);

@@ -61,7 +61,7 @@ TEST(Unweighted, RootMovesThem) {
   const ImportedScene scene = Import(Unweighted::kRoot);
   EXPECT_EQ(scene.rig.joints.size(), 2u);
   EXPECT_THAT(scene.problems, Contains(Field(&Problem::message,
-                                             HasSubstr("2 vertices have no weight and follow the "
+                                             HasSubstr("2 vertices without weights, moved by the "
                                                        "joint 'root'"))));
   const std::vector<Point> posed = LastFrame(scene);
   ExpectNear(posed[1], {-1, 0, 0});

@@ -71,7 +71,7 @@ TEST(Lint, SeamsMayDifferByRounding) {
     return Messages(rig, Severity::kWarning);
   };
   EXPECT_THAT(warnings(0.9e-3F), IsEmpty());
-  EXPECT_THAT(warnings(2e-3F), Contains(::testing::HasSubstr("1 vertices coincide")));
+  EXPECT_THAT(warnings(2e-3F), Contains(::testing::HasSubstr("1 vertex coincides")));
 }
 
 TEST(RigTraits, CountsTheTube) {
