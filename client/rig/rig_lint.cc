@@ -144,7 +144,9 @@ class Linter {
 
 std::string SingularBindText(const client::Skin& skin) {
   const std::size_t count = CountBinds(skin, [](double determinant) { return determinant == 0; });
-  return count == 0 ? "" : absl::StrCat(count, " joints have a singular inverse bind matrix");
+  return count == 0 ? ""
+                    : absl::StrCat(CountedText(count, "joint has", "joints have"),
+                                   " a singular inverse bind matrix");
 }
 
 std::vector<client::Problem> Lint(const client::RigData& rig) {
