@@ -61,7 +61,7 @@ absl::StatusOr<std::optional<Roughness::Figures>> Roughness::Measure(std::span<c
   FrameOut out{.positions = std::as_writable_bytes(std::span(base))};
   Workspace workspace;
   const absl::Status posed =
-      base_.Evaluate({.joints = joints, .controls = {}}, out, workspace, nullptr, task);
+      base_.Evaluate({.joints = joints, .controls = {}}, out, workspace, task);
   if (absl::IsCancelled(posed)) return posed;
   if (!posed.ok()) return std::nullopt;
   const std::vector<Vec3d> from = surface_->Points(base);
