@@ -25,7 +25,7 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-// After a break a clip goes on behind its last frame.
+// After a break a clip continues with the frame after its last one.
 constexpr char kClipRecipe[] = "implicit_skinning";
 
 // A client that notices a silent connection after one to two seconds.

@@ -390,8 +390,7 @@ TEST_P(DeformerLaws, LoadRejectsOrToleratesWildIndices) {
                      .tangents = bytes_of.subspan(vertices * 24),
                      .vertex_status = vertex_status};
         Workspace workspace;
-        const Task task = OnOneThread();
-        if (!loaded->Evaluate({.joints = pose}, out, workspace, task).ok()) continue;
+        if (!loaded->Evaluate({.joints = pose}, out, workspace, OnOneThread()).ok()) continue;
         EXPECT_EQ(std::count(values.begin(), values.end(), kUnwritten), 0)
             << tables[i].name << " element " << at;
       }

@@ -115,7 +115,8 @@ class Client {
   absl::Status ForEachSession(const std::function<bool(const Session&)>& each,
                               const CallOptions& call = {}) const;
 
-  // One pose. kFailedPrecondition with reason USE_STREAM: the frame is larger than max_receive_bytes.
+  // One pose. kFailedPrecondition with reason USE_STREAM: the frame is larger than
+  // max_receive_bytes.
   absl::StatusOr<FrameView> Deform(const Target& target, const PoseLayout& layout, const Pose& pose,
                                    const OutputOptions& output = {},
                                    const CallOptions& call = {}) const;
