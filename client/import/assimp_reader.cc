@@ -45,12 +45,8 @@ class SceneReader {
     SINEW_RETURN_IF_ERROR(ReadSkeleton());
     const std::size_t first = out_.problems.size();
     SINEW_RETURN_IF_ERROR(ReadMeshes());
-<<<<<<< HEAD
-    SINEW_RETURN_IF_ERROR(AddColladaClips(document_, collada_nodes, options_.clips_only, builder_));
-=======
     builder_.MarkMeshProblems(first);
-    SINEW_RETURN_IF_ERROR(AddColladaClips(document_, collada_nodes, builder_));
->>>>>>> d92cea9096ab928e052acdeabe23c3c6c51b92a2
+    SINEW_RETURN_IF_ERROR(AddColladaClips(document_, collada_nodes, options_.clips_only, builder_));
     out_.format = "COLLADA";
     out_.keeps_file_order = false;
     return std::move(out_);
