@@ -17,6 +17,7 @@
 
 #include "client/import/collada_curve.h"
 #include "client/import/collada_target.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
@@ -195,7 +196,8 @@ class ColladaClipReader {
     }
     if (lost == 0) return;
     builder_.out.problems.push_back(
-        Lost(absl::StrCat(lost, " channels that no animation clip plays"), kAnimationsPath));
+        Lost(absl::StrCat(CountedText(lost, "channel"), " that no animation clip plays"),
+             kAnimationsPath));
   }
 
   // Whether two animations at the top drive the same number, so that they cannot run together.
@@ -277,7 +279,8 @@ class ColladaClipReader {
     }
     if (lost > 0) {
       builder_.out.problems.push_back(
-          Lost(absl::StrCat(lost, " channels that move nothing of the rig and cannot be read"),
+          Lost(absl::StrCat(CountedText(lost, "channel that moves", "channels that move"),
+                            " nothing of the rig and cannot be read"),
                clip.path));
     }
     if (blended > 0) {

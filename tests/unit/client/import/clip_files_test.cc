@@ -319,7 +319,7 @@ TEST(ClipFiles, LossesOfTheirClipsAreReported) {
   collada->rig.label = "walk.dae";
   ImportedScene fresh = Character(kArm);
   ASSERT_TRUE(AddClips(*collada, fresh).ok());
-  EXPECT_THAT(Warnings(fresh), ::testing::Contains(AllOf(HasSubstr("walk.dae library_animations: "),
+  EXPECT_THAT(Warnings(fresh), ::testing::Contains(AllOf(HasSubstr("walk.dae animations: "),
                                                          HasSubstr("no animation clip plays"))));
 }
 

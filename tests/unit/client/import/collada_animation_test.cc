@@ -332,7 +332,7 @@ TEST(ColladaClip, ReportsChannelsInNoClip) {
       WithClips(R"(<animation_clip id="run"><instance_animation url="#an0"/></animation_clip>)"));
   EXPECT_THAT(scene.problems,
               ::testing::Contains(::testing::Field(
-                  &Problem::message, HasSubstr("1 channels that no animation clip plays"))));
+                  &Problem::message, HasSubstr("1 channel that no animation clip plays"))));
 }
 
 TEST(ColladaClip, AnimationsOfOneNumberAreClips) {

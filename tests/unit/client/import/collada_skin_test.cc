@@ -99,7 +99,7 @@ TEST(ColladaSkin, RefusesMatricesThatAreNotAffine) {
 // Vertex 1 has the bind shape alone, the others the first or the second joint.
 TEST(ColladaSkin, BindShapeIsNoJoint) {
   const Edits edits = {{kCounts, "<vcount>1 1 1</vcount>"}, {kIndices, "<v>0 0 -1 0 1 0</v>"}};
-  EXPECT_THAT(Refusal(edits), AllOf(HasSubstr("1 vertices have no weight, the first is 1"),
+  EXPECT_THAT(Refusal(edits), AllOf(HasSubstr("1 vertex has no weight, the first is 1"),
                                     HasSubstr("--unweighted")));
   EXPECT_THAT(Rest(Import(edits, {.unweighted = Unweighted::kStill})),
               ElementsAre(Point{10, 0, 0}, Point{11, 0, 0}, Point{10, 5, 0}));
@@ -175,7 +175,7 @@ TEST(ColladaSkin, NegativeWeightsCountAsNothingOrAreRefused) {
   EXPECT_THAT(
       scene->problems,
       Contains(AllOf(Field(&Problem::severity, Severity::kWarning),
-                     Field(&Problem::message, HasSubstr("1 negative weights count as 0")))));
+                     Field(&Problem::message, HasSubstr("1 negative weight counts as 0")))));
 }
 
 // Some exporters give a node and what it shows the same id.
