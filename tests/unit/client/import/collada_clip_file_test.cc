@@ -87,7 +87,7 @@ TEST(ColladaClipFile, LossesReachTheCharacter) {
   const ImportedScene hero = CharacterWith(ColladaNodes(kNodes, ColladaLibrary(channels)));
   ExpectWalks(hero);
   EXPECT_THAT(hero.problems, Contains(AllOf(Field(&Problem::severity, Severity::kWarning),
-                                            Field(&Problem::message, HasSubstr("1 channels")))));
+                                            Field(&Problem::message, HasSubstr("1 channel")))));
 }
 
 }  // namespace
