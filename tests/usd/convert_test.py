@@ -1,6 +1,6 @@
 """OpenUSD characters for the command line: python3 -m sinew.usd, and the bake that it prints.
 
-usage: as read_test.py
+usage: convert_test.py --package FOLDER --sinew FILE --tools FOLDER     as read_test.py
 """
 
 import os
@@ -9,11 +9,11 @@ import subprocess
 import sys
 import unittest
 
-import read_test  # first: it enters the virtual environment
+import read_test  # enters the virtual environment, which has what comes next
 
-import characters  # isort: skip
-import numpy as np  # isort: skip
-from pxr import Usd  # isort: skip
+import characters
+import numpy as np
+from pxr import Usd
 
 
 class CommandLine(read_test.UsdReading):
