@@ -4,9 +4,7 @@
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
 
-#include <cstdint>
 #include <functional>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>

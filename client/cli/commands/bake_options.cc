@@ -1,5 +1,7 @@
 #include "client/cli/commands/bake_options.h"
 
+#include <absl/strings/str_cat.h>
+
 #include "client/cli/base/exit_code.h"
 #include "client/cli/character/motion_options.h"
 #include "client/cli/character/read_options.h"

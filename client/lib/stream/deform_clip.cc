@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <optional>
 #include <stop_token>
-#include <utility>
 
 #include "client/lib/stream/clip_poses.h"
 #include "core/base/status.h"

@@ -127,8 +127,9 @@ TEST_F(LanesTest, CancelledDeformStopsEvaluation) {
   Calls calls(stubs());
   // A long call is refused if the short one has its place, and is tried again.
   const auto keep_two = [&] {
-    while (calls.size() - calls.finished() < 2)
+    while (calls.size() - calls.finished() < 2) {
       calls.Deform(heavy_tube, TubePose(calls.size() + 1, 0, kHeavyTube));
+    }
   };
   WaitUntil([&] { return deform() == StatusCode::RESOURCE_EXHAUSTED; }, keep_two);
   calls.Cancel(calls.size() - 1);  // began last, so the other would end first
