@@ -46,6 +46,13 @@ TEST(Roughness, MovedVertexCountsItsMovePerEdgeLength) {
   }
 }
 
+TEST(Roughness, PointsMovedAlikeHaveNone) {
+  const Rig rig = TwoTriangles();
+  const std::vector<Vec3f> points =
+      MovedPoints(rig.mesh().positions(), testing::RigidMotion({0, 0, 1}, 0, {0, 0.5, 3}));
+  EXPECT_NEAR(*Measured(rig, points, RestPose(rig)).roughness, 0, 1e-5);
+}
+
 TEST(Roughness, RigidMotionIsZero) {
   const AffineD motion = testing::RigidMotion({1, 2, 3}, 77, {0.5, -1, 2});
   for (const auto& [name, rig] : AllRigs()) {
