@@ -240,7 +240,7 @@ class SkinPreparer {
     SINEW_ASSIGN_OR_RETURN(const ColladaAccessor accessor, ReadColladaAccessor(document_, source));
     if (accessor.columns != std::vector<std::size_t>{0}) {
       return InvalidArgument("source '", ShownText(source.attribute("id").value()),
-                             "': need one weight at the begin of each tuple");
+                             "': need one weight at the beginning of each tuple");
     }
     SINEW_ASSIGN_OR_RETURN(ColladaNumbers weights, ReadColladaNumbers(document_, source));
     return std::move(weights.numbers);
@@ -300,7 +300,10 @@ class SkinPreparer {
 
   absl::Status RewriteWeights(std::size_t vertices, std::vector<Problem>& problems) {
     SINEW_ASSIGN_OR_RETURN(const VertexWeights all, ReadVertexWeights(vertices));
-    SINEW_ASSIGN_OR_RETURN(const std::vector<double> weights, ReadWeights());
+    std::vector<double> weights;
+    if (!all.indices.empty()) {
+      SINEW_ASSIGN_OR_RETURN(weights, ReadWeights());
+    }
     std::string counts, indices;
     NegativeWeights negative;
     const std::int64_t* influence = all.indices.data();

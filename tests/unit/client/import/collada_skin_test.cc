@@ -105,6 +105,15 @@ TEST(ColladaSkin, BindShapeIsNoJoint) {
               ElementsAre(Point{10, 0, 0}, Point{11, 0, 0}, Point{10, 5, 0}));
 }
 
+TEST(ColladaSkin, WeightsMayBeMissingAltogether) {
+  EXPECT_THAT(Rest(Import({{kCounts, "<vcount>0 0 0</vcount>"},
+                           {kIndices, "<v/>"},
+                           {"count=\"1\">0.5</float_array>", "count=\"0\"></float_array>"},
+                           {"#w-a\" count=\"1\"", "#w-a\" count=\"0\""}},
+                          {.unweighted = Unweighted::kRoot})),
+              ElementsAre(Point{10, 0, 0}, Point{11, 0, 0}, Point{10, 1, 0}));
+}
+
 TEST(ColladaSkin, RefusesVerticesOnJointsAndBindShape) {
   EXPECT_THAT(Refusal({{kIndices, "<v>0 0 1 0 0 0 1 0 -1 0 1 0</v>"}}),
               AllOf(HasSubstr("controller 'c': vertex 2 is held by joints and the bind shape")));
