@@ -2,6 +2,7 @@
 
 #include <absl/random/random.h>
 #include <absl/strings/str_cat.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -11,6 +12,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 
 #include "core/base/status.h"
 
@@ -26,8 +28,8 @@ absl::Status Failed(const char* what, const fs::path& path, int error) {
   return absl::InternalError(text);
 }
 
-Descriptor OpenFile(const fs::path& path, int flags, mode_t mode = kPrivate) {
-  return Descriptor(::open(path.c_str(), flags | O_CLOEXEC, mode));
+Descriptor OpenFile(const fs::path& path, int flags, mode_t mode = kPrivate, int at = AT_FDCWD) {
+  return Descriptor(::openat(at, path.c_str(), flags | O_CLOEXEC, mode));
 }
 
 absl::Status WriteAll(const Descriptor& file, const fs::path& path, std::string_view bytes) {
@@ -40,10 +42,14 @@ absl::Status WriteAll(const Descriptor& file, const fs::path& path, std::string_
   return absl::OkStatus();
 }
 
-absl::Status Flush(const fs::path& path, int flags) {
-  const Descriptor file = OpenFile(path, flags);
+absl::Status Flush(const fs::path& path, int flags, int at) {
+  const Descriptor file = OpenFile(path, flags, 0, at);
   if (!file.ok() || ::fsync(file.fd()) != 0) return Failed("flush", path, errno);
   return absl::OkStatus();
+}
+
+fs::path ParentOf(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
 absl::Status CheckAccess(const fs::path& path, int mode) {
@@ -78,22 +84,23 @@ absl::StatusOr<FolderLock> LockFolder(const fs::path& folder) {
                    errno == EWOULDBLOCK ? "another server uses it" : strerror(errno)));
 }
 
-absl::Status MakeFolder(const fs::path& path, std::string_view option, mode_t mode) {
+absl::Status MakeFolder(const fs::path& path, std::string_view option, mode_t mode, int at) {
   const fs::path folder = path.has_filename() ? path : path.parent_path();  // "data/" is "data"
-  const fs::path parent = folder.has_parent_path() ? folder.parent_path() : fs::path(".");
-  std::error_code ignored;
-  if (!fs::exists(parent, ignored)) {
-    SINEW_RETURN_IF_ERROR(MakeFolder(parent, option, mode));
+  const fs::path parent = ParentOf(folder);
+  if (::faccessat(at, parent.c_str(), F_OK, 0) != 0) {
+    SINEW_RETURN_IF_ERROR(MakeFolder(parent, option, mode, at));
   }
-  const bool made = ::mkdir(folder.c_str(), mode) == 0;
+  const bool made = ::mkdirat(at, folder.c_str(), mode) == 0;
   const auto cannot = [&](const char* why) {
     return absl::FailedPreconditionError(
         absl::StrCat(AbslView(option), ": cannot use ", folder.string(), ": ", why));
   };
   if (!made && errno != EEXIST) return cannot(strerror(errno));
-  if (!fs::is_directory(folder, ignored)) return cannot("it is not a folder");
-  if (::access(folder.c_str(), R_OK | W_OK | X_OK) != 0) return cannot(strerror(errno));
-  return made ? FlushFolder(parent) : absl::OkStatus();
+  struct stat facts {};
+  if (::fstatat(at, folder.c_str(), &facts, 0) != 0) return cannot(strerror(errno));
+  if (!S_ISDIR(facts.st_mode)) return cannot("it is not a folder");
+  if (::faccessat(at, folder.c_str(), R_OK | W_OK | X_OK, 0) != 0) return cannot(strerror(errno));
+  return made ? FlushFolder(parent, at) : absl::OkStatus();
 }
 
 absl::Status CheckWritableFolder(const fs::path& folder) {
@@ -136,8 +143,8 @@ absl::StatusOr<std::string> ReadPiece(const fs::path& path, std::uint64_t offset
   return ReadNext(file, path, count);
 }
 
-absl::StatusOr<Descriptor> OpenToRead(const fs::path& path) {
-  Descriptor file = OpenFile(path, O_RDONLY);
+absl::StatusOr<Descriptor> OpenToRead(const fs::path& path, int at) {
+  Descriptor file = OpenFile(path, O_RDONLY, 0, at);
   if (!file.ok()) return Failed("open", path, errno);
   return file;
 }
@@ -157,7 +164,7 @@ absl::StatusOr<std::string> ReadNext(const Descriptor& file, const fs::path& pat
   return bytes;
 }
 
-absl::Status WriteAtomically(const fs::path& path, std::string_view bytes, mode_t mode) {
+absl::Status WriteAtomically(const fs::path& path, std::string_view bytes, mode_t mode, int at) {
   // Random: containers that share a folder often have the same pid.
   thread_local absl::BitGen random;
   fs::path temporary = path;
@@ -165,12 +172,12 @@ absl::Status WriteAtomically(const fs::path& path, std::string_view bytes, mode_
       absl::StrCat(".", ::getpid(), ".", absl::Hex(absl::Uniform<std::uint64_t>(random)), ".tmp");
   absl::Status status;
   {
-    const Descriptor file = OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL, mode);
+    const Descriptor file = OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL, mode, at);
     if (!file.ok()) return Failed("create", temporary, errno);
     status = WriteAll(file, temporary, bytes);
   }
-  if (status.ok()) status = MoveDurably(temporary, path);
-  if (!status.ok()) RemoveQuietly(temporary);
+  if (status.ok()) status = MoveDurably(temporary, path, at);
+  if (!status.ok()) Remove(temporary, at).IgnoreError();
   return status;
 }
 
@@ -184,12 +191,11 @@ absl::Status AppendAt(const fs::path& path, std::uint64_t size, std::string_view
   return WriteAll(file, path, bytes);
 }
 
-absl::Status MoveDurably(const fs::path& from, const fs::path& to) {
-  SINEW_RETURN_IF_ERROR(Flush(from, O_RDONLY));
-  if (::rename(from.c_str(), to.c_str()) != 0) return Failed("rename", from, errno);
-  const fs::path folder = to.has_parent_path() ? to.parent_path() : fs::path(".");
-  const absl::Status status = FlushFolder(folder);
-  if (!status.ok()) RemoveQuietly(to);
+absl::Status MoveDurably(const fs::path& from, const fs::path& to, int at) {
+  SINEW_RETURN_IF_ERROR(Flush(from, O_RDONLY, at));
+  if (::renameat(at, from.c_str(), at, to.c_str()) != 0) return Failed("rename", from, errno);
+  const absl::Status status = FlushFolder(ParentOf(to), at);
+  if (!status.ok()) Remove(to, at).IgnoreError();
   return status;
 }
 
@@ -205,22 +211,25 @@ void SetAside(const fs::path& path) {
   if (!error) ::utimensat(AT_FDCWD, aside.c_str(), nullptr, 0);
 }
 
-absl::Status Remove(const fs::path& path) {
-  if (::unlink(path.c_str()) == 0 || errno == ENOENT) return absl::OkStatus();
+absl::Status Remove(const fs::path& path, int at) {
+  if (::unlinkat(at, path.c_str(), 0) == 0 || errno == ENOENT) return absl::OkStatus();
   return Failed("remove", path, errno);
 }
 
-absl::Status FlushFolder(const fs::path& folder) {
-  return Flush(folder, O_RDONLY | O_DIRECTORY);
+absl::Status FlushFolder(const fs::path& folder, int at) {
+  return Flush(folder, O_RDONLY | O_DIRECTORY, at);
 }
 
-std::vector<FileFacts> ListFiles(const fs::path& folder) {
+std::vector<FileFacts> ListFiles(const fs::path& folder, int at) {
   std::vector<FileFacts> files;
-  std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+  Descriptor opened = OpenFile(folder, O_RDONLY | O_DIRECTORY, 0, at);
+  const std::unique_ptr<DIR, int (*)(DIR*)> names(::fdopendir(opened.fd()), ::closedir);
+  if (names == nullptr) return files;
+  const int inside = opened.Release();  // closed with `names`
+  while (const dirent* const entry = ::readdir(names.get())) {
     struct stat facts {};
-    if (::stat(it->path().c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) continue;
-    files.push_back({it->path().filename().string(), static_cast<std::uint64_t>(facts.st_size),
+    if (::fstatat(inside, entry->d_name, &facts, 0) != 0 || !S_ISREG(facts.st_mode)) continue;
+    files.push_back({entry->d_name, static_cast<std::uint64_t>(facts.st_size),
                      std::chrono::system_clock::from_time_t(facts.st_mtime)});
   }
   std::sort(files.begin(), files.end(),

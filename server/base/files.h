@@ -1,9 +1,13 @@
 // files.h - file operations: whole reads, atomic writes, appends, removal. Files are private to
 // their owner, unless a mode is given. Errors name the path, so they are for the log, not for
 // clients.
+//
+// `at` is the descriptor of the folder in which a relative path starts: it stays the same folder
+// even if another one takes its name.
 #pragma once
 
 #include <absl/status/statusor.h>
+#include <fcntl.h>
 #include <sys/types.h>
 
 #include <chrono>
@@ -50,7 +54,7 @@ absl::StatusOr<FolderLock> LockFolder(const std::filesystem::path& folder);
 // kFailedPrecondition, which names `option`: cannot be created or written to.
 constexpr mode_t kPrivateFolder = 0700;
 absl::Status MakeFolder(const std::filesystem::path& path, std::string_view option = "data-dir",
-                        mode_t mode = kPrivateFolder);
+                        mode_t mode = kPrivateFolder, int at = AT_FDCWD);
 
 // Whether files could be made in the folder or, if it does not exist, whether MakeFolder could make
 // it. Changes nothing. kFailedPrecondition: they could not.
@@ -67,7 +71,7 @@ absl::StatusOr<std::string> ReadPiece(const std::filesystem::path& path, std::ui
                                       std::size_t count);
 // For several pieces of one file, even if it is replaced meanwhile: the next `count` bytes of a
 // file from OpenToRead.
-absl::StatusOr<Descriptor> OpenToRead(const std::filesystem::path& path);
+absl::StatusOr<Descriptor> OpenToRead(const std::filesystem::path& path, int at = AT_FDCWD);
 absl::StatusOr<std::string> ReadNext(const Descriptor& file, const std::filesystem::path& path,
                                      std::size_t count);
 
@@ -76,7 +80,7 @@ absl::StatusOr<std::string> ReadNext(const Descriptor& file, const std::filesyst
 // temporary file.
 constexpr mode_t kPrivate = 0600;
 absl::Status WriteAtomically(const std::filesystem::path& path, std::string_view bytes,
-                             mode_t mode = kPrivate);
+                             mode_t mode = kPrivate, int at = AT_FDCWD);
 
 // Truncates the file to `size` bytes, or extends it, then appends `bytes`.
 absl::Status AppendAt(const std::filesystem::path& path, std::uint64_t size,
@@ -84,7 +88,8 @@ absl::Status AppendAt(const std::filesystem::path& path, std::uint64_t size,
 
 // Flushes a finished file to disk and renames it; the new name is durable on return. After an error
 // no file has the new name, unless an older one had it.
-absl::Status MoveDurably(const std::filesystem::path& from, const std::filesystem::path& to);
+absl::Status MoveDurably(const std::filesystem::path& from, const std::filesystem::path& to,
+                         int at = AT_FDCWD);
 
 void RemoveQuietly(const std::filesystem::path& path);
 
@@ -93,10 +98,10 @@ inline constexpr char kDamagedSuffix[] = ".damaged";
 void SetAside(const std::filesystem::path& path);
 
 // Removes the file, if it exists. kInternal: it cannot be removed.
-absl::Status Remove(const std::filesystem::path& path);
+absl::Status Remove(const std::filesystem::path& path, int at = AT_FDCWD);
 
 // Makes what was created, renamed or removed in the folder durable.
-absl::Status FlushFolder(const std::filesystem::path& folder);
+absl::Status FlushFolder(const std::filesystem::path& folder, int at = AT_FDCWD);
 
 struct FileFacts {
   std::string name;
@@ -104,6 +109,6 @@ struct FileFacts {
   std::chrono::system_clock::time_point modified;
 };
 // Regular files of a folder, by name.
-std::vector<FileFacts> ListFiles(const std::filesystem::path& folder);
+std::vector<FileFacts> ListFiles(const std::filesystem::path& folder, int at = AT_FDCWD);
 
 }  // namespace sinew::server

@@ -33,8 +33,10 @@ constexpr int kMarkerWaits = 100;  // for the server that writes it
 constexpr absl::Duration kMarkerWait = absl::Milliseconds(10);
 
 // Empty while another server writes it. kNotFound: the folder is no store.
-absl::StatusOr<std::string> ReadMarker(const std::filesystem::path& folder) {
-  SINEW_ASSIGN_OR_RETURN(const std::string text, ReadPiece(folder / kMarker, 0, 64));
+absl::StatusOr<std::string> ReadMarker(const std::filesystem::path& folder, int at = AT_FDCWD) {
+  const std::filesystem::path path = folder / kMarker;
+  SINEW_ASSIGN_OR_RETURN(const Descriptor file, OpenToRead(path, at));
+  SINEW_ASSIGN_OR_RETURN(const std::string text, ReadNext(file, path, 64));
   return std::string(absl::StripAsciiWhitespace(text));
 }
 
@@ -62,33 +64,27 @@ absl::Status EmptyMarker(const std::filesystem::path& folder) {
                                           ": it is empty; remove it if no server writes it now"));
 }
 
-// Of a folder of files with this mode.
+// The mode of a folder whose files have this mode.
 mode_t FolderMode(mode_t mode) {
   return mode | (mode & 0444) >> 2;
 }
 
-// What a share that is gone reports is not a reason to drop anything.
-absl::Status Unreachable(const absl::Status& status) {
-  if (status.ok() || absl::IsNotFound(status)) return status;
-  return absl::UnavailableError(status.message());
-}
-
 class LockedFile final : public ObjectStore::Claim {
  public:
-  LockedFile(Descriptor file, std::filesystem::path path)
-      : file_(std::move(file)), path_(std::move(path)) {}
+  LockedFile(Descriptor root, Descriptor file, std::filesystem::path path)
+      : root_(std::move(root)), file_(std::move(file)), path_(std::move(path)) {}
   // Removed while it is locked: whoever locks it now finds that it has no name any more.
-  ~LockedFile() override { RemoveQuietly(path_); }
+  ~LockedFile() override { server::Remove(path_, root_.fd()).IgnoreError(); }
 
  private:
-  Descriptor file_;
-  const std::filesystem::path path_;
+  Descriptor root_, file_;
+  const std::filesystem::path path_;  // in the root
 };
 
-bool HasName(const Descriptor& file, const std::filesystem::path& path) {
+bool HasName(const Descriptor& file, const Descriptor& root, const std::filesystem::path& path) {
   struct stat opened {
   }, named{};
-  return ::fstat(file.fd(), &opened) == 0 && ::stat(path.c_str(), &named) == 0 &&
+  return ::fstat(file.fd(), &opened) == 0 && ::fstatat(root.fd(), path.c_str(), &named, 0) == 0 &&
          opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
 }
 
@@ -123,71 +119,83 @@ std::string FolderStore::Describe() const {
   return absl::StrCat(folder_.string(), is_new_ ? ", a new store" : "", ", identity ", identity_);
 }
 
-absl::Status FolderStore::CheckMounted() const {
-  const absl::StatusOr<std::string> identity = ReadMarker(folder_);
+absl::StatusOr<Descriptor> FolderStore::OpenRoot() const {
+  absl::StatusOr<Descriptor> root = OpenToRead(folder_);
+  if (!root.ok()) return absl::UnavailableError(root.status().message());
+  const absl::StatusOr<std::string> identity = ReadMarker("", root->fd());
   if (absl::IsNotFound(identity.status())) {
     return absl::UnavailableError(absl::StrCat(folder_.string(), ": its file ", kMarker,
                                                " is missing: not mounted, or removed"));
   }
   if (!identity.ok()) return absl::UnavailableError(identity.status().message());
-  if (*identity == identity_) return absl::OkStatus();
+  if (*identity == identity_) return root;
   return absl::UnavailableError(absl::StrCat(
       folder_.string(), ": another store than when this server started, identity ", *identity,
       " and not ", identity_, ": mounted since, or exchanged; restart the server to use it"));
 }
 
+absl::Status FolderStore::Unreachable(const absl::Status& status) const {
+  if (status.ok() || absl::IsNotFound(status)) return status;
+  return absl::UnavailableError(absl::StrCat(folder_.string(), ": ", status.message()));
+}
+
 absl::StatusOr<std::string> FolderStore::Get(const std::string& name, std::uint64_t most_bytes) {
-  const std::filesystem::path path = folder_ / name;
+  SINEW_ASSIGN_OR_RETURN(const Descriptor root, OpenRoot());
+  const absl::StatusOr<Descriptor> file = OpenToRead(name, root.fd());
+  if (!file.ok()) return Unreachable(file.status());
   struct stat facts {};
-  if (::stat(path.c_str(), &facts) == 0 && static_cast<std::uint64_t>(facts.st_size) > most_bytes) {
+  if (::fstat(file->fd(), &facts) != 0) {
+    return Unreachable(absl::ErrnoToStatus(errno, name));
+  }
+  if (static_cast<std::uint64_t>(facts.st_size) > most_bytes) {
     return absl::ResourceExhaustedError(absl::StrCat(name, ": larger than ", most_bytes, " bytes"));
   }
-  absl::StatusOr<std::string> bytes = ReadWholeFile(path);
-  if (absl::IsNotFound(bytes.status())) SINEW_RETURN_IF_ERROR(CheckMounted());
+  absl::StatusOr<std::string> bytes =
+      ReadNext(*file, name, static_cast<std::size_t>(facts.st_size));
   if (!bytes.ok()) return Unreachable(bytes.status());
   // The time of its last use, by which old files can be found and removed.
-  if (::time(nullptr) - facts.st_mtime > kTouchSeconds) {
-    ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);
-  }
+  if (::time(nullptr) - facts.st_mtime > kTouchSeconds) ::futimens(file->fd(), nullptr);
   return bytes;
 }
 
+absl::Status FolderStore::MakeParent(const Descriptor& root,
+                                     const std::filesystem::path& path) const {
+  return Unreachable(MakeFolder(path.parent_path(), "store", FolderMode(mode_), root.fd()));
+}
+
 absl::Status FolderStore::Put(const std::string& name, std::string_view bytes) {
-  const std::filesystem::path path = folder_ / name;
-  SINEW_RETURN_IF_ERROR(CheckMounted());
-  SINEW_RETURN_IF_ERROR(Unreachable(MakeFolder(path.parent_path(), "store", FolderMode(mode_))));
-  return WriteAtomically(path, bytes, mode_);  // a full disk does not hinder reading
+  SINEW_ASSIGN_OR_RETURN(const Descriptor root, OpenRoot());
+  SINEW_RETURN_IF_ERROR(MakeParent(root, name));
+  return WriteAtomically(name, bytes, mode_, root.fd());  // a full disk does not hinder reading
 }
 
 absl::StatusOr<bool> FolderStore::Has(const std::string& name) {
+  SINEW_ASSIGN_OR_RETURN(const Descriptor root, OpenRoot());
   struct stat facts {};
-  if (::stat((folder_ / name).c_str(), &facts) == 0) return S_ISREG(facts.st_mode);
-  if (errno == ENOENT || errno == ENOTDIR) {
-    SINEW_RETURN_IF_ERROR(CheckMounted());
-    return false;
-  }
-  return absl::UnavailableError(absl::StrCat(name, ": ", std::strerror(errno)));
+  if (::fstatat(root.fd(), name.c_str(), &facts, 0) == 0) return S_ISREG(facts.st_mode);
+  if (errno == ENOENT || errno == ENOTDIR) return false;
+  return Unreachable(absl::ErrnoToStatus(errno, name));
 }
 
 absl::Status FolderStore::Remove(const std::string& name) {
-  return Unreachable(server::Remove(folder_ / name));
+  SINEW_ASSIGN_OR_RETURN(const Descriptor root, OpenRoot());
+  return Unreachable(server::Remove(name, root.fd()));
 }
 
 absl::StatusOr<std::vector<ObjectStore::Object>> FolderStore::List(const std::string& prefix,
                                                                    const std::string& after,
                                                                    std::size_t count) {
+  SINEW_ASSIGN_OR_RETURN(const Descriptor root, OpenRoot());
   std::vector<Object> found;
-  std::error_code error;
-  const std::filesystem::path folder = folder_ / prefix;
-  if (!std::filesystem::exists(folder, error)) {
-    SINEW_RETURN_IF_ERROR(CheckMounted());
-    if (!error || error == std::errc::no_such_file_or_directory) return found;
-    return absl::UnavailableError(absl::StrCat(prefix, ": ", error.message()));
-  }
+  const absl::StatusOr<Descriptor> folder = OpenToRead(prefix, root.fd());
+  if (absl::IsNotFound(folder.status())) return found;
+  if (!folder.ok()) return Unreachable(folder.status());
   const auto now = std::chrono::system_clock::now();
-  for (const FileFacts& file : ListFiles(folder)) {
+  for (const FileFacts& file : ListFiles(".", folder->fd())) {
     if (absl::EndsWith(file.name, ".tmp")) {
-      if (now - file.modified > kAbandoned) RemoveQuietly(folder / file.name);
+      if (now - file.modified > kAbandoned) {
+        server::Remove(file.name, folder->fd()).IgnoreError();
+      }
       continue;
     }
     std::string name = prefix + file.name;
@@ -203,14 +211,14 @@ absl::StatusOr<std::vector<ObjectStore::Object>> FolderStore::List(const std::st
 
 absl::StatusOr<std::unique_ptr<ObjectStore::Claim>> FolderStore::TakeClaim(
     const std::string& name) {
-  const std::filesystem::path path = folder_ / "claims" / name;
-  SINEW_RETURN_IF_ERROR(CheckMounted());
-  SINEW_RETURN_IF_ERROR(Unreachable(MakeFolder(path.parent_path(), "store", FolderMode(mode_))));
+  const std::filesystem::path path = std::filesystem::path("claims") / name;
+  SINEW_ASSIGN_OR_RETURN(Descriptor root, OpenRoot());
+  SINEW_RETURN_IF_ERROR(MakeParent(root, path));
   while (true) {
-    Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, mode_));
+    Descriptor file(::openat(root.fd(), path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, mode_));
     const bool locked = file.ok() && ::flock(file.fd(), LOCK_EX | LOCK_NB) == 0;
-    if (locked && !HasName(file, path)) continue;  // the claim before has just ended
-    if (locked) return std::make_unique<LockedFile>(std::move(file), path);
+    if (locked && !HasName(file, root, path)) continue;  // the claim before has just ended
+    if (locked) return std::make_unique<LockedFile>(std::move(root), std::move(file), path);
     if (file.ok() && errno == EWOULDBLOCK) return nullptr;
     return absl::UnavailableError(absl::StrCat(name, ": ", std::strerror(errno)));
   }

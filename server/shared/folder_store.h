@@ -3,7 +3,8 @@
 // An object is a file that is written under a temporary name, flushed and renamed, so it needs no
 // locks. Claims are locks (flock) on files in `claims`: over NFS they need version 4 or lockd. The
 // file `sinew-store` holds a random number, by which a share that is not mounted, or another one,
-// is noticed.
+// is noticed. Each call opens the folder once and looks there only, so that nothing is written to
+// what takes the folder's name meanwhile.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -41,7 +42,13 @@ class FolderStore final : public ObjectStore {
  private:
   FolderStore(std::filesystem::path folder, mode_t mode, std::string identity, bool is_new)
       : folder_(std::move(folder)), mode_(mode), identity_(std::move(identity)), is_new_(is_new) {}
-  absl::Status CheckMounted() const;
+  // The folder, if it is the store that this server started with. kUnavailable.
+  absl::StatusOr<Descriptor> OpenRoot() const;
+  // Makes the folder of an object, given by its path from the root. kUnavailable.
+  absl::Status MakeParent(const Descriptor& root, const std::filesystem::path& path) const;
+  // kUnavailable for all but kNotFound: what a share that is gone reports is not a reason to drop
+  // anything.
+  absl::Status Unreachable(const absl::Status& status) const;
   const std::filesystem::path folder_;
   const mode_t mode_;
   const std::string identity_;  // the content of its marker

@@ -110,6 +110,34 @@ TEST_F(FolderStoreTest, AShareThatIsNotMountedIsUnavailableAndNotEmpty) {
   EXPECT_TRUE(store_->Get("rigs/a", 9).ok());
 }
 
+TEST_F(FolderStoreTest, SharesThatComeAndGoAreNeverMistaken) {
+  ASSERT_TRUE(store_->Put("rigs/a", "1").ok());
+  const fs::path folder = folder_.path() / "shared", away = folder_.path() / "away";
+  std::vector<std::string> written;
+  int missing = 0;
+  std::atomic<bool> done{false};
+  std::thread user([&] {
+    for (int i = 0; !done; ++i) {
+      const absl::StatusOr<bool> found = store_->Has("rigs/a");
+      if (found.ok() && !*found) ++missing;
+      const std::string name = "x" + std::to_string(i) + "/a";
+      if (store_->Put(name, "1").ok()) written.push_back(name);
+      static_cast<void>(store_->TakeClaim(name));
+    }
+  });
+  std::error_code error;
+  for (int i = 0; i < 300 && !error; ++i) {
+    fs::rename(folder, away);
+    fs::create_directory(folder);
+    fs::rename(away, folder, error);  // fails if anything was written to the folder
+  }
+  done = true;
+  user.join();
+  EXPECT_FALSE(error) << error.message();
+  EXPECT_EQ(missing, 0);
+  for (const std::string& name : written) EXPECT_TRUE(fs::exists(folder / name)) << name;
+}
+
 TEST_F(FolderStoreTest, AnotherStoreIsNotTakenForTheSame) {
   ASSERT_TRUE(store_->Put("rigs/a", "1").ok());
   EXPECT_NE(store_->Describe().find("/shared, a new store, identity "), std::string::npos);
