@@ -50,7 +50,7 @@ class LiveCall {
   virtual ~LiveCall() = default;
   // Several times a second: ends the call if its client has stalled or its session is gone.
   virtual void Tick(Clock::Time now) = 0;
-  // The same, unless the call is busy: then false.
+  // Calls Tick unless the call is busy: then false.
   virtual bool TryTick(Clock::Time now) = 0;
   // The server drains: notifies the client, answers what has been received, ends.
   virtual void Drain() = 0;
@@ -129,7 +129,7 @@ class Runtime {
   // Takes over what can change while serving: log level, calls per second, and the limits of what
   // all clients hold together. Reopens the audit log. The log names what needs a restart.
   void Reload(Config wanted);
-  // As created or last reloaded.
+  // The configuration as created or last reloaded.
   Config Current() const;
   // What the limit of open files allows, whatever is configured.
   void SetMostConnections(std::uint64_t most);

@@ -34,7 +34,7 @@ class Studio {
   // Width of a pixel at `distance` along a camera ray.
   float Footprint(float distance) const { return pixel_ * distance; }
 
-  // Of a hit on `surface`: the one this studio was made for, or another in its units.
+  // The sample at a hit on `surface`: the one this studio was made for, or another in its units.
   Sample AtHit(const Surface& surface, const Ray& ray, const Hit& hit) const;
 
   // Opacity of translucent skin at a hit: higher at grazing angles, so that its outline is

@@ -12,7 +12,7 @@
 namespace sinew::cli {
 namespace {
 
-// Of sizes; beyond it units are a more likely reason than a skeleton for part of the mesh.
+// Beyond this ratio of sizes, different units are more likely than a skeleton of part of the mesh.
 constexpr double kDoubtfulRatio = 5;
 
 double Size(const Bounds& b) {

@@ -8,15 +8,15 @@
 
 namespace sinew::cli {
 
-// Of joint origins at rest, in model space; empty (minimum above maximum) without joints.
+// Bounds of joint origins at rest, in model space; empty (minimum above maximum) without joints.
 Bounds JointBounds(const client::RigData& rig);
 
 // A warning if the sizes of the two boxes suggest different units: both sizes, and the likely
 // factor between the units. Empty: the sizes match, or a box has no size.
 std::string SuspiciousUnits(const Bounds& mesh, const Bounds& skeleton);
 
-// The same for the mesh and joints of a rig without skin. Empty for a rig with skin, whose bind
-// matrices place its joints in the mesh.
+// That warning for the mesh and joints of a rig without skin. Empty for a rig with skin, whose
+// bind matrices place its joints in the mesh.
 std::string SuspiciousUnits(const client::RigData& rig);
 
 }  // namespace sinew::cli

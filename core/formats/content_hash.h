@@ -7,7 +7,7 @@
 
 namespace sinew {
 
-// Of bytes in pieces. Move only.
+// Hashes bytes that arrive in pieces. Move only.
 class ContentHash {
  public:
   ContentHash();

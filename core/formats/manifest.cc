@@ -135,7 +135,7 @@ void Fields(M& manifest, Visit&& visit) {
   }
 }
 
-// The same for members that earlier versions did not write.
+// Visits the members that earlier versions did not write.
 template <class M, class Visit>
 void LaterFields(M& manifest, Visit&& visit) {
   visit("source.name", manifest.source);

@@ -42,7 +42,7 @@ struct Bone {
   Vec3d root, tip;
 };
 
-// Of one pose, by joint. Model space.
+// The bones of one pose, by joint. Model space.
 class Bones {
  public:
   // pose: [J] joint to model space, such as the rest pose; copied.
@@ -59,10 +59,11 @@ class Bones {
   // No bone (of a carrier) begins below the joint.
   bool is_leaf(std::uint32_t joint) const { return leaf_[joint]; }
   bool IsPoint(std::uint32_t joint) const;
-  // Of any length; a bone without length continues the one that leads to it. 0 0 0 = none.
+  // The direction of a bone, of any length; a bone without length continues the one that leads to
+  // it. 0 0 0 = none.
   Vec3d Direction(std::uint32_t joint) const;
-  // Of a bone that is a point: to the middle of the skin that it carries, or, if that is its
-  // origin, as above. Unit, or 0 0 0.
+  // The direction of a bone that is a point: to the middle of the skin that it carries, or, if that
+  // is its origin, that of Direction. Unit, or 0 0 0.
   Vec3d DirectionInto(std::uint32_t joint, std::span<const Vec3d> skin) const;
   // Where a bone that is a point ends in `skin` by rule 2; tip() unless a tenth of the skin's
   // points lie along the nearer half of that bone.

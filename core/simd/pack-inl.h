@@ -146,7 +146,7 @@ HWY_INLINE std::uint32_t MaskBits(const PackMask& mask) {
 #else  // a vector target
 
 namespace hn = hwy::HWY_NAMESPACE;
-// As many lanes as the target has, at most 16.
+// Has as many lanes as the target, at most 16.
 using PackTag = hn::CappedTag<float, 16>;
 using PackVec = hn::Vec<PackTag>;
 inline constexpr std::size_t kVecLanes = hn::MaxLanes(PackTag());

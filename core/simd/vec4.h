@@ -25,7 +25,7 @@ inline Vec4 ToVec4(const Vec3f& v) {
   return Vec4{v.x, v.y, v.z, 0};
 }
 
-// Of the first three lanes. The fourth lane of a cross product is 0.
+// These use the first three lanes. The fourth lane of a cross product is 0.
 inline float Dot3(Vec4 a, Vec4 b) {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }

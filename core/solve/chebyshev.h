@@ -29,7 +29,7 @@ inline constexpr std::size_t kMaxDegree = 8192;
 // than kMaxDegree would be needed.
 std::vector<double> ImplicitSeries(double lambda, std::uint32_t steps, double tail);
 
-// The same for f(x) = (1 - step + step x)^steps, step in [0, 1].
+// The series of f(x) = (1 - step + step x)^steps, step in [0, 1].
 std::vector<double> ExplicitSeries(double step, std::uint32_t steps, double tail);
 
 // Smallest d such that the coefficients after c_d, plus the truncated remainder, sum to at most

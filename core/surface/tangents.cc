@@ -135,7 +135,7 @@ bool QuickTangent(const Vec3f& c, const TangentPoint& point, const Vec3f& normal
   return true;
 }
 
-// The same in double, including the component out of the surface. False: the axes have vanished.
+// The tangent in double, including the component out of the surface. False: the axes have vanished.
 bool ExactTangent(const Vec3f& coordinates, const TangentPoint& point, const Vec3d& normal,
                   Vec3d& unit) {
   const Vec3d c = ToDouble(coordinates), n = ToDouble(point.normal);

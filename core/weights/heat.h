@@ -14,10 +14,10 @@
 // the paper's formula; Blender's area weights correspond to c = 4, Pinocchio's to 3. On a long tube
 // of radius R a bone's weight is 1/2 at its end and then falls as exp(-x sqrt(c) / R).
 //
-// As in Blender (3.4, an option), d is divided by (1.001 + cos) / 2, cos between the normal and the
-// direction from bone to point, so bones on the outer side of the skin count as far away. Not taken
-// from Blender: cotangents divided by the number of faces at an edge, doubled areas at obtuse
-// corners, weights rescaled between 0.025 and 0.05 without normalisation.
+// The distance d is divided by (1.001 + cos) / 2, as in Blender (3.4, an option), cos between the
+// normal and the direction from bone to point, so bones on the outer side of the skin count as far
+// away. Not taken from Blender: cotangents divided by the number of faces at an edge, doubled areas
+// at obtuse corners, weights rescaled between 0.025 and 0.05 without normalisation.
 #pragma once
 
 #include <absl/status/statusor.h>

@@ -16,7 +16,7 @@
 namespace sinew::server {
 namespace {
 
-// Of connections from this process, see Listener: no other has local credentials.
+// Only connections from this process have local credentials, see Listener.
 constexpr char kLocalCredentials[] = "local";
 constexpr char kBearer[] = "bearer ";
 constexpr std::size_t kCachedJwts = 1024;

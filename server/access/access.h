@@ -51,7 +51,7 @@ class Access {
   // Reads the files that FilesChanged has found. One that cannot be used is reported in the log,
   // and what was read before stays.
   void Reload();
-  // The same for all files, whether they look changed or not.
+  // Reads all files again, whether they look changed or not.
   void ReloadAll();
 
  private:

@@ -15,7 +15,7 @@ struct HostPort {
 // "host:port" or "[v6]:port" with port 0 to 65535. kInvalidArgument names `option`.
 absl::StatusOr<HostPort> ParseHostPort(const std::string& option, const std::string& address);
 
-// As ParseHostPort, or "unix:/path" (an absolute path short enough for a socket).
+// Accepts what ParseHostPort does, or "unix:/path" (an absolute path short enough for a socket).
 absl::Status CheckListenAddress(const std::string& option, const std::string& address);
 bool IsUnixAddress(const std::string& address);
 // Whether only this machine can reach it: a unix socket, or a port of 127.0.0.0/8, ::1 or

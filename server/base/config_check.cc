@@ -56,7 +56,7 @@ absl::Status CheckAccess(const Config& config) {
 
 namespace {
 
-// As far as the path exists, without links; never ending with a separator.
+// The path without links, as far as it exists; it never ends with a separator.
 std::filesystem::path Resolved(const std::string& folder) {
   std::error_code error;
   const std::filesystem::path path =

@@ -59,8 +59,8 @@ absl::Status MakeFolder(const std::filesystem::path& path, std::string_view opti
 // Whether files could be made in the folder or, if it does not exist, whether MakeFolder could make
 // it. Changes nothing. kFailedPrecondition: they could not.
 absl::Status CheckWritableFolder(const std::filesystem::path& folder);
-// The same for a file that is written to, and for one that is created again: in a folder that
-// exists.
+// Whether the file could be written to, and whether it could be replaced, in a folder that exists.
+// kFailedPrecondition: it could not.
 absl::Status CheckWritableFile(const std::filesystem::path& path);
 absl::Status CheckReplaceableFile(const std::filesystem::path& path);
 

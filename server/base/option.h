@@ -39,7 +39,7 @@ class OptionRows {
              double maximum) const {
     visit_(Option{name, unit, help, minimum, maximum, true}, member);
   }
-  // The same, of what all clients hold together.
+  // A limit of what all clients hold together.
   template <class Member>
   void Shared(Member& member, View name, View unit, View help, double minimum,
               double maximum) const {

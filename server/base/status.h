@@ -28,8 +28,8 @@ absl::Status LimitExceeded(std::string_view path, std::uint64_t got, std::uint64
                            std::string_view unit, std::string_view limit_name);
 absl::Status LimitExceeded(std::string_view path, std::string_view what,
                            std::string_view limit_name);
-// The same for a time: a part of a second counts as one, so that the message shows more than the
-// limit.
+// LimitExceeded for a time: a part of a second counts as one, so that the message shows more than
+// the limit.
 absl::Status TimeExceeded(std::string_view path, double got_seconds, double limit_seconds,
                           std::string_view limit_name);
 
@@ -47,7 +47,7 @@ absl::Status WithPath(const absl::Status& status, std::string_view path);
 // UNAVAILABLE, reason DRAINING.
 absl::Status Draining();
 
-// As ErrorInfo and metrics have it: "WINDOW_STALLED".
+// The name in ErrorInfo and metrics: "WINDOW_STALLED".
 std::string NameOf(v1::Reason reason);
 // The reason in the details, or REASON_UNSPECIFIED; the field path in the details, or empty.
 v1::Reason ReasonOf(const absl::Status& status);

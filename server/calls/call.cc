@@ -16,7 +16,7 @@
 namespace sinew::server {
 namespace {
 
-// Of any call, here and in gRPC, besides its messages; a stream without poses takes 22 kB.
+// Memory of any call, here and in gRPC, besides its messages; a stream without poses takes 22 kB.
 constexpr std::uint64_t kCallBytes = 32 << 10;
 
 // Counting the fields of a message this small is not worth its time: no field has less than two

@@ -57,13 +57,13 @@ class Call {
   // is work. kResourceExhausted: as Hold.
   absl::Status Begin();
 
-  // Of the method's limit; null if it has none. kResourceExhausted.
+  // A place within the method's limit; null if it has none. kResourceExhausted.
   absl::StatusOr<Quota::Permit> TakePlace() const;
 
   // Counts memory as held until this object is destroyed. kResourceExhausted: calls hold too much.
   absl::Status Hold(std::uint64_t bytes);
-  // The same, of a request: its bytes and what it takes once parsed. kResourceExhausted: also if it
-  // has too many fields.
+  // Holds the bytes of a request and what it takes once parsed. kResourceExhausted: also if it has
+  // too many fields.
   absl::Status HoldRequest(const google::protobuf::Descriptor& type, const grpc::ByteBuffer& bytes);
 
   // The status to finish the call with; counts it, the first time.
@@ -78,10 +78,10 @@ class Call {
     object_ = std::move(name);
   }
 
-  // Of a method whose calls are audited: its change has been made. Writes the line of the audit log
-  // at once, since the client may cancel the call before its end.
+  // Says that a call of an audited method has made its change. Writes the line of the audit log at
+  // once, since the client may cancel the call before its end.
   void ReportChange();
-  // Of such a method: this one changes nothing. Before End.
+  // Says that this call of such a method changes nothing. Before End.
   void SetUnaudited() { audited_ = false; }
 
   // Requests stop of the work in progress for the call. Thread-safe, like stop_token.

@@ -63,7 +63,7 @@ class CallReader : public CallWork<Derived>, public RpcReactor {
   }
   virtual void OnStarted() {}  // after OnStart, without the mutex
 
-  // Of the method's limit, until the call ends.
+  // Takes a place within the method's limit until the call ends.
   absl::Status TakePlace() ABSL_EXCLUSIVE_LOCKS_REQUIRED(this->mutex_) {
     SINEW_ASSIGN_OR_RETURN(permit_, this->call_.TakePlace());
     return absl::OkStatus();

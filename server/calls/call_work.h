@@ -102,7 +102,7 @@ class CallWork : public std::enable_shared_from_this<Derived> {
     awaited_ = session;
     if (runtime_.work.closed() && WaitsForBind()) End(Draining());
   }
-  // As above, and calls then() on a worker: it must not take long.
+  // Calls then() on a worker once the bind of `session` is over: it must not take long.
   void WhenBound(const std::shared_ptr<Session>& session, void (Derived::*then)())
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     WhenBound(session, [then](Derived& call) {

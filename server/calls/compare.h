@@ -24,7 +24,7 @@ class CompareCall final : public FrameCall<CompareCall> {
 
  private:
   friend CallReactor;
-  // Of the target that is being measured.
+  // The target that is being measured.
   struct Measured {
     std::shared_ptr<Session> session;
     std::unique_ptr<Evaluator> evaluator;

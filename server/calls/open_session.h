@@ -62,7 +62,7 @@ using StepMoved = std::function<void(const Step&)>;
 Step PostWhenFetched(const Call& call, const RigKey& rig, std::function<Workers&()> lane,
                      Workers::Work work, StepMoved moved);
 
-// The same on the lane where a session of the source can be made.
+// PostWhenFetched for the rig of the source, on the lane where a session of it can be made.
 Step PostWithRig(const Call& call, const v1::SessionSource& source, Workers::Work work,
                  StepMoved moved);
 

@@ -8,7 +8,7 @@
 
 namespace sinew::server {
 
-// As the generated code does.
+// The generated code registers its methods like this.
 void RpcService::Add(RpcMethod method, Begin begin) {
   const auto index = static_cast<int>(entries_.size());
   std::string path = absl::StrCat("/", method.package, ".", method.name);

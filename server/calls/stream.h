@@ -75,7 +75,7 @@ class StreamCall final : public FrameCall<StreamCall> {
   Quota::Permit poses_held_ ABSL_GUARDED_BY(mutex_);
   std::optional<FlowWindow> window_ ABSL_GUARDED_BY(mutex_);
   std::deque<Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
-  // Of waiting poses that cannot be checked yet, because their format is unknown.
+  // Bytes of waiting poses that cannot be checked yet, because their format is unknown.
   std::uint64_t unchecked_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   std::uint32_t skipped_ ABSL_GUARDED_BY(mutex_) = 0;  // poses replaced since the last frame
   std::optional<Clock::Time> full_since_ ABSL_GUARDED_BY(mutex_);

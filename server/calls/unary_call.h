@@ -107,7 +107,7 @@ RpcService::Begin Unary(decltype(UnaryCall<Request, Response>::Functions::choose
   };
 }
 
-// The same on `lane`.
+// Always runs the body on `lane`.
 template <class Request, class Response>
 RpcService::Begin Unary(Workers* lane,
                         decltype(UnaryCall<Request, Response>::Functions::body) body) {
@@ -119,7 +119,7 @@ RpcService::Begin Unary(decltype(UnaryCall<Request, Response>::Functions::body) 
   return Unary<Request, Response>(static_cast<Workers*>(nullptr), std::move(body));
 }
 
-// The same where, and when, post(...) calls the work that it is given; at once if ready(...).
+// Runs the body where, and when, post(...) calls the work that it is given; at once if ready(...).
 template <class Request, class Response>
 RpcService::Begin PostedUnary(decltype(UnaryCall<Request, Response>::Functions::post) post,
                               decltype(UnaryCall<Request, Response>::Functions::body) body,

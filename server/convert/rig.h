@@ -30,7 +30,7 @@ absl::StatusOr<v1::Rig> ParseRig(std::string_view bytes, const RigConfig& limits
 // What ConvertRig allocates at most for these bytes, besides AddedMapBytes. kResourceExhausted: too
 // many fields.
 absl::StatusOr<std::uint64_t> ParsingBytes(std::string_view bytes, const RigConfig& limits);
-// The same, for the values that vertex maps get where a mesh has none.
+// Bytes of the values that vertex maps get where a mesh has none.
 std::uint64_t AddedMapBytes(const v1::Rig& rig);
 
 // What the core makes a rig from; `without_skin` says how many meshes have none: the first joint

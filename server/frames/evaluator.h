@@ -50,13 +50,13 @@ class Evaluator {
   const Session& session() const { return *session_; }
   const Output& output() const { return output_; }
   std::uint32_t vertices() const { return vertices_; }
-  // Of one frame in flight.
+  // Memory of one frame in flight.
   std::size_t frame_bytes() const {
     return OutgoingFrame::BufferBytes(output_, vertices_) + muscle_bytes();
   }
-  // Of one pose as the layout defines it.
+  // Size of one pose as the layout defines it.
   std::size_t pose_bytes() const { return format_.joint_bytes() + format_.control_bytes(); }
-  // Of the posed muscles in a frame, if requested.
+  // Size of the posed muscles in a frame; 0 unless requested.
   std::size_t muscle_bytes() const;
 
   // True: the next frame probably costs less than passing it to another thread.
@@ -72,17 +72,17 @@ class Evaluator {
   // The frame of a pose, sealed. parallel: use the threads of the calling arena. kInvalidArgument:
   // the pose is wrong; with an unknown field also the reason UNKNOWN_FIELD.
   absl::StatusOr<OutgoingFrame> EvaluateFrame(const v1::Pose& pose, bool parallel);
-  // The same into `out`, whose spans are set. Errors as EvaluateFrame.
+  // Evaluates the frame into `out`, whose spans are set. Errors as EvaluateFrame.
   absl::Status EvaluateInto(const v1::Pose& pose, bool parallel, FrameOut& out);
 
-  // Of the last pose, [J] joint to model.
+  // Joint transforms of the last pose, [J] joint to model.
   std::span<const Affine> joints() const { return joints_; }
 
  private:
   Evaluator(const EvaluatorContext& context, std::shared_ptr<Session> session, PoseFormat format,
             Output output, std::stop_token stop);
   absl::Status Read(const v1::Pose& pose);
-  // Of the pose that was read.
+  // Deforms by the pose that was read.
   absl::Status RunDeformer(bool parallel, FrameOut& out);
 
   const EvaluatorContext& context_;

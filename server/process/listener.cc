@@ -46,7 +46,7 @@ std::uint64_t InodeOf(int file) {
   return ::fstat(file, &facts) == 0 ? facts.st_ino : 0;
 }
 
-// As Caller::client() without authentication; empty for a Unix socket.
+// What Caller::client() is without authentication; empty for a Unix socket.
 std::string ClientOf(const sockaddr_storage& name, socklen_t size) {
   std::array<char, NI_MAXHOST> host{};
   if (name.ss_family == AF_UNIX ||

@@ -39,13 +39,13 @@ class Listener {
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
 
-  // As given to Bind, with actual ports in place of 0.
+  // The addresses that Bind got, with actual ports in place of 0.
   const std::vector<std::string>& addresses() const { return addresses_; }
   // Where this process reaches itself: an abstract socket, from the first call on, which closes
   // connections of other processes at once. kUnavailable: it cannot be bound.
   absl::StatusOr<std::string> OwnAddress();
 
-  // Of the gRPC server; they may differ in their credentials.
+  // Acceptors of the gRPC server; they may differ in their credentials.
   struct Acceptors {
     std::unique_ptr<Acceptor> ports, unix_sockets, own;
   };

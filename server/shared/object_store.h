@@ -23,8 +23,8 @@ class ObjectStore {
   // Opens what SharedConfig::store names, without connecting to it. kInvalidArgument: the URL or
   // the credentials; kFailedPrecondition: the folder cannot be used.
   static absl::StatusOr<std::unique_ptr<ObjectStore>> Open(const SharedConfig& config);
-  // The same, as far as that can be known without changing anything or connecting. Returns what
-  // its user should know, or nothing.
+  // Says whether Open would succeed, as far as that can be known without changing anything or
+  // connecting. Returns what its user should know, or nothing.
   static absl::StatusOr<std::string> Check(const SharedConfig& config);
   virtual ~ObjectStore() = default;
 

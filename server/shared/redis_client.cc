@@ -69,7 +69,7 @@ RedisReply FromHiredis(const redisReply& reply, int nesting = 0) {
   return result;
 }
 
-// Of the file, which may be replaced; empty without one. kInvalidArgument.
+// The password in the file, which may be replaced; empty without one. kInvalidArgument.
 absl::StatusOr<std::string> ReadPassword(const SharedConfig& config) {
   if (config.redis_password_file.empty()) return std::string();
   const absl::StatusOr<std::string> text = ReadPiece(config.redis_password_file, 0, 4096);

@@ -35,7 +35,7 @@ struct S3Error {
   std::string code, message;
 };
 
-// Of an error's body; empty if there are none.
+// Code and message in an error's body; empty if there are none.
 S3Error ErrorOf(const std::string& body) {
   pugi::xml_document document;
   if (!document.load_buffer(body.data(), body.size())) return {};
@@ -65,7 +65,7 @@ absl::Status StatusOf(const std::string& what, const HttpClient::Reply& reply) {
   return for_now ? absl::UnavailableError(text) : absl::InternalError(text);
 }
 
-// Of a write, which has nothing to be found.
+// Status of a write: nothing can be missing, so kNotFound becomes kUnavailable.
 absl::Status WriteStatusOf(const std::string& what, const HttpClient::Reply& reply) {
   const absl::Status status = StatusOf(what, reply);
   return absl::IsNotFound(status) ? absl::UnavailableError(status.message()) : status;

@@ -28,7 +28,8 @@ struct SessionRecord {
 // Calls block for a second or two at most; all are thread-safe. Names of tenants as Caller::tenant.
 class SessionRecords {
  public:
-  // As configured: in Redis, in signed names, or null. kInvalidArgument: an address or a file.
+  // The records that are configured: in Redis, in signed names, or null. kInvalidArgument: an
+  // address or a file.
   static absl::StatusOr<std::unique_ptr<SessionRecords>> Open(const SharedConfig& config, Log log);
   virtual ~SessionRecords() = default;
 
@@ -56,7 +57,7 @@ class SessionRecords {
   // false, another server has deleted it.
   virtual absl::StatusOr<std::vector<bool>> Renew(const std::vector<Held>& sessions) = 0;
 
-  // As ObjectStore::TakeClaim. kUnimplemented: these records know no claims.
+  // Takes a claim, see ObjectStore::TakeClaim. kUnimplemented: these records know no claims.
   virtual absl::StatusOr<std::unique_ptr<ObjectStore::Claim>> TakeClaim(
       const std::string& name) = 0;
   // Prolongs the claims that are held. Call it every few seconds.

@@ -35,7 +35,7 @@ class SharedStore {
   SharedStore(std::unique_ptr<ObjectStore> store, Metrics& metrics, Log log);
   ~SharedStore();
 
-  // As those of ObjectStore; kUnavailable at once while the store is known to be down.
+  // These call those of ObjectStore; kUnavailable at once while the store is known to be down.
   absl::StatusOr<std::string> Get(const std::string& name, std::uint64_t most_bytes);
   absl::Status Put(const std::string& name, std::string_view bytes);
   absl::StatusOr<bool> Has(const std::string& name);

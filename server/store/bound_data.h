@@ -13,8 +13,8 @@
 
 namespace sinew::server {
 
-// Of bound data: "<tenant>/<rig's hex>/<digest of its content>/<determinism digest>". The content
-// follows from the rig's bytes, unless a new version of the server reads them differently.
+// The key of bound data: "<tenant>/<rig's hex>/<digest of its content>/<determinism digest>". The
+// content follows from the rig's bytes, unless a new version of the server reads them differently.
 std::string BoundKey(const RigKey& name, const Rig& rig, const std::string& determinism_digest);
 // The rig of a key.
 RigKey RigOfBound(const std::string& key);

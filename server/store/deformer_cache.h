@@ -41,7 +41,7 @@ class DeformerCache {
   // What several servers have in common; both may be missing.
   struct Sharing {
     SharedStore* store = nullptr;  // outlives the cache
-    // As ObjectStore::TakeClaim.
+    // Behaves like ObjectStore::TakeClaim.
     std::function<absl::StatusOr<std::unique_ptr<ObjectStore::Claim>>(const std::string&)>
         take_claim = {};
   };
@@ -87,7 +87,7 @@ class DeformerCache {
 
   std::size_t entries() const;
   std::uint64_t bytes() const;
-  // Of bound data only what is in use counts: the rest gives way to new binds.
+  // Only bound data in use counts: the rest gives way to new binds.
   std::vector<Quota*> quotas() { return {&waiting_, &used_bytes_}; }
   std::size_t binds_queued() const { return short_.queued() + long_.queued(); }
   std::size_t binds_running() const { return short_.running() + long_.running(); }

@@ -49,7 +49,7 @@ class RigFiles {
 
   // All bytes. kDataLoss: they do not have this digest; kNotFound, kInternal.
   absl::StatusOr<std::string> Read(const RigKey& key) const;
-  // As Read, without holding more than a piece.
+  // Checks what Read checks, without holding more than a piece.
   absl::StatusOr<PieceSums> Verify(const RigKey& key) const;
   // The piece that starts at `offset`, unverified.
   absl::StatusOr<std::string> ReadPieceAt(const RigKey& key, std::uint64_t offset) const;

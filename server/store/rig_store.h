@@ -61,7 +61,7 @@ class RigStore {
   absl::StatusOr<std::shared_ptr<const StoredRig>> Get(const RigKey& key);
   // The parsed rig if it is in memory, else null. Never blocks for long.
   std::shared_ptr<const StoredRig> Peek(const RigKey& key);
-  // As Get, of what is stored here: nothing is fetched.
+  // Gets a rig that is stored here: nothing is fetched. Errors as Get.
   absl::StatusOr<std::shared_ptr<const StoredRig>> GetStored(const RigKey& key);
   // All bytes of the rig, verified. Errors as Get.
   absl::StatusOr<std::string> Bytes(const RigKey& key);

@@ -65,7 +65,7 @@ absl::StatusOr<SessionTable::Lease> SessionTable::Add(const Caller& caller,
   const Key request{caller.tenant, session->request_id};
   const Key shared{caller.tenant, SharedKey(session->source.rig(), session->determinism_digest)};
   if (const Row* first = Find({caller.tenant, session->name}, now)) return first->lease;
-  // Of two concurrent requests the first one adds the session.
+  // The first of two concurrent requests adds the session.
   if (const Lease* first = Listed(requests_, request, now, dropped)) {
     if (SameSource(first->session->source, session->source)) return *first;
     return absl::AlreadyExistsError("request_id was already used with a different recipe");

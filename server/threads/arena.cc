@@ -32,7 +32,7 @@ struct Threads {
 // also ends on a server whose cores are busy with frames.
 constexpr int kNice = 10;
 
-// Of the calling thread, for as long as it lives: only a privileged process may raise it again.
+// Lowers the priority of the calling thread for good: only a privileged process may raise it again.
 bool LowerPriority() {
   const auto thread = static_cast<id_t>(::gettid());
   const int nice = ::getpriority(PRIO_PROCESS, thread);

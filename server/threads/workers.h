@@ -39,8 +39,8 @@ class Workers {
   // Calls `work` later. client: as Caller::client(). Errors: those of Quota::Take; `work` is then
   // not called.
   absl::StatusOr<Ticket> Post(const std::string& client, Work work);
-  // The same for a step of a call that another quota has admitted, with one step waiting at a time:
-  // not counted and never refused. Dropped after Stop, when no call is left.
+  // Posts a step of a call that another quota has admitted, with one step waiting at a time: not
+  // counted and never refused. Dropped after Stop, when no call is left.
   Ticket PostStep(const std::string& client, Work work);
   // True: the work was still waiting and will not be called. Else nothing happens.
   bool Remove(Ticket ticket);

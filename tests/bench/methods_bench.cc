@@ -65,7 +65,7 @@ testing::TubeOptions Options(std::size_t vertices) {
           .weights = testing::TubeWeights::kFour};
 }
 
-// The same tube with a control and a shape for each target.
+// The tube of that size with a control and a shape for each target.
 Rig ShapedTube(std::size_t vertices) {
   RigSource source = testing::TubeSource(Options(vertices));
   const auto count = static_cast<std::uint32_t>(source.mesh.positions.size());

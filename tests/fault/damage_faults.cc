@@ -149,7 +149,7 @@ class Damage {
     suite_.Injected(absl::StrCat(what, ": ", kind.suffix));
   }
 
-  // Of rigs whose file is not damaged, each frame is right, whatever happened to the bound data.
+  // Every frame of a rig whose file is not damaged is right, whatever happened to the bound data.
   void CheckFrames(const std::set<std::string>& damaged) {
     for (std::size_t i = 0; i < bytes_.size(); ++i) {
       const std::string name = client::RigName(bytes_[i]);

@@ -13,7 +13,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/messages.h"
 
-// Of libFuzzer.
+// libFuzzer defines it.
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
 
 namespace sinew::fuzz {

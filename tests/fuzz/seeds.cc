@@ -324,7 +324,7 @@ void AddServerFiles(const Corpus& corpus) {
   corpus.Add("config", "open.json",
              R"({"listen": ["[::]:1"], "tls-cert": "c", "tls-key": "k", "token-file": "t"})");
   corpus.Add("config", "anchors.yaml", "a: &x {b: 1}\n? c\n: *x\nlisten:\n  - >\n   text\n...\n");
-  // Of the token "secret".
+  // The token is "secret".
   const std::string hash = Sha256Hex("secret");
   corpus.Add("token_file", "one", R"({"name": "alice", "sha256": ")" + hash + "\"}\n");
   corpus.Add("token_file", "all",

@@ -84,7 +84,7 @@ std::string Churn::Bound(const client::Client& client, const std::string& rig,
   return session->name;
 }
 
-// The same vertices as a rig of the cast under another name: a bind of its own, the same frames.
+// A rig of the cast under another name: a bind of its own, the same frames.
 void Churn::UploadOne(const client::Client& client, Random& dice) {
   const LoadSession& like = Choose(dice);
   const Motion& motion = *like.motion;

@@ -18,7 +18,7 @@ inline double Percentile(std::vector<double> values, double q) {
   return values[static_cast<std::size_t>(at)];
 }
 
-// Of the least-squares line; 0 for fewer than two different x.
+// Slope of the least-squares line; 0 for fewer than two different x.
 inline double Slope(std::span<const double> x, std::span<const double> y) {
   const auto n = static_cast<double>(x.size());
   double mean_x = 0, mean_y = 0, xx = 0, xy = 0;

@@ -27,7 +27,7 @@ class StreamLoad {
   ~StreamLoad() { Finish(); }
 
   std::size_t size() const { return members_.size(); }
-  // Of each so far.
+  // Frames of each stream so far.
   std::vector<double> Frames() const;
   // Streams with the same recipe and rig size have the same name.
   std::string GroupOf(std::size_t stream) const;

@@ -156,7 +156,7 @@ class Targets {
     }
   }
 
-  // Of long binds: only the first, which keeps the lane, must be left.
+  // Only the first of the long binds, which keeps the lane, must be left.
   void Creations() {
     Await("cancelled binds end",
           [](const auto& stats) { return stats.binds_running == 0 && stats.binds_queued == 0; });

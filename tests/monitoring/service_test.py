@@ -16,7 +16,7 @@ import unittest
 DEPLOY = pathlib.Path(__file__).resolve().parents[2] / "deploy"
 UNIT, RUNBOOK = DEPLOY / "sinewd.service", DEPLOY / "monitoring" / "runbook.md"
 GIB = 1 << 30
-# Of MemoryMax, for the program, connections, sessions, copies of files and gaps in the heap.
+# Kept of MemoryMax for the program, connections, sessions, copies of files and gaps in the heap.
 RESERVE = 2 * GIB
 # Limits of bytes in memory, and how many may be used at a time.
 ADDED = {"bind": 3, "weight": 1, "bound": 1, "frame": 1, "held": 1, "parsed": 1, "compare": 1}

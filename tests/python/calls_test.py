@@ -23,7 +23,7 @@ WHOLE = 5000  # frames a second: the clip takes a minute with this recipe
 RECIPE = "implicit_skinning"
 SOON = 15  # seconds, far less than that
 
-# Of programs with a call that takes a minute. Arguments: folder of the package, address.
+# The beginning of programs with a call that takes a minute. Arguments: folder of the package, address.
 BEGINNING = """
 import os, sys, threading
 sys.path.insert(0, sys.argv[1])

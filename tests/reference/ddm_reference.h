@@ -25,7 +25,7 @@ DdmMesh MeshOf(const Rig& rig);
 // Treatment of negative cotangents.
 enum class Cotangents { kClamped, kRaw };
 
-// As DdmParams, in double.
+// DdmParams in double.
 struct DdmReferenceParams {
   DdmReferenceParams() = default;
   explicit DdmReferenceParams(const DdmParams& params);

@@ -188,7 +188,7 @@ Points MushMesh::OfVertices(std::span<const Vec3d> points) const {
 
 namespace {
 
-// Of explicit smoothing.
+// The steps of explicit smoothing.
 struct Steps {
   Rows rows;
   std::vector<double> h;  // [P]

@@ -17,8 +17,8 @@ namespace sinew::reference {
 std::vector<Vec3d> Dqs(std::span<const Vec3d> rest, const Influences& influences,
                        std::span<const AffineD> skin);
 
-// The same with each binding's quaternion in its parent's hemisphere, for all vertices; falls back
-// to the above where the blended real part is shorter than 0.1.
+// Dqs with each binding's quaternion in its parent's hemisphere, for all vertices; falls back to
+// Dqs where the blended real part is shorter than 0.1.
 //
 //    parent  [E] binding of the parent joint, before its children; kNoParent = a root
 std::vector<Vec3d> DqsByParent(std::span<const Vec3d> rest, const Influences& influences,

@@ -29,7 +29,7 @@ std::vector<WeightRow> MeanValueRows(const MushMesh& mesh);
 struct LimbDistances {
   using Field = std::function<FieldValue(std::size_t part, const Vec3d& x)>;
   Field bind, posed;
-  // Of a point of the bind pose: PosedField::Trust, and the distance from the bone in units.
+  // PosedField::Trust at a point of the bind pose, and its distance from the bone in units.
   std::function<double(std::size_t part, const Vec3d&x)> trust, from_bone;
   std::vector<AffineD> motions;  // [parts] from the bind pose
   std::vector<Vec3d> centre;     // [parts] in the bind pose

@@ -35,7 +35,7 @@ absl::Status RecordSums(const client::Client& client, const std::string& session
 
 // Positions and normals.
 client::OutputOptions CheckedOutput();
-// Of all bytes that CheckedOutput asks for.
+// The checksum of all bytes that CheckedOutput asks for.
 std::uint64_t SumOf(const client::FrameView& frame);
 
 // The bytes of the rig with a label of its own, which gives it another name.

@@ -22,7 +22,7 @@ class TestKey {
   std::string PublicPem() const;
   // The public key as a member of a JWKS.
   nlohmann::json Jwk(const std::string& kid) const;
-  // As in a JSON Web Token.
+  // The signature in the form of a JSON Web Token.
   std::string Sign(std::string_view message) const;
   // A token with alg and kid in its header.
   std::string Jwt(const nlohmann::json& claims, const std::string& kid) const;

@@ -16,7 +16,7 @@ bl_info = {
 import pathlib
 import sys
 
-# Of the zip for Blender before 4.2; as an extension, Blender installs the wheel itself.
+# The zip for Blender before 4.2 has the package here; for an extension Blender installs the wheel itself.
 _bundled = pathlib.Path(__file__).parent / "lib"
 if _bundled.is_dir() and str(_bundled) not in sys.path:
     sys.path.append(str(_bundled))

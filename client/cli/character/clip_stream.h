@@ -57,8 +57,8 @@ struct ClipSample {
 };
 using SampleSink = std::function<absl::Status(const ClipSample& sample)>;
 
-// The same with normals if options.output asks for them, and with velocities if
-// motion.velocity_step is not 0: (after - before) / time between them, of the samples that
+// Streams the samples of a clip, with normals if options.output asks for them, and with velocities
+// if motion.velocity_step is not 0: (after - before) / time between them, of the samples that
 // Evaluation names, in double and rounded once. `clip` is what ReadMotion has read for `motion`.
 // Keeps as many samples as lie between a sample and its neighbours. Errors of ReadEvaluation too.
 absl::Status StreamSamples(const Context& context, const CharacterFile& character,

@@ -22,8 +22,8 @@ struct JoinRequest {
   // distances: a gap may be a part that is missing. Only where they are set it is known that no
   // part is still to come, so that parts can be removed.
   std::optional<CacheInfo> frames = {};
-  // The same as whole frames, rising: their samples are those of the parts' shutter, if they have
-  // one. Empty = `frames`.
+  // Numbers of the cache's whole frames, rising: their samples are those of the parts' shutter,
+  // if they have one. Empty = `frames`.
   std::vector<std::int64_t> frame_numbers = {};
 
   bool names_frames() const { return frames || !frame_numbers.empty(); }

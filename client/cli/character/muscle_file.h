@@ -13,7 +13,7 @@
 
 namespace sinew::cli {
 
-// As the file spells it: ellipsoid, sine, root_sine or parabola.
+// The profile as files spell it: ellipsoid, sine, root_sine or parabola.
 const char* MuscleProfileName(client::MuscleProfile profile);
 
 // Replaces the muscles of the rig by those of a text. kInvalidArgument: not JSON, a member
@@ -21,7 +21,7 @@ const char* MuscleProfileName(client::MuscleProfile profile);
 // with the place, as in muscles[1].origin.joint. kAlreadyExists: a duplicate member.
 absl::Status ReadMuscles(std::string_view text, client::RigData& rig);
 
-// As above from a file; messages begin with its name. kNotFound: no such file.
+// Calls ReadMuscles with the text of a file; messages begin with its name. kNotFound: no such file.
 absl::Status ReadMuscleFile(const std::string& path, client::RigData& rig);
 
 // An error or warnings of the server about muscles that came from the file at `path`, in terms of

@@ -5,7 +5,7 @@
 namespace sinew::cli {
 namespace {
 
-// As core/muscle/muscle.h checks them; client/docs/muscles.md has the same table.
+// The members that core/muscle/muscle.h checks; client/docs/muscles.md has the same table.
 constexpr char kMembers[] =
     R"(--muscles FILE.json gives a character muscles, in place of those it has. The file holds
 {"muscles": [{...}, ...]}, each with

@@ -147,7 +147,7 @@ absl::StatusOr<BakePlan::Missing> BakePlan::FindMissing(const CacheProgress& pro
       return found != done.end() && found->second == in_.pass.targets.size();
     };
     if (std::ranges::all_of(chunk, is_done)) continue;
-    // Of a sequence single frames may be missing.
+    // A sequence has a file for each frame, so that single frames may be missing.
     if (in_.pass.targets[0].format == CacheFormat::kObj) std::erase_if(chunk, is_done);
     missing.chunks.push_back(std::move(chunk));
   }

@@ -29,7 +29,7 @@ struct Baked {
 void Report(const Context& context, const PassInput& in, const PartsRequest& parts,
             const Baked& baked, nlohmann::ordered_json& caches);
 
-// The same for --dry-run: what would be baked. `session` is validated.
+// Reports for --dry-run what would be baked. `session` is validated.
 void ReportPlan(const Context& context, const PassInput& in, const PartsRequest& parts,
                 const Chunks& chunks, const client::Session& session, const Baked& baked,
                 nlohmann::ordered_json& caches);

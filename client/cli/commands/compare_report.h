@@ -20,7 +20,7 @@ struct ComparedMethod {
 std::string CompareText(const CharacterFile& character, const client::ClipData& clip,
                         const std::vector<ComparedMethod>& methods);
 
-// The same with every frame. Frames carry the numbers of the clip; what is absent is null.
+// The summary and every frame. Frames carry the numbers of the clip; what is absent is null.
 nlohmann::ordered_json CompareJson(const CharacterFile& character, const client::ClipData& clip,
                                    const std::vector<ComparedMethod>& methods);
 

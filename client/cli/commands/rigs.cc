@@ -44,7 +44,7 @@ absl::Status Rigs(Context& context) {
   SINEW_RETURN_IF_ERROR(connection.ForEachRig(
       [&](const client::RigSummary& rig) {
         json.push_back(RigJson(rig));
-        // Of a rig that another server holds, only the size is known here.
+        // Only the size is known of a rig that another server holds.
         const bool known = rig.vertices > 0;
         table.Add({rig.name, known ? CountText(rig.vertices) : "-",
                    known ? CountText(rig.faces) : "-", BytesText(rig.size_bytes),

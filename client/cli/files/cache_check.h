@@ -99,7 +99,7 @@ absl::Status CheckFrame(const std::string& path, const Manifest& manifest, std::
 
 // The frame numbers of samples: "12, 40-43, 50-60x2", as --frames and --times take them.
 std::string FramesText(const CacheInfo& info, std::span<const std::uint32_t> samples);
-// Of all of them, without blanks: "12,40-43".
+// The frame numbers of all samples, without blanks: "12,40-43".
 std::string FramesText(const CacheInfo& info);
 
 }  // namespace sinew::cli

@@ -23,7 +23,7 @@ inline constexpr char kNormals[] = "normals", kVelocities[] = "velocities";
 struct FrameArrays {
   std::span<const float> points, normals = {}, velocities = {};
 
-  // Of "normals" or "velocities".
+  // The array called "normals" or "velocities".
   std::span<const float> Attribute(std::string_view name) const {
     return name == kNormals ? normals : velocities;
   }
@@ -54,7 +54,7 @@ class CacheFile {
   // The files get their names.
   virtual absl::Status Commit() = 0;
   virtual std::uint64_t bytes() const = 0;  // written so far
-  // Of formats whose files are checked as a whole; after Close.
+  // Files of a format that checks them as a whole, else none; after Close.
   virtual std::vector<ManifestFile> files() const { return {}; }
 };
 

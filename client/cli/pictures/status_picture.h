@@ -12,7 +12,7 @@
 
 namespace sinew::cli {
 
-// Of each state; the last counts numbers that this version does not know.
+// Vertices of each status; the last counts numbers that this version does not know.
 using StatusCounts = std::array<std::uint64_t, client::kVertexStatus + 1>;
 StatusCounts CountVertexStatus(std::span<const client::VertexStatus> vertex_status);
 

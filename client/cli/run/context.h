@@ -54,8 +54,8 @@ class Context {
   // The client of --server, or of a server started in this process on first use. Errors of Connect
   // and Start.
   absl::StatusOr<client::Client> Connect();
-  // The same, but without --server always one in this process: for what does not depend on the
-  // server.
+  // Connects to the server of --server, else to one in this process: for what does not depend on
+  // the server.
   absl::StatusOr<client::Client> ConnectIfNamed();
 
   // Options of every call: Ctrl-C cancels it.
@@ -95,7 +95,7 @@ class Context {
   mutable std::set<std::string> warned_;
 };
 
-// The same for a command that Ctrl-C or another signal has ended.
+// Prints that Ctrl-C or another signal has ended the command.
 void PrintInterrupted(const Globals& globals, int exit_code);
 
 // Flushes stdout. OutputError: something printed to it was lost, other than to a reader that has

@@ -17,7 +17,7 @@ namespace sinew::client {
 using RestoreTargets =
     std::function<absl::StatusOr<std::vector<Target>>(const std::stop_token& stop)>;
 
-// As Client::Compare. Repeats a block after a break and, with `restore`, after a loss.
+// Implements Client::Compare. Repeats a block after a break and, with `restore`, after a loss.
 absl::StatusOr<std::vector<TargetMetrics>> Compare(
     Connection& connection, std::span<const Target> targets, const ClipPoses& poses,
     const CompareOptions& options, const RestoreTargets& restore, const CallOptions& call);

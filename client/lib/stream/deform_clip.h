@@ -10,7 +10,7 @@
 
 namespace sinew::client {
 
-// As Client::DeformClip. `open` opens an ordered stream of the clip's target.
+// Implements Client::DeformClip. `open` opens an ordered stream of the clip's target.
 absl::Status DeformClip(const ClipPoses& poses, const ClipOptions& options, const ClipSink& sink,
                         absl::FunctionRef<absl::StatusOr<Stream>()> open, const CallOptions& call);
 

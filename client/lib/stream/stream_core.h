@@ -47,7 +47,7 @@ class StreamCore {
   // within the deadline. Any other error: that of the last attempt.
   absl::Status Start(const CallOptions& call);
 
-  // As the members of Stream.
+  // These do what the members of Stream with their names do.
   absl::StatusOr<std::uint64_t> Send(const Pose& pose);
   std::size_t room() const;
   absl::StatusOr<std::optional<StreamItem>> Next(absl::Duration timeout);

@@ -13,7 +13,7 @@
 
 namespace sinew::python {
 
-// Of any numeric type and layout, as contiguous float32. Only copied where it is not that already.
+// An array of any numeric type and layout as contiguous float32, copied only if it is not that yet.
 using FloatArray = pybind11::array_t<float, pybind11::array::c_style | pybind11::array::forcecast>;
 using DoubleArray =
     pybind11::array_t<double, pybind11::array::c_style | pybind11::array::forcecast>;

@@ -89,7 +89,7 @@ class Cancellation {
   }
   void Enter() { entered = this; }
   void Leave() { entered = nullptr; }
-  // Of this thread, or null.
+  // The cancellation of this thread, or null.
   static Cancellation* Entered() { return entered; }
   std::stop_token token() const { return stop_.get_token(); }
 

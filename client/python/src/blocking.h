@@ -24,7 +24,7 @@ void BindCancellation(pybind11::module_& module);
 
 // ValueError that names the argument if it is no time to wait.
 absl::Duration Seconds(const char* argument, double seconds);
-// The same for the deadline of a call, which is not 0; `otherwise` for None.
+// The deadline of a call, which is not 0; `otherwise` for None. Errors as Seconds.
 absl::Duration Deadline(std::optional<double> seconds, absl::Duration otherwise);
 
 // A Python function that `work` may call from any thread: takes the GIL. Once it has raised, it is

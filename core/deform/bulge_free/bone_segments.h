@@ -29,7 +29,7 @@ class BoneSegments {
   // Holds some 80 bytes a welded point while it is made. Linear.
   BoneSegments(const Rig& rig, const WeldedPoints& welded, const Vec3d& centre);
 
-  // Of binding e. All zero if the inverse bind is singular: its position is undefined.
+  // The segment of binding e. All zero if the inverse bind is singular: its position is undefined.
   const BoneSegment& segment(std::size_t e) const { return segments_[e]; }
   // Joint of `upper` is an ancestor of that of `lower` (bindings). The upper bone's direction leads
   // to the lower joint's origin, which several children's mean would miss; a bone without length

@@ -228,7 +228,7 @@ class Integrator {
   double sigma_, length_;
   Task& task_;
   std::vector<Sums> sums_;  // [V]
-  // Of the current pair:
+  // State of the current pair:
   Vec3d origin_;  // a point of its surface; samples are relative to it
   std::vector<Match> matches_;
   std::vector<CorSample> samples_;

@@ -22,7 +22,7 @@ struct ParamDoc {
   std::span<const std::uint32_t> only{};
   std::string_view no_effect{};  // why the value does not matter beside the others; empty = it does
 
-  // The same with a reason unless the value is read; the first reason stays.
+  // A copy with this reason in `no_effect` unless the value is read; the first reason stays.
   ParamDoc Unless(bool read, std::string_view reason) const {
     ParamDoc doc = *this;
     if (!read && doc.no_effect.empty()) doc.no_effect = reason;

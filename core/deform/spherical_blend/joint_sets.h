@@ -63,7 +63,7 @@ class ExpectedCentres {
   // origins  [E] of BindOrigins;  centre  their reference point. All arguments must outlive this.
   ExpectedCentres(const Rig& rig, const Vec3d& centre, std::span<const Vec3d> origins);
 
-  // Of a non-empty set of bindings. O(k log k), independent of the skeleton.
+  // The centre of a non-empty set of bindings. O(k log k), independent of the skeleton.
   Vec3d Of(std::span<const std::uint16_t> set);
 
  private:

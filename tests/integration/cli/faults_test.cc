@@ -173,7 +173,7 @@ TEST(Faults, BakeSurvivesKilledServerWithSameBits) {
   EXPECT_EQ(Sinew({"verify", folder / "a.npy"}).exit_code, 0);
 }
 
-// The same during a bind, which may take minutes, by a server that keeps nothing.
+// The server ends during a bind, which may take minutes, and keeps nothing.
 TEST(Faults, BakeSurvivesRestartDuringBind) {
   const TemporaryFolder folder;
   const std::vector<std::string> slow = {"--threads", "1"};

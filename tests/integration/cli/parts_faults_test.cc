@@ -30,7 +30,7 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 using Json = nlohmann::json;
 
-// As a scheduler does that queues a job again.
+// A scheduler may queue a job again.
 TEST_F(Parts, JoinMayBeRepeated) {
   ASSERT_EQ(Bake("a.pc2", {"--chunk", "16", "--part"}).exit_code, 0);
   const TemporaryFolder copy;

@@ -229,7 +229,7 @@ TEST_F(Parts, ResumeIsNotStoppedByPartsThatItDoesNotNeed) {
   ASSERT_EQ(same.exit_code, 0) << same.err;
   EXPECT_EQ(Json::parse(same.out)["frames_baked"], 0);
   ExpectWhole("a.pc2");
-  // Of other frames: not this command's to judge or to remove.
+  // Parts of other frames are not this command's to judge or to remove.
   ASSERT_EQ(Bake("b.pc2", {"--frames", "30-39", "--part"}, "lbs").exit_code, 0);
   const Finished others = Bake("b.pc2", {"--frames", "0-9", "--chunk", "5"});
   ASSERT_EQ(others.exit_code, 0) << others.err;

@@ -62,7 +62,7 @@ class Daemon {
 // `sinew ARGUMENTS...`, run to its end.
 Finished Sinew(std::vector<std::string> arguments, const std::string& folder = {},
                const std::vector<std::string>& environment = {});
-// The same with --server ADDRESS.
+// Runs sinew with --server ADDRESS.
 Finished SinewAt(const std::string& address, std::vector<std::string> arguments);
 
 }  // namespace sinew::testing

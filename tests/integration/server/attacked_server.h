@@ -39,7 +39,7 @@ class AttackTest : public ::testing::Test {
   SinewdProcess& server() { return *server_; }
   const std::string& address() const { return server_->address(); }
   pid_t pid() const { return server_->pid(); }
-  // Of the other client.
+  // Stubs of the other client.
   Stubs& stubs() { return *stubs_; }
 
  private:

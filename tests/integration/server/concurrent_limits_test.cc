@@ -181,7 +181,7 @@ TEST_F(ConcurrentLimits, DeformCalls) {
                .prepare = [&] { BindSlowly(); }});
 }
 
-// The same places as for Deform.
+// Deform and DeformClip share their places.
 TEST_F(ConcurrentLimits, DeformClipCalls) {
   ExpectExact({.name = "max-deforms",
                .value = [](Config& c) -> std::uint64_t& { return c.compute.deforms; },

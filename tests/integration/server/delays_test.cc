@@ -66,7 +66,7 @@ class DelaysTest : public AttackTest {
       EXPECT_EQ(stream.ReadUntil(frame).size(), 1u);
     });
   }
-  // Of a session that binds for long.
+  // The name of a session that binds for long.
   std::string Binding(Stubs& attacker) {
     return attacker.Create(attacker.UploadTube(kSlowTube), SlowBind(0)).name();
   }

@@ -33,7 +33,7 @@ inline std::string SlowEstimate(int k) {
   return "ddm(lambda=1000, iterations=" + std::to_string(1000 - k) + ")";
 }
 
-// Of its rig, HeavyRecipe(10) makes frames of seconds.
+// With HeavyRecipe(10) a frame of this tube takes seconds.
 inline constexpr TubeShape kHeavyTube{.rings = 1000, .segments = 60};
 
 // Calls in progress, cancelled in the end.
@@ -64,7 +64,7 @@ class Calls {
 
   std::size_t size() const { return calls_.size(); }
   std::size_t finished() const { return finished_; }
-  // Of all calls, once they have finished.
+  // Waits until all calls have finished; their status codes.
   std::vector<grpc::StatusCode> Codes() {
     WaitUntil([&] { return finished_ == calls_.size(); });
     std::vector<grpc::StatusCode> codes;

@@ -36,7 +36,7 @@ class MemoryTest : public AttackTest {
   }
 };
 
-// Of so many zeros, a thousandth of the size.
+// So many zeros in a thousandth of the size.
 std::string GzippedZeros(std::size_t bytes) {
   z_stream stream{};
   EXPECT_EQ(deflateInit2(&stream, 9, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY), Z_OK);
@@ -87,7 +87,7 @@ TEST_F(MemoryTest, UnfinishedMessagesAreBounded) {
     RawHttp2& client = clients.emplace_back(address(), kUsualWindow);
     for (int i = 0; i < 60; ++i) attacks.push_back({&client, client.Begin(method)});
   }
-  // As much as the server lets through.
+  // Sends as much as the server lets through.
   int idle_rounds = 0;
   for (std::size_t before = 0; idle_rounds < 10;) {
     std::size_t sent = 0;

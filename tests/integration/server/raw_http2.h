@@ -25,13 +25,14 @@ class RawHttp2 {
 
   // Begins a call, such as "sinew.v1.RigService/GetRig"; returns its stream.
   std::uint32_t Begin(const std::string& method, const std::string& encoding = "identity");
-  // The same with these headers, which are of at most 127 bytes each, after the names of HTTP/2.
+  // Begins a call with these headers, which are of at most 127 bytes each, after the names of
+  // HTTP/2.
   using Headers = std::vector<std::pair<std::string, std::string>>;
   std::uint32_t BeginWith(const std::string& method, const Headers& headers);
   // Sends bytes of the stream as the server opens its window. False: the server has ended the
   // stream, or the connection.
   bool Send(std::uint32_t stream, const std::string& bytes, bool end);
-  // The same without waiting for a window; returns how many bytes have been sent.
+  // Sends without waiting for a window; returns how many bytes have been sent.
   std::size_t SendSome(std::uint32_t stream, std::string_view bytes, bool end);
   // The five bytes in front of a message, and the message.
   static std::string Framed(const std::string& message, bool compressed = false);

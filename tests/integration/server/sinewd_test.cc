@@ -26,7 +26,7 @@ namespace {
 
 using grpc::StatusCode;
 
-// Of a stream with a window of 1: pose 3 has arrived, and the window is full.
+// Fills the window of a stream, which is 1: afterwards pose 3 has arrived.
 void FillWindow(Stream& stream) {
   stream.Opened();
   for (std::uint64_t frame = 1; frame <= 3; ++frame) stream.Send(TubePose(frame));
@@ -35,7 +35,7 @@ void FillWindow(Stream& stream) {
   stream.ReadUntil(2, false);
 }
 
-// Of a stream on which nothing else can arrive.
+// Nothing else can arrive on the stream.
 void WaitForNotice(Stream& stream) {
   v1::StreamDeformResponse response;
   ASSERT_TRUE(stream.Read(response));

@@ -53,7 +53,7 @@ inline std::string FieldOf(const grpc::Status& status) {
     EXPECT_EQ(sinew_status_.error_code(), expected) << sinew_status_.error_message(); \
   } while (false)
 
-// The same, and ends the test.
+// EXPECT_CODE that ends the test.
 #define ASSERT_CODE(call, expected)                                                   \
   do {                                                                                \
     const grpc::Status sinew_status_ = (call);                                        \

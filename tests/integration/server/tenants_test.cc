@@ -405,8 +405,8 @@ TEST_F(TenantsTest, ReplayedUploadsServeOnlyTheirSender) {
   EXPECT_EQ(film_->Stats().rigs(), 0u);
 }
 
-// The same work for a rig that another has and one that does not exist: no file or table of another
-// tenant is looked at.
+// A rig that another tenant has and one that does not exist cause the same work: no file or table
+// of another tenant is looked at.
 TEST_F(TenantsTest, AbsentTakesAsLongAsAnothers) {
   const std::string theirs = film_->UploadTube({.rings = 2000, .segments = 100});
   const std::string unknown = "rigs/sha256-" + std::string(64, '0');

@@ -34,7 +34,7 @@ class Character {
   static absl::StatusOr<Character> Create(const Client& client, std::string rig_bytes,
                                           std::string recipe, const CharacterOptions& options = {},
                                           const CallOptions& call = {});
-  // The same for a rig that is not encoded yet. Errors of EncodeRig too.
+  // Encodes the rig first. Errors of EncodeRig too.
   static absl::StatusOr<Character> Create(const Client& client, const RigData& rig,
                                           std::string recipe, const CharacterOptions& options = {},
                                           const CallOptions& call = {});
@@ -52,7 +52,7 @@ class Character {
   absl::Status DeformClip(const ClipPoses& poses, const ClipOptions& options, const ClipSink& sink,
                           const CallOptions& call = {}) const;
 
-  // As Client::Compare. All characters must have the same rig and the same server.
+  // Calls Client::Compare for the characters. All must have the same rig and the same server.
   static absl::StatusOr<std::vector<TargetMetrics>> Compare(std::span<const Character> characters,
                                                             const ClipPoses& poses,
                                                             const CompareOptions& options = {},

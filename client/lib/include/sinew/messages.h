@@ -19,9 +19,10 @@
 
 namespace sinew::client {
 
-// Of vertex data, always little-endian. float32: x y z per vertex, for tangents x y z w. q16: 16
-// bits per coordinate within the frame's bounding box. oct8, oct16: octahedral normals, 2 x 8 or 2
-// x 16 bits. uint8: one byte per vertex. ServerInfo lists the encodings that the server can write.
+// Format of vertex data, always little-endian. float32: x y z per vertex, for tangents x y z w.
+// q16: 16 bits per coordinate within the frame's bounding box. oct8, oct16: octahedral normals, 2 x
+// 8 or 2 x 16 bits. uint8: one byte per vertex. ServerInfo lists the encodings that the server can
+// write.
 enum class Encoding : std::uint8_t {
   kUnspecified = 0,
   kFloat32 = 1,
@@ -31,7 +32,7 @@ enum class Encoding : std::uint8_t {
   kOct16 = 5,
   kUint8 = 6
 };
-// Of a message's vertex data, applied after the encoding.
+// Compression of a message's vertex data, applied after the encoding.
 enum class Compression : std::uint8_t { kUnspecified = 0, kNone = 1, kZstd = 2, kMeshopt = 3 };
 // Vertex attributes of a frame: in model space and rig units. Normals and tangents have length 1;
 // the w of a tangent is its handedness, 1 or -1.

@@ -39,7 +39,7 @@ struct Problem {
   std::string field = {};    // path in the request, or place in the file; empty: the whole
   absl::StatusCode code = absl::StatusCode::kOk;  // kOk unless `severity` is kError
   std::string reason = {};                        // as ErrorDetails::reason
-  // Of a file: only its meshes, skins, materials and scenes are concerned, not how clips move it.
+  // The problem concerns the meshes, skins, materials or scenes of a file, not how clips move it.
   bool of_meshes = false;
 };
 

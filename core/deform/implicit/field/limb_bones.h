@@ -10,7 +10,7 @@
 
 namespace sinew {
 
-// Of a joint with at least kFewestSamples vertices; bind pose, model space.
+// The bone of a joint with at least kFewestSamples vertices; bind pose, model space.
 struct LimbBone {
   std::uint32_t joint = 0;
   std::int32_t parent = -1;  // list index of the nearest ancestor's bone

@@ -6,10 +6,10 @@
 namespace sinew {
 namespace {
 
-// Of T in a Newton step. A zero farther from the start than |T| over it is not looked for, so that
-// points move little where T is small, and not at all where it is 0. At half of it single points
-// are dragged along other limbs; at double eight times as much overlaps, because in deep folds rays
-// are oblique.
+// The least slope of T in a Newton step. A zero farther from the start than |T| over it is not
+// looked for, so that points move little where T is small, and not at all where it is 0. At half of
+// it single points are dragged along other limbs; at double eight times as much overlaps, because
+// in deep folds rays are oblique.
 constexpr double kLeastSlope = 0.2;
 constexpr double kSameWay = 1e-7;  // shorter steps may end on the bracket
 // Longest move: a ray without a zero within it ends there. At half of it, three times as much

@@ -73,7 +73,7 @@ TEST(Obj, ReadsFacesOfAnySize) {
   EXPECT_EQ(scene->rig.meshes[0].face_vertices[999], 999u);
 }
 
-// As EncodeObj writes them.
+// EncodeObj writes such decimals.
 TEST(Obj, ShortestDecimalsRoundTrip) {
   std::mt19937 random(5);
   std::normal_distribution<float> normal(0, 20);

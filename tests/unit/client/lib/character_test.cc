@@ -14,7 +14,7 @@ struct Characters : testing::Test {
   Client client = *Client::Connect(server.Options());
   Character character = *Character::Create(client, *EncodeRig(SampleRig()), "lbs");
 
-  // As a server restarted without --data-dir.
+  // Leaves the server like one that was restarted without --data-dir.
   void ForgetEverything() {
     const std::lock_guard lock(server.mutex);
     server.rigs.clear();

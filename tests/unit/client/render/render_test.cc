@@ -155,7 +155,7 @@ TEST(Render, TintsGivenNormalsThatPointInwards) {
 }
 
 TEST(Render, SmoothsNormalsAcrossSeams) {
-  // The same sphere as loose quads, as a file with a seam at every edge would have it.
+  // `loose` is the sphere in single quads, as a file with a seam at every edge would have it.
   const TestMesh whole = Sphere();
   TestMesh loose;
   loose.face_sizes = whole.face_sizes;

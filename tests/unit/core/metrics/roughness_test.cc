@@ -94,7 +94,7 @@ TEST(Roughness, InvariantToScaleOfCharacterAndPose) {
   EXPECT_NEAR(*Measured(giant, "lbs", BendPose(giant, 100)).roughness, expected, 1e-4);
 }
 
-// The same tube and frame with all vertices and faces in reverse order.
+// The second tube has all vertices and faces of the first in reverse order.
 TEST(Roughness, InvariantToOrderOfVertices) {
   RigSource source = testing::TubeSource({.weights = testing::TubeWeights::kRigid});
   const Rig rig = MakeRig(source);

@@ -234,8 +234,8 @@ TEST(NeighbourWeights, ClampRemovesNegativeCotangents) {
   EXPECT_NEAR(EdgeWeight(clamped, 0, 1), 1e-3 * mean, 1e-6);
 }
 
-// As Blender makes them when it subdivides the sides of an n-gon: the fan of the first corner has
-// triangles without area but for rounding.
+// Blender makes such corners when it subdivides the sides of an n-gon: the fan of the first corner
+// has triangles without area but for rounding.
 TEST(NeighbourWeights, CollinearCornersOfPolygonsAddNothing) {
   constexpr int kSides = 5, kPieces = 7;
   std::vector<Vec3f> points;

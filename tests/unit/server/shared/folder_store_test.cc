@@ -144,8 +144,8 @@ TEST_F(FolderStoreTest, AnotherStoreIsNotTakenForTheSame) {
   const std::string url = "file://" + folder_.path().string() + "/shared";
   const auto again = *ObjectStore::Open({.store = url});
   EXPECT_EQ(again->Describe().find("a new store"), std::string::npos);
-  // As when a share is mounted over the folder in which a server that started too early has made
-  // its own store.
+  // A share may be mounted over the folder in which a server that started too early has made its
+  // own store.
   fs::rename(folder_.path() / "shared", folder_.path() / "away");
   const auto other = *ObjectStore::Open({.store = url});
   EXPECT_TRUE(other->Put("rigs/a", "1").ok());

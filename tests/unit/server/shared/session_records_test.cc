@@ -116,7 +116,7 @@ TEST_F(SignedNamesTest, RememberWhatWasDeleted) {
   const std::string name = names->NewName("acme", MakeRecord());
   ASSERT_TRUE(names->Delete("acme", name).ok());
   EXPECT_EQ(names->Find("acme", name).status().code(), absl::StatusCode::kNotFound);
-  // As many by another tenant as are remembered of all.
+  // Another tenant deletes as many as are remembered of all.
   for (int i = 0; i < 100'001; ++i) {
     ASSERT_TRUE(names->Delete("bravo", "sessions/" + std::to_string(i)).ok());
   }

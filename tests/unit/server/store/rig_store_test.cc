@@ -178,7 +178,7 @@ TEST_P(RigStoreTest, ConcurrentDeleteAndStoreIsAtomic) {
   }
 }
 
-// Of calls that store the same rig at the same time, each returns once the file is there.
+// Every call that stores the same rig at the same time returns once the file is there.
 TEST_P(RigStoreTest, StoredRigIsOnDiskForEveryCaller) {
   if (!GetParam()) GTEST_SKIP() << "there is no file";
   const auto store = OpenStore();

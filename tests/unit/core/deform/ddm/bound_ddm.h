@@ -15,7 +15,7 @@
 
 namespace sinew::testing {
 
-// As published, without truncation: for comparison with formulas.
+// Parameters as published, without truncation: for comparison with formulas.
 inline DdmParams ExactParams(float lambda = 4, std::uint32_t iterations = 4) {
   DdmParams params;
   params.lambda = lambda;

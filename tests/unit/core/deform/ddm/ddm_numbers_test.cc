@@ -110,7 +110,7 @@ reference::DdmMesh ReadMesh(const std::string& weights) {
   return mesh;
 }
 
-// The same as a rig: float positions and weights, identity bind matrices.
+// The mesh as a rig: float positions and weights, identity bind matrices.
 Rig ToRig(const reference::DdmMesh& mesh) {
   std::vector<Vec3f> positions;
   for (const Vec3d& p : mesh.rest) positions.push_back(ToFloat(p));

@@ -186,7 +186,7 @@ TEST(DqsSigns, FollowFullTurnsOfRoot) {
   }
 }
 
-// The same joints in two meshes, the second with a rotated bind: both deform alike.
+// Two meshes have the same joints, the second with a rotated bind: both deform alike.
 TEST(DqsSigns, EachMeshFollowsItsOwnParents) {
   RigSource source =
       Source({kNoParent, 0}, {0, 1, 0, 1},

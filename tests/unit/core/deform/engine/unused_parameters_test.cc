@@ -67,8 +67,7 @@ TEST(UnusedParameters, ReportsParametersWithoutEffect) {
   }
 }
 
-// The same parameters where they matter, and others: nothing is reported, and they change the
-// result.
+// Where these parameters matter, and others too, nothing is reported, and they change the result.
 TEST(UnusedParameters, SilentForEffectiveParameters) {
   const std::pair<const char*, const char*> cases[] = {
       {"ddm(lambda=2)", "ddm"},

@@ -243,7 +243,7 @@ TEST(Relax, InvertedSkinDoesNotGrow) {
   ExpectItDidNotGrow(Relaxing(rig, {.iterations = 1, .strength = 1}).Run(turned), turned);
 }
 
-// As do those of skin whose joints mirror it.
+// Joints that mirror the skin invert its faces, too.
 TEST(Relax, MirroredInputGivesMirroredResult) {
   const Rig rig = testing::TubeRig(kRound);
   const Relaxing relaxing(rig, {});

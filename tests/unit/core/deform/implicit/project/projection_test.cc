@@ -150,7 +150,7 @@ struct Jumps {
   double largest = 0, most = 0;  // second difference: maximum and 99.9th percentile
 };
 
-// Of the vertices near the joint.
+// Second differences of the vertices near the joint.
 Jumps SecondDifferences(double from, double to, double step) {
   std::vector<double> differences;
   std::vector<Vec3d> before, middle;
@@ -259,7 +259,7 @@ TEST(Projection, MatchesReference) {
   }
 }
 
-// As between bones that lie apart: points move less without contact, or not at all.
+// Points between bones that lie apart move less without contact, or not at all.
 TEST(Projection, MatchesReferenceBetweenBonesApart) {
   LimbProjection cylinder(testing::CanonicalCylinder(), RestLimb());
   cylinder.SetAlone([](std::size_t p) { return p % 2 == 0 ? 0.4f : 0.0f; });
