@@ -1,16 +1,15 @@
 // Meshes of COLLADA files as the specification has them, some of which Assimp misreads.
 #include <absl/strings/str_cat.h>
-#include <absl/strings/str_replace.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "client/import/import.h"
 #include "tests/support/collada_file.h"
 #include "tests/support/gltf_builder.h"
+#include "tests/unit/client/import/collada_edits.h"
 
 namespace sinew::client {
 namespace {
@@ -19,7 +18,6 @@ using ::testing::AllOf;
 using testing::ColladaFile;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using Edits = std::vector<std::pair<std::string, std::string>>;
 
 constexpr char kParams[] =
     "<param name=\"X\" type=\"float\"/><param name=\"Y\" type=\"float\"/>"
@@ -31,18 +29,12 @@ constexpr char kTriangle[] =
 
 // The triangle of ColladaFile.
 absl::StatusOr<ImportedScene> Import(const Edits& edits) {
-  std::string file = ColladaFile({"A"}, "<node id=\"a\" sid=\"A\"/>", "");
-  for (const auto& [from, to] : edits) {
-    EXPECT_THAT(file, HasSubstr(from));
-    file = absl::StrReplaceAll(file, {{from, to}});
-  }
-  return ImportFile(testing::WriteFile("x.dae", file));
+  const std::string file = ColladaFile({"A"}, "<node id=\"a\" sid=\"A\"/>", "");
+  return ImportFile(testing::WriteFile("x.dae", Edited(file, edits)));
 }
 
 std::string Refusal(const Edits& edits) {
-  const absl::Status status = Import(edits).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
-  return std::string(status.message());
+  return MessageOf(Import(edits).status());
 }
 
 std::vector<float> Positions(const Edits& edits) {

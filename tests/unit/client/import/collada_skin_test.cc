@@ -5,13 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "client/import/import.h"
 #include "tests/support/collada_file.h"
 #include "tests/support/gltf_builder.h"
 #include "tests/support/linear_blend.h"
+#include "tests/unit/client/import/collada_edits.h"
 
 namespace sinew::client {
 namespace {
@@ -23,7 +23,6 @@ using ::testing::ElementsAre;
 using ::testing::Field;
 using ::testing::HasSubstr;
 using testing::Point;
-using Edits = std::vector<std::pair<std::string, std::string>>;
 
 constexpr char kBindShape[] =
     "<bind_shape_matrix>1 0 0 0 0 1 0 0 0 0 1 0 0 0 0 1</bind_shape_matrix>";
@@ -32,14 +31,9 @@ constexpr char kIndices[] = "<v>0 0 1 0 0 0 1 0 0 0 1 0 </v>";
 
 // The triangle of ColladaFile in equal parts on A, which is 10 along x, and B, 4 above it.
 std::string File(const Edits& edits = {}) {
-  std::string file = ColladaFile({"A", "B"}, R"(<node id="a" sid="A"><translate>10 0 0</translate>
-<node id="b" sid="B"><translate>0 4 0</translate></node></node>)",
-                                 "");
-  for (const auto& [from, to] : edits) {
-    EXPECT_THAT(file, HasSubstr(from));
-    file = absl::StrReplaceAll(file, {{from, to}});
-  }
-  return file;
+  const char nodes[] = R"(<node id="a" sid="A"><translate>10 0 0</translate>
+<node id="b" sid="B"><translate>0 4 0</translate></node></node>)";
+  return Edited(ColladaFile({"A", "B"}, nodes, ""), edits);
 }
 
 absl::StatusOr<ImportedScene> Import(const Edits& edits, const ImportOptions& options = {}) {
@@ -47,9 +41,7 @@ absl::StatusOr<ImportedScene> Import(const Edits& edits, const ImportOptions& op
 }
 
 std::string Refusal(const Edits& edits) {
-  const absl::Status status = Import(edits).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
-  return std::string(status.message());
+  return MessageOf(Import(edits).status());
 }
 
 // The vertices at rest, in the order of the triangle.

@@ -138,10 +138,7 @@ TEST(Bulge, DuplicateBindingsDoNotMatter) {
 TEST(Bulge, PoseScaleIsZero) {
   const Rig rig = TubeRig();
   const AffineD thicker = testing::ScaleMotion({1, 2, 2});
-  std::vector<Vec3f> moved;
-  for (const Vec3f& p : rig.mesh().positions()) {
-    moved.push_back(ToFloat(Apply(thicker, ToDouble(p))));
-  }
+  const std::vector<Vec3f> moved = MovedPoints(rig.mesh().positions(), thicker);
   EXPECT_NEAR(BulgeOf(rig, moved, testing::Moved(thicker, RestPose(rig))), 0, 1e-5);
   EXPECT_NEAR(BulgeOf(rig, moved, RestPose(rig)), 1, 1e-5) << "that of the skin alone counts";
 }

@@ -12,6 +12,12 @@
 
 namespace sinew::metrics {
 
+inline std::vector<Vec3f> MovedPoints(std::span<const Vec3f> points, const AffineD& motion) {
+  std::vector<Vec3f> moved;
+  for (const Vec3f& p : points) moved.push_back(ToFloat(Apply(motion, ToDouble(p))));
+  return moved;
+}
+
 inline std::vector<Vec3f> Deformed(const Rig& rig, const char* recipe_text,
                                    std::span<const Affine> pose,
                                    std::span<const float> controls = {}) {

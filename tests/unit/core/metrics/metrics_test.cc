@@ -35,15 +35,6 @@ double Radians(double degrees) {
   return degrees * std::numbers::pi / 180;
 }
 
-// All positions transformed by one motion.
-std::vector<Vec3f> MovedPoints(const Rig& rig, const AffineD& motion) {
-  std::vector<Vec3f> moved;
-  for (const Vec3f& p : rig.mesh().positions()) {
-    moved.push_back(ToFloat(Apply(motion, ToDouble(p))));
-  }
-  return moved;
-}
-
 TEST(Volume, OpenTubeEqualsPrism) {
   for (const bool quads : {false, true}) {
     const Rig rig = TubeRig({.around = 12, .quads = quads});
@@ -162,7 +153,8 @@ TEST(Metrics, ShapeMatchesItsOffsets) {
 TEST(Metrics, ScaledCharacter) {
   const Rig rig = TubeRig();
   const AffineD twice = testing::ScaleMotion({2, 2, 2});
-  const FrameMetrics figures = Measured(rig, MovedPoints(rig, twice), Moved(twice, RestPose(rig)));
+  const FrameMetrics figures =
+      Measured(rig, MovedPoints(rig.mesh().positions(), twice), Moved(twice, RestPose(rig)));
   EXPECT_NEAR(*figures.volume_ratio, 8, 1e-5);
   EXPECT_NEAR(*figures.minimum_thickness, 2, 1e-5);
   EXPECT_NEAR(*figures.bulge, 0, 1e-5);
@@ -176,11 +168,12 @@ TEST(Metrics, MirroredCharacter) {
   const Rig rig = TubeRig();
   const AffineD mirror = testing::ScaleMotion({1, -1, 1});
   const FrameMetrics figures =
-      Measured(rig, MovedPoints(rig, mirror), Moved(mirror, RestPose(rig)));
+      Measured(rig, MovedPoints(rig.mesh().positions(), mirror), Moved(mirror, RestPose(rig)));
   EXPECT_NEAR(*figures.volume_ratio, -1, 1e-5);
   EXPECT_NEAR(*figures.edge_distortion, 0, 1e-5);
   EXPECT_EQ(*figures.flipped_fraction, 0) << "faces follow the mirrored bones";
-  const FrameMetrics inside_out = Measured(rig, MovedPoints(rig, mirror), RestPose(rig));
+  const FrameMetrics inside_out =
+      Measured(rig, MovedPoints(rig.mesh().positions(), mirror), RestPose(rig));
   EXPECT_NEAR(*inside_out.flipped_fraction, 0.5, 0.02)
       << "faces across the mirror are inverted as before";
 }
@@ -189,8 +182,8 @@ TEST(Metrics, InvariantToRigidMotion) {
   const AffineD motion = testing::RigidMotion({1, 2, 3}, 77, {0.5, -1, 2});
   for (const auto& [name, rig] : AllRigs()) {
     SCOPED_TRACE(name);
-    const FrameMetrics figures =
-        Measured(rig, MovedPoints(rig, motion), Moved(motion, RestPose(rig)), true);
+    const FrameMetrics figures = Measured(rig, MovedPoints(rig.mesh().positions(), motion),
+                                          Moved(motion, RestPose(rig)), true);
     const double tolerance = name == "tube_far_origin" ? 2e-3 : 1e-5;
     EXPECT_NEAR(figures.volume_ratio.value_or(1), 1, tolerance);
     EXPECT_NEAR(figures.minimum_thickness.value_or(1), 1, tolerance);

@@ -20,12 +20,6 @@ using ::sinew::testing::Moved;
 using ::sinew::testing::RestPose;
 using ::sinew::testing::TubeRig;
 
-std::vector<Vec3f> MovedPoints(std::span<const Vec3f> points, const AffineD& motion) {
-  std::vector<Vec3f> moved;
-  for (const Vec3f& p : points) moved.push_back(ToFloat(Apply(motion, ToDouble(p))));
-  return moved;
-}
-
 // Two triangles on one edge; the edges at vertex 0 are 2 and 1 long.
 Rig TwoTriangles() {
   return MakeRig(
