@@ -130,7 +130,13 @@ absl::Status CheckIndices(pugi::xml_node p, const CornerLayout& layout) {
 absl::Status CheckPrimitive(pugi::xml_node primitive) {
   SINEW_ASSIGN_OR_RETURN(const CornerLayout layout, ReadLayout(primitive));
   std::vector<pugi::xml_node> lists(primitive.children("p").begin(), primitive.children("p").end());
-  for (const pugi::xml_node ph : primitive.children("ph")) lists.push_back(ph.child("p"));
+  for (const pugi::xml_node ph : primitive.children("ph")) {
+    if (ph.child("h")) {
+      return InvalidArgument("<", primitive.name(),
+                             ">: a polygon has a hole, need polygons without; triangulate them");
+    }
+    lists.push_back(ph.child("p"));
+  }
   for (const pugi::xml_node p : lists) SINEW_RETURN_IF_ERROR(CheckIndices(p, layout));
   std::uint32_t count = 0;
   const char* stated = primitive.attribute("count").value();

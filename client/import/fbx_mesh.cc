@@ -62,7 +62,7 @@ class FbxMeshReader {
     return size;
   }
 
-  // A face may name a vertex once.
+  // A face may name a vertex once. Holes stay faces, which is reported.
   void ReadFaces() {
     std::vector<std::size_t> last_face(from_.num_vertices, 0);  // 1 + index
     std::size_t small = 0, repeats = 0;
@@ -98,6 +98,12 @@ class FbxMeshReader {
     }
     if (small > 0)
       problems_.push_back(Lost(CountedText(small, "point or line", "points and lines"), path_));
+    if (const auto holes = std::ranges::count(from_.face_hole, true); holes > 0) {
+      problems_.push_back(
+          Lost(CountedText(static_cast<std::uint64_t>(holes), "hole, which is read as a face",
+                           "holes, which are read as faces"),
+               path_));
+    }
     if (repeats > 0) {
       problems_.push_back({Severity::kInfo,
                            absl::StrCat(CountedText(repeats, "face names", "faces name"),

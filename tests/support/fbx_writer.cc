@@ -5,6 +5,7 @@
 #include <absl/strings/str_join.h>
 #include <absl/strings/str_replace.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <type_traits>
@@ -197,6 +198,18 @@ FbxWriter::Id FbxWriter::AddMesh(Id model, const std::vector<double>& positions,
                                                                 {"PolygonVertexIndex", {faces}}};
   Connect(id, model);
   return id;
+}
+
+void FbxWriter::AddHoles(Id mesh, const std::vector<std::int32_t>& holes) {
+  const auto record = std::ranges::find_if(objects_.children, [&](const FbxRecord& object) {
+    return object.values.front() == FbxRecord::Value(mesh);
+  });
+  record->children.push_back({"LayerElementHole",
+                              {0},
+                              {{"Version", {101}},
+                               {"MappingInformationType", {std::string("ByPolygon")}},
+                               {"ReferenceInformationType", {std::string("Direct")}},
+                               {"Hole", {holes}}}});
 }
 
 void FbxWriter::AddSkin(Id mesh, const std::vector<Cluster>& clusters, const std::string& method) {

@@ -57,6 +57,8 @@ class FbxWriter {
   // faces: vertex numbers, the last of each face as -1 - number.
   Id AddMesh(Id model, const std::vector<double>& positions,
              const std::vector<std::int32_t>& faces);
+  // holes: for each face, 1 for a hole.
+  void AddHoles(Id mesh, const std::vector<std::int32_t>& holes);
   void ShowMesh(Id mesh, Id model) { Connect(mesh, model); }
   // method: Linear, Rigid, DualQuaternion or Blend; empty = not stated.
   void AddSkin(Id mesh, const std::vector<Cluster>& clusters, const std::string& method = "");

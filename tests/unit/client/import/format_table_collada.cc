@@ -1,4 +1,5 @@
 // The column COLLADA of the table of formats.
+#include <absl/strings/match.h>
 #include <absl/strings/str_replace.h>
 
 #include <cstdint>
@@ -147,6 +148,13 @@ std::vector<Entry> ColladaEntries() {
                             "<unit name=\"inch\" meter=\"0.0254\"/><up_axis>Z_UP</up_axis>"));
     return ReadIf(scene.ok() && std::abs(scene->rig.meters_per_unit - .0254) < 1e-7 &&
                   scene->rig.up_axis == UpAxis::kZ);
+  });
+  add("face holes", "refused", [=] {
+    const auto scene =
+        changed({{"<triangles count=\"1\">", "<polygons count=\"1\">"},
+                 {"<p>0 1 2</p></triangles>", "<ph><p>0 1 2</p><h>2 1 0</h></ph></polygons>"}});
+    return absl::StrContains(scene.status().message(), "a polygon has a hole") ? "refused"
+                                                                               : "wrong";
   });
   add("clips in other files", "read", [] {
     const testing::ColladaKeys keys{"a/t.X", {0, 1}, {0, 8}};

@@ -211,6 +211,16 @@ std::vector<Entry> FbxEntries() {
     const bool reported = says("Visibility", 0) && says("Show", 0);
     return reported && !says("Visibility", 1) && !says("Show", 1) ? "reported" : "wrong";
   });
+  add("face holes", "reported", [] {
+    const auto says = [](std::int32_t hole) {
+      Fbx fbx;
+      fbx.file.AddHoles(fbx.mesh, {hole});
+      const auto scene = fbx.Bind().Import();
+      return scene.ok() && scene->rig.meshes.at(0).face_sizes.size() == 1 &&
+             Says(*scene, Severity::kWarning, "1 hole, which is read as a face");
+    };
+    return says(1) && !says(0) ? "reported" : "wrong";
+  });
   add("clips in other files", "read", [] {
     return ClipOf(".fbx", Fbx().Move(FbxWriter::Curve::kLinear).file.Binary(),
                   Fbx().Bind().file.Binary());
