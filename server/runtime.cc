@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 #include "core/simd/target.h"
 #include "server/base/config_options.h"
@@ -235,8 +236,8 @@ void Runtime::LogSuppressed(Clock::Time now) {
   }
   const std::uint64_t dropped = audit->dropped();
   if (dropped == audit_dropped_ || now < next_audit_warning_) return;
-  log->error("audit-log: {} lines were lost: its disk is full or too slow",
-             dropped - audit_dropped_);
+  log->error("audit-log: {} lost: its disk is full or too slow",
+             CountedText(dropped - audit_dropped_, "line was", "lines were"));
   audit_dropped_ = dropped;
   next_audit_warning_ = clock.Now() + LogLimit::kPeriod;
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "client/import/influences.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
@@ -41,7 +42,8 @@ class MeshReader {
     if (mesh.face_sizes.empty()) return InvalidArgument(path_, ": the mesh has no faces");
     if (skinned()) collector_.Report(problems);
     if (small_faces_ > 0) {
-      problems.push_back(Lost(absl::StrCat(small_faces_, " points and lines"), path_));
+      problems.push_back(
+          Lost(CountedText(small_faces_, "point or line", "points and lines"), path_));
     }
     if (normals) {
       problems.push_back({Severity::kInfo,

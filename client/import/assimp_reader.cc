@@ -22,6 +22,7 @@
 #include "client/import/collada_skin.h"
 #include "client/import/rigid_mesh.h"
 #include "client/import/scene_graph.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
@@ -81,10 +82,10 @@ class SceneReader {
         open.emplace_back(node->mChildren[c], static_cast<std::int32_t>(index));
     }
     if (repeated > 0) {
-      out_.problems.push_back(
-          {Severity::kWarning,
-           absl::StrCat(repeated, " nodes repeat a name; bones and channels go to the first"),
-           "nodes"});
+      out_.problems.push_back({Severity::kWarning,
+                               absl::StrCat(CountedText(repeated, "node repeats", "nodes repeat"),
+                                            " a name; bones and channels go to the first"),
+                               "nodes"});
     }
     return builder_.OrderNodes();
   }

@@ -287,15 +287,18 @@ absl::Status ReportUnpaired(const ImportedScene& from, const ImportedScene& to,
     problems.push_back({severity, message, LabelOf(from)});
   };
   if (!ambiguous.empty()) {
-    report(Severity::kWarning,
-           absl::StrCat(ambiguous.size(), " of ", joints.size(),
-                        " joints keep their rest pose, because several nodes have their name: ",
-                        Quoted(ambiguous)));
+    report(
+        Severity::kWarning,
+        absl::StrCat(ambiguous.size(), " of ", CountedText(joints.size(), "joint"),
+                     ambiguous.size() == 1 ? " keeps its" : " keep their",
+                     " rest pose, because several nodes have the same name: ", Quoted(ambiguous)));
   }
   if (!missing.empty()) {
     report(Severity::kWarning,
-           absl::StrCat(missing.size(), " of ", joints.size(),
-                        " joints are missing and keep their rest pose: ", Quoted(missing)));
+           absl::StrCat(
+               missing.size(), " of ", CountedText(joints.size(), "joint"),
+               missing.size() == 1 ? " is missing and keeps its" : " are missing and keep their",
+               " rest pose: ", Quoted(missing)));
   }
   if (!match.rule.empty()) {
     report(Severity::kInfo, absl::StrCat("joints have the same names but for ", match.rule));

@@ -230,7 +230,7 @@ class ColladaClipReader {
     }
     SINEW_ASSIGN_OR_RETURN(ColladaCurve curve, ReadColladaCurve(document_, sampler));
     if (curve.width == target.numbers.size()) return curve;
-    return InvalidArgument("keys of ", curve.width, " numbers, its target has ",
+    return InvalidArgument("keys of ", CountedText(curve.width, "number"), ", its target has ",
                            target.numbers.size());
   }
 
@@ -286,8 +286,8 @@ class ColladaClipReader {
     if (blended > 0) {
       builder_.out.problems.push_back(
           {Severity::kInfo,
-           absl::StrCat(blended,
-                        " channels drive matrices, whose numbers are interpolated one by one: "
+           absl::StrCat(CountedText(blended, "channel drives", "channels drive"),
+                        " matrices, whose numbers are interpolated one by one: "
                         "joints shrink between keys that are far apart"),
            clip.path});
     }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
@@ -46,7 +47,8 @@ absl::Status ReadKinds(const ColladaDocument& document, pugi::xml_node sampler,
   if (!source) return absl::OkStatus();
   SINEW_ASSIGN_OR_RETURN(const std::vector<std::string> names, ReadColladaNames(document, source));
   if (names.size() != keys) {
-    return InvalidArgument(names.size(), " interpolations for ", keys, " keys");
+    return InvalidArgument(CountedText(names.size(), "interpolation"), " for ",
+                           CountedText(keys, "key"));
   }
   for (std::size_t k = 0; k + 1 < keys; ++k) {  // nothing follows the last key
     SINEW_ASSIGN_OR_RETURN(curve.kinds[k], ParseKind(names[k]));
@@ -59,9 +61,9 @@ absl::StatusOr<std::vector<double>> ReadTangents(const ColladaDocument& document
                                                  const ColladaCurve& curve) {
   SINEW_ASSIGN_OR_RETURN(ColladaNumbers read, ReadInput(document, sampler, semantic));
   if (read.count != curve.times.size() || read.width != 2 * curve.width) {
-    return InvalidArgument(semantic, ": ", read.count, " tangents of ", read.width,
-                           " numbers, need ", curve.times.size(), " of ", 2 * curve.width,
-                           ", a time and a value for each value of a key");
+    return InvalidArgument(semantic, ": ", CountedText(read.count, "tangent"), " of ",
+                           CountedText(read.width, "number"), ", need ", curve.times.size(), " of ",
+                           2 * curve.width, ", a time and a value for each value of a key");
   }
   return std::move(read.numbers);
 }
@@ -138,11 +140,12 @@ absl::StatusOr<ColladaCurve> ReadColladaCurve(const ColladaDocument& document,
   SINEW_ASSIGN_OR_RETURN(ColladaNumbers times, ReadInput(document, sampler, "INPUT"));
   SINEW_ASSIGN_OR_RETURN(ColladaNumbers values, ReadInput(document, sampler, "OUTPUT"));
   if (times.width != 1 || times.count == 0) {
-    return InvalidArgument("INPUT: ", times.count, " keys of ", times.width,
-                           " times, need at least one key of one");
+    return InvalidArgument("INPUT: ", CountedText(times.count, "key"), " of ",
+                           CountedText(times.width, "time"), ", need at least one key of one");
   }
   if (values.count != times.count) {
-    return InvalidArgument(values.count, " values for ", times.count, " keys");
+    return InvalidArgument(CountedText(values.count, "value"), " for ",
+                           CountedText(times.count, "key"));
   }
   for (std::size_t k = 1; k < times.count; ++k) {
     if (times.numbers[k] >= times.numbers[k - 1]) continue;

@@ -11,6 +11,7 @@
 #include <sstream>
 #include <utility>
 
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
@@ -56,7 +57,8 @@ absl::Status ReadColumns(std::size_t words, ColladaAccessor& accessor) {
   // Counts are below 2^32, so that their products fit.
   const std::size_t need = accessor.offset + accessor.count * accessor.stride;
   if (accessor.count == 0 || need > words) {
-    return InvalidArgument("an array of ", words, " values for an accessor of ", need);
+    return InvalidArgument("an array of ", CountedText(words, "value"), " for an accessor of ",
+                           need);
   }
   const auto named = [](pugi::xml_node param) { return *param.attribute("name").value() != '\0'; };
   const auto params = accessor.element.children("param");
@@ -69,7 +71,8 @@ absl::Status ReadColumns(std::size_t words, ColladaAccessor& accessor) {
     }
   }
   if (column > accessor.stride) {
-    return InvalidArgument("stride ", accessor.stride, " for ", column, " numbers of its params");
+    return InvalidArgument("stride ", accessor.stride, " for ", CountedText(column, "number"),
+                           " of its params");
   }
   if (column == 0) {
     for (std::size_t i = 0; i < accessor.stride; ++i) accessor.columns.push_back(i);

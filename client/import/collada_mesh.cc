@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
@@ -62,7 +63,7 @@ absl::Status PrepareTuples(const ColladaDocument& document, pugi::xml_node sourc
   SINEW_ASSIGN_OR_RETURN(ColladaAccessor accessor, ReadColladaAccessor(document, source));
   if (accessor.columns.size() < numbers) {
     return InvalidArgument("source '", ShownText(source.attribute("id").value()), "': tuples of ",
-                           accessor.columns.size(), " numbers, need ", numbers);
+                           CountedText(accessor.columns.size(), "number"), ", need ", numbers);
   }
   // Matrices have several numbers for one param.
   const auto params = accessor.element.children("param");

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "client/import/import.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
@@ -156,8 +157,8 @@ absl::StatusOr<std::vector<ColladaTransform>> ReadColladaTransforms(pugi::xml_no
     if (kind == nullptr) continue;
     SINEW_ASSIGN_OR_RETURN(std::vector<double> numbers, ParseColladaNumbers(child));
     if (numbers.size() != kind->numbers) {
-      return InvalidArgument("<", kind->element, "> of ", numbers.size(), " numbers, need ",
-                             kind->numbers);
+      return InvalidArgument("<", kind->element, "> of ", CountedText(numbers.size(), "number"),
+                             ", need ", kind->numbers);
     }
     out.push_back({kind->kind, std::move(numbers)});
   }
@@ -203,7 +204,8 @@ absl::StatusOr<std::vector<ColladaNode>> ReadColladaNodes(const ColladaDocument&
   }
   if (lost > 0) {
     problems.push_back(
-        Lost(absl::StrCat(lost, " instances of nodes that the file does not have"), "nodes"));
+        Lost(absl::StrCat(CountedText(lost, "instance"), " of nodes that the file does not have"),
+             "nodes"));
   }
   return nodes;
 }

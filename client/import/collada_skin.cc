@@ -18,6 +18,7 @@
 
 #include "client/import/collada_nodes.h"
 #include "client/import/influences.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
@@ -197,8 +198,8 @@ class SkinPreparer {
     }
     SINEW_ASSIGN_OR_RETURN(const std::vector<double> numbers, ParseColladaNumbers(shape));
     if (numbers.size() != kMatrixNumbers) {
-      return InvalidArgument("<bind_shape_matrix> of ", numbers.size(), " numbers, need ",
-                             kMatrixNumbers);
+      return InvalidArgument("<bind_shape_matrix> of ", CountedText(numbers.size(), "number"),
+                             ", need ", kMatrixNumbers);
     }
     return CheckMatrix("<bind_shape_matrix>", numbers.data());
   }
@@ -270,14 +271,14 @@ class SkinPreparer {
     std::size_t influences = 0;
     for (const std::int64_t count : out.counts) {
       if (count < 0 || count > std::ssize(out.indices)) {
-        return InvalidArgument(count, " joints in <vcount>, <v> has ", out.indices.size(),
-                               " numbers");
+        return InvalidArgument(count, " joints in <vcount>, <v> has ",
+                               CountedText(out.indices.size(), "number"));
       }
       influences += static_cast<std::size_t>(count);
     }
     if (influences * out.stride != out.indices.size()) {
-      return InvalidArgument(out.indices.size(), " numbers in <v>, need ", out.stride,
-                             " for each of ", influences, " influences");
+      return InvalidArgument(CountedText(out.indices.size(), "number"), " in <v>, need ",
+                             out.stride, " for each of ", CountedText(influences, "influence"));
     }
     return out;
   }

@@ -300,7 +300,8 @@ class MeshReader {
     switch (primitive.mode) {
       case TINYGLTF_MODE_TRIANGLES:
         if (n % 3 != 0)
-          return InvalidArgument(where, ": ", n, " indices, triangles need a multiple of 3");
+          return InvalidArgument(where, ": ", CountedText(n, "index", "indices"),
+                                 ", triangles need a multiple of 3");
         for (std::size_t i = 0; i + 2 < n; i += 3)
           AddTriangle(indices[i], indices[i + 1], indices[i + 2]);
         return absl::OkStatus();

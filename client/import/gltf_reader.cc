@@ -55,7 +55,8 @@ template <std::size_t N>
 absl::Status CopyPart(const std::vector<double>& from, const char* name, const std::string& where,
                       std::array<double, N>& to) {
   if (!from.empty() && from.size() != N) {
-    return InvalidArgument(where, ": ", name, " has ", from.size(), " numbers, need ", N);
+    return InvalidArgument(where, ": ", name, " has ", CountedText(from.size(), "number"),
+                           ", need ", N);
   }
   std::ranges::copy(from, to.begin());
   return absl::OkStatus();

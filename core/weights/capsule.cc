@@ -9,6 +9,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/base/counted_text.h"
 #include "core/base/median.h"
 #include "core/base/status.h"
 #include "core/weights/visibility.h"
@@ -239,9 +240,9 @@ absl::StatusOr<Computed> CapsuleWeights(const Skin& skin, const WeightOptions& o
   if (!computed.unseen.empty()) {
     computed.notes.push_back(
         {Severity::kInfo, "mesh",
-         absl::StrCat(computed.unseen.size(),
-                      " points see no bone or lie outside every capsule and follow their nearest "
-                      "bone; a larger outer radius covers more")});
+         absl::StrCat(CountedText(computed.unseen.size(), "point follows", "points follow"),
+                      " the nearest bone, since none is visible or all capsules end before; a "
+                      "larger outer radius covers more")});
   }
   return computed;
 }

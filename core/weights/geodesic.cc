@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 
 namespace sinew::weights {
@@ -330,11 +331,10 @@ absl::StatusOr<Computed> GeodesicWeights(const Skin& skin, const WeightOptions& 
                               "the mesh encloses nothing, or is thinner than a voxel: "
                               "straight-line distances are used"});
   } else if (!computed.unseen.empty()) {
-    computed.notes.push_back(
-        {Severity::kInfo, "mesh",
-         absl::StrCat(computed.unseen.size(),
-                      " points cannot be reached through the body or along the "
-                      "skin: straight-line distances are used")});
+    computed.notes.push_back({Severity::kInfo, "mesh",
+                              absl::StrCat(CountedText(computed.unseen.size(), "point"),
+                                           " cannot be reached through the body or along the "
+                                           "skin: straight-line distances are used")});
   }
   return computed;
 }

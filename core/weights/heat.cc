@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/base/counted_text.h"
 #include "core/base/disjoint_sets.h"
 #include "core/base/median.h"
 #include "core/base/status.h"
@@ -258,8 +259,8 @@ absl::StatusOr<Computed> HeatWeights(const Skin& skin, const WeightOptions& opti
   if (!computed.unseen.empty()) {
     computed.notes.push_back(
         {Severity::kInfo, "mesh",
-         absl::StrCat(computed.unseen.size(),
-                      " points do not see their nearest bone and get weights from their neighbours",
+         absl::StrCat(CountedText(computed.unseen.size(), "point does", "points do"),
+                      " not see the nearest bone: weights come from the neighbours",
                       sources.dark > 0
                           ? absl::StrCat(", or, for ", sources.dark,
                                          " on components that see no bone, from the nearest bone")

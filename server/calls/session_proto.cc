@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "core/base/counted_text.h"
 #include "server/base/status.h"
 
 namespace sinew::server {
@@ -46,7 +47,8 @@ void AddUnusedMuscles(const Recipe& recipe, std::size_t stage, std::size_t muscl
                                 "has a field";
   *session.add_warnings() = server::ToProto(
       Problem{.field = absl::StrCat("stages[", stage, "]"),
-              .message = absl::StrCat(unused, " of ", muscles, " muscles have no effect: ", why)},
+              .message = absl::StrCat(unused, " of ", CountedText(muscles, "muscle"),
+                                      unused == 1 ? " has" : " have", " no effect: ", why)},
       "source.recipe");
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 #include "server/base/status.h"
 #include "server/convert/unknown_fields.h"
@@ -250,7 +251,8 @@ void StreamCall::OnEnd() {
 
 void StreamCall::OnTick(Clock::Time now) {
   if (full_since_ && !reads_done_ && now - *full_since_ > stall_limit()) {
-    End(Stalled(absl::StrCat(window_->unacknowledged(), " frames have not been acknowledged"),
+    End(Stalled(absl::StrCat(CountedText(window_->unacknowledged(), "frame has", "frames have"),
+                             " not been acknowledged"),
                 stall_limit()));
   } else if (ready_ && waiting_.empty() && !evaluating_ && now - last_pose_ > idle_limit()) {
     End(WithReason(

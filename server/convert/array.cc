@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstring>
 
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 #include "server/base/status.h"
 
@@ -37,20 +38,21 @@ std::string NameOf(v1::ArrayType type) {
 // Shape, then that the bytes are all there.
 absl::Status CheckShape(const v1::Array& array, const std::string& path, std::uint32_t columns,
                         std::optional<std::uint64_t> rows) {
-  const std::string got =
-      absl::StrCat("got ", array.rows(), " rows of ", array.columns(), " columns, need ");
+  const std::string got = absl::StrCat("got ", CountedText(array.rows(), "row"), " of ",
+                                       CountedText(array.columns(), "column"), ", need ");
   if (array.columns() != columns) {
     return InvalidField(
         path, absl::StrCat(got, rows ? absl::StrCat(*rows, " ") : "", "rows of ", columns));
   }
   if (rows && array.rows() != *rows) {
-    return InvalidField(path, absl::StrCat(got, *rows, " rows of ", columns));
+    return InvalidField(path, absl::StrCat(got, CountedText(*rows, "row"), " of ", columns));
   }
   const std::uint64_t row_bytes = std::uint64_t{columns} * BytesOf(array.type());
   const std::uint64_t bytes = array.data().size();
   if (array.rows() > bytes || array.rows() * row_bytes != bytes) {
-    return InvalidField(path + ".data", absl::StrCat("got ", bytes, " bytes, need ", array.rows(),
-                                                     " rows of ", row_bytes, " bytes"));
+    return InvalidField(path + ".data", absl::StrCat("got ", CountedText(bytes, "byte"), ", need ",
+                                                     CountedText(array.rows(), "row"), " of ",
+                                                     CountedText(row_bytes, "byte")));
   }
   return absl::OkStatus();
 }

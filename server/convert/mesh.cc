@@ -8,6 +8,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 #include "server/base/status.h"
 #include "server/convert/array.h"
@@ -129,7 +130,7 @@ absl::Status MeshFlattener::AddFaces(const v1::Mesh& mesh, const std::string& pa
   }
   if (sum != corners.size()) {
     return InvalidField(path + ".face_vertices",
-                        absl::StrCat("got ", corners.size(), " rows, need ",
+                        absl::StrCat("got ", CountedText(corners.size(), "row"), ", need ",
                                      mesh.has_face_sizes() ? absl::StrCat("the sum of face_sizes")
                                                            : absl::StrCat("three a face")));
   }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 #include "server/base/status.h"
 
@@ -15,7 +16,9 @@ using Floats = google::protobuf::RepeatedField<float>;
 
 absl::StatusOr<Vec3d> ReadVector(const Floats& values, const std::string& path) {
   if (values.size() != 3) {
-    return InvalidField(path, absl::StrCat("got ", values.size(), " values, need x, y, z"));
+    return InvalidField(
+        path, absl::StrCat("got ", CountedText(static_cast<std::uint64_t>(values.size()), "value"),
+                           ", need x, y, z"));
   }
   return Vec3d{values[0], values[1], values[2]};
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 #include "core/deform/method/vertex_status.h"
 #include "core/rig/layout.h"
@@ -80,7 +81,8 @@ absl::Status CheckAttributes(const v1::OutputOptions& options, Output& output) {
 absl::Status CheckNames(int names, std::size_t has, const char* what) {
   if (static_cast<std::size_t>(names) <= has) return absl::OkStatus();
   return InvalidField(absl::StrCat("layout.", what),
-                      absl::StrCat("got ", names, " names, the rig has ", has, " ", what));
+                      absl::StrCat("got ", CountedText(static_cast<std::uint64_t>(names), "name"),
+                                   ", the rig has ", has, " ", what));
 }
 
 }  // namespace

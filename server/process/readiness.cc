@@ -12,6 +12,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 #include "server/base/address.h"
 #include "server/base/files.h"
@@ -125,7 +126,7 @@ HttpPort::Probe Readiness::CheckNow() {
   // The server is ready without them.
   if (runtime_.shared != nullptr) {
     absl::StrAppend(&probe.verbose, runtime_.shared->up() ? "[+]store ok: " : "[-]store down: ",
-                    runtime_.shared->pending(), " objects to write\n");
+                    CountedText(runtime_.shared->pending(), "object"), " to write\n");
   }
   if (runtime_.records != nullptr) {
     absl::StrAppend(&probe.verbose, runtime_.records->up() ? "[+]session records ok\n"

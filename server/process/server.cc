@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 #include "core/simd/target.h"
 #include "server/base/address.h"
@@ -155,9 +156,9 @@ absl::StatusOr<std::unique_ptr<Server::State>> Server::State::Start(const Config
     SINEW_ASSIGN_OR_RETURN(state->http, HttpPort::Start(config.network.http, std::move(pages)));
     state->http_address = state->http->address();
   }
-  runtime.log->info("serving on {}; http {}; {} threads, {}", absl::StrJoin(state->addresses, ", "),
-                    config.network.http == "off" ? "off" : state->http_address, config.Threads(),
-                    std::string(IsaName(ActiveIsa())));
+  runtime.log->info("serving on {}; http {}; {}, {}", absl::StrJoin(state->addresses, ", "),
+                    config.network.http == "off" ? "off" : state->http_address,
+                    CountedText(config.Threads(), "thread"), std::string(IsaName(ActiveIsa())));
   return state;
 }
 

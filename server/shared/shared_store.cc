@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 #include "server/base/catch_exceptions.h"
 
@@ -55,9 +56,8 @@ void SharedStore::Stop(std::chrono::milliseconds time) {
     if (!stopping_) {
       mutex_.AwaitWithTimeout(absl::Condition(&empty), absl::FromChrono(time));
       if (!waiting_.empty()) {
-        log_->error(
-            "store: {} objects were not written; those without a copy in a data-dir are lost",
-            waiting_.size());
+        log_->error("store: {} not written; those without a copy in a data-dir are lost",
+                    CountedText(waiting_.size(), "object was", "objects were"));
       }
     }
     stopping_ = true;
@@ -90,7 +90,8 @@ absl::Status SharedStore::Ended(const char* operation, absl::Status status,
   const absl::MutexLock lock(&mutex_);
   if (stopping_) return status;
   if (!down && down_) {
-    log_->info("store: reached again, {} objects wait to be written", waiting_.size());
+    log_->info("store: reached again, {} to be written",
+               CountedText(waiting_.size(), "object waits", "objects wait"));
     for (auto& [name, waiting] : waiting_) waiting.not_before = {};
     changed_.SignalAll();
   }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 #include "server/base/status.h"
 #include "server/store/shared_rigs.h"
@@ -59,8 +60,8 @@ absl::StatusOr<std::unique_ptr<RigStore>> RigStore::Open(const RigConfig& config
   if (shared != nullptr) {
     for (const RigKey& key : store->Keys()) store->WriteSharedLater(key, true);
   }
-  store->log_->info("data-dir {}: {} rigs, {} bytes", config.data_dir, store->count(),
-                    store->stored_bytes());
+  store->log_->info("data-dir {}: {}, {} bytes", config.data_dir,
+                    CountedText(store->count(), "rig"), store->stored_bytes());
   return store;
 }
 
@@ -269,8 +270,8 @@ absl::StatusOr<std::shared_ptr<const StoredRig>> RigStore::Put(const Caller& cal
     if (kept) break;
   }
   if (shared_ != nullptr) WriteShared(key, bytes);
-  log_->info("{}: stored, {} bytes, {} vertices, {} joints", RigName(hex),
-             parsed->summary.size_bytes(), parsed->rig->vertices(), parsed->rig->joints());
+  log_->info("{}: stored, {} bytes, {} vertices, {}", RigName(hex), parsed->summary.size_bytes(),
+             parsed->rig->vertices(), CountedText(parsed->rig->joints(), "joint"));
   return parsed;
 }
 

@@ -295,9 +295,9 @@ class Rigs(unittest.TestCase):
                 for each in hero.clips.values():
                     joints = each.poses(fps=2).joints
                     np.testing.assert_array_equal(joints[:, 1, :, 3], [[1, 0, 0], [2, 0, 0], [3, 0, 0]])
-                with self.assertRaisesRegex(sinew.FileWarning, "half.gltf: 1 of 2 joints are missing"):
+                with self.assertRaisesRegex(sinew.FileWarning, "half.gltf: 1 of 2 joints is missing"):
                     sinew.load(paths["hero"], clips=[paths["half"]])
-            with self.assertWarnsRegex(sinew.FileWarning, "half.gltf: 1 of 2 joints are missing.*'root'") as caught:
+            with self.assertWarnsRegex(sinew.FileWarning, "half.gltf: 1 of 2 joints is missing.*'root'") as caught:
                 sinew.load(paths["hero"], clips=[paths["half"]])
             self.assertEqual(caught.filename, __file__)
             with self.assertRaisesRegex(sinew.InvalidArgument, "(?s)strict: .*half.gltf: 1 of 2 joints"):

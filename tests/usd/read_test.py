@@ -301,9 +301,9 @@ class Contents(UsdReading):
         UsdGeom.BasisCurves.Define(stage, "/Hero/Hair")
         rig = load(stage)
         self.assertEqual((len(rig.joints), len(rig.meshes), list(rig.clips)), (4, 1, ["Walk"]))
-        for problem in ("info: 1 animations are not the skel:animationSource of a skeleton, and are not read at /Hero/Jump",
+        for problem in ("info: 1 animation is the skel:animationSource of no skeleton, and not read at /Hero/Jump",
                         "info: no mesh is bound to the skeleton; it is not read at /Hero/Cape",
-                        "info: 1 meshes outside of SkelRoots are not read at /",
+                        "info: 1 mesh outside of SkelRoots is not read at /",
                         "warning: a BasisCurves; only meshes are read at /Hero/Hair"):
             self.assertIn(problem, rig.problems)
 
@@ -400,12 +400,12 @@ class BadStages(UsdReading):
                 (lambda: self.mesh.GetFaceVertexIndicesAttr().Set([0, 1, 99]), "/Hero/Body.faceVertexIndices: got 3, need the sum"),
                 (lambda: self.mesh.GetFaceVertexIndicesAttr().Set([999] * len(self.mesh.GetFaceVertexIndicesAttr().Get())),
                  "/Hero/Body.faceVertexIndices: got 999 at 0, need 0 to 83"),
-                (lambda: shape().GetOffsetsAttr().Set([(1, 0, 0)]), "/Hero/Body/smile.offsets: got 1 offsets, need 28: one for "
+                (lambda: shape().GetOffsetsAttr().Set([(1, 0, 0)]), "/Hero/Body/smile.offsets: got 1 offset, need 28: one for "
                  "each of pointIndices"),
-                (lambda: shape(sparse=False).GetOffsetsAttr().Set([(1, 0, 0)]), "got 1 offsets, need 84: one for each of the "
+                (lambda: shape(sparse=False).GetOffsetsAttr().Set([(1, 0, 0)]), "got 1 offset, need 84: one for each of the "
                  "points"),
                 (lambda: shape().GetPointIndicesAttr().Set([84]), "/Hero/Body/smile.pointIndices: got 84, need 0 to 83"),
-                (lambda: shape().GetInbetween("between0").SetOffsets([(1, 0, 0)]), "smile.inbetweens:between0: got 1 offsets"),
+                (lambda: shape().GetInbetween("between0").SetOffsets([(1, 0, 0)]), "smile.inbetweens:between0: got 1 offset"),
                 (lambda: shape(between=((0.5, 0.5),)), "/Hero/Body/smile: two in-betweens have the weight 0.5"),
                 (lambda: (shape(), self.binding.GetBlendShapesAttr().Set(["smile", "frown"])),
                  "/Hero/Body.skel:blendShapeTargets: got 1, need one for each of the 2 names"),
@@ -436,7 +436,7 @@ class BadStages(UsdReading):
         stage = self.simple()
         self.animation.GetScalesAttr().Set([Gf.Vec3h(1)], 6)
         clip = load(stage).clips["Walk"]
-        with self.assertRaisesRegex(sinew.InvalidArgument, "/Hero/Walk.scales: got 1 values at time 6"):
+        with self.assertRaisesRegex(sinew.InvalidArgument, "/Hero/Walk.scales: got 1 value at time 6"):
             clip.poses(24)
         self.assertEqual(len(clip.poses(24, last=4)), 5)
 

@@ -6,6 +6,7 @@ import typing
 import bpy
 import numpy as np
 import sinew
+from sinew._text import counted
 
 from . import connection, live, operators, snapshot
 
@@ -93,7 +94,7 @@ class SINEW_OT_bake(bpy.types.Operator):
         operators.unbind(self._armature)
         for source, path in zip(sources, paths):
             _play(source, self._armature, path, self.format, self.first)
-        self.report({"INFO"}, f"baked frames {self.first} to {self.last} to {len(paths)} caches")
+        self.report({"INFO"}, f"baked frames {self.first} to {self.last} to {counted(len(paths), 'cache')}")
 
     def execute(self, context):
         try:

@@ -5,6 +5,7 @@ import typing
 import bpy
 import numpy as np
 import sinew
+from sinew._text import counted
 
 from . import connection, live, methods, output, snapshot
 
@@ -91,7 +92,8 @@ class SINEW_OT_bind(bpy.types.Operator):
         character.bound = True
         output.make_second(armature)
         live.refresh_soon()
-        self.report({"INFO"}, f"{len(meshes)} meshes, {taken.rig.vertices} vertices, {len(taken.bones)} bones")
+        self.report({"INFO"}, f"{counted(len(meshes), 'mesh', 'meshes')}, {taken.rig.vertices} vertices, "
+                    f"{counted(len(taken.bones), 'bone')}")
         return {"FINISHED"}
 
 
@@ -183,7 +185,7 @@ class SINEW_OT_weights(bpy.types.Operator):
                 mesh_object.modifiers.new("Armature", "ARMATURE").object = armature
         live.forget(armature)
         live.refresh_soon()
-        self.report({"INFO"}, f"{self.method} weights for {len(meshes)} meshes")
+        self.report({"INFO"}, f"{self.method} weights for {counted(len(meshes), 'mesh', 'meshes')}")
         return {"FINISHED"}
 
 

@@ -10,6 +10,7 @@ import bpy
 import mathutils
 import numpy as np
 import sinew
+from sinew._text import counted
 
 STILL_JOINT = "(still)"      # of vertices without weights that stay; its matrix is always the identity
 _SMALLEST_WEIGHT_SUM = 1e-4  # Blender's Armature modifier does not move vertices with less
@@ -244,10 +245,10 @@ def read(armature: bpy.types.Object, meshes: typing.Sequence[bpy.types.Object], 
         parts.append(Part(mesh_object.name, first, first + len(points), np.linalg.inv(matrix)[:3], list(shapes)))
         first += len(points)
     if missing_count and unweighted == "REFUSE":
-        raise BindError(f"{missing_count} vertices are in no group of a bone; choose what they do under "
-                        "'Vertices without weights'")
+        raise BindError(counted(missing_count, "vertex is", "vertices are")
+                        + " in no group of a bone; choose what to do under 'Vertices without weights'")
     if missing_count:
-        warnings.append(f"{missing_count} vertices without weights: {unweighted.lower()}")
+        warnings.append(counted(missing_count, "vertex", "vertices") + f" without weights: {unweighted.lower()}")
     if has_still:
         names, parents, rest = names + [STILL_JOINT], parents + [-1], rest + [np.eye(4)[:3]]
 

@@ -15,6 +15,7 @@
 #include "client/cli/files/input_file.h"
 #include "client/import/clip_files.h"
 #include "core/base/closest_names.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 #include "core/formats/npy.h"
 #include "sinew/client.h"
@@ -83,9 +84,10 @@ absl::StatusOr<std::vector<float>> ReadControls(const CharacterFile& character,
   const std::size_t need = character.rig.controls.size();
   if (array->controls != need || array->frames != frames) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--controls: got ", array->frames, " frames of ", array->controls,
-                     " controls in ", request.controls, ", need the ", frames,
-                     " frames of --poses and the ", need, " controls of ", character.label));
+        absl::StrCat("--controls: got ", CountedText(array->frames, "frame"), " of ",
+                     CountedText(array->controls, "control"), " in ", request.controls,
+                     ", need the ", CountedText(frames, "frame"), " of --poses and the ",
+                     CountedText(need, "control"), " of ", character.label));
   }
   return std::move(array->values);
 }
@@ -136,8 +138,8 @@ absl::StatusOr<client::ClipData> ReadPoses(const CharacterFile& character,
   if (!poses.ok()) return Prefixed(request.poses, poses.status());
   if (poses->joints != character.rig.joints.size()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--poses: got ", poses->joints, " joints in ", request.poses, ", need the ",
-                     character.rig.joints.size(), " of ", character.label));
+        absl::StrCat("--poses: got ", CountedText(poses->joints, "joint"), " in ", request.poses,
+                     ", need the ", character.rig.joints.size(), " of ", character.label));
   }
   client::ClipData whole;
   whole.name = std::filesystem::path(request.poses).filename().string();

@@ -11,6 +11,7 @@
 #include "client/cli/base/quantity.h"
 #include "client/import/placed_mesh.h"
 #include "client/rig/rig_units.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 #include "sinew/client.h"
 
@@ -66,8 +67,8 @@ absl::StatusOr<std::vector<std::string>> AttachSkeleton(const CharacterFile& ske
                                                         CharacterFile& mesh) {
   if (!mesh.rig.joints.empty()) {
     return absl::InvalidArgumentError(absl::StrCat("--skeleton: ", mesh.label, " has ",
-                                                   mesh.rig.joints.size(),
-                                                   " joints of its own, need a file without"));
+                                                   CountedText(mesh.rig.joints.size(), "joint"),
+                                                   " of its own, need a file without"));
   }
   if (skeleton.rig.joints.empty()) {
     return absl::InvalidArgumentError(

@@ -173,12 +173,14 @@ void ReportPlan(const Context& context, const PassInput& in, const PartsRequest&
 std::string KeptText(const PassInput& in, const PartsRequest& parts, const Baked& baked) {
   const std::string& out = in.pass.targets[0].path;
   if (parts.enabled()) {
-    return absl::StrCat(baked.kept + baked.finished, " of ", in.clip.frames, " frames are kept in ",
-                        PartsFolder(out), "; --resume continues");
+    const std::uint64_t kept = baked.kept + baked.finished;
+    return absl::StrCat(kept, " of ", CountedText(in.clip.frames, "frame"),
+                        kept == 1 ? " is" : " are", " kept in ", PartsFolder(out),
+                        "; --resume continues");
   }
   std::error_code error;
-  return absl::StrCat(baked.received, " of ", in.clip.frames,
-                      " frames were received, none is kept; ", out,
+  return absl::StrCat(baked.received, " of ", CountedText(in.clip.frames, "frame"),
+                      baked.received == 1 ? " was" : " were", " received, none is kept; ", out,
                       std::filesystem::exists(out, error) ? " is unchanged" : " is not written");
 }
 

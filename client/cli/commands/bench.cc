@@ -22,6 +22,7 @@
 #include "client/cli/character/recipe_argument.h"
 #include "client/cli/commands/commands.h"
 #include "client/models/models.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 
 namespace sinew::cli {
@@ -233,16 +234,17 @@ void PrintLoad(const Context& context, const CharacterFile& character, const Opt
                            {"p99", s.p99},   {"p999", s.p999}, {"max", s.maximum}};
   }
   if (load.resumed > 0) {
-    context.Warn(absl::StrCat("streams were opened again ", load.resumed, " times"));
+    context.Warn(absl::StrCat("streams were opened again ", CountedText(load.resumed, "time")));
   }
   context.PrintResult(
       json,
-      absl::StrFormat("%s, %s vertices, %s, %d streams of depth %d%s\n%s frames in %.2f s: %.1f "
+      absl::StrFormat("%s, %s vertices, %s, %s of depth %d%s\n%s frames in %.2f s: %.1f "
                       "frames/s, %.1f MB/s, %.1f million vertices/s, %.2f cores used here\n\n%s",
                       character.label, CountText(vertices), RecipeLabel(options.deformer),
-                      options.streams, options.depth, options.normals ? ", with normals" : "",
-                      CountText(frames), load.seconds, frame_rate, megabytes,
-                      frame_rate * static_cast<double>(vertices) / 1e6, cores, table.Text()));
+                      CountedText(options.streams, "stream"), options.depth,
+                      options.normals ? ", with normals" : "", CountText(frames), load.seconds,
+                      frame_rate, megabytes, frame_rate * static_cast<double>(vertices) / 1e6,
+                      cores, table.Text()));
 }
 
 absl::Status Bench(Context& context, Options options) {

@@ -16,6 +16,7 @@
 #include "client/cli/commands/compare_report.h"
 #include "client/cli/files/output_file.h"
 #include "client/cli/pictures/picture_options.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 
 namespace sinew::cli {
@@ -90,8 +91,9 @@ absl::StatusOr<std::vector<ComparedMethod>> Measure(Context& context, const clie
   };
   auto compared = client::Character::Compare(characters, poses, options, call);
   if (!compared.ok()) {
-    return context.Lost(compared.status(), absl::StrCat(measured, " of ", wanted,
-                                                        " frames were measured, none is kept"));
+    return context.Lost(compared.status(),
+                        absl::StrCat(measured, " of ", CountedText(wanted, "frame"),
+                                     measured == 1 ? " was" : " were", " measured, none is kept"));
   }
   auto& metrics = *compared;
   line->Close();

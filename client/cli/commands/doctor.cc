@@ -18,6 +18,7 @@
 #include "client/cli/character/character_file.h"
 #include "client/cli/commands/commands.h"
 #include "client/render/text.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 
 namespace sinew::cli {
@@ -182,7 +183,7 @@ std::optional<std::string> CheckDeformation(Context& context, Findings& findings
   absl::Duration time;
   const absl::StatusOr<std::string> digest = TryDeformation(context, service->client, time);
   if (!digest.ok()) return fault(digest.status());
-  const std::string cpu = absl::StrCat(info->simd, ", ", info->threads, " threads");
+  const std::string cpu = absl::StrCat(info->simd, ", ", CountedText(info->threads, "thread"));
   if (info->simd == "scalar") {
     findings.Warn("processor", cpu,
                   "several times slower: needs x86-64 with AVX2 and FMA, or ARM64");
@@ -216,7 +217,7 @@ void CheckServer(Context& context, const std::optional<std::string>& local_diges
   const absl::StatusOr<client::ServerInfo> info = client->GetServerInfo(call);
   if (!info.ok()) return fault("server", info.status());
   const std::string found = absl::StrCat(address, ", sinewd ", info->version, ", ", info->simd,
-                                         ", ", info->threads, " threads");
+                                         ", ", CountedText(info->threads, "thread"));
   if (info->version != SINEW_VERSION) {
     findings.Warn("server", found, "this is sinew " SINEW_VERSION "; versions should be equal");
   } else {

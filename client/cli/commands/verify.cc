@@ -94,10 +94,11 @@ absl::Status Verify(const Context& context, const std::vector<std::string>& path
   if (context.json()) context.PrintJson(json);
   if (bad.empty()) return absl::OkStatus();
   // The row of each cache states what is wrong.
-  return absl::DataLossError(
-      paths.size() == 1
-          ? absl::StrCat(bad[0], ": bad")
-          : absl::StrCat(bad.size(), " of ", paths.size(), " caches are bad, the first: ", bad[0]));
+  return absl::DataLossError(paths.size() == 1
+                                 ? absl::StrCat(bad[0], ": bad")
+                                 : absl::StrCat(bad.size(), " of ", paths.size(),
+                                                bad.size() == 1 ? " caches is" : " caches are",
+                                                " bad, the first: ", bad[0]));
 }
 
 }  // namespace

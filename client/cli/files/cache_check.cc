@@ -16,6 +16,7 @@
 #include "client/cli/base/quantity.h"
 #include "client/cli/files/cache_output.h"
 #include "core/base/bulk_checksum.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 
 namespace sinew::cli {
@@ -128,8 +129,9 @@ absl::StatusOr<CacheDamage> FindDamage(std::span<const std::byte> cache, const M
   const std::uint64_t size = layout.header.size() + manifest.frames * layout.frame_bytes;
   if (cache.size() != size) {
     damage.header = true;
-    add(absl::StrCat("the cache has ", cache.size(), " bytes, ", manifest.frames, " frames of ",
-                     manifest.vertices, " vertices need ", size));
+    add(absl::StrCat("the cache has ", cache.size(), " bytes, ",
+                     CountedText(manifest.frames, "frame"), " of ", manifest.vertices,
+                     " vertices need ", size));
   } else if (std::memcmp(cache.data(), layout.header.data(), layout.header.size()) != 0) {
     damage.header = true;
     add("the header is not the one of the manifest");

@@ -13,6 +13,7 @@
 #include "client/cli/base/quantity.h"
 #include "client/cli/files/cache_output.h"
 #include "client/cli/files/input_file.h"
+#include "core/base/counted_text.h"
 #include "core/base/digest.h"
 #include "core/base/status.h"
 
@@ -57,13 +58,14 @@ std::string SamplesText(const Manifest& manifest) {
   for (const ManifestAttribute& attribute : manifest.attributes) {
     absl::StrAppend(&text, ", ", attribute.name);
     if (attribute.name == kVelocities) {
-      absl::StrAppend(&text, " of ", ExactText(manifest.velocity_step), " frames");
+      absl::StrAppend(&text, " of ", ExactText(manifest.velocity_step),
+                      manifest.velocity_step == 1 ? " frame" : " frames");
     }
   }
   if (!manifest.usd.layout.empty()) {
     absl::StrAppend(&text, ", USD ", manifest.usd.layout, " below ", manifest.usd.root);
     if (manifest.usd.clip_samples > 0) {
-      absl::StrAppend(&text, " of ", manifest.usd.clip_samples, " samples");
+      absl::StrAppend(&text, " of ", CountedText(manifest.usd.clip_samples, "sample"));
     }
   }
   return text.empty() ? "points of whole frames" : text.substr(2);
@@ -88,9 +90,9 @@ absl::StatusOr<Source> OpenPart(const CachePart& part) {
   auto reader = CacheReader::Open(kPartFormat, file.bytes());
   if (!reader.ok()) return absl::DataLossError(Prefixed(part.path, reader.status()).message());
   if (reader->frames() != part.manifest.frames || reader->vertices() != part.manifest.vertices) {
-    return absl::DataLossError(absl::StrCat(part.path, ": has ", reader->frames(), " frames of ",
-                                            reader->vertices(), " vertices, its manifest says ",
-                                            part.manifest.frames, " of ", part.manifest.vertices));
+    return absl::DataLossError(absl::StrCat(
+        part.path, ": has ", CountedText(reader->frames(), "frame"), " of ", reader->vertices(),
+        " vertices, its manifest says ", part.manifest.frames, " of ", part.manifest.vertices));
   }
   absl::StatusOr<OpenCache> cache = OpenCache::Open(part.path, part.manifest);
   if (!cache.ok()) return Prefixed(part.path, cache.status());
@@ -156,9 +158,9 @@ absl::StatusOr<std::vector<Place>> PlacesOf(const std::string& cache, const Cach
     }
   }
   if (missing.empty()) return places;
-  return absl::FailedPreconditionError(
-      absl::StrCat(PartsFolder(cache), ": ", missing.size(), " of ", info.frames,
-                   " frames are missing: ", FramesText(info, missing)));
+  return absl::FailedPreconditionError(absl::StrCat(
+      PartsFolder(cache), ": ", missing.size(), " of ", CountedText(info.frames, "frame"),
+      missing.size() == 1 ? " is" : " are", " missing: ", FramesText(info, missing)));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 
 namespace sinew::cli {
@@ -51,8 +52,9 @@ class RestReader {
   absl::StatusOr<CacheScene> Finish() {
     if (points_ != manifest_.vertices || scene_.meshes.size() != manifest_.meshes.size()) {
       return absl::DataLossError(absl::StrCat("rest mesh: has ", points_, " vertices in ",
-                                              scene_.meshes.size(), " meshes, the manifest says ",
-                                              manifest_.vertices, " in ", manifest_.meshes.size()));
+                                              CountedText(scene_.meshes.size(), "mesh", "meshes"),
+                                              ", the manifest says ", manifest_.vertices, " in ",
+                                              manifest_.meshes.size()));
     }
     scene_.meters_per_unit = manifest_.meters_per_unit;
     scene_.up_axis = manifest_.up_axis;

@@ -10,6 +10,7 @@
 
 #include "client/cli/base/quantity.h"
 #include "client/cli/files/usd_layer.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 
 namespace sinew::cli {
@@ -226,8 +227,9 @@ absl::Status CheckUsdFile(const CacheFiles& files, const CacheInfo& info) {
   if (files.usd.layout != kUsdClips) return absl::OkStatus();
   const std::uint64_t clips = (info.frames + files.usd.clip_samples - 1) / files.usd.clip_samples;
   if (clips <= kMaxClips) return absl::OkStatus();
-  return InvalidArgument("--chunk: got ", files.usd.clip_samples, " samples for each of ", clips,
-                         " value clips, need at most ", kMaxClips, " clips");
+  return InvalidArgument("--chunk: got ", CountedText(files.usd.clip_samples, "sample"),
+                         " for each of ", clips, " value clips, need at most ", kMaxClips,
+                         " clips");
 }
 
 std::uint64_t EstimateUsdFile(const CacheFiles& files, const CacheInfo& info,

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "client/lib/codec/rig_codec.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 #include "sinew/client.h"
 
@@ -196,7 +197,8 @@ absl::Status ReadVector(const std::string& path, const google::protobuf::Repeate
                         std::array<float, 3>& to) {
   if (from.size() != 3) {
     return absl::InvalidArgumentError(
-        absl::StrCat(path, ": got ", from.size(), " values, need x, y, z"));
+        absl::StrCat(path, ": got ", CountedText(static_cast<std::uint64_t>(from.size()), "value"),
+                     ", need x, y, z"));
   }
   std::copy(from.begin(), from.end(), to.begin());
   return absl::OkStatus();

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "client/lib/codec/rig_codec.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 #include "sinew/client.h"
 
@@ -29,7 +30,7 @@ absl::Status CheckSize(const std::string& field, std::size_t got, std::size_t ne
                        const char* why) {
   if (got == need) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat(field, ": got ", got, " values, need ", need, " (", why, ")"));
+      absl::StrCat(field, ": got ", CountedText(got, "value"), ", need ", need, " (", why, ")"));
 }
 
 absl::Status CheckOptional(const std::string& field, std::size_t got, std::size_t need,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
@@ -18,14 +19,16 @@ absl::Status CheckClipPoses(const ClipPoses& poses) {
   }
   const auto check = [&](const char* field, std::size_t got) -> absl::Status {
     if (got % poses.frames == 0) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        absl::StrCat("poses.", field, ": got ", got, " values, need a multiple of ", poses.frames));
+    return absl::InvalidArgumentError(absl::StrCat("poses.", field, ": got ",
+                                                   CountedText(got, "value"),
+                                                   ", need a multiple of ", poses.frames));
   };
   SINEW_RETURN_IF_ERROR(check("joint_transforms", poses.joint_transforms.size()));
   SINEW_RETURN_IF_ERROR(check("controls", poses.controls.size()));
   if (!poses.times.empty() && poses.times.size() != poses.frames) {
-    return absl::InvalidArgumentError(absl::StrCat("poses.times: got ", poses.times.size(),
-                                                   " values, need ", poses.frames, " or none"));
+    return absl::InvalidArgumentError(absl::StrCat("poses.times: got ",
+                                                   CountedText(poses.times.size(), "value"),
+                                                   ", need ", poses.frames, " or none"));
   }
   if (poses.first_frame == 0) {
     return absl::InvalidArgumentError("poses.first_frame: got 0, need 1 or more");

@@ -22,6 +22,7 @@
 #include "client/python/src/arrays.h"
 #include "client/python/src/blocking.h"
 #include "client/python/src/errors.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 
 namespace py = pybind11;
@@ -33,9 +34,9 @@ client::ClipPoses SentClip(const BoundCharacter& character, const client::ClipDa
                            std::vector<double>& times) {
   const std::size_t joints = character.rig.data().joints.size();
   if (clip.joint_transforms.size() != clip.frames * joints * 12) {
-    Raise(absl::InvalidArgumentError(absl::StrCat("poses: got ",
-                                                  clip.joint_transforms.size() / clip.frames / 12,
-                                                  " joints a frame, the rig has ", joints)));
+    Raise(absl::InvalidArgumentError(absl::StrCat(
+        "poses: got ", CountedText(clip.joint_transforms.size() / clip.frames / 12, "joint"),
+        " a frame, the rig has ", joints)));
   }
   for (std::size_t k = 0; k < clip.frames; ++k) {
     const auto frame = clip.first_frame + static_cast<std::int64_t>(k) * clip.step;

@@ -15,6 +15,7 @@
 #include "client/python/src/bindings.h"
 #include "client/python/src/errors.h"
 #include "client/python/src/matrices.h"
+#include "core/base/counted_text.h"
 
 namespace py = pybind11;
 using namespace py::literals;
@@ -401,8 +402,8 @@ void BindRig(py::module_& module) {
       .def("save", Save, "path"_a, "Writes a .sinewrig file, complete or not at all.")
       .def("__repr__", [](const Rig& rig) {
         return absl::StrCat("<sinew.Rig '", rig.file->label, "', ", rig.data().vertices(),
-                            " vertices, ", rig.data().joints.size(), " joints, ",
-                            rig.file->clips.size(), " clips>");
+                            " vertices, ", CountedText(rig.data().joints.size(), "joint"), ", ",
+                            CountedText(rig.file->clips.size(), "clip"), ">");
       });
   module.def(
       "load", Load, "path"_a, "muscles"_a = "", "allow_no_skin"_a = false,

@@ -22,6 +22,7 @@
 #include "client/python/src/errors.h"
 #include "client/python/src/matrices.h"
 #include "client/python/src/mesh_from_arrays.h"
+#include "core/base/counted_text.h"
 
 namespace py = pybind11;
 using namespace py::literals;
@@ -44,9 +45,9 @@ std::vector<float> ReadJoints(const std::vector<std::string>& names,
                               const std::vector<std::int32_t>& parents,
                               const DoubleArray& rest_pose, client::RigData& data) {
   if (parents.size() != names.size()) {
-    Raise(absl::InvalidArgumentError(absl::StrCat("parents: got ", parents.size(),
-                                                  " numbers, need one for each of ", names.size(),
-                                                  " joints")));
+    Raise(absl::InvalidArgumentError(
+        absl::StrCat("parents: got ", CountedText(parents.size(), "number"),
+                     ", need one for each of ", CountedText(names.size(), "joint"))));
   }
   if (rest_pose.ndim() != 3 || rest_pose.shape(0) != Size(names.size()) ||
       rest_pose.shape(1) != 3 || rest_pose.shape(2) != 4) {

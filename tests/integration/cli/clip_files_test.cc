@@ -207,7 +207,7 @@ TEST_F(ClipFiles, MissingJointsAreReportedOnceAlsoWithQuiet) {
   const Finished bake = Bake("out.npy", {"--clip-file", walk_, "--quiet"});
   EXPECT_EQ(bake.exit_code, 0) << bake.err;
   EXPECT_EQ(bake.err,
-            "sinew: warning: hero.gltf: walk.gltf: 1 of 2 joints are missing and keep their rest "
+            "sinew: warning: hero.gltf: walk.gltf: 1 of 2 joints is missing and keeps its rest "
             "pose: 'root'\n");
 }
 

@@ -245,7 +245,7 @@ TEST(Messages, CountsMusclesOutsideSkin) {
   const auto bind = [&](const char* deformer) {
     return Sinew({"bind", "model:arm", "--muscles", file, "--deformer", deformer, "--local"});
   };
-  const std::string outside = absl::StrCat("1 of ", count, " muscles have no effect");
+  const std::string outside = absl::StrCat("1 of ", count, " muscles has no effect");
   for (const char* deformer : {"dqs | implicit", "dqs | muscle", "dqs | implicit | muscle"}) {
     const Finished finished = bind(deformer);
     EXPECT_EQ(finished.exit_code, 0);

@@ -13,6 +13,7 @@ import typing
 
 import numpy as np
 
+from .._text import counted
 from ..errors import Error, InvalidArgument
 from . import read
 
@@ -89,7 +90,7 @@ def _convert(options: argparse.Namespace) -> None:
     for problem in warnings:
         print(f"sinew: {problem}", file=sys.stderr)
     if options.strict and warnings:
-        raise InvalidArgument(f"{len(warnings)} warnings, --strict allows none", "INVALID_ARGUMENT", exit_code=65)
+        raise InvalidArgument(counted(len(warnings), "warning") + ", --strict allows none", "INVALID_ARGUMENT", exit_code=65)
     fps = options.fps or character.fps
     stem = options.out[:-len(".sinewrig")]
     paths = [options.out]
@@ -118,7 +119,7 @@ def _convert(options: argparse.Namespace) -> None:
     if not commands:
         print("sinew: nothing moves on the stage, so there are no poses", file=sys.stderr)
     for name, frames, command in commands:
-        print(f"clip {name}: {frames} frames at {fps:.10g} frames per second, frame 0 is time code {character.start:.10g}")
+        print(f"clip {name}: {counted(frames, 'frame')} at {fps:.10g} frames per second, frame 0 is time code {character.start:.10g}")
         print(shlex.join(command))
 
 

@@ -5,6 +5,7 @@ import typing
 import numpy as np
 from pxr import UsdGeom, UsdSkel  # type: ignore[import]
 
+from .._text import counted
 from ..mesh_data import MeshData, ShapeData
 from .problems import Problems, bad, expect_finite
 from .skeletons import EARLIEST, Skeleton, columns
@@ -29,7 +30,7 @@ def read_mesh(mesh: typing.Any, name: str, problems: Problems) -> typing.Optiona
     order = _corner_order(mesh, counts)
     uvs = _uvs(mesh, counts, corners, len(points), problems)
     if (counts < 3).any():
-        problems.lost(place, f"{(counts < 3).sum()} faces of fewer than 3 corners")
+        problems.lost(place, counted((counts < 3).sum(), "face") + " of fewer than 3 corners")
     if mesh.ComputeVisibility(EARLIEST) == UsdGeom.Tokens.invisible:
         problems.warn(place, "the stage hides this mesh, which is read all the same; remove what is not part of the "
                       "character")
@@ -140,7 +141,7 @@ def bind(data: MeshData, query: typing.Any, skeleton: Skeleton, primvars: typing
     weighted = sums > 0
     off = weighted & (abs(sums - 1) > _REPORTED_OFF)
     if off.any():
-        problems.warn(data.place, f"weights of {off.sum()} vertices normalised, which UsdSkel does not do; their sums ran "
+        problems.warn(data.place, f"weights of {counted(off.sum(), 'vertex', 'vertices')} normalised, which UsdSkel does not do; their sums ran "
                       f"from {sums[off].min():.6g} to {sums[off].max():.6g}")
     data.weights = weights / np.where(weighted, sums, 1)[:, None]
     data.influences = skeleton.first + joints[np.where(used, indices, 0)]
@@ -188,7 +189,7 @@ def _influences(place: str, points: int,
     for primvar, kind in zip(primvars, (np.int64, np.float64)):
         values = np.array(primvar.ComputeFlattened(EARLIEST) or [], kind)
         if size < 1 or values.shape != (rows * size,):
-            raise bad(primvar.GetAttr().GetPath(), f"got {len(values)} values, need {rows * size}: {size} for "
+            raise bad(primvar.GetAttr().GetPath(), f"got {counted(len(values), 'value')}, need {rows * size}: {size} for "
                       + ("the mesh" if interpolation == "constant" else f"each of {points} points"))
         arrays.append(np.broadcast_to(values.reshape(rows, size), (points, size)))
     indices, weights = arrays
@@ -232,7 +233,7 @@ def _shape(shape: typing.Any, data: MeshData, problems: Problems) -> typing.List
         if optional and len(array) == 0:
             return None
         if len(array) != rows:
-            raise bad(path, f"got {len(array)} offsets, need {rows}: one for each of "
+            raise bad(path, f"got {counted(len(array), 'offset')}, need {rows}: one for each of "
                       + ("pointIndices" if len(vertices) else "the points"))
         expect_finite(path, array)
         return array

@@ -5,6 +5,7 @@ import typing
 import numpy as np
 from pxr import Usd, UsdGeom, UsdSkel  # type: ignore[import]
 
+from .._text import counted
 from .problems import Names, Problems, bad, expect_finite
 
 EARLIEST = Usd.TimeCode.EarliestTime()
@@ -91,7 +92,7 @@ class Skeleton:
             return
         unknown = [str(joint) for joint in self.animation.GetJointOrder() if str(joint) not in self.index]
         if unknown:
-            problems.lost(self.animation.GetPrim().GetPath(), f"moves {len(unknown)} joints that {self.place} does not "
+            problems.lost(self.animation.GetPrim().GetPath(), f"moves {counted(len(unknown), 'joint')} that {self.place} does not "
                           f"have, the first is '{unknown[0]}'")
 
     def pose(self, time: typing.Any) -> typing.Any:
@@ -114,7 +115,7 @@ class Skeleton:
         for attribute in (animation.GetTranslationsAttr(), animation.GetRotationsAttr(), animation.GetScalesAttr()):
             got = len(attribute.Get(time) or [])
             if got != need:
-                raise bad(attribute.GetPath(), f"got {got} values at time {time.GetValue():g}, need one for each of the "
+                raise bad(attribute.GetPath(), f"got {counted(got, 'value')} at time {time.GetValue():g}, need one for each of the "
                           f"{need} joints of the animation")
 
     def weights(self, time: typing.Any) -> typing.Dict[str, float]:
@@ -125,7 +126,7 @@ class Skeleton:
         values = self.animation.ComputeBlendShapeWeights(time) if order else []
         if values is None or len(values) != len(order):
             place = UsdSkel.Animation(self.animation.GetPrim()).GetBlendShapeWeightsAttr().GetPath()
-            raise bad(place, f"got {len(values or [])} values at time {time.GetValue():g}, need one for each of the "
+            raise bad(place, f"got {counted(len(values or []), 'value')} at time {time.GetValue():g}, need one for each of the "
                       f"{len(order)} blend shapes of the animation")
         return {self.controls[name]: value for name, value in zip(order, values) if name in self.controls}
 

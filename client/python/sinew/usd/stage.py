@@ -9,6 +9,7 @@ import numpy as np
 from pxr import Tf, Usd, UsdGeom, UsdSkel  # type: ignore[import]
 
 from .._sinew import Rig, _rig_of_file
+from .._text import counted
 from ..errors import NotFound
 from ..mesh_data import ClipData, MeshData
 from .meshes import bind, influence_primvars, read_mesh, read_shapes
@@ -77,7 +78,7 @@ class _Reader:
                     self.problems.lost(prim.GetPath(), "a mesh with joint weights outside of a SkelRoot, where UsdSkel does "
                                        "not skin it")
         if outside:
-            self.problems.info("/", f"{outside} meshes outside of SkelRoots are not read")
+            self.problems.info("/", counted(outside, "mesh outside of SkelRoots is", "meshes outside of SkelRoots are") + " not read")
 
     def _read_root(self, root: typing.Any) -> None:
         cache = UsdSkel.Cache()
@@ -170,8 +171,8 @@ class _Reader:
         unused = [str(prim.GetPath()) for prim in Usd.PrimRange(self.stage.GetPseudoRoot())
                   if prim.IsA(UsdSkel.Animation) and prim.GetPath() not in used]
         if unused:
-            self.problems.info(unused[0], f"{len(unused)} animations are not the skel:animationSource of a skeleton, and "
-                               "are not read")
+            self.problems.info(unused[0], counted(len(unused), "animation is", "animations are")
+                               + " the skel:animationSource of no skeleton, and not read")
 
     def clips(self, motion: Motion) -> typing.List[ClipData]:
         """One clip, with everything that moves on the stage, or none."""

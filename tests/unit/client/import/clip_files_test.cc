@@ -202,8 +202,8 @@ TEST(ClipFiles, SeveralNamesakesMoveNothing) {
   const ImportedScene one = Clip({{"root"}, {"tip", 0}, {"tip", 0}}, 0);
   ASSERT_TRUE(AddClips(one, hero).ok());
   ExpectPlaces(hero, {0, 0, 0, -1, 0, 0});
-  EXPECT_THAT(Warnings(hero), ElementsAre("walk.glb: 1 of 2 joints keep their rest pose, because "
-                                          "several nodes have their name: 'tip'"));
+  EXPECT_THAT(Warnings(hero), ElementsAre("walk.glb: 1 of 2 joints keeps its rest pose, because "
+                                          "several nodes have the same name: 'tip'"));
   const ImportedScene two = Clip({{"a:root"}, {"a:tip", 0}, {"b:root"}, {"b:tip", 2}}, 0);
   EXPECT_THAT(Refusal(two, hero), HasSubstr("several nodes have the name of a joint of hero.glb: "
                                             "'root', 'tip'"));
