@@ -1,6 +1,7 @@
 // sinew repair: bakes the damaged frames of a point cache again.
 #include <absl/cleanup/cleanup.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/strip.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +12,7 @@
 
 #include "client/cli/base/exit_code.h"
 #include "client/cli/base/quantity.h"
+#include "client/cli/base/request_field.h"
 #include "client/cli/character/bake_manifest.h"
 #include "client/cli/character/bound_character.h"
 #include "client/cli/character/clip_stream.h"
@@ -138,6 +140,20 @@ class Repair {
   std::uint32_t next_ = 0;
 };
 
+// A recipe of an earlier version may have parameters that this one does not know.
+absl::StatusOr<client::Character> BindAgain(Context& context, const Options& options,
+                                            const CharacterFile& character,
+                                            const Manifest& manifest) {
+  absl::StatusOr<client::Character> bound = BindCharacter(context, character, manifest.recipe);
+  const absl::Status& status = bound.status();
+  if (!absl::IsInvalidArgument(status) || !IsRecipeField(client::Details(status).field)) {
+    return bound;
+  }
+  return absl::FailedPreconditionError(absl::StrCat(
+      ManifestPath(options.cache), ": the server refuses its recipe, '", manifest.recipe,
+      "': ", absl::StripPrefix(status.message(), "source.recipe."), "; bake the cache again"));
+}
+
 absl::Status BakeAgain(Context& context, const Options& options, OpenCache& cache,
                        const Manifest& manifest, const CacheDamage& damage) {
   SINEW_ASSIGN_OR_RETURN(const CharacterFile character,
@@ -162,7 +178,7 @@ absl::Status BakeAgain(Context& context, const Options& options, OpenCache& cach
                                                                   .attributes = target.attributes},
                                                                  InfoOf(manifest)));
   SINEW_ASSIGN_OR_RETURN(const client::Character bound,
-                         BindCharacter(context, character, manifest.recipe));
+                         BindAgain(context, options, character, manifest));
   const absl::Cleanup release = [&] { ReleaseCharacter(context, bound); };
   SINEW_ASSIGN_OR_RETURN(const SourceDigests digests, DigestsOf(character, motion));
   Manifest now = ManifestOf(character, digests, clip, bound.session());

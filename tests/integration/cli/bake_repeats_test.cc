@@ -186,6 +186,13 @@ TEST_F(Parts, RepairRefusesWhatItCannotMakeTheSame) {
   manifest["pose_hashes"][0] = "0123456789abcdef";
   WriteAll(path + ".json", manifest.dump());
   refused("model:hand", "was baked from other poses than those of 'fist'");
+  manifest = Json::parse(json);
+  manifest["recipe"]["recipe_text"] = "implicit(contact=true, tracking=false)";
+  WriteAll(path + ".json", manifest.dump());
+  refused("model:hand",
+          "a.pc2.json: the server refuses its recipe, 'implicit(contact=true, "
+          "tracking=false)': stages[0].implicit.tracking: unknown parameter, need one of "
+          "contact, samples, muscles; bake the cache again");
   EXPECT_THAT(folder_.Names(), ElementsAre("a.pc2", "a.pc2.json"));
 }
 
