@@ -29,7 +29,8 @@ def main():
         sys.exit(__doc__)
     data = os.environ.get("SINEW_SHARED_DATA") or quality.ROOT.parent / "shared" / "data"
     folder = pathlib.Path(sys.argv[2]) if len(sys.argv) == 3 else pathlib.Path(data, "models")
-    quality.head("character", "frames", "overlap, %", "bulge, %", "pop, largest", "pop, 99.9 % of vertices", "ms a frame")
+    quality.head("character", "frames", "overlap, %", "bulge, %", "pop, largest", "pop, 99.9 % of vertices", "roughness",
+                 "ms a frame")
     for character, frames in CASES:
         path = character if character.startswith("model:") else folder / character
         if path != character and not path.exists():
@@ -39,7 +40,7 @@ def main():
         figures = json.loads(out)["methods"]
         quality.row(f"`{character}`", frames or "all", both(figures, quality.percent, "overlap"),
                     both(figures, quality.percent, "bulge"), both(figures, "{:.2g}".format, "pop"),
-                    both(figures, "{:.2g}".format, "pop_999"),
+                    both(figures, "{:.2g}".format, "pop_999"), both(figures, quality.plain, "roughness"),
                     both(figures, lambda seconds: f"{1000 * seconds:.2g}", "evaluate_seconds", of="mean"))
 
 
