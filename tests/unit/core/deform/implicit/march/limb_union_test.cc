@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -65,6 +66,32 @@ TEST(LimbUnion, IsLeastDistanceWhateverPartIsLikely) {
         EXPECT_EQ(got[i].gradient, want.gradient) << i << ", " << likely;
       }
     }
+  }
+}
+
+// The points are beyond the first part, and at 5 in the second, which reaches farther. Omits parts
+// that are not needed.
+class FarPart : public testing::RoundedLimb {
+ public:
+  FarPart() : RoundedLimb(std::array<AffineD, 2>{}) {}
+  PartBlocks Distances(const PointBlock&, const DistanceNeed& need) const override {
+    PartBlocks parts(need.own[0] == 1 || 1 + need.margin[0] > 5 ? 2 : 1);
+    for (std::uint32_t b = 0; b < parts.size(); ++b) {
+      parts[b].part = b;
+      std::ranges::fill(parts[b].value, b == 0 ? 1.0f : 5.0f);
+    }
+    return parts;
+  }
+  float Reach(std::uint32_t part) const override { return part == 0 ? 1 : 10; }
+};
+
+TEST(LimbUnion, FindsPartThatReachesFarther) {
+  for (std::uint16_t likely = 0; likely < 2; ++likely) {
+    std::array<std::uint16_t, kLanes> guess;
+    guess.fill(likely);
+    const auto got = UnionAt(FarPart(), SomePoints(1), guess);
+    EXPECT_EQ(got[3].part, 1) << likely;
+    EXPECT_EQ(got[3].f, 5) << likely;
   }
 }
 
