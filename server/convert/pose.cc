@@ -27,7 +27,11 @@ static_assert(static_cast<int>(VertexStatus::kNotDisplaced) == v1::VERTEX_STATUS
               static_cast<int>(VertexStatus::kIterationLimit) ==
                   v1::VERTEX_STATUS_ITERATION_LIMIT &&
               static_cast<int>(VertexStatus::kZeroGradient) == v1::VERTEX_STATUS_ZERO_GRADIENT &&
-              static_cast<int>(VertexStatus::kExcluded) == v1::VERTEX_STATUS_EXCLUDED);
+              static_cast<int>(VertexStatus::kExcluded) == v1::VERTEX_STATUS_EXCLUDED &&
+              static_cast<int>(VertexStatus::kUnmoved) == v1::VERTEX_STATUS_UNMOVED &&
+              static_cast<int>(VertexStatus::kAtRestLevel) == v1::VERTEX_STATUS_AT_REST_LEVEL &&
+              static_cast<int>(VertexStatus::kContact) == v1::VERTEX_STATUS_CONTACT &&
+              static_cast<int>(VertexStatus::kMoveLimit) == v1::VERTEX_STATUS_MOVE_LIMIT);
 
 // Whether an allowed list, which may be empty, holds the one thing this server sends.
 template <class List>

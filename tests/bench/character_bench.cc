@@ -238,9 +238,10 @@ class Motion {
     if (!status.ok()) ValueOrDie<int>(status);
     for (const std::byte of : states_) {
       const auto vertex = static_cast<VertexStatus>(of);
-      contact_ +=
-          vertex == VertexStatus::kGradientDivergence || vertex == VertexStatus::kPotentialPit ? 1
-                                                                                               : 0;
+      contact_ += vertex == VertexStatus::kContact || vertex == VertexStatus::kGradientDivergence ||
+                          vertex == VertexStatus::kPotentialPit
+                      ? 1
+                      : 0;
     }
   }
 

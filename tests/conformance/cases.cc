@@ -100,6 +100,9 @@ constexpr Row kRows[] = {
     {"limb", "dqs | implicit", Tolerance::kSchedule},
     {"limb", "dqs | implicit(contact=false)", Tolerance::kSchedule},
     {"limb", "implicit_skinning", Tolerance::kSchedule},
+    {"limb", "dqs | implicit(projection=march)", Tolerance::kSchedule},
+    {"limb", "dqs | implicit(projection=march, step_length=0.125, smoothing=0)",
+     Tolerance::kSchedule},
 };
 
 std::string NameOf(const std::string& rig, std::size_t number, const Recipe& recipe) {

@@ -17,6 +17,7 @@
 #include "tests/reference/field_reference.h"
 #include "tests/reference/implicit_reference.h"
 #include "tests/reference/lbs_reference.h"
+#include "tests/reference/march_reference.h"
 #include "tests/reference/relax_reference.h"
 #include "tests/reference/shapes_reference.h"
 #include "tests/reference/spherical_blend_reference.h"
@@ -146,6 +147,19 @@ absl::StatusOr<BoundStage> Bind(const Rig& rig, const ImplicitParams& params) {
   SINEW_ASSIGN_OR_RETURN(Implicit bound,
                          Implicit::Bind({rig, *layout, RigSurface(rig, *layout)}, params, task));
   const auto limb = std::make_shared<const Implicit>(std::move(bound));
+  if (params.projection == ProjectionMethod::kMarch) {
+    std::vector<bool> skin;
+    for (const std::uint32_t lane : layout->lane) {
+      skin.push_back(limb->skin.IsSkin(limb->skin.lane_point[lane]));
+    }
+    return BoundStage{
+        [&rig, limb, skin](ReferenceFrame& f) {
+          const reference::LimbDistances limbs =
+              reference::DistancesOf(limb->field, testing::RestPose(rig), f.joints);
+          f.posed = reference::MarchToRest(rig, limbs, limb->march.rules, f.posed, skin).points;
+        },
+        "march_reference.h"};
+  }
   std::vector<reference::Held> held;
   for (const std::uint32_t lane : layout->lane) {
     const std::uint32_t p = limb->skin.lane_point[lane];

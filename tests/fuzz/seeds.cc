@@ -239,9 +239,16 @@ void AddRequests(const Corpus& corpus) {
   add(14, "list", list);
 }
 
-void AddRecipes(const Corpus& corpus) {
-  std::map<std::string, std::string> texts;
+// Recipe text by name: the example of each method, and a recipe that binds other tables.
+std::map<std::string, std::string> Examples() {
+  std::map<std::string, std::string> texts = {
+      {"implicit_march", "dqs | implicit(projection=march)"}};
   for (const MethodInfo& method : ListMethods()) texts[method.name] = method.example;
+  return texts;
+}
+
+void AddRecipes(const Corpus& corpus) {
+  std::map<std::string, std::string> texts = Examples();
   for (const PresetInfo& preset : ListPresets()) {
     texts["preset_" + std::string(preset.name)] = preset.recipe_text;
   }
@@ -259,12 +266,12 @@ void AddRecipes(const Corpus& corpus) {
 void AddBoundData(const Corpus& corpus) {
   const server::ConvertedRig converted =
       server::ConvertRig(FullRig().SerializeAsString(), {}).value();
-  for (const MethodInfo& method : ListMethods()) {
+  for (const auto& [name, text] : Examples()) {
     Task task;
-    const Recipe recipe = ParseRecipe(method.example).value();
+    const Recipe recipe = ParseRecipe(text).value();
     const absl::StatusOr<Deformer> deformer = Deformer::Bind(*converted.rig, recipe, task);
     if (!deformer.ok()) {
-      std::printf("bound_data/%s: %s\n", method.name.c_str(), deformer.status().ToString().c_str());
+      std::printf("bound_data/%s: %s\n", name.c_str(), deformer.status().ToString().c_str());
       continue;
     }
     TableWriter tables;
@@ -273,8 +280,8 @@ void AddBoundData(const Corpus& corpus) {
     std::string packed;
     const TableReader reader = TableReader::Open(bytes).value();
     for (const TableReader::Table& table : reader.Tables()) packed += fuzz::PackTable(table);
-    corpus.Add("bound_data", method.name, packed);
-    if (method.name == "lbs") corpus.Add("bound_data", "lbs_file", bytes);
+    corpus.Add("bound_data", name, packed);
+    if (name == "lbs") corpus.Add("bound_data", "lbs_file", bytes);
   }
 }
 

@@ -49,6 +49,8 @@ inline std::vector<std::string> LawRecipes() {
                                  "dqs | bulge_free | implicit | relax",
                                  "dqs | implicit(contact=false)",
                                  "dqs | implicit(muscles=false, samples=20)",
+                                 "dqs | implicit(projection=march)",
+                                 "lbs | implicit(projection=march, step_length=0.2, smoothing=0)",
                                  "dqs | relax(iterations=4, strength=1)"});
   return recipes;
 }

@@ -82,13 +82,17 @@ FOLDERS = (
     ("core/deform/relax", "core/base core/deform/method core/simd core/surface", "", ""),
     ("core/deform/shapes", "core/base core/deform/method core/simd", "", ""),
     ("core/deform/spherical_blend", "core/base core/deform/method core/parallel core/rig core/simd", "", "eigen"),
+    ("core/deform/implicit/march",
+     "core/base core/deform/implicit/field core/deform/implicit/surface core/deform/method core/parallel core/rig "
+     "core/simd core/surface",
+     "", ""),
     ("core/deform/implicit/project",
      "core/base core/deform/implicit/field core/deform/implicit/surface core/deform/method core/rig "
      "core/solve core/surface",
      "", ""),
     ("core/deform/implicit",
-     "core/base core/deform/implicit/field core/deform/implicit/project core/deform/implicit/surface "
-     "core/deform/method core/rig",
+     "core/base core/deform/implicit/field core/deform/implicit/march core/deform/implicit/project "
+     "core/deform/implicit/surface core/deform/method core/rig",
      "", ""),
     ("core/deform/engine",
      "core/base core/deform/bulge_free core/deform/cor core/deform/ddm core/deform/delta_mush "

@@ -10,9 +10,10 @@ from .snapshot import SHAPES_PROPERTY, armature_modifier
 COLOURS = "Sinew"  # colour attribute of output meshes
 _SOURCE_PROPERTY = "sinew_source"  # on output objects: needs the transform of the source
 
-# The colours of the command line: yellow, green, red, violet, blue, black, white (sRGB).
+# The colours of the command line: yellow, green, red, violet, blue, black, white, grey, cyan, orange,
+# olive (sRGB).
 STATUS_COLOURS = np.array([(240, 205, 40), (60, 170, 70), (205, 40, 35), (140, 60, 165), (45, 85, 205), (18, 18, 20),
-                           (246, 246, 246)]) / 255
+                           (246, 246, 246), (150, 150, 155), (130, 225, 215), (240, 115, 30), (125, 130, 30)]) / 255
 _HEAT = np.array([(0.16, 0.22, 0.60), (0.10, 0.62, 0.78), (0.30, 0.75, 0.32), (0.98, 0.86, 0.25), (0.80, 0.12, 0.12)])
 
 

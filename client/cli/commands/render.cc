@@ -204,7 +204,7 @@ void AddRender(CommandList& commands) {
   set.SetFooter(absl::StrCat(
       R"(All panels share pose and camera; each states its largest distance from the first.
 If the connection drops, waits up to 30 s for the server and says so.
-Status of vertices in --vertex-status, with its colour and its member in --json:
+Status of vertices in --vertex-status, with its colour; --json has '_' for blanks:
 )",
       VertexStatusHelp(),
       R"(Examples:

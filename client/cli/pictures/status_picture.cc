@@ -2,6 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
+#include <absl/strings/str_replace.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -12,24 +13,24 @@ namespace sinew::cli {
 namespace {
 
 struct StateLook {
-  const char *name, *key, *colour_name, *what;  // key: in JSON
+  const char *name, *colour_name, *what;
   client::Rgb colour;
 };
 
-// By number; Vaillant's colours.
+// By number; up to "excluded" in Vaillant's colours.
 constexpr std::array<StateLook, client::kVertexStatus + 1> kLooks = {{
-    {"not displaced", "not_displaced", "yellow", "was on its surface already", {240, 205, 40}},
-    {"fitted", "fitted", "green", "moved onto it", {60, 170, 70}},
-    {"gradient divergence", "contact", "red", "stopped where another part is met", {205, 40, 35}},
-    {"potential pit", "pit", "violet", "would be led off the surface", {140, 60, 165}},
-    {"iteration limit",
-     "out_of_steps",
-     "blue",
-     "off its level where the search ended",
-     {45, 85, 205}},
-    {"zero gradient", "no_gradient", "black", "no direction to move in", {18, 18, 20}},
-    {"excluded", "excluded", "white", "excluded at bind", {246, 246, 246}},
-    {"unknown", "unknown", "pink", "of a newer server", {255, 0, 255}},
+    {"not displaced", "yellow", "march: was on its surface already", {240, 205, 40}},
+    {"fitted", "green", "march: moved onto it", {60, 170, 70}},
+    {"gradient divergence", "red", "march: stopped where another part is met", {205, 40, 35}},
+    {"potential pit", "violet", "march: would be led off the surface", {140, 60, 165}},
+    {"iteration limit", "blue", "march: off its surface after the last step", {45, 85, 205}},
+    {"zero gradient", "black", "march: no direction to move in", {18, 18, 20}},
+    {"excluded", "white", "excluded at bind", {246, 246, 246}},
+    {"unmoved", "grey", "was on its own level already, or is as thick as at rest", {150, 150, 155}},
+    {"at rest level", "cyan", "moved to its own level", {130, 225, 215}},
+    {"contact", "orange", "stopped where it meets another limb", {240, 115, 30}},
+    {"move limit", "olive", "off its level at the limit of its move", {125, 130, 30}},
+    {"unknown", "pink", "of a newer server", {255, 0, 255}},
 }};
 
 std::size_t IndexOf(client::VertexStatus state) {
@@ -65,7 +66,7 @@ nlohmann::ordered_json VertexStatusJson(const StatusCounts& counts) {
   nlohmann::ordered_json json;
   for (std::size_t k = 0; k < counts.size(); ++k) {
     if (k >= client::kVertexStatus && counts[k] == 0) continue;
-    json[kLooks[k].key] = counts[k];
+    json[absl::StrReplaceAll(kLooks[k].name, {{" ", "_"}})] = counts[k];
   }
   return json;
 }
@@ -74,9 +75,8 @@ std::string VertexStatusHelp() {
   std::string text;
   for (std::size_t k = 0; k < client::kVertexStatus; ++k) {
     const StateLook& look = kLooks[k];
-    absl::StrAppend(
-        &text, "  ",
-        absl::StrFormat("%-21s%-8s%-15s%s\n", look.name, look.colour_name, look.key, look.what));
+    absl::StrAppend(&text, "  ",
+                    absl::StrFormat("%-21s%-8s%s\n", look.name, look.colour_name, look.what));
   }
   return text;
 }

@@ -16,8 +16,8 @@ namespace sinew::cli {
 using StatusCounts = std::array<std::uint64_t, client::kVertexStatus + 1>;
 StatusCounts CountVertexStatus(std::span<const client::VertexStatus> vertex_status);
 
-// Colours each vertex by its state, in the colours of Vaillant et al. 2013, with a swatch and a
-// count for each state there is.
+// Colours each vertex by its state, with a swatch and a count for each state there is. States of
+// the march have the colours of Vaillant et al. 2013.
 void ColourByStatus(std::span<const client::VertexStatus> vertex_status, PosedPanel& panel);
 
 // {"not_displaced": 12, ...}, every state: the legend's names with '_' for blanks.

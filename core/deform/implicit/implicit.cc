@@ -30,9 +30,12 @@ absl::StatusOr<BindCost> Implicit::Cost(const BindInput& input, const ImplicitPa
   const std::size_t field_bytes = LimbField::CostBytes(input.rig, params.samples) +
                                   (muscles ? MuscleField::CostBytes(input.rig) : 0);
   SkinSurfaceBytes surface = SkinSurfaceCost(input.rig, input.layout);
-  surface.bound += kFixedBytes + LevelSkin::kBytes * input.rig.vertices();
+  const bool marches = params.projection == ProjectionMethod::kMarch;
+  surface.bound += kFixedBytes + (marches ? March::BoundBytes(input.rig)
+                                          : LevelSkin::kBytes * input.rig.vertices());
   const auto vertices = static_cast<double>(input.rig.vertices());
-  surface.passing += LevelSkin::kPassingBytes * input.rig.vertices();
+  surface.passing +=
+      marches ? March::PassingBytes(input.rig) : LevelSkin::kPassingBytes * input.rig.vertices();
   return BindCost{.peak_bytes = field_bytes + surface.bound + surface.passing,
                   .bound_bytes = field_bytes + surface.bound,
                   .work = LimbField::Work(input.rig, params.samples) + kBindWork * vertices +
@@ -64,8 +67,14 @@ absl::StatusOr<Implicit> Implicit::Bind(const BindInput& input, const ImplicitPa
   const PosedLimbField bound_field(implicit.field, bind_pose, bound_muscles);
   SINEW_ASSIGN_OR_RETURN(implicit.skin,
                          BindSkinSurface(input, implicit.field.PartsOfVertices(input.rig), task));
-  SINEW_ASSIGN_OR_RETURN(implicit.level, BindLevelSkin(input, implicit.field.parts_of_bindings(),
-                                                       bound_field, implicit.skin, task));
+  if (params.projection == ProjectionMethod::kMarch) {
+    implicit.level.neighbours = {0};  // no points
+    SINEW_ASSIGN_OR_RETURN(implicit.march,
+                           March::Bind(input, params.march, bound_field, implicit.skin, task));
+  } else {
+    SINEW_ASSIGN_OR_RETURN(implicit.level, BindLevelSkin(input, implicit.field.parts_of_bindings(),
+                                                         bound_field, implicit.skin, task));
+  }
   task.Advance(kBindWork * static_cast<double>(input.rig.vertices()));
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   return implicit;
@@ -76,7 +85,8 @@ StageFacts Implicit::Facts() const {
           .in = Space::kPosed,
           .out = Space::kPosed,
           .pointwise = false,
-          .scratch_floats = ProjectionScratch(skin.points()),
+          .scratch_floats =
+              marches() ? March::ScratchFloats(skin.points()) : ProjectionScratch(skin.points()),
           .controls = muscles.controls(),
           .joints = joints,
           .vertex_status = true};
@@ -94,9 +104,10 @@ absl::Status Implicit::Check(const BlockLayout& layout, std::size_t bindings) co
                                             bindings));
   }
   SINEW_RETURN_IF_ERROR(muscles.Check(joints));
-  if (level.points() != skin.points()) {
-    return absl::DataLossError(absl::StrCat("bound data: implicit: level_owner: got ",
-                                            level.points(), " points, need ", skin.points()));
+  const std::size_t projected = marches() ? march.points() : level.points();
+  if (projected != skin.points()) {
+    return absl::DataLossError(absl::StrCat("bound data: implicit: projection: got ", projected,
+                                            " points, need ", skin.points()));
   }
   return skin.Check();
 }
@@ -104,6 +115,7 @@ absl::Status Implicit::Check(const BlockLayout& layout, std::size_t bindings) co
 void Implicit::Run(const StageFrame& frame) const {
   const auto swollen = muscles.Pose(frame.posed);
   const PosedLimbField posed(field, frame.posed, swollen);
+  if (marches()) return march.Run(skin, posed, frame);
   const std::vector<Affine> bind_frames = field.BindFrames();
   const std::vector<Mat3d> turns = TurnsOf(bind_frames, posed.PartFrames());
   Project({level, skin, bind_frames, turns, posed, contact != 0}, frame);
@@ -119,7 +131,9 @@ std::vector<BindStatistic> Implicit::Statistics() const {
   };
   double held = 0;
   for (std::size_t p = 0; p < skin.points(); ++p) {
-    held += skin.IsSkin(p) ? double{level.hold[p]} : 0;
+    if (!skin.IsSkin(p)) continue;
+    const float marching = marches() && march.part[p] != kNoPart ? 1 : 0;
+    held += double{marches() ? marching : level.hold[p]};
   }
   const auto points = static_cast<double>(std::max<std::size_t>(1, skin.points()));
   statistics.push_back({.name = "unprojected_points",

@@ -5,12 +5,13 @@
 // a pose the fields move rigidly with their joints, and the skin of the previous stage is
 // projected: this restores volume that skinning lost or added, and folds touch without intersecting
 // up to bends of about 150 degrees. Source: fields of Vaillant et al. 2013; projection.h says where
-// the projection differs.
+// the projection differs, march.h is the published one.
 #pragma once
 
 #include "core/deform/implicit/field/limb_field.h"
 #include "core/deform/implicit/field/muscle_field.h"
 #include "core/deform/implicit/implicit_params.h"
+#include "core/deform/implicit/march/march.h"
 #include "core/deform/implicit/project/level_skin.h"
 #include "core/deform/implicit/surface/skin_surface.h"
 #include "core/deform/method/method.h"
@@ -18,7 +19,7 @@
 namespace sinew {
 
 struct Implicit : MethodOf<Implicit, ImplicitParams> {
-  static constexpr int kVersion = 17;
+  static constexpr int kVersion = 18;
   static constexpr std::string_view kSummary =
       "Skin that keeps its volume and touches itself without intersecting; use after dqs or dqs | "
       "bulge_free.";
@@ -31,8 +32,10 @@ struct Implicit : MethodOf<Implicit, ImplicitParams> {
   LimbField field;
   MuscleField muscles;  // empty if the recipe turns them off
   SkinSurface skin;
-  LevelSkin level;
+  LevelSkin level;  // without points if the skin marches
+  March march;      // without points if it does not
 
+  bool marches() const { return march.points() > 0; }
   static absl::StatusOr<BindCost> Cost(const BindInput& input, const ImplicitParams& params);
   static absl::StatusOr<Implicit> Bind(const BindInput& input, const ImplicitParams& params,
                                        Task& task);
@@ -49,6 +52,7 @@ struct Implicit : MethodOf<Implicit, ImplicitParams> {
     MuscleField::Fields(self.muscles, visit);
     SkinSurface::Fields(self.skin, visit);
     LevelSkin::Fields(self.level, visit);
+    March::Fields(self.march, visit);
   }
 };
 

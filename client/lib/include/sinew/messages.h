@@ -45,17 +45,23 @@ enum class Attribute : std::uint8_t {
   kVertexStatus = 5
 };
 
-// Result of the projection of a vertex in a stage such as implicit. Names: Vaillant et al. 2013.
+// Result of the projection of a vertex in a stage such as implicit. The first seven are those
+// of implicit(projection=march), after Vaillant et al. 2013; kExcluded and the last four those of
+// its default projection.
 enum class VertexStatus : std::uint8_t {
-  kNotDisplaced = 0,        // was already on its surface, or is as thick as at rest
+  kNotDisplaced = 0,        // was already on its surface
   kFitted = 1,              // projected onto its iso-surface
   kGradientDivergence = 2,  // stopped at a crease, where the gradient turns
   kPotentialPit = 3,        // stopped where the field value moved away from its target
-  kIterationLimit = 4,      // off its surface at the limit of its move or of the steps
+  kIterationLimit = 4,      // off its surface after the last step
   kZeroGradient = 5,        // the field has no gradient there
-  kExcluded = 6             // excluded at bind
+  kExcluded = 6,            // excluded at bind
+  kUnmoved = 7,             // was already on its own level, or is as thick as at rest
+  kAtRestLevel = 8,         // moved to its own level
+  kContact = 9,             // stopped where it meets another limb
+  kMoveLimit = 10           // off its level at the limit of its move
 };
-inline constexpr std::size_t kVertexStatus = 7;
+inline constexpr std::size_t kVertexStatus = 11;
 
 // A limit on requests. Exceeding it is kResourceExhausted or kInvalidArgument.
 struct Limit {

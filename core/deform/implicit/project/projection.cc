@@ -116,7 +116,7 @@ class Projection {
     for (std::size_t i = 0; i < started.size(); ++i) {
       const Near near = NearOf(rays[i], parts, i);
       if (IsStill(rays[i], near, i)) {
-        SetStatus(rays[i].point, VertexStatus::kNotDisplaced);
+        SetStatus(rays[i].point, VertexStatus::kUnmoved);
         continue;
       }
       AddNeighbours(rays[i]);
@@ -304,14 +304,13 @@ class Projection {
 
   void Finish(const LevelRay& ray) {
     if (ray.t == 0) {
-      return SetStatus(
-          ray.point, ray.presses ? VertexStatus::kGradientDivergence : VertexStatus::kNotDisplaced);
+      return SetStatus(ray.point, ray.presses ? VertexStatus::kContact : VertexStatus::kUnmoved);
     }
     const double way = double{level_.hold[ray.point]} * ray.Way();
     Put(ray.start + (way * ray.unit) * ray.direction, ray.point);
-    SetStatus(ray.point, ray.touches                  ? VertexStatus::kGradientDivergence
-                         : std::abs(ray.last) < kNear ? VertexStatus::kFitted
-                                                      : VertexStatus::kIterationLimit);
+    SetStatus(ray.point, ray.touches                  ? VertexStatus::kContact
+                         : std::abs(ray.last) < kNear ? VertexStatus::kAtRestLevel
+                                                      : VertexStatus::kMoveLimit);
   }
 
   void Put(const Vec3d& to, std::uint32_t p) const {

@@ -58,8 +58,10 @@ TEST(StatePicture, LegendColoursAreDistinguishable) {
 TEST(StatePicture, JsonNamesEveryStatus) {
   const VertexStatus vertex_status[] = {VertexStatus::kIterationLimit};
   const auto json = VertexStatusJson(CountVertexStatus(vertex_status));
-  EXPECT_EQ(json.dump(), R"({"not_displaced":0,"fitted":0,"contact":0,"pit":0,"out_of_steps":1,)"
-                         R"("no_gradient":0,"excluded":0})");
+  EXPECT_EQ(json.dump(),
+            R"({"not_displaced":0,"fitted":0,"gradient_divergence":0,"potential_pit":0,)"
+            R"("iteration_limit":1,"zero_gradient":0,"excluded":0,"unmoved":0,)"
+            R"("at_rest_level":0,"contact":0,"move_limit":0})");
 }
 
 TEST(StatePicture, HelpExplainsEveryLegendName) {

@@ -129,7 +129,7 @@ TEST(RecipeText, RejectsInvalidText) {
       {"shapes | delta_mush(step=7)",
        "recipe.stages[2].delta_mush.step: got 7"},  // stage index after the inserted lbs
       {"lbs | implcit", "bulge_free_dqs, implicit_skinning; did you mean implicit?"},
-      {"lbs | implicit(contcat=true)", "muscles; did you mean contact?"},
+      {"lbs | implicit(contcat=true)", "smoothing; did you mean contact?"},
       {"dqs | implicit(tracking=true)", "implicit.tracking: unknown parameter"},
       {"lbs | bulge_free(method=bisectr)",
        "got 'bisectr', need projection, bisector; did you mean bisector?"},

@@ -55,6 +55,18 @@ TEST(UnusedParameters, ReportsParametersWithoutEffect) {
       {"dqs | bulge_free(strength=0, softness=3)", "dqs | bulge_free(strength=0)",
        "bulge_free.softness", "strength is 0"},
       {"dqs(blend=0, signs=parent)", "dqs(blend=0)", "dqs.signs", "blend is 0"},
+      {"dqs | implicit(smoothing=3)", "dqs | implicit", "implicit.smoothing",
+       "projection is level"},
+      {"dqs | implicit(max_iterations=1)", "dqs | implicit", "implicit.max_iterations",
+       "projection is level"},
+      {"dqs | implicit(step_length=0.5)", "dqs | implicit", "implicit.step_length",
+       "projection is level"},
+      {"dqs | implicit(gradient_threshold=0)", "dqs | implicit", "implicit.gradient_threshold",
+       "projection is level"},
+      {"dqs | implicit(potential_pit=false)", "dqs | implicit", "implicit.potential_pit",
+       "projection is level"},
+      {"dqs | implicit(projection=march, contact=false)", "dqs | implicit(projection=march)",
+       "implicit.contact", "projection is march"},
   };
   for (const Case& c : cases) {
     const auto unused = UnusedParameters(*ParseRecipe(c.recipe_text));
@@ -78,6 +90,12 @@ TEST(UnusedParameters, SilentForEffectiveParameters) {
       {"dqs | bulge_free(sharpness=3)", "dqs | bulge_free"},
       {"dqs | bulge_free(softness=0)", "dqs | bulge_free"},
       {"dqs | bulge_free(strongest=true, softness=0)", "dqs | bulge_free(strongest=true)"},
+      {"dqs | implicit(projection=march)", "dqs | implicit"},
+      {"dqs | implicit(projection=march, smoothing=3)", "dqs | implicit(projection=march)"},
+      {"dqs | implicit(projection=march, max_iterations=1)", "dqs | implicit(projection=march)"},
+      {"dqs | implicit(projection=march, step_length=0.5)", "dqs | implicit(projection=march)"},
+      {"dqs | implicit(projection=march, gradient_threshold=1)",
+       "dqs | implicit(projection=march)"},
   };
   for (const auto& [recipe_text, other] : cases) {
     EXPECT_TRUE(UnusedParameters(*ParseRecipe(recipe_text)).empty()) << recipe_text;

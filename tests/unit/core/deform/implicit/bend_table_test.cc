@@ -98,7 +98,7 @@ TEST_F(BendTable, ImplicitWithClosedFormFields) {
     EXPECT_NEAR(got.edge_rms, row.edge_rms, 0.01);
     EXPECT_NEAR(got.edge_max, row.edge_max, 0.05);
     EXPECT_GT(got.edge_min, 0.03);
-    EXPECT_EQ(run.Count(VertexStatus::kIterationLimit), 0u);
+    EXPECT_EQ(run.Count(VertexStatus::kMoveLimit), 0u);
   }
 }
 

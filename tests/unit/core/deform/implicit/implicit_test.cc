@@ -69,7 +69,7 @@ TEST(Implicit, KeepsRestAndRigidMotion) {
   const Ran moved =
       Deformed(rig, {}, testing::Moved(testing::RigidMotion({0.6, 0, 0.8}, 75), rest));
   EXPECT_EQ(moved.points, moved.start);
-  EXPECT_GE(moved.Count(VertexStatus::kNotDisplaced), 2592u);
+  EXPECT_GE(moved.Count(VertexStatus::kUnmoved), 2592u);
 }
 
 // Rounds weights like a file that stores them in bytes, the error of the sum with either joint.
@@ -114,7 +114,7 @@ TEST(Implicit, KeepsBindPose) {
   source.rest_local[1] = Compose(source.rest_local[1], {{c, -s, 0, 0, s, c, 0, 0, 0, 0, 1, 0}});
   const Ran ran = Deformed(testing::MakeRig(source), {}, bound);
   EXPECT_EQ(ran.points, ran.start);
-  EXPECT_GE(ran.Count(VertexStatus::kNotDisplaced), 2592u);
+  EXPECT_GE(ran.Count(VertexStatus::kUnmoved), 2592u);
 }
 
 // Skin that five joints share hardly moves; skin of two does, fully.
@@ -197,7 +197,7 @@ TEST(Implicit, SeamsStayClosed) {
   split.mesh.parts[0].vertex_count = static_cast<std::uint32_t>(split.mesh.positions.size());
   const Rig rig = testing::MakeRig(split);
   const Ran ran = Deformed(rig, {}, testing::BendPose(rig, 100));
-  EXPECT_GT(ran.Count(VertexStatus::kGradientDivergence), 100u);
+  EXPECT_GT(ran.Count(VertexStatus::kContact), 100u);
   std::map<std::tuple<float, float, float>, Vec3d> at;
   for (std::size_t v = 0; v < ran.points.size(); ++v) {
     const Vec3f& u = rig.mesh().positions()[v];
@@ -210,10 +210,26 @@ TEST(Implicit, SeamsStayClosed) {
 TEST(Implicit, RigsWithoutLimbsFollowInput) {
   for (const Rig& rig : {testing::OneVertex(), testing::OneTriangle(), testing::DegenerateFan(),
                          testing::IsolatedVertex(), testing::TouchingLips()}) {
-    const Ran ran = Deformed(rig, {}, testing::BendPose(rig, 80));
-    EXPECT_EQ(ran.points, ran.start);
-    EXPECT_EQ(ran.Count(VertexStatus::kFitted), 0u);
+    for (const auto projection : {ProjectionMethod::kLevel, ProjectionMethod::kMarch}) {
+      const Ran ran = Deformed(rig, {.projection = projection}, testing::BendPose(rig, 80));
+      EXPECT_EQ(ran.points, ran.start);
+      EXPECT_EQ(ran.Count(VertexStatus::kAtRestLevel) + ran.Count(VertexStatus::kFitted), 0u);
+    }
   }
+}
+
+// On fitted fields.
+TEST(Implicit, MarchKeepsRestAndMeetsLimbs) {
+  const Rig rig = testing::CanonicalCylinder();
+  const ImplicitParams march = {.projection = ProjectionMethod::kMarch};
+  const auto rest = testing::RestPose(rig);
+  const Ran still = Deformed(rig, march, rest);
+  EXPECT_EQ(still.points, still.start);
+  EXPECT_GE(still.Count(VertexStatus::kNotDisplaced), 2592u);
+  const Ran bent = Deformed(rig, march, testing::BendPose(rig, 110));
+  EXPECT_GT(bent.Count(VertexStatus::kGradientDivergence), 50u);
+  EXPECT_GT(bent.Count(VertexStatus::kFitted), 200u);
+  EXPECT_NE(bent.points, Deformed(rig, {}, testing::BendPose(rig, 110)).points);
 }
 
 TEST(Implicit, ReportsFixedPoints) {
@@ -348,6 +364,32 @@ TEST(Implicit, CheckRejectsInconsistentTables) {
     m.skin.nearest.push_back(4);
     m.skin.along.push_back(255);
   }));
+}
+
+TEST(Implicit, CheckRejectsInconsistentMarch) {
+  const Rig rig = testing::CanonicalCylinder();
+  const auto layout = ValueOrDie(BlockLayout::Create(rig));
+  Task task;
+  const Implicit bound = ValueOrDie(Implicit::Bind({rig, *layout, RigSurface(rig, *layout)},
+                                                   {.projection = ProjectionMethod::kMarch}, task));
+  const auto refused = [&](auto spoil) {
+    Implicit spoilt = bound;
+    spoil(spoilt);
+    return spoilt.Check(*layout, 2).code() == absl::StatusCode::kDataLoss;
+  };
+  EXPECT_FALSE(refused([](Implicit&) {}));
+  EXPECT_TRUE(refused([](Implicit& m) { m.march = {}; }));  // neither levels nor a march
+  EXPECT_TRUE(refused([](Implicit& m) { m.level.owner.assign(m.skin.points(), 0); }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.march.part.clear(); }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.march.part[3] = 2; }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.march.level[3] = NAN; }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.march.ring[3] = 1 << 20; }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.march.ring_weight[3] = -1; }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.march.ring_offset.back() += 1; }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.march.rules.max_iterations = 0; }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.march.rules.step_length = 0; }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.march.rules.smoothing = 51; }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.march.rules.gradient_threshold = NAN; }));
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ TEST(Projection, KeepsRestMeshBits) {
   EXPECT_TRUE(SameBits(run.in, run.out));
   // The centres of the caps are on the axis, where the field has no depth.
   EXPECT_EQ(run.Count(VertexStatus::kExcluded), 2u);
-  EXPECT_EQ(run.Count(VertexStatus::kNotDisplaced), 2592u);
+  EXPECT_EQ(run.Count(VertexStatus::kUnmoved), 2592u);
   const auto pose = testing::RestPose(Cylinder().rig());
   const Projected skinned = Cylinder().Run<Dqs>(pose, PosedLimb(pose));
   EXPECT_TRUE(SameBits(skinned.in, skinned.out));
@@ -91,18 +91,18 @@ TEST(Projection, CommonRotationMovesRigidly) {
   const auto pose = testing::Moved(motion, testing::RestPose(limb.rig()));
   const Projected run = limb.Run<Lbs>(pose, RoundedLimb(std::array{motion, motion}));
   EXPECT_TRUE(SameBits(run.in, run.out));
-  EXPECT_EQ(run.Count(VertexStatus::kNotDisplaced), 2592u);
+  EXPECT_EQ(run.Count(VertexStatus::kUnmoved), 2592u);
 }
 
 TEST(Projection, RepairsTwistOnlyWherePinched) {
   for (const double degrees : {30.0, 90.0, 135.0, 179.0}) {
     const auto pose = testing::TwistPose(Cylinder().rig(), degrees);
     const Projected run = Cylinder().Run<Dqs>(pose, PosedLimb(pose));
-    EXPECT_EQ(run.Count(VertexStatus::kNotDisplaced), 2592u) << degrees;
+    EXPECT_EQ(run.Count(VertexStatus::kUnmoved), 2592u) << degrees;
   }
   const auto pose = testing::TwistPose(Cylinder().rig(), 90);
   const Projected run = Cylinder().Run<Lbs>(pose, PosedLimb(pose));
-  EXPECT_GT(run.Count(VertexStatus::kFitted), 300u);
+  EXPECT_GT(run.Count(VertexStatus::kAtRestLevel), 300u);
   double least = HUGE_VAL;
   for (std::size_t v = 0; v < 2592; ++v) {
     least = std::min(least, std::hypot(run.points[v].y, run.points[v].z));
@@ -122,7 +122,7 @@ TEST(Projection, BendsStopAtOtherPart) {
     EXPECT_NEAR(volume.Union() / testing::CanonicalVolume(), testing::ExactUnion(degrees), 3e-3);
     EXPECT_LT(volume.overlap / testing::CanonicalVolume(), 2e-4) << degrees;
     EXPECT_GT(run.counts.touching, degrees < 90 ? 10u : 80u) << degrees;
-    EXPECT_EQ(run.Count(VertexStatus::kIterationLimit), 0u) << degrees;
+    EXPECT_EQ(run.Count(VertexStatus::kMoveLimit), 0u) << degrees;
     // Most points are evaluated once.
     EXPECT_LT(static_cast<double>(run.counts.evaluations), 2592 * 4.0) << degrees;
   }
@@ -135,7 +135,7 @@ TEST(Projection, FittedPointsAreOnLevel) {
   const Projected run = Cylinder().Run<Dqs>(pose, field);
   std::size_t fitted = 0;
   for (std::size_t v = 0; v < run.points.size(); ++v) {
-    if (run.vertex_status[v] != static_cast<std::uint8_t>(VertexStatus::kFitted)) continue;
+    if (run.vertex_status[v] != static_cast<std::uint8_t>(VertexStatus::kAtRestLevel)) continue;
     const std::uint32_t p = Cylinder().skin().lane_point[Cylinder().layout().lane[v]];
     const double f = std::min(field.DistanceOf(0, run.points[v]).value,
                               field.DistanceOf(1, run.points[v]).value);
@@ -311,8 +311,8 @@ TEST(Projection, WithoutContactNothingTouches) {
         << v;
   }
   EXPECT_EQ(run.counts.touching, 0u);
-  EXPECT_EQ(run.Count(VertexStatus::kGradientDivergence), 0u);
-  EXPECT_GT(run.Count(VertexStatus::kFitted), 200u);
+  EXPECT_EQ(run.Count(VertexStatus::kContact), 0u);
+  EXPECT_GT(run.Count(VertexStatus::kAtRestLevel), 200u);
 }
 
 // In millimetres and kilometres, close and on a scaled character: the same shape.
@@ -324,7 +324,7 @@ TEST(Projection, InvariantToUnits) {
   const Projected scaled = Cylinder().Run<Lbs>(large, PosedLimb(large));
   const Projected plain = Cylinder().Run<Lbs>(pose, PosedLimb(pose));
   EXPECT_EQ(scaled.counts.moved, plain.counts.moved);
-  EXPECT_GT(run.Count(VertexStatus::kFitted), 0u);
+  EXPECT_GT(run.Count(VertexStatus::kAtRestLevel), 0u);
   for (std::size_t v = 0; v < run.points.size(); ++v) {
     EXPECT_LT(Distance(scale * plain.points[v], scaled.points[v]), 1e-3) << v;
   }
@@ -413,7 +413,7 @@ class NoisyLimb : public RoundedLimb {
 TEST(Projection, NoiseMovesNothing) {
   const NoisyLimb noisy(std::array<AffineD, 2>{});
   const Projected run = Cylinder().RunOn(RestBlocks(Cylinder()), noisy);
-  EXPECT_EQ(run.Count(VertexStatus::kNotDisplaced), 2592u);
+  EXPECT_EQ(run.Count(VertexStatus::kUnmoved), 2592u);
   EXPECT_EQ(run.points, run.start);
 }
 
