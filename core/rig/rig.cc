@@ -9,6 +9,7 @@
 #include "core/base/digest.h"
 #include "core/base/median.h"
 #include "core/base/status.h"
+#include "core/rig/bind_pose.h"
 #include "core/rig/muscle_size.h"
 #include "core/rig/point_weights.h"
 
@@ -215,6 +216,11 @@ absl::StatusOr<Rig> Rig::Create(RigSource source) {
   rig.maps_ = std::move(source.maps);
   rig.muscles_ = std::move(source.muscles);
   rig.muscle_tables_ = std::move(muscle_tables);
+  rig.joint_rank_.resize(rig.joints());
+  std::uint32_t rank = 0;
+  for (const std::uint32_t joint : JointsByPlace(rig.skeleton_, BindPose(rig))) {
+    rig.joint_rank_[joint] = rank++;
+  }
 
   Sha256 digest;
   digest.UpdateArray(rig.mesh_.positions());
@@ -275,7 +281,7 @@ std::size_t Rig::bytes() const {
           sizeof(std::uint32_t) +
       influences_.size() * 10 + influences_.offsets().size() * 8 +
       (own_influences_ ? own_influences_->size() * 10 + own_influences_->offsets().size() * 8 : 0) +
-      joints() * (2 * sizeof(AffineD) + 64) + bindings_.size() * sizeof(Binding);
+      joints() * (2 * sizeof(AffineD) + 68) + bindings_.size() * sizeof(Binding);
   for (const Shape& shape : shapes_) {
     for (const ShapeTarget& target : shape.targets) {
       bytes += target.vertices.size() * (4 + 12) + target.normal_offsets.size() * 12;
@@ -292,9 +298,12 @@ std::size_t Rig::bytes() const {
 std::uint16_t StrongestBinding(const Rig& rig, std::size_t vertex) {
   const auto bindings = rig.influences().bindings(vertex);
   const auto weights = rig.influences().weights(vertex);
+  const auto rank = [&](std::uint16_t binding) {
+    return rig.joint_rank()[rig.bindings()[binding].joint];
+  };
   std::uint16_t best = bindings.front();
   for (std::size_t k = 1; k < bindings.size() && weights[k] >= weights[0] - kTiedWeight; ++k) {
-    if (rig.bindings()[bindings[k]].joint < rig.bindings()[best].joint) best = bindings[k];
+    if (rank(bindings[k]) < rank(best)) best = bindings[k];
   }
   return best;
 }

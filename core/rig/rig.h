@@ -89,6 +89,9 @@ class Rig {
 
   std::size_t vertices() const { return mesh_.vertices(); }
   std::size_t joints() const { return skeleton_.joints(); }
+  // [J] position of a joint in JointsByPlace of the bind pose. Ties between joints go by it, so
+  // that results do not depend on the order in which a file lists them.
+  std::span<const std::uint32_t> joint_rank() const { return joint_rank_; }
   // SHA-256 of everything above, as hex: rigs with equal digests deform identically.
   const std::string& digest() const { return digest_; }
   std::size_t bytes() const;
@@ -108,6 +111,7 @@ class Rig {
   std::vector<VertexMap> maps_;
   std::vector<Muscle> muscles_;
   MuscleTables muscle_tables_;
+  std::vector<std::uint32_t> joint_rank_;
   std::string digest_;
 };
 
@@ -116,9 +120,9 @@ class Rig {
 // and 5/255, because the difference of two such weights with the sum 1 is an odd multiple of 1/255.
 inline constexpr double kTiedWeight = 4.0 / 255;
 
-// The binding with the largest weight of a vertex. Ties go to the lower joint, then to the stronger
-// binding. (BlockLayout, whose pivots only need to be the same every time, decides ties by binding
-// alone.)
+// The binding with the largest weight of a vertex. Ties go to the joint of lower rank, then to the
+// stronger binding. (BlockLayout, whose pivots only need to be the same every time, decides ties by
+// binding alone.)
 std::uint16_t StrongestBinding(const Rig& rig, std::size_t vertex);
 
 }  // namespace sinew

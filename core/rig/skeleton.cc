@@ -2,9 +2,11 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 #include <string_view>
+#include <tuple>
 
 #include "core/base/status.h"
 
@@ -80,6 +82,24 @@ AffineD Skeleton::ToModel(std::size_t j, const AffineD& parent_model, const Affi
     }
   }
   return Compose(parent_model, unscaled);
+}
+
+std::vector<std::uint32_t> JointsByPlace(const Skeleton& skeleton, std::span<const AffineD> pose) {
+  std::vector<std::uint32_t> ancestors(skeleton.joints()), joints(skeleton.joints());
+  for (std::uint32_t j = 0; j < skeleton.joints(); ++j) {
+    const std::uint32_t parent = skeleton.joint(j).parent;
+    ancestors[j] = parent == kNoParent ? 0 : ancestors[parent] + 1;
+    joints[j] = j;
+  }
+  const auto place = [&](std::uint32_t j) {
+    const auto number = [&](std::size_t i) {
+      return std::isfinite(pose[j].m[i]) ? pose[j].m[i] : 0;
+    };
+    return std::tuple(ancestors[j], number(3), number(7), number(11), number(0), number(1),
+                      number(2), number(4), number(5), number(6), number(8), number(9), number(10));
+  };
+  std::ranges::stable_sort(joints, {}, place);
+  return joints;
 }
 
 }  // namespace sinew

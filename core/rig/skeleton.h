@@ -50,4 +50,11 @@ class Skeleton {
   std::vector<AffineD> rest_local_, rest_model_;
 };
 
+// [J] joints by their place in the skeleton and in a pose, not by their index: by number of
+// ancestors, then by origin (x, y, z), then by axes. Joints that agree in all of them are in the
+// order of the file.
+//
+//    pose  [J] joint to model space; numbers that are not finite count as 0
+std::vector<std::uint32_t> JointsByPlace(const Skeleton& skeleton, std::span<const AffineD> pose);
+
 }  // namespace sinew

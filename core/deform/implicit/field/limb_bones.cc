@@ -34,15 +34,19 @@ bool Measure(const LimbSurface& surface, LimbBone& bone) {
 }
 
 void LinkParents(const Skeleton& skeleton, std::vector<LimbBone>& bones) {
-  std::vector<std::int32_t> nearest(skeleton.joints(),
-                                    -1);  // for the joint or its nearest ancestor
-  std::size_t next = 0;
+  // Of the joint or its nearest ancestor.
+  std::vector<std::int32_t> nearest(skeleton.joints(), -1);
+  for (std::size_t b = 0; b < bones.size(); ++b) {
+    nearest[bones[b].joint] = static_cast<std::int32_t>(b);
+  }
   for (std::uint32_t j = 0; j < skeleton.joints(); ++j) {
     const std::uint32_t parent = skeleton.joint(j).parent;
-    nearest[j] = parent == kNoParent ? -1 : nearest[parent];
-    if (next == bones.size() || bones[next].joint != j) continue;
-    bones[next].parent = nearest[j];
-    nearest[j] = static_cast<std::int32_t>(next++);
+    const std::int32_t above = parent == kNoParent ? -1 : nearest[parent];
+    if (nearest[j] < 0) {
+      nearest[j] = above;
+    } else {
+      bones[static_cast<std::size_t>(nearest[j])].parent = above;
+    }
   }
 }
 
@@ -94,7 +98,7 @@ Vec3d LimbBone::Nearest(const Vec3d& p) const {
 std::vector<LimbBone> MakeLimbBones(const Rig& rig, const LimbSurface& surface) {
   std::vector<LimbBone> bones;
   std::vector<std::uint8_t> carriers(rig.joints(), 0);
-  for (std::uint32_t j = 0; j < rig.joints(); ++j) {
+  for (const std::uint32_t j : JointsByPlace(rig.skeleton(), surface.pose)) {
     if (surface.VerticesOf(j).size() < kFewestSamples) continue;
     if (Flattens(Linear(surface.pose[j]))) continue;
     bones.emplace_back().joint = j;

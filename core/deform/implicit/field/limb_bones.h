@@ -28,8 +28,8 @@ struct LimbBone {
 
 inline constexpr std::size_t kFewestSamples = 4;
 
-// Ascending by joint. A bone ends at the mean of its child parts' origins; a leaf bone at the end
-// of its part. Joints whose vertices are all on the bone, or with a singular bind matrix, have
+// By place (JointsByPlace). A bone ends at the mean of its child parts' origins; a leaf bone at the
+// end of its part. Joints whose vertices are all on the bone, or with a singular bind matrix, have
 // none.
 std::vector<LimbBone> MakeLimbBones(const Rig& rig, const LimbSurface& surface);
 

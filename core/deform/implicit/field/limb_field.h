@@ -30,8 +30,9 @@
 
 namespace sinew {
 
-// Bound data, immutable. P parts, one per joint whose vertices gave a closed field, ascending by
-// joint. Part space: the bind pose's model space relative to the part's centre.
+// Bound data, immutable. P parts, one per joint whose vertices gave a closed field, by place
+// (JointsByPlace): the order of the joints in the file changes no result. Part space: the bind
+// pose's model space relative to the part's centre.
 class LimbField {
  public:
   // Upper limits of the memory Bind holds (including its result), and its progress units. samples:
@@ -52,7 +53,7 @@ class LimbField {
   std::vector<std::int32_t> PartsOfVertices(const Rig& rig) const;
   // [E] part of a binding's joint, -1 = no field.
   std::span<const std::int32_t> parts_of_bindings() const { return part_of_binding_; }
-  // [P] joint of a part, ascending.
+  // [P] joint of a part.
   std::span<const std::uint32_t> joints() const { return joint_; }
   // [P] part space to the bind pose's model space.
   std::vector<Affine> BindFrames() const;
@@ -64,7 +65,7 @@ class LimbField {
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
     const std::size_t parts = self.parts();
-    visit("field_joint", self.joint_, rule::Below(rule::Joints()), rule::Rising());
+    visit("field_joint", self.joint_, rule::Distinct{rule::Joints()});
     visit("field_part_of_binding", self.part_of_binding_, rule::Below(parts, -1));
     visit("field_to_joint", self.to_joint_, rule::Size(parts), rule::Finite());
     visit("field_centre", self.centre_, rule::Size(parts), rule::Finite());

@@ -72,27 +72,17 @@ LimbSurface MakeLimbSurface(const Rig& rig, const WeldedPoints& welded) {
   MakeRows(owned, rig.joints(), surface.vertex_offset, surface.vertices);
 
   const std::vector<Vec3d> normals = OutwardNormals(mesh, welded, surface.points);
-  std::vector<std::uint32_t> count(rig.joints() + 2);  // one row is for triangles of several joints
-  const auto owner = [&](const Corners& t) -> std::size_t {
-    const std::uint16_t j = surface.joint[t[0]];
-    return surface.joint[t[1]] == j && surface.joint[t[2]] == j ? j : rig.joints();
-  };
-  for (const MeshPart& part : mesh.parts()) {
-    ForEachTriangle(mesh, part, [&](const Corners& t) { ++count[owner(t) + 1]; });
-  }
   for (std::size_t v = 0; v < rig.vertices(); ++v) {
     surface.normals.push_back(normals[welded.point[v]]);
   }
-  std::partial_sum(count.begin(), count.end(), count.begin());
-  surface.triangle_offset.assign(count.begin(), count.end() - 1);
-  surface.triangles.resize(count.back());
-  surface.number.resize(count.back());
+  const std::size_t triangles = mesh.face_vertices().size() - 2 * mesh.faces();
+  surface.triangles.reserve(triangles);
+  surface.number.reserve(triangles);
   for (const MeshPart& part : mesh.parts()) {
     std::uint32_t number = 0;
     ForEachTriangle(mesh, part, [&](const Corners& t) {
-      const std::uint32_t at = count[owner(t)]++;
-      surface.triangles[at] = t;
-      surface.number[at] = number++;
+      surface.triangles.push_back(t);
+      surface.number.push_back(number++);
     });
   }
   surface.diagonal = Diagonal(surface.points);

@@ -25,13 +25,11 @@ struct LimbSurface {
   std::vector<Vec3d> points;         // [V] bind pose positions, model space
   std::vector<Vec3d> normals;        // [V] outward unit normals; 0 0 0 if no face has an area
   std::vector<std::uint16_t> joint;  // [V] of the strongest binding
-  std::vector<std::uint32_t> vertex_offset;    // [J + 1] into vertices
-  std::vector<std::uint32_t> vertices;         // [P] one of each point, by joint, ascending
-  std::vector<std::uint32_t> triangle_offset;  // [J + 1] into triangles
-  std::vector<Corners> triangles;  // all corners of one joint; then those with mixed corners
-
-  std::vector<std::uint32_t> number;  // of each triangle, among those of its mesh
-  double diagonal = 0;                // of the bounding box of the points
+  std::vector<std::uint32_t> vertex_offset;  // [J + 1] into vertices
+  std::vector<std::uint32_t> vertices;       // [P] one of each point, by joint, ascending
+  std::vector<Corners> triangles;            // in the order of the file
+  std::vector<std::uint32_t> number;         // of each triangle, among those of its mesh
+  double diagonal = 0;                       // of the bounding box of the points
 
   // A triangle with at least one corner of the joint.
   struct Skin {
@@ -43,10 +41,6 @@ struct LimbSurface {
 
   std::span<const std::uint32_t> VerticesOf(std::size_t j) const {
     return std::span(vertices).subspan(vertex_offset[j], vertex_offset[j + 1] - vertex_offset[j]);
-  }
-  std::span<const Corners> TrianglesOf(std::size_t j) const {
-    return std::span(triangles).subspan(triangle_offset[j],
-                                        triangle_offset[j + 1] - triangle_offset[j]);
   }
   std::span<const Skin> SkinOf(std::size_t j) const {
     return std::span(skin).subspan(skin_offset[j], skin_offset[j + 1] - skin_offset[j]);

@@ -25,8 +25,8 @@ Vec3f Rounded(const Vec3d& v, float towards) {
 // The part of the joint or of its nearest ancestor that has one, or -1.
 std::int32_t PartOf(const Rig& rig, const LimbField& limbs, std::uint32_t joint) {
   for (; joint != kNoParent; joint = rig.skeleton().joint(joint).parent) {
-    const auto found = std::ranges::lower_bound(limbs.joints(), joint);
-    if (found != limbs.joints().end() && *found == joint) {
+    const auto found = std::ranges::find(limbs.joints(), joint);
+    if (found != limbs.joints().end()) {
       return static_cast<std::int32_t>(found - limbs.joints().begin());
     }
   }

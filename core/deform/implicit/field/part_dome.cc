@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdint>
 #include <numbers>
-#include <numeric>
 #include <span>
 #include <vector>
 
@@ -59,8 +58,13 @@ void AddDome(const LimbSurface& surface, const LimbBone& bone, const Vec3d& cent
              Constraints& constraints, const Task& task) {
   const Vec3d end = at == BoneEnd::kRoot ? bone.root : bone.tip;
   const AxesAround axes(at == BoneEnd::kRoot ? bone.out_root : bone.out_tip);
-  std::vector<std::uint32_t> own_skin(surface.TrianglesOf(bone.joint).size());
-  std::iota(own_skin.begin(), own_skin.end(), surface.triangle_offset[bone.joint]);
+  std::vector<std::uint32_t> own_skin;
+  for (const LimbSurface::Skin& s : surface.SkinOf(bone.joint)) {
+    const bool whole = std::ranges::all_of(surface.triangles[s.triangle], [&](std::uint32_t v) {
+      return surface.joint[v] == bone.joint;
+    });
+    if (whole) own_skin.push_back(s.triangle);
+  }
   const Vec3d middle = 0.5 * (bone.root + bone.tip);
   if (SkinAlong(surface, own_skin, middle, axes.along).distance < INFINITY) return;
 

@@ -37,6 +37,35 @@ TEST(Skeleton, CompensationExcludesParentScaleFromAxes) {
   EXPECT_EQ(c.m[5], 2);
 }
 
+// Two legs and a tail, then the same skeleton with the legs the other way round.
+TEST(JointsByPlace, DoesNotDependOnFileOrder) {
+  const AffineD left = Move(-1, 0, 0), right = Move(1, 0, 0);
+  const AffineD turned = {{-1, 0, 0, 1, 0, -1, 0, 0, 0, 0, 1, 0}};  // at the place of `right`
+  const auto names = [](std::vector<SkeletonJoint> joints, std::vector<AffineD> rest) {
+    const Skeleton skeleton = *Skeleton::Create(std::move(joints), std::move(rest));
+    std::vector<std::string> sorted;
+    for (const std::uint32_t j : JointsByPlace(skeleton, skeleton.rest_model())) {
+      sorted.push_back(skeleton.joint(j).name);
+    }
+    return sorted;
+  };
+  const std::vector<std::string> want = {"hip", "left", "tail", "right", "left foot"};
+  EXPECT_EQ(names({{"hip"}, {"right", 0}, {"tail", 0}, {"left", 0}, {"left foot", 3}},
+                  {AffineD{}, right, turned, left, Move(-9, 0, 0)}),
+            want);
+  EXPECT_EQ(names({{"hip"}, {"left", 0}, {"left foot", 1}, {"tail", 0}, {"right", 0}},
+                  {AffineD{}, left, Move(-9, 0, 0), turned, right}),
+            want);
+}
+
+TEST(JointsByPlace, OrdersPlacesThatAreNotFinite) {
+  const Skeleton skeleton = *Skeleton::Create({{"a"}, {"b", 0}, {"c", 0}}, std::vector<AffineD>(3));
+  std::vector<AffineD> pose(3);
+  pose[1].m[3] = 1;
+  pose[2].m[3] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(JointsByPlace(skeleton, pose), (std::vector<std::uint32_t>{0, 2, 1}));
+}
+
 TEST(Skeleton, RejectsBadJoints) {
   const double inf = std::numeric_limits<double>::infinity();
   const struct {
