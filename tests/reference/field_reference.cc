@@ -17,7 +17,7 @@ struct Tables {
   std::vector<AffineD> to_joint;
   std::vector<double> radius, size;
   std::vector<Vec3d> centre, root, tip;
-  std::vector<std::uint8_t> leads;
+  std::vector<std::uint8_t> gaps;
   std::vector<float> box, centres, polynomials;
 };
 
@@ -37,7 +37,7 @@ struct Collect {
     take("field_centre", to.centre);
     take("field_root", to.root);
     take("field_tip", to.tip);
-    take("field_leads", to.leads);
+    take("field_corner_gap", to.gaps);
     take("field_box", to.box);
     take("field_centre_offset", to.offset);
     take("field_centres", to.centres);
@@ -79,7 +79,7 @@ FieldValue RawPartAt(const Tables& t, std::size_t p, std::span<const Affine> joi
   return {f, (1 / t.radius[p]) * Multiply(Transpose(inverse), g)};
 }
 
-// The lead of a part in the bind pose by linear interpolation, made a weight.
+// The gap of a part in the bind pose by linear interpolation, made a weight.
 double TrustAt(const Tables& t, std::size_t p, const Vec3d& x) {
   constexpr std::size_t kSide = 17;
   const Vec3d u = (1 / t.radius[p]) * (x - t.centre[p]);
@@ -93,7 +93,7 @@ double TrustAt(const Tables& t, std::size_t p, const Vec3d& x) {
     cell[i] = std::min<std::size_t>(static_cast<std::size_t>(place), kSide - 2);
     share[i] = place - static_cast<double>(cell[i]);
   }
-  double lead = 0;
+  double gap = 0;
   for (std::size_t corner = 0; corner < 8; ++corner) {
     double weight = 1;
     std::size_t index = kSide * kSide * kSide * p, step = 1;
@@ -102,9 +102,9 @@ double TrustAt(const Tables& t, std::size_t p, const Vec3d& x) {
       weight *= far ? share[i] : 1 - share[i];
       index += step * (cell[i] + (far ? 1 : 0));
     }
-    lead += weight * (t.leads[index] - 128.0) * (0.64 / 127);
+    gap += weight * (t.gaps[index] - 128.0) * (0.64 / 127);
   }
-  const double s = std::clamp(lead / 0.05, 0.0, 1.0);
+  const double s = std::clamp(gap / 0.05, 0.0, 1.0);
   return s * s * (3 - 2 * s);
 }
 

@@ -116,16 +116,16 @@ float LeastLanes(const HrbfPart& part, const float* points, float* least) {
     const Pack whole = Pack::Set(1 << 23);
     const Pack c = MulAdd(u - Pack::Set(part.placed[16 + axis]), Pack::Set(part.placed[28 + axis]),
                           Pack::Set(-0.5f));
-    const Pack last = Pack::Set(static_cast<float>(kReachSide - 1));
+    const Pack last = Pack::Set(static_cast<float>(kGridSide - 1));
     return (Max(Min(c, last), Pack::Zero()) + whole) - whole;
   };
-  const Pack side = Pack::Set(static_cast<float>(kReachSide));
+  const Pack side = Pack::Set(static_cast<float>(kGridSide));
   alignas(64) float cell[16];
   MulAdd(MulAdd(number(at.u.z, 2), side, number(at.u.y, 1)), side, number(at.u.x, 0)).Store(cell);
   float smallest = 1;
   for (std::uint32_t left = inside; left != 0; left &= left - 1) {
     const auto i = static_cast<std::size_t>(std::countr_zero(left));
-    least[i] = LeastOfCell(part.cells[static_cast<std::uint32_t>(cell[i])]);
+    least[i] = BoundOfCell(part.cells[static_cast<std::uint32_t>(cell[i])]);
     smallest = std::min(smallest, least[i]);
   }
   return smallest;

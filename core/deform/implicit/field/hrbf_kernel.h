@@ -13,12 +13,12 @@ namespace sinew {
 //    22 bounds: min x [3], max x [3]; 28 cells of the box per u [3]; 15 and 31 unused
 inline constexpr std::size_t kPlacedFloats = 32;
 
-// The box is divided into kReachSide cells along each axis. A cell's byte is a lower bound of f / r
-// in it, see LeastOfCell.
-inline constexpr std::size_t kReachSide = 16, kReachCells = kReachSide * kReachSide * kReachSide;
+// The box is divided into kGridSide cells along each axis. A cell's byte is a lower bound of f / r
+// in it, see BoundOfCell.
+inline constexpr std::size_t kGridSide = 16, kGridCells = kGridSide * kGridSide * kGridSide;
 
 // 0: out of reach, 1; 255: any value. Those between are linear.
-inline float LeastOfCell(std::uint8_t cell) {
+inline float BoundOfCell(std::uint8_t cell) {
   return cell == 255 ? std::numeric_limits<float>::lowest()
                      : 1 - static_cast<float>(cell) * (1.0f / 127);
 }
@@ -28,7 +28,7 @@ struct HrbfPart {
   const float* polynomial;  // [kPolynomialFloats]
   std::size_t count;
   const float* placed;        // [kPlacedFloats]
-  const std::uint8_t* cells;  // [kReachCells] z, y, x
+  const std::uint8_t* cells;  // [kGridCells] z, y, x
 };
 
 // Lower bounds of f / r, exactly 1 outside box and bounds; returns the smallest. About 20 times

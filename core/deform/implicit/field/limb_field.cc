@@ -9,7 +9,6 @@
 #include "core/deform/implicit/field/limb_bones.h"
 #include "core/deform/implicit/field/limb_surface.h"
 #include "core/deform/implicit/field/part_fit.h"
-#include "core/deform/implicit/field/part_reach.h"
 #include "core/rig/bones.h"
 
 namespace sinew {
@@ -28,8 +27,8 @@ std::size_t MostParts(const Rig& rig) {
 }
 
 // Nanoseconds: a few parts at each point of each grid.
-double LeadWork(const Rig& rig, std::size_t samples) {
-  return 4.0 * static_cast<double>(MostParts(rig) * kTrustPoints * samples);
+double GapWork(const Rig& rig, std::size_t samples) {
+  return 4.0 * static_cast<double>(MostParts(rig) * kGridCorners * samples);
 }
 
 template <class Values>
@@ -50,14 +49,14 @@ std::size_t LimbField::CostBytes(const Rig& rig, std::size_t samples) {
   const std::size_t near = corners - std::min(corners, 2 * rig.mesh().faces());
   // A triangle belongs to at most three parts; a vertex is counted for two.
   return kFixed + LimbSurfaceBytes(rig) + fits + near * (std::min(parts, kAtOnce) * 12 + 24 + 84) +
-         parts * (2 * centres * (kCentreFloats * sizeof(float) + 56) + 3 * kReachCells +
-                  2 * kTrustPoints + 2048) +
+         parts * (2 * centres * (kCentreFloats * sizeof(float) + 56) + 3 * kGridCells +
+                  2 * kGridCorners + 2048) +
          rig.vertices() * (16 + 240) + rig.joints() * 64;
 }
 
 double LimbField::Work(const Rig& rig, std::size_t samples) {
   const auto unknowns = static_cast<double>(4 * (samples + 2 * kMaxDome));
-  return LeadWork(rig, samples) + static_cast<double>(rig.vertices()) * 300 +
+  return GapWork(rig, samples) + static_cast<double>(rig.vertices()) * 300 +
          static_cast<double>(MostParts(rig)) *
              (kFits * unknowns * unknowns * unknowns * 0.4 + 2e6 +
               kEndTriangle * static_cast<double>(rig.mesh().face_vertices().size()));
@@ -66,7 +65,7 @@ double LimbField::Work(const Rig& rig, std::size_t samples) {
 absl::StatusOr<LimbField> LimbField::Bind(const Rig& rig, const WeldedPoints& welded,
                                           std::size_t samples, Task& task) {
   SINEW_RETURN_IF_ERROR(task.CheckMemory(CostBytes(rig, samples)));
-  const double lead_work = LeadWork(rig, samples), work = Work(rig, samples) - lead_work;
+  const double gap_work = GapWork(rig, samples), work = Work(rig, samples) - gap_work;
   const double surface_work = 300 * static_cast<double>(rig.vertices());
   const LimbSurface surface = MakeLimbSurface(rig, welded);
   const std::vector<LimbBone> bones = MakeLimbBones(rig, surface);
@@ -107,9 +106,9 @@ absl::StatusOr<LimbField> LimbField::Bind(const Rig& rig, const WeldedPoints& we
     field.tip_.push_back(bone.tip - fit.centre);
     field.radius_.push_back(bone.radius);
     field.size_.push_back(bone.flesh);
-    for (const double v : fit.least) field.box_.push_back(static_cast<float>(v));
-    for (const double v : fit.largest) field.box_.push_back(static_cast<float>(v));
-    field.reach_.insert(field.reach_.end(), fit.reach.begin(), fit.reach.end());
+    for (const double v : fit.box.least) field.box_.push_back(static_cast<float>(v));
+    for (const double v : fit.box.largest) field.box_.push_back(static_cast<float>(v));
+    field.cell_bound_.insert(field.cell_bound_.end(), fit.cell_bound.begin(), fit.cell_bound.end());
     AppendPacked(fit.hrbf, field.centres_, field.polynomials_);
     field.centre_offset_.push_back(
         static_cast<std::uint32_t>(field.centres_.size() / kCentreFloats));
@@ -123,48 +122,49 @@ absl::StatusOr<LimbField> LimbField::Bind(const Rig& rig, const WeldedPoints& we
   }
   const double size = rig.mesh().diagonal();
   field.unit_ = field.parts() > 0 ? Median(field.size_) : size > 0 ? 0.05 * size : 1;
-  field.FindLeads(task);
+  field.FindGaps(task);
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
-  task.Advance(lead_work);
+  task.Advance(gap_work);
   return field;
 }
 
-void LimbField::FindLeads(const Task& task) {
-  leads_.resize(parts() * kTrustPoints);
+void LimbField::FindGaps(const Task& task) {
+  corner_gap_.resize(parts() * kGridCorners);
   const PosedLimbField bind_pose(*this);
-  task.For(parts() * kTrustSide, 4, [&](std::size_t begin, std::size_t end) {
+  task.For(parts() * kCornerSide, 4, [&](std::size_t begin, std::size_t end) {
     for (std::size_t layer = begin; layer < end; ++layer) {
-      const auto part = static_cast<std::uint32_t>(layer / kTrustSide);
-      const float* const box = box_.data() + 6 * part;
+      const auto part = static_cast<std::uint32_t>(layer / kCornerSide);
+      const float* const sides = box_.data() + 6 * part;
+      const GridBox box = {{sides[0], sides[1], sides[2]}, {sides[3], sides[4], sides[5]}};
       const float size = bind_pose.Size(part), reach = bind_pose.Reach(part) / size;
       const auto place = [&](std::size_t axis, std::size_t i) {
-        const float share = static_cast<float>(i) / static_cast<float>(kTrustSide - 1);
-        return radius_[part] * double{box[axis] + share * (box[axis + 3] - box[axis])};
+        return radius_[part] * box.At(axis, static_cast<double>(i));
       };
       DistanceNeed need;
       need.own.fill(static_cast<std::uint16_t>(part));
       need.level.fill(std::numeric_limits<float>::lowest());
-      need.margin.fill((kMostLead + 1) * size);  // Beside raises f by up to 1
-      constexpr std::size_t kPoints = kTrustSide * kTrustSide;
+      need.margin.fill((kMostGap + 1) * size);  // Beside raises f by up to 1
+      constexpr std::size_t kPoints = kCornerSide * kCornerSide;
       for (std::size_t first = 0; first < kPoints; first += kLanes) {
         const std::size_t count = std::min(kLanes, kPoints - first);
         const PartBlocks blocks = bind_pose.Distances(
             BlockOf(count,
                     [&](std::size_t i) {
-                      return ToFloat(centre_[part] + Vec3d{place(0, (first + i) % kTrustSide),
-                                                           place(1, (first + i) / kTrustSide),
-                                                           place(2, layer % kTrustSide)});
+                      return ToFloat(centre_[part] + Vec3d{place(0, (first + i) % kCornerSide),
+                                                           place(1, (first + i) / kCornerSide),
+                                                           place(2, layer % kCornerSide)});
                     }),
             need);
         for (std::size_t i = 0; i < count; ++i) {
-          float own = reach, others = reach + kMostLead;
+          float own = reach, others = reach + kMostGap;
           for (const PartBlock& block : blocks) {
             float& least = block.part == part ? own : others;
             least =
                 std::min(least, Beside(block.value[i] / size, bind_pose.Reach(block.part) / size));
           }
           // Least outside the support, so that trust fades to 0 before its end.
-          leads_[layer * kPoints + first + i] = PackedLead(own < reach ? others - own : -kMostLead);
+          corner_gap_[layer * kPoints + first + i] =
+              PackedGap(own < reach ? others - own : -kMostGap);
         }
       }
     }

@@ -18,10 +18,10 @@
 #include "core/base/aligned.h"
 #include "core/base/bind_statistic.h"
 #include "core/base/types.h"
+#include "core/deform/implicit/field/grid.h"
 #include "core/deform/implicit/field/hrbf_kernel.h"
 #include "core/deform/implicit/field/packed_hrbf.h"
 #include "core/deform/implicit/field/posed_field.h"
-#include "core/deform/implicit/field/trust_grid.h"
 #include "core/muscle/muscle_shape.h"
 #include "core/parallel/task.h"
 #include "core/rig/posed_rig.h"
@@ -74,8 +74,8 @@ class LimbField {
     visit("field_size", self.size_, rule::Size(parts), rule::Positive());
     visit("field_radius", self.radius_, rule::Size(parts), rule::Positive());
     visit("field_box", self.box_, rule::Size(6 * parts), rule::Finite());
-    visit("field_reach", self.reach_, rule::Size(kReachCells * parts));
-    visit("field_leads", self.leads_, rule::Size(kTrustPoints * parts));
+    visit("field_cell_bound", self.cell_bound_, rule::Size(kGridCells * parts));
+    visit("field_corner_gap", self.corner_gap_, rule::Size(kGridCorners * parts));
     visit("field_centre_offset", self.centre_offset_,
           rule::Offsets(parts, self.centres_.size() / kCentreFloats));
     visit("field_centres", self.centres_, rule::MultipleOf{kCentreFloats}, rule::Finite());
@@ -87,20 +87,20 @@ class LimbField {
 
  private:
   friend class PosedLimbField;
-  void FindLeads(const Task& task);
+  void FindGaps(const Task& task);
 
   // Places in figures_.
   enum Figure : std::size_t { kSamples, kFolded, kOpen, kWithout, kFigures };
   std::vector<std::uint32_t> joint_;
   std::vector<std::int32_t> part_of_binding_;
-  std::vector<AffineD> to_joint_;    // [P] part space to joint space
-  std::vector<Vec3d> centre_;        // [P] origin of part space in the bind pose
-  std::vector<Vec3d> root_, tip_;    // [P] ends of the bone in part space
-  std::vector<double> radius_;       // [P]
-  std::vector<double> size_;         // [P] median distance from skin to bone
-  std::vector<float> box_;           // [P][6] min x y z, max x y z of the support grid, in radii
-  std::vector<std::uint8_t> reach_;  // [P][kReachCells] bounds in the grid, see part_reach.h
-  std::vector<std::uint8_t> leads_;  // [P][kTrustPoints] see trust_grid.h
+  std::vector<AffineD> to_joint_;  // [P] part space to joint space
+  std::vector<Vec3d> centre_;      // [P] origin of part space in the bind pose
+  std::vector<Vec3d> root_, tip_;  // [P] ends of the bone in part space
+  std::vector<double> radius_;     // [P]
+  std::vector<double> size_;       // [P] median distance from skin to bone
+  std::vector<float> box_;         // [P][6] min x y z, max x y z of the support grid, in radii
+  std::vector<std::uint8_t> cell_bound_;      // [P][kGridCells] see BoundCells
+  std::vector<std::uint8_t> corner_gap_;      // [P][kGridCorners] see PackedGap
   std::vector<std::uint32_t> centre_offset_;  // [P + 1]
   AlignedVector<float> centres_;              // [centres][kCentreFloats], in radii
   AlignedVector<float> polynomials_;          // [P][kPolynomialFloats]

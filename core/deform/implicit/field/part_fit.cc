@@ -9,7 +9,6 @@
 
 #include "core/base/vectors.h"
 #include "core/deform/implicit/field/part_dome.h"
-#include "core/deform/implicit/field/part_reach.h"
 #include "core/deform/implicit/field/part_sides.h"
 #include "core/deform/implicit/field/part_skin.h"
 #include "core/deform/implicit/field/spread_samples.h"
@@ -35,27 +34,23 @@ Triple ToTriple(const Vec3d& v) {
 }
 
 // Minimum of the field on a face of a box.
-double LowestOn(const Hrbf& hrbf, const Triple& least, const Triple& largest, std::size_t face) {
+double LowestOn(const Hrbf& hrbf, const GridBox& box, std::size_t face) {
   const std::size_t axis = face / 2, u = (axis + 1) % 3, v = (axis + 2) % 3;
   double low = INFINITY;
   Triple p;
-  p[axis] = face % 2 == 0 ? least[axis] : largest[axis];
+  p[axis] = face % 2 == 0 ? box.least[axis] : box.largest[axis];
   for (std::size_t i = 0; i <= kFaceGrid; ++i) {
-    p[u] = least[u] + (largest[u] - least[u]) * static_cast<double>(i) / kFaceGrid;
+    p[u] = box.least[u] + (box.largest[u] - box.least[u]) * static_cast<double>(i) / kFaceGrid;
     for (std::size_t k = 0; k <= kFaceGrid; ++k) {
-      p[v] = least[v] + (largest[v] - least[v]) * static_cast<double>(k) / kFaceGrid;
+      p[v] = box.least[v] + (box.largest[v] - box.least[v]) * static_cast<double>(k) / kFaceGrid;
       low = std::min(low, hrbf.Value({p[0], p[1], p[2]}));
     }
   }
   return low;
 }
 
-struct Box {
-  Triple least, largest;
-};
-
-Box BoxOf(const std::vector<Vec3d>& points) {
-  Box box = {ToTriple(points.front()), ToTriple(points.front())};
+GridBox BoxOf(const std::vector<Vec3d>& points) {
+  GridBox box = {ToTriple(points.front()), ToTriple(points.front())};
   for (const Vec3d& point : points) {
     const Triple p = ToTriple(point);
     for (std::size_t i = 0; i < 3; ++i) {
@@ -68,8 +63,8 @@ Box BoxOf(const std::vector<Vec3d>& points) {
 
 // Grows the box of the samples until f >= 1 on all faces; nullopt if that fails up to the maximum
 // size.
-std::optional<Box> FindSupport(const Hrbf& hrbf, const Box& samples) {
-  Box box = samples;
+std::optional<GridBox> FindSupport(const Hrbf& hrbf, const GridBox& samples) {
+  GridBox box = samples;
   for (std::size_t i = 0; i < 3; ++i) {
     box.least[i] -= 0.75;
     box.largest[i] += 0.75;
@@ -77,7 +72,7 @@ std::optional<Box> FindSupport(const Hrbf& hrbf, const Box& samples) {
   for (bool grown = true; grown;) {
     grown = false;
     for (std::size_t face = 0; face < 6; ++face) {
-      if (LowestOn(hrbf, box.least, box.largest, face) >= 1) continue;
+      if (LowestOn(hrbf, box, face) >= 1) continue;
       const std::size_t axis = face / 2;
       double& side = face % 2 == 0 ? box.least[axis] : box.largest[axis];
       const double from = face % 2 == 0 ? samples.least[axis] : samples.largest[axis];
@@ -155,12 +150,11 @@ PartFit FitPart(const LimbSurface& surface, const LimbBone& bone, std::size_t sa
   if (task.cancelled()) return part;
   Hrbf hrbf = FitHrbf(constraints.points, constraints.normals);
   if (hrbf.size() == 0) return part;
-  const std::optional<Box> support = FindSupport(hrbf, BoxOf(constraints.points));
+  const std::optional<GridBox> support = FindSupport(hrbf, BoxOf(constraints.points));
   part.open = !support.has_value();
   if (part.open) return part;
-  part.least = support->least;
-  part.largest = support->largest;
-  part.reach = FindReach(hrbf, part.least, part.largest);
+  part.box = *support;
+  part.cell_bound = BoundCells(hrbf, part.box);
   part.hrbf = std::move(hrbf);
   return part;
 }

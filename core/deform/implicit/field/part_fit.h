@@ -1,11 +1,11 @@
 // part_fit.h - fits one part's field: surface samples, end caps, the fit, and its support grid.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "core/deform/implicit/field/grid.h"
 #include "core/deform/implicit/field/hrbf.h"
 #include "core/deform/implicit/field/limb_bones.h"
 #include "core/deform/implicit/field/limb_surface.h"
@@ -17,11 +17,11 @@ namespace sinew {
 
 // Points are in part space divided by the bone's radius: the support ends at f = 1.
 struct PartFit {
-  Hrbf hrbf;                                 // no centres: no field
-  Vec3d centre;                              // of part space, bind pose model space
-  std::array<double, 3> least{}, largest{};  // bounding box of the support: f >= 1 on its faces
-  std::vector<std::uint8_t> reach;           // see part_reach.h
-  std::size_t samples = 0;                   // samples on the skin
+  Hrbf hrbf;     // no centres: no field
+  Vec3d centre;  // of part space, bind pose model space
+  GridBox box;
+  std::vector<std::uint8_t> cell_bound;  // see BoundCells
+  std::size_t samples = 0;               // samples on the skin
   double folded = 0;  // share of the skin whose normal points to the bone; ignored in the fit
   bool open = false;  // failed: no box closes the field
 };

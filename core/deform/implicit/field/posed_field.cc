@@ -16,8 +16,8 @@ float Beside(float f, float reach) {
   return left < 1 ? f + 1 - static_cast<float>(SmoothStep(double{left})) : f;
 }
 
-float TrustOfLead(float lead) {
-  return static_cast<float>(SmoothStep(double{lead / kTrustWidth}));
+float TrustOfGap(float gap) {
+  return static_cast<float>(SmoothStep(double{gap / kTrustWidth}));
 }
 
 float PosedField::Scale() const {

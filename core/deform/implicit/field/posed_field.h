@@ -51,8 +51,9 @@ float Beside(float f, float reach);
 // Width of trust, relative to the size of the part, see PosedField::Trust. At half of it skin
 // beside folds moves twice as abruptly; at double a tenth more overlaps.
 inline constexpr float kTrustWidth = 0.05f;
-// lead: of the part over all others, relative to its size.
-float TrustOfLead(float lead);
+// gap: least f of all others minus f of the part, relative to its size; > 0 where the part is the
+// nearest.
+float TrustOfGap(float gap);
 
 class PosedField {
  public:

@@ -238,7 +238,7 @@ void PosedLimbField::Place(std::size_t part, const AffineD& frame) {
   std::copy_n(box, 6, to + 16);
   for (std::size_t i = 0; i < 3; ++i) {
     const float side = box[3 + i] - box[i];
-    to[28 + i] = side > 0 ? static_cast<float>(kReachSide) / side : 0;
+    to[28 + i] = side > 0 ? static_cast<float>(kGridSide) / side : 0;
   }
 
   Vec3d least = kNowhere, largest = kHere;
@@ -266,8 +266,7 @@ float PosedLimbField::Trust(std::uint32_t part, const Vec3f& point) const {
   const float* const m = placed_.data() + part * kPlacedFloats;
   if (!(m[28] > 0)) return 0;  // scaled to zero
   const Vec3f u = InRadii(part, point);
-  static_assert(kTrustSide == kReachSide + 1);
-  return TrustOfGrid(field_.leads_.data() + part * kTrustPoints,
+  return TrustOfGrid(field_.corner_gap_.data() + part * kGridCorners,
                      {(u.x - m[16]) * m[28], (u.y - m[17]) * m[29], (u.z - m[18]) * m[30]});
 }
 
@@ -281,7 +280,7 @@ HrbfPart PosedLimbField::PartAt(std::size_t part) const {
   const std::uint32_t begin = field_.centre_offset_[part], end = field_.centre_offset_[part + 1];
   return {field_.centres_.data() + std::size_t{begin} * kCentreFloats,
           field_.polynomials_.data() + part * kPolynomialFloats, end - begin,
-          placed_.data() + part * kPlacedFloats, field_.reach_.data() + part * kReachCells};
+          placed_.data() + part * kPlacedFloats, field_.cell_bound_.data() + part * kGridCells};
 }
 
 PartBlocks PosedLimbField::Distances(const PointBlock& points, const DistanceNeed& need) const {

@@ -72,8 +72,10 @@ TEST(PackedHrbf, MatchesFitWithLessCancellation) {
       for (std::size_t i = 0; i < 3; ++i) {
         (i == 0   ? middle.x
          : i == 1 ? middle.y
-                  : middle.z) = 0.5 * (part.least[i] + part.largest[i]);
-        (i == 0 ? half.x : i == 1 ? half.y : half.z) = 0.5 * (part.largest[i] - part.least[i]);
+                  : middle.z) = 0.5 * (part.box.least[i] + part.box.largest[i]);
+        (i == 0   ? half.x
+         : i == 1 ? half.y
+                  : half.z) = 0.5 * (part.box.largest[i] - part.box.least[i]);
       }
       for (const Vec3d& x : testing::Cloud(middle, half, 2000)) {
         const HrbfValue want = rounded.At(x), got = packed.At(x);
