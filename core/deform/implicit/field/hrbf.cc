@@ -1,20 +1,17 @@
 #include "core/deform/implicit/field/hrbf.h"
 
-#include <Eigen/Dense>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+
+#include "core/base/vectors.h"
+#include "core/solve/dense.h"
 
 namespace sinew {
 namespace {
 
 constexpr double kMissed = 1e-6;
-
-// Eigen blocks products by the machine's cache sizes, which would change the order of sums.
-void FixBlocking() {
-  static const bool fixed = (Eigen::setCpuCacheSizes(32 << 10, 512 << 10, 4 << 20), true);
-  static_cast<void>(fixed);
-}
 
 double MeanSpacing(std::span<const Vec3d> points) {
   double sum = 0;
@@ -29,16 +26,21 @@ double MeanSpacing(std::span<const Vec3d> points) {
   return mean > 0 && std::isfinite(mean) ? mean : 1;
 }
 
-// Rows (f, grad f) at offset d from a centre with the unknowns (alpha, -beta); the sign makes the
-// matrix symmetric.
-Eigen::Matrix4d Block(const Eigen::Vector3d& d) {
-  Eigen::Matrix4d block = Eigen::Matrix4d::Zero();
-  const double l = d.norm();
-  if (l == 0) return block;
-  block(0, 0) = l * l * l;
-  block.block<3, 1>(1, 0) = 3 * l * d;
-  block.block<1, 3>(0, 1) = -3 * l * d.transpose();
-  block.block<3, 3>(1, 1) = -3 * (d * d.transpose() / l + l * Eigen::Matrix3d::Identity());
+// Rows f, df/dx, df/dy, df/dz at offset d from a centre, columns alpha and -beta of the centre; the
+// sign makes the matrix of the whole system symmetric.
+std::array<std::array<double, 4>, 4> Block(const Vec3d& d) {
+  const double l = Length(d);
+  if (l == 0) return {};
+  const std::array<double, 3> at = {d.x, d.y, d.z};
+  std::array<std::array<double, 4>, 4> block;
+  block[0][0] = l * l * l;
+  for (std::size_t i = 0; i < 3; ++i) {
+    block[1 + i][0] = 3 * l * at[i];
+    block[0][1 + i] = -3 * l * at[i];
+    for (std::size_t k = 0; k < 3; ++k) {
+      block[1 + i][1 + k] = -3 * (at[i] * at[k] / l + (i == k ? l : 0));
+    }
+  }
   return block;
 }
 
@@ -67,31 +69,25 @@ double Hrbf::Value(const Vec3d& x) const {
 }
 
 Hrbf FitHrbf(std::span<const Vec3d> points, std::span<const Vec3d> normals) {
-  FixBlocking();
   // The condition number depends on units: spacing 1 is best.
   const double spacing = MeanSpacing(points);
-  const Vec3d origin = points.front();
-  const auto n = static_cast<Eigen::Index>(points.size());
-  Eigen::Matrix3Xd at(3, n);
-  for (Eigen::Index i = 0; i < n; ++i) {
-    const Vec3d p = (1 / spacing) * (points[static_cast<std::size_t>(i)] - origin);
-    at.col(i) << p.x, p.y, p.z;
-  }
-  Eigen::MatrixXd matrix(4 * n, 4 * n);
-  Eigen::VectorXd values(4 * n);
-  for (Eigen::Index i = 0; i < n; ++i) {
-    for (Eigen::Index j = 0; j < n; ++j) {
-      matrix.block<4, 4>(4 * i, 4 * j) = Block(at.col(i) - at.col(j));
+  const std::size_t n = points.size();
+  std::vector<double> matrix(16 * n * n), solved;
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      const auto block = Block((1 / spacing) * (points[i] - points[j]));
+      for (std::size_t k = 0; k < 4; ++k) {
+        std::ranges::copy(block[k], matrix.data() + (4 * i + k) * 4 * n + 4 * j);
+      }
     }
-    const Vec3d& normal = normals[static_cast<std::size_t>(i)];
-    values.segment<4>(4 * i) << 0, normal.x, normal.y, normal.z;
+    const Vec3d& normal = normals[i];
+    solved.insert(solved.end(), {0, normal.x, normal.y, normal.z});
   }
-  const Eigen::PartialPivLU<Eigen::Ref<Eigen::MatrixXd>> lu(matrix);
-  const Eigen::VectorXd solved = lu.solve(values);
+  SolveDense(matrix, solved);
   Hrbf fit;
-  for (Eigen::Index j = 0; j < n; ++j) {
-    const auto c = solved.segment<4>(4 * j);
-    fit.centres.push_back(points[static_cast<std::size_t>(j)]);
+  for (std::size_t j = 0; j < n; ++j) {
+    const double* const c = solved.data() + 4 * j;
+    fit.centres.push_back(points[j]);
     fit.alpha.push_back(c[0] / (spacing * spacing));
     fit.beta.push_back((-1 / spacing) * Vec3d{c[1], c[2], c[3]});
   }

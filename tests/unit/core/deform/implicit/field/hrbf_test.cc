@@ -105,6 +105,23 @@ TEST(Hrbf, EquivariantUnderRigidMotionsAndMirrors) {
   }
 }
 
+// As computed on x86-64 with and without AVX2 and FMA, and on AArch64.
+TEST(Hrbf, SameBitsOnEveryProcessor) {
+  Samples s;
+  testing::Random random(7);
+  for (int i = 0; i < 52; ++i) {
+    const Vec3d d = {2.0 * random.Next() - 1, 2.0 * random.Next() - 1, 2.0 * random.Next() - 1};
+    const Vec3d unit = Unit(d);
+    s.points.push_back({2 * unit.x, unit.y, unit.z});
+    s.normals.push_back(unit);
+  }
+  const Hrbf fit = FitHrbf(s.points, s.normals);
+  ASSERT_EQ(fit.size(), 52u);
+  EXPECT_EQ(fit.alpha[0], 0x1.1a090f7b272ddp+1);
+  EXPECT_EQ(fit.alpha[51], 0x1.7ada04a6fce4ep+3);
+  EXPECT_EQ(fit.beta[30].y, -0x1.87bb5400a4dc2p-5);
+}
+
 TEST(Hrbf, RejectsSingularSystems) {
   const Vec3d p = {1, 2, 3};
   EXPECT_EQ(FitHrbf(std::vector{p, p}, std::vector<Vec3d>{{1, 0, 0}, {0, 1, 0}}).size(), 0u);
