@@ -142,7 +142,7 @@ float RoundedLimb::Trust(std::uint32_t part, const Vec3f& point) const {
   static const RoundedLimb kRest(std::span<const AffineD>(std::array<AffineD, 2>{}));
   const Vec3d at_bind = Apply(inverse_[part], ToDouble(point));
   return TrustOfGap(static_cast<float>(kRest.DistanceOf(1 - part, at_bind).value -
-                                        kRest.DistanceOf(part, at_bind).value));
+                                       kRest.DistanceOf(part, at_bind).value));
 }
 
 Vec3f RoundedLimb::FromBone(std::uint32_t part, const Vec3f& point) const {
