@@ -26,6 +26,7 @@ struct Implicit : MethodOf<Implicit, ImplicitParams> {
   static constexpr std::string_view kBehind = "dqs";
   static constexpr std::string_view kPaper = "Vaillant et al. 2013";
   static constexpr std::string_view kCostClass = "20 to 500 x";
+  static constexpr std::size_t kMostJoints = 65535;  // see Skeleton::Create
 
   std::uint32_t contact = 1;
   std::uint32_t joints = 0;  // number of joints of the rig
@@ -47,7 +48,7 @@ struct Implicit : MethodOf<Implicit, ImplicitParams> {
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
     visit("contact", self.contact, rule::Within{0, 1});
-    visit("joints", self.joints, rule::Any());  // Facts: the rig has them
+    visit("joints", self.joints, rule::Within{0, kMostJoints});  // Facts: the rig has them
     LimbField::Fields(self.field, visit);
     MuscleField::Fields(self.muscles, visit);
     SkinSurface::Fields(self.skin, visit);

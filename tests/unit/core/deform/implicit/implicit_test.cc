@@ -344,6 +344,7 @@ TEST(Implicit, CheckRejectsInconsistentTables) {
   EXPECT_FALSE(refused([](Implicit&) {}));
   EXPECT_TRUE(refused([](Implicit& m) { m.contact = 2; }));
   EXPECT_TRUE(refused([](Implicit& m) { m.joints = 1; }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.joints = Implicit::kMostJoints + 1; }));
   EXPECT_TRUE(refused([](Implicit& m) { m.skin.point_lane[3] = 1 << 20; }));
   EXPECT_TRUE(refused([](Implicit& m) { m.skin.lane_point.pop_back(); }));
   EXPECT_TRUE(refused([](Implicit& m) { m.skin.role.pop_back(); }));
