@@ -192,7 +192,8 @@ TEST_F(Parts, RepairRefusesWhatItCannotMakeTheSame) {
   refused("model:hand",
           "a.pc2.json: the server refuses its recipe, 'implicit(contact=true, "
           "tracking=false)': stages[0].implicit.tracking: unknown parameter, need one of "
-          "contact, samples, muscles; bake the cache again");
+          "contact, samples, muscles, projection, max_iterations, gradient_threshold, step_length, "
+          "potential_pit, smoothing; bake the cache again");
   EXPECT_THAT(folder_.Names(), ElementsAre("a.pc2", "a.pc2.json"));
 }
 
