@@ -105,7 +105,7 @@ TEST(Hrbf, EquivariantUnderRigidMotionsAndMirrors) {
   }
 }
 
-// As computed on x86-64 with and without AVX2 and FMA, and on AArch64.
+// The expected values were computed on x86-64, with and without AVX2 and FMA, and on AArch64.
 TEST(Hrbf, SameBitsOnEveryProcessor) {
   Samples s;
   testing::Random random(7);

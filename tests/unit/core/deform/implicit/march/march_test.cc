@@ -16,6 +16,7 @@
 #include "tests/support/tube.h"
 #include "tests/unit/core/deform/implicit/limb_figures.h"
 #include "tests/unit/core/deform/implicit/march/march_limb.h"
+#include "tests/unit/core/deform/implicit/wild_field.h"
 
 namespace sinew {
 namespace {
@@ -319,33 +320,10 @@ TEST(March, InvariantToUnits) {
   }
 }
 
-// Parts that differ everywhere, with gradients that vanish and explode.
-class WildField : public RoundedLimb {
- public:
-  explicit WildField(int kind) : RoundedLimb(std::array<AffineD, 2>{}), kind_(kind) {}
-  PartBlocks Distances(const PointBlock& points, const DistanceNeed&) const override {
-    PartBlocks parts(2);
-    for (std::uint32_t b = 0; b < 2; ++b) {
-      parts[b].part = b;
-      for (std::size_t i = 0; i < kLanes; ++i) {
-        const float wave = std::sin(1e3f * points.x[i]);
-        parts[b].value[i] = kind_ == 0 ? 0.5f : b == 0 ? wave : -wave;
-        parts[b].x[i] = kind_ == 0 ? 0 : kind_ == 1 ? 1e-30f : 1e8f * std::cos(1e3f * points.x[i]);
-        parts[b].y[i] = kind_ == 2 ? 1e30f : 0;
-        parts[b].z[i] = 0;
-      }
-    }
-    return parts;
-  }
-
- private:
-  int kind_;
-};
-
 TEST(March, FiniteForAnyField) {
   const auto pose = testing::BendPose(Cylinder().rig(), 150);
   for (const int kind : {0, 1, 2}) {
-    const MarchRun run = Cylinder().Run<Lbs>(pose, WildField(kind));
+    const MarchRun run = Cylinder().Run<Lbs>(pose, testing::WildField(kind, 1e30f));
     for (std::size_t v = 0; v < run.points.size(); ++v) {
       EXPECT_LE(Distance(run.points[v], run.start[v]), 250 * 0.05 + 1e-3) << v << ", " << kind;
     }

@@ -13,6 +13,7 @@
 #include "tests/support/compare.h"
 #include "tests/unit/core/deform/implicit/limb_figures.h"
 #include "tests/unit/core/deform/implicit/limb_projection.h"
+#include "tests/unit/core/deform/implicit/wild_field.h"
 
 namespace sinew {
 namespace {
@@ -363,33 +364,10 @@ TEST(Projection, BordersStayAndAttachedComponentsFollow) {
   }
 }
 
-// A field with arbitrary values.
-class WildField : public RoundedLimb {
- public:
-  explicit WildField(int kind) : RoundedLimb(std::array<AffineD, 2>{}), kind_(kind) {}
-  PartBlocks Distances(const PointBlock& points, const DistanceNeed&) const override {
-    PartBlocks parts(2);
-    for (std::uint32_t b = 0; b < 2; ++b) {
-      parts[b].part = b;
-      for (std::size_t i = 0; i < kLanes; ++i) {
-        const float wave = std::sin(1e3f * points.x[i]);
-        parts[b].value[i] = kind_ == 0 ? 0.5f : b == 0 ? wave : -wave;
-        parts[b].x[i] = kind_ == 0 ? 0 : kind_ == 1 ? 1e-30f : 1e8f * std::cos(1e3f * points.x[i]);
-        parts[b].y[i] = kind_ == 2 ? 1e-20f : 0;
-        parts[b].z[i] = 0;
-      }
-    }
-    return parts;
-  }
-
- private:
-  int kind_;
-};
-
 TEST(Projection, FiniteForAnyField) {
   const auto pose = testing::BendPose(Cylinder().rig(), 150);
   for (const int kind : {0, 1, 2}) {
-    const Projected run = Cylinder().Run<Lbs>(pose, WildField(kind));
+    const Projected run = Cylinder().Run<Lbs>(pose, testing::WildField(kind, 1e-20f));
     for (std::size_t v = 0; v < run.points.size(); ++v) {
       EXPECT_LE(Distance(run.points[v], run.start[v]), 1.0001) << v << ", " << kind;
     }
