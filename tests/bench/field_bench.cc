@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/deform/implicit/field/hrbf_kernel.h"
+#include "core/deform/implicit/hrbf_kernel.h"
 #include "core/deform/method/fields.h"
 #include "core/parallel/task.h"
 #include "core/simd/target.h"

@@ -62,9 +62,6 @@ FOLDERS = (
     ("core/muscle", "core/base core/simd", "", ""),
     ("core/rig", "core/base core/mesh core/muscle core/parallel core/solve", "", ""),
     ("core/surface", "core/base core/mesh core/muscle core/parallel core/rig core/simd core/solve", "", ""),
-    ("core/deform/implicit/field",
-     "core/base core/muscle core/parallel core/rig core/simd core/solve core/surface",
-     "", ""),
     ("core/deform/method", "core/base core/parallel core/rig core/surface", "", ""),
     ("core/weights", "core/base core/mesh core/parallel core/rig core/surface", "", "eigen embree"),
     ("core/deform/bulge_free", "core/base core/deform/method core/rig core/simd core/surface", "", ""),
@@ -74,25 +71,18 @@ FOLDERS = (
      "", ""),
     ("core/deform/delta_mush", "core/base core/deform/method core/simd core/surface", "", ""),
     ("core/deform/dqs", "core/base core/deform/kernels core/deform/method core/rig core/simd core/solve", "", ""),
-    ("core/deform/implicit/surface",
-     "core/base core/deform/method core/rig core/simd core/surface",
-     "", "nanoflann"),
     ("core/deform/lbs", "core/base core/deform/kernels core/deform/method core/rig", "", ""),
     ("core/deform/muscle", "core/base core/deform/method core/muscle core/surface", "", ""),
     ("core/deform/relax", "core/base core/deform/method core/simd core/surface", "", ""),
     ("core/deform/shapes", "core/base core/deform/method core/simd", "", ""),
     ("core/deform/spherical_blend", "core/base core/deform/method core/parallel core/rig core/simd", "", "eigen"),
-    ("core/deform/implicit/march",
-     "core/base core/deform/implicit/field core/deform/implicit/surface core/deform/method core/parallel core/rig "
-     "core/simd core/surface",
-     "", ""),
-    ("core/deform/implicit/project",
-     "core/base core/deform/implicit/field core/deform/implicit/surface core/deform/method core/rig "
-     "core/solve core/surface",
-     "", ""),
     ("core/deform/implicit",
-     "core/base core/deform/implicit/field core/deform/implicit/march core/deform/implicit/project "
-     "core/deform/implicit/surface core/deform/method core/rig",
+     "core/base core/deform/method core/muscle core/parallel core/rig core/simd core/solve core/surface",
+     "", "nanoflann"),
+    ("core/deform/implicit/march",
+     "core/base core/deform/implicit core/deform/method core/parallel core/rig core/simd core/surface", "", ""),
+    ("core/deform/implicit/project",
+     "core/base core/deform/implicit core/deform/method core/rig core/solve core/surface",
      "", ""),
     ("core/deform/engine",
      "core/base core/deform/bulge_free core/deform/cor core/deform/ddm core/deform/delta_mush "
@@ -168,7 +158,11 @@ FOLDERS = (
 )
 
 # Files that need more than their folder, each for one reason.
-EXTRA = {}
+EXTRA = {
+    # The stage, which joins the fields of its folder with their projection.
+    "core/deform/implicit/implicit.h": ("core/deform/implicit/project/*.h",),
+    "core/deform/implicit/implicit.cc": ("core/deform/implicit/project/*.h",),
+}
 
 # A kernel is compiled once per instruction set: whatever else it included would be compiled that often too, and an
 # inline function of a library could then run instructions that the processor lacks.

@@ -23,8 +23,8 @@ INCLUDES = (
     ("core/surface/normals.cc", '#include "core/deform/method/method.h"', '#include "core/rig/rig.h"'),
     ("core/deform/method/stretch.cc", '#include "core/deform/engine/deformer.h"', '#include "core/rig/posed_rig.h"'),
     ("core/deform/dqs/dqs.cc", '#include "core/deform/engine/registry.h"', '#include "core/deform/method/method.h"'),
-    ("core/deform/implicit/field/hrbf.cc", '#include "core/deform/implicit/project/projection.h"',
-     '#include "core/deform/implicit/field/hrbf.h"'),
+    ("core/deform/implicit/hrbf.cc", '#include "core/deform/implicit/project/projection.h"',
+     '#include "core/deform/implicit/hrbf.h"'),
     ("core/formats/npy.cc", '#include "core/rig/rig.h"', "#include <nlohmann/json.hpp>"),
     # Methods do not know each other; the registry knows them all.
     ("core/deform/dqs/dqs.cc", '#include "core/deform/lbs/lbs.h"', "#include <span>"),

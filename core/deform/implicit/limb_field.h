@@ -1,0 +1,161 @@
+// limb_field.h - the scalar fields of a character: one Hermite radial basis function per joint's
+// part of the skin, posed with its joint.
+//
+// f of a part approximates a distance near its surface, < 0 inside, and ends at r, its support.
+// Parts are fitted to samples of the mesh in its bind pose, so evaluation needs neither vertices
+// nor faces. Sources: Vaillant et al. 2013 (Implicit Skinning), Macedo et al. 2011 (Hermite radial
+// basis functions).
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/base/aligned.h"
+#include "core/base/bind_statistic.h"
+#include "core/base/types.h"
+#include "core/deform/implicit/grid.h"
+#include "core/deform/implicit/hrbf_kernel.h"
+#include "core/deform/implicit/packed_hrbf.h"
+#include "core/deform/implicit/posed_field.h"
+#include "core/muscle/muscle_shape.h"
+#include "core/parallel/task.h"
+#include "core/rig/posed_rig.h"
+#include "core/rig/rig.h"
+#include "core/surface/adjacency.h"
+
+namespace sinew {
+
+// Bound data, immutable. P parts, one per joint whose vertices gave a closed field, by place
+// (JointsByPlace): the order of the joints in the file changes no result. Part space: the bind
+// pose's model space relative to the part's centre.
+class LimbField {
+ public:
+  // Upper limits of the memory Bind holds (including its result), and its progress units. samples:
+  // surface samples per part.
+  static std::size_t CostBytes(const Rig& rig, std::size_t samples);
+  static double Work(const Rig& rig, std::size_t samples);
+  // Independent of the thread count. Advances the task by Work in total. kCancelled.
+  static absl::StatusOr<LimbField> Bind(const Rig& rig, const WeldedPoints& welded,
+                                        std::size_t samples, Task& task);
+  // Validates loaded tables. kDataLoss.
+  absl::Status Check(std::size_t joints) const;
+
+  // Length unit: the median over parts of their median distance from skin to bone, > 0, in the bind
+  // pose.
+  double unit() const { return unit_; }
+  std::size_t parts() const { return joint_.size(); }
+  // [V] file order: part of a vertex's strongest joint, -1 = no field. `rig`: the bound one.
+  std::vector<std::int32_t> PartsOfVertices(const Rig& rig) const;
+  // [E] part of a binding's joint, -1 = no field.
+  std::span<const std::int32_t> parts_of_bindings() const { return part_of_binding_; }
+  // [P] joint of a part.
+  std::span<const std::uint32_t> joints() const { return joint_; }
+  // [P] part space to the bind pose's model space.
+  std::vector<Affine> BindFrames() const;
+  // r, where a part's support ends, in bind pose lengths.
+  double radius(std::size_t part) const { return radius_[part]; }
+  float RadiusInUnits(std::size_t part) const { return static_cast<float>(radius_[part] / unit_); }
+  std::vector<BindStatistic> Statistics() const;
+
+  template <class Self, class Visit>
+  static void Fields(Self& self, Visit&& visit) {
+    const std::size_t parts = self.parts();
+    visit("field_joint", self.joint_, rule::Distinct{rule::Joints()});
+    visit("field_part_of_binding", self.part_of_binding_, rule::Below(parts, -1));
+    visit("field_to_joint", self.to_joint_, rule::Size(parts), rule::Finite());
+    visit("field_centre", self.centre_, rule::Size(parts), rule::Finite());
+    visit("field_root", self.root_, rule::Size(parts), rule::Finite());
+    visit("field_tip", self.tip_, rule::Size(parts), rule::Finite());
+    visit("field_size", self.size_, rule::Size(parts), rule::Positive());
+    visit("field_radius", self.radius_, rule::Size(parts), rule::Positive());
+    visit("field_box", self.box_, rule::Size(6 * parts), rule::Finite());
+    visit("field_cell_bound", self.cell_bound_, rule::Size(kGridCells * parts));
+    visit("field_corner_gap", self.corner_gap_, rule::Size(kGridCorners * parts));
+    visit("field_centre_offset", self.centre_offset_,
+          rule::Offsets(parts, self.centres_.size() / kCentreFloats));
+    visit("field_centres", self.centres_, rule::MultipleOf{kCentreFloats}, rule::Finite());
+    visit("field_polynomials", self.polynomials_, rule::Size(kPolynomialFloats * parts),
+          rule::Finite());
+    visit("field_figures", self.figures_, rule::Size(kFigures), rule::Finite());
+    visit("field_unit", self.unit_, rule::Positive());
+  }
+
+ private:
+  friend class PosedLimbField;
+  void FindGaps(const Task& task);
+
+  // Places in figures_.
+  enum Figure : std::size_t { kSamples, kFolded, kOpen, kWithout, kFigures };
+  std::vector<std::uint32_t> joint_;
+  std::vector<std::int32_t> part_of_binding_;
+  std::vector<AffineD> to_joint_;  // [P] part space to joint space
+  std::vector<Vec3d> centre_;      // [P] origin of part space in the bind pose
+  std::vector<Vec3d> root_, tip_;  // [P] ends of the bone in part space
+  std::vector<double> radius_;     // [P]
+  std::vector<double> size_;       // [P] median distance from skin to bone
+  std::vector<float> box_;         // [P][6] min x y z, max x y z of the support grid, in radii
+  std::vector<std::uint8_t> cell_bound_;      // [P][kGridCells] see BoundCells
+  std::vector<std::uint8_t> corner_gap_;      // [P][kGridCorners] see PackedGap
+  std::vector<std::uint32_t> centre_offset_;  // [P + 1]
+  AlignedVector<float> centres_;              // [centres][kCentreFloats], in radii
+  AlignedVector<float> polynomials_;          // [P][kPolynomialFloats]
+  std::vector<double> figures_;               // see Statistics
+  double unit_ = 1;
+};
+
+// A muscle in one frame. The smaller distance of part and muscle replaces the part's, so contact
+// acts between limbs including their muscles (after Vaillant et al. 2013).
+struct MusclePrimitive {
+  MuscleShape shape;
+  double fat = 0;
+  double radius = 1;       // value of f - fat where its support ends
+  std::uint32_t part = 0;  // the part it is combined with
+  // Bounds in model space. Outside, the muscle is left out, so f - fat >= radius must hold on the
+  // border.
+  Vec3f minimum, maximum;
+};
+
+// One frame. A part whose joint is scaled to zero reaches nothing.
+class PosedLimbField final : public PosedField {
+ public:
+  // `muscles` must outlive it; their parts must be below field.parts().
+  PosedLimbField(const LimbField& field, const PosedRig& posed,
+                 std::span<const MusclePrimitive> muscles = {});
+  // The bind pose, without muscles.
+  explicit PosedLimbField(const LimbField& field);
+
+  PartBlocks Distances(const PointBlock& points, const DistanceNeed& need) const override;
+  float Reach(std::uint32_t part) const override { return field_.RadiusInUnits(part); }
+  float Size(std::uint32_t part) const override {
+    return static_cast<float>(field_.size_[part] / field_.unit_);
+  }
+  float unit() const override { return unit_; }
+  float Trust(std::uint32_t part, const Vec3f& point) const override;
+  Vec3f FromBone(std::uint32_t part, const Vec3f& point) const override;
+  std::span<const Affine> PartFrames() const override { return frames_; }
+
+ private:
+  class Query;
+  template <class FrameOf>
+  PosedLimbField(const LimbField& field, std::span<const MusclePrimitive> muscles,
+                 FrameOf frame_of);
+  // Part space in radii.
+  Vec3f InRadii(std::size_t part, const Vec3f& point) const;
+  void Place(std::size_t part, const AffineD& frame);
+  void SetBounds(std::size_t part, const Vec3d& least, const Vec3d& largest);
+  HrbfPart PartAt(std::size_t part) const;
+
+  const LimbField& field_;
+  const std::span<const MusclePrimitive> muscles_;
+  std::vector<Affine> frames_;   // [P]
+  AlignedVector<float> placed_;  // [P][kPlacedFloats] kernel input per part
+  AlignedVector<float> bounds_;  // [ceil(P / 16)][6][16] support in model space
+  float unit_ = 1;               // in the pose
+};
+
+}  // namespace sinew
