@@ -21,6 +21,14 @@ struct alignas(64) PointBlock {
   }
 };
 
+// The points at(i), i < count <= 16; further lanes repeat the last one.
+template <class At>
+PointBlock BlockOf(std::size_t count, At at) {
+  PointBlock block;
+  for (std::size_t i = 0; i < kLanes; ++i) block.Set(i, at(i < count ? i : count - 1));
+  return block;
+}
+
 // A field's value and gradient at 16 points.
 struct alignas(64) FieldBlock {
   float value[kLanes], x[kLanes], y[kLanes], z[kLanes];

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "core/deform/implicit/limb_field.h"
+#include "core/deform/implicit/field.h"
 #include "tests/reference/implicit_reference.h"
 
 namespace sinew::reference {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "core/deform/implicit/limb_field.h"
+#include "core/deform/implicit/field.h"
 #include "core/rig/posed_rig.h"
 #include "tests/support/compare.h"
 #include "tests/support/random.h"

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/base/types.h"
-#include "core/deform/implicit/posed_field.h"
+#include "core/deform/implicit/field.h"
 #include "core/rig/rig.h"
 
 namespace sinew::testing {

@@ -4,8 +4,7 @@
 #include <cmath>
 
 #include "core/base/aligned.h"
-#include "core/deform/implicit/packed_hrbf.h"
-#include "core/deform/implicit/posed_field.h"
+#include "core/base/smooth_step.h"
 #include "core/rig/layout.h"
 
 namespace sinew {
@@ -55,6 +54,10 @@ std::vector<std::uint8_t> BoundCells(const Hrbf& fit, const GridBox& box) {
 std::uint8_t PackedGap(float gap) {
   const float steps = std::round(std::clamp(gap, -kMostGap, kMostGap) / kGapStep);
   return static_cast<std::uint8_t>(kNoGap + steps);
+}
+
+float TrustOfGap(float gap) {
+  return static_cast<float>(SmoothStep(double{gap / kTrustWidth}));
 }
 
 float TrustOfGrid(const std::uint8_t* gaps, const Vec3f& at) {

@@ -24,7 +24,7 @@ inline float BoundOfCell(std::uint8_t cell) {
 }
 
 struct HrbfPart {
-  const float* centres;     // [count][kCentreFloats], see packed_hrbf.h
+  const float* centres;     // [count][kCentreFloats], see hrbf.h
   const float* polynomial;  // [kPolynomialFloats]
   std::size_t count;
   const float* placed;        // [kPlacedFloats]

@@ -8,12 +8,12 @@
 // the projection differs, march.h is the published one.
 #pragma once
 
+#include "core/deform/implicit/field.h"
 #include "core/deform/implicit/implicit_params.h"
-#include "core/deform/implicit/limb_field.h"
 #include "core/deform/implicit/march/march.h"
-#include "core/deform/implicit/muscle_field.h"
+#include "core/deform/implicit/muscles.h"
 #include "core/deform/implicit/project/level_skin.h"
-#include "core/deform/implicit/skin_surface.h"
+#include "core/deform/implicit/skin.h"
 #include "core/deform/method/method.h"
 
 namespace sinew {

@@ -9,7 +9,7 @@
 
 #include "core/base/point_block.h"
 #include "core/base/types.h"
-#include "core/deform/implicit/posed_field.h"
+#include "core/deform/implicit/field.h"
 
 namespace sinew {
 

@@ -40,10 +40,10 @@
 #include <span>
 #include <vector>
 
-#include "core/deform/implicit/posed_field.h"
+#include "core/deform/implicit/field.h"
 #include "core/deform/implicit/march/limb_union.h"
 #include "core/deform/implicit/march/march_rules.h"
-#include "core/deform/implicit/skin_surface.h"
+#include "core/deform/implicit/skin.h"
 #include "core/deform/method/method.h"
 
 namespace sinew {

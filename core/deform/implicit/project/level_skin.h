@@ -11,8 +11,8 @@
 #include <span>
 #include <vector>
 
-#include "core/deform/implicit/posed_field.h"
-#include "core/deform/implicit/skin_surface.h"
+#include "core/deform/implicit/field.h"
+#include "core/deform/implicit/skin.h"
 #include "core/deform/method/method.h"
 
 namespace sinew {

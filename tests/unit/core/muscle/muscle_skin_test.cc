@@ -8,7 +8,7 @@
 
 #include "core/deform/engine/deformer.h"
 #include "core/deform/engine/recipe_text.h"
-#include "core/deform/implicit/muscle_field.h"
+#include "core/deform/implicit/muscles.h"
 #include "core/surface/muscle_footprint.h"
 #include "tests/reference/muscle_reference.h"
 #include "tests/support/small_rigs.h"

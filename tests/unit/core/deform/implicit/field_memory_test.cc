@@ -1,7 +1,7 @@
 // Actual allocations of binding a field, against the estimate.
 #include <gtest/gtest.h>
 
-#include "core/deform/implicit/limb_field.h"
+#include "core/deform/implicit/field.h"
 #include "core/deform/method/fields.h"
 #include "tests/support/allocation_meter.h"
 #include "tests/support/small_rigs.h"

@@ -8,9 +8,7 @@
 #include <cmath>
 #include <vector>
 
-#include "core/deform/implicit/limb_bones.h"
-#include "core/deform/implicit/limb_surface.h"
-#include "core/deform/implicit/part_fit.h"
+#include "core/deform/implicit/parts.h"
 #include "tests/support/canonical_limb.h"
 #include "tests/support/random.h"
 #include "tests/support/small_rigs.h"

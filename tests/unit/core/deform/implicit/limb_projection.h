@@ -12,7 +12,7 @@
 #include "core/deform/dqs/dqs.h"
 #include "core/deform/implicit/project/level_skin.h"
 #include "core/deform/implicit/project/projection.h"
-#include "core/deform/implicit/skin_surface.h"
+#include "core/deform/implicit/skin.h"
 #include "core/deform/lbs/lbs.h"
 #include "core/deform/method/vertex_status.h"
 #include "tests/reference/implicit_reference.h"

@@ -1,4 +1,4 @@
-#include "core/deform/implicit/nearest_skin.h"
+#include "core/deform/implicit/skin.h"
 
 #include <gtest/gtest.h>
 

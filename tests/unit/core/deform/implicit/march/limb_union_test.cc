@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "core/deform/implicit/limb_field.h"
+#include "core/deform/implicit/field.h"
 #include "tests/support/rounded_limb.h"
 #include "tests/support/run_method.h"
 #include "tests/support/tube.h"

@@ -6,7 +6,7 @@
 
 #include "client/models/models.h"
 #include "core/deform/dqs/dqs.h"
-#include "core/deform/implicit/limb_field.h"
+#include "core/deform/implicit/field.h"
 #include "core/rig/bind_pose.h"
 #include "server/convert/rig.h"
 #include "sinew/client.h"

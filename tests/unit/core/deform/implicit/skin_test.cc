@@ -1,5 +1,5 @@
 // Skin that a field does not fit.
-#include "core/deform/implicit/skin_surface.h"
+#include "core/deform/implicit/skin.h"
 
 #include <gtest/gtest.h>
 

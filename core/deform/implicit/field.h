@@ -1,27 +1,27 @@
-// limb_field.h - the scalar fields of a character: one Hermite radial basis function per joint's
-// part of the skin, posed with its joint.
+// field.h - the scalar fields of a character: one Hermite radial basis function per joint's part of
+// the skin, posed with its joint.
 //
-// f of a part approximates a distance near its surface, < 0 inside, and ends at r, its support.
-// Parts are fitted to samples of the mesh in its bind pose, so evaluation needs neither vertices
-// nor faces. Sources: Vaillant et al. 2013 (Implicit Skinning), Macedo et al. 2011 (Hermite radial
-// basis functions).
+// f of a part is about the signed distance from its surface, negative inside, and ends at r, its
+// support. Parts are fitted to samples of the mesh in its bind pose, so evaluation needs neither
+// vertices nor faces. Sources: Vaillant et al. 2013 (Implicit Skinning), Macedo et al. 2011
+// (Hermite radial basis functions).
 #pragma once
 
+#include <absl/container/inlined_vector.h>
 #include <absl/status/statusor.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "core/base/aligned.h"
 #include "core/base/bind_statistic.h"
+#include "core/base/point_block.h"
 #include "core/base/types.h"
 #include "core/deform/implicit/grid.h"
 #include "core/deform/implicit/hrbf_kernel.h"
-#include "core/deform/implicit/packed_hrbf.h"
-#include "core/deform/implicit/posed_field.h"
 #include "core/muscle/muscle_shape.h"
 #include "core/parallel/task.h"
 #include "core/rig/posed_rig.h"
@@ -29,6 +29,54 @@
 #include "core/surface/adjacency.h"
 
 namespace sinew {
+
+// f and its gradient at 16 points, of one part.
+struct PartBlock : FieldBlock {
+  std::uint32_t part = 0;
+  std::array<float, kLanes> swell{};  // by how much muscles of the part lower f, >= 0
+};
+using PartBlocks = absl::InlinedVector<PartBlock, 8>;
+
+// The distances a caller needs at 16 points: at point i those of the part own[i], and of every part
+// whose f is below  max(f of own[i], level[i]) + margin[i].
+struct DistanceNeed {
+  std::array<std::uint16_t, kLanes> own{};
+  std::array<float, kLanes> level{}, margin{};
+};
+
+// f of a part as other parts see it: it rises before the part's support ends, so that a part stops
+// mattering gradually; infinite beyond. Both lengths may be relative to the same size.
+float Beside(float f, float reach);
+
+// The limbs of a posed character as signed distances. Lengths are in units of the pose (unit), so a
+// gradient is about 1 at the surface. Points are in model space. The bits of a lane depend on its
+// own point alone.
+class PosedField {
+ public:
+  virtual ~PosedField() = default;
+  // f of single parts and its gradient, ascending by part. Beyond the support of a part f is
+  // Reach(part). Parts that `need` does not name may be omitted; the bits of the others do not
+  // depend on that. Thread-safe; finite for finite points.
+  virtual PartBlocks Distances(const PointBlock& points, const DistanceNeed& need) const = 0;
+  virtual float Reach(std::uint32_t part) const = 0;
+  // Typical radius of a part's limb, in units, > 0.
+  virtual float Size(std::uint32_t part) const = 0;
+  // Typical limb radius in model space, > 0.
+  virtual float unit() const = 0;
+  // How far the field of a part at a point is skin of that part, 0 to 1, and not the cap by which
+  // the field is closed inside its neighbours: whether the part, without muscles, has the least f
+  // there in the bind pose. The point is carried back to it with the part.
+  virtual float Trust(std::uint32_t part, const Vec3f& point) const = 0;
+  // Vector from the nearest point of a part's bone to a point, in units and in the axes of the bind
+  // pose, to which the point is carried back likewise.
+  virtual Vec3f FromBone(std::uint32_t part, const Vec3f& point) const = 0;
+  // [parts] part space to this pose's model space. Part space does not depend on the pose; each
+  // part moves rigidly with its joint. Its origin is in the middle of the part's skin.
+  virtual std::span<const Affine> PartFrames() const = 0;
+
+  // Mean scale from part space to model space over all parts; 1 if undefined.
+  float Scale() const;
+};
 
 // Bound data, immutable. P parts, one per joint whose vertices gave a closed field, by place
 // (JointsByPlace): the order of the joints in the file changes no result. Part space: the bind
@@ -39,14 +87,12 @@ class LimbField {
   // surface samples per part.
   static std::size_t CostBytes(const Rig& rig, std::size_t samples);
   static double Work(const Rig& rig, std::size_t samples);
-  // Independent of the thread count. Advances the task by Work in total. kCancelled.
+  // Independent of the thread count. Advances the task by Work. kCancelled.
   static absl::StatusOr<LimbField> Bind(const Rig& rig, const WeldedPoints& welded,
                                         std::size_t samples, Task& task);
   // Validates loaded tables. kDataLoss.
   absl::Status Check(std::size_t joints) const;
-
-  // Length unit: the median over parts of their median distance from skin to bone, > 0, in the bind
-  // pose.
+  // Length unit: the median over parts of their size, > 0, in the bind pose.
   double unit() const { return unit_; }
   std::size_t parts() const { return joint_.size(); }
   // [V] file order: part of a vertex's strongest joint, -1 = no field. `rig`: the bound one.
@@ -59,7 +105,6 @@ class LimbField {
   std::vector<Affine> BindFrames() const;
   // r, where a part's support ends, in bind pose lengths.
   double radius(std::size_t part) const { return radius_[part]; }
-  float RadiusInUnits(std::size_t part) const { return static_cast<float>(radius_[part] / unit_); }
   std::vector<BindStatistic> Statistics() const;
 
   template <class Self, class Visit>
@@ -89,16 +134,14 @@ class LimbField {
   friend class PosedLimbField;
   void FindGaps(const Task& task);
 
-  // Places in figures_.
   enum Figure : std::size_t { kSamples, kFolded, kOpen, kWithout, kFigures };
   std::vector<std::uint32_t> joint_;
   std::vector<std::int32_t> part_of_binding_;
-  std::vector<AffineD> to_joint_;  // [P] part space to joint space
-  std::vector<Vec3d> centre_;      // [P] origin of part space in the bind pose
-  std::vector<Vec3d> root_, tip_;  // [P] ends of the bone in part space
-  std::vector<double> radius_;     // [P]
-  std::vector<double> size_;       // [P] median distance from skin to bone
-  std::vector<float> box_;         // [P][6] min x y z, max x y z of the support grid, in radii
+  std::vector<AffineD> to_joint_;             // [P] part space to joint space
+  std::vector<Vec3d> centre_;                 // [P] origin of part space in the bind pose
+  std::vector<Vec3d> root_, tip_;             // [P] ends of the bone in part space
+  std::vector<double> radius_, size_;         // [P] of the support, and of the limb
+  std::vector<float> box_;                    // [P][6] GridBox
   std::vector<std::uint8_t> cell_bound_;      // [P][kGridCells] see BoundCells
   std::vector<std::uint8_t> corner_gap_;      // [P][kGridCorners] see PackedGap
   std::vector<std::uint32_t> centre_offset_;  // [P + 1]
@@ -112,11 +155,9 @@ class LimbField {
 // acts between limbs including their muscles (after Vaillant et al. 2013).
 struct MusclePrimitive {
   MuscleShape shape;
-  double fat = 0;
-  double radius = 1;       // value of f - fat where its support ends
-  std::uint32_t part = 0;  // the part it is combined with
-  // Bounds in model space. Outside, the muscle is left out, so f - fat >= radius must hold on the
-  // border.
+  double fat = 0, radius = 1;  // value of f - fat where its support ends
+  std::uint32_t part = 0;      // the part it is combined with
+  // Bounds in model space, on and outside which f - fat >= radius must hold.
   Vec3f minimum, maximum;
 };
 
@@ -130,10 +171,8 @@ class PosedLimbField final : public PosedField {
   explicit PosedLimbField(const LimbField& field);
 
   PartBlocks Distances(const PointBlock& points, const DistanceNeed& need) const override;
-  float Reach(std::uint32_t part) const override { return field_.RadiusInUnits(part); }
-  float Size(std::uint32_t part) const override {
-    return static_cast<float>(field_.size_[part] / field_.unit_);
-  }
+  float Reach(std::uint32_t part) const override;
+  float Size(std::uint32_t part) const override;
   float unit() const override { return unit_; }
   float Trust(std::uint32_t part, const Vec3f& point) const override;
   Vec3f FromBone(std::uint32_t part, const Vec3f& point) const override;
@@ -144,8 +183,7 @@ class PosedLimbField final : public PosedField {
   template <class FrameOf>
   PosedLimbField(const LimbField& field, std::span<const MusclePrimitive> muscles,
                  FrameOf frame_of);
-  // Part space in radii.
-  Vec3f InRadii(std::size_t part, const Vec3f& point) const;
+  Vec3f InRadii(std::size_t part, const Vec3f& point) const;  // part space in radii
   void Place(std::size_t part, const AffineD& frame);
   void SetBounds(std::size_t part, const Vec3d& least, const Vec3d& largest);
   HrbfPart PartAt(std::size_t part) const;

@@ -1,4 +1,4 @@
-#include "core/deform/implicit/muscle_field.h"
+#include "core/deform/implicit/muscles.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // The posed field: against its reference in double, and laws for any rig.
-#include "core/deform/implicit/limb_field.h"
+#include "core/deform/implicit/field.h"
 
 #include <gtest/gtest.h>
 

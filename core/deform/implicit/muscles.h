@@ -1,4 +1,4 @@
-// muscle_field.h - the muscles of a rig as primitives added to the parts of its field.
+// muscles.h - the muscles of a rig as primitives added to the parts of its field.
 //
 // A muscle replaces the part of its origin's joint where its distance is smaller, so contact
 // still acts between limbs; a muscle across a joint belongs to its origin's part. Each muscle is
@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/deform/implicit/limb_field.h"
+#include "core/deform/implicit/field.h"
 #include "core/muscle/posed_muscle.h"
 #include "core/parallel/task.h"
 #include "core/rig/posed_rig.h"

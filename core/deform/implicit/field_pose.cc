@@ -1,5 +1,6 @@
-#include <absl/container/inlined_vector.h>
+#include "core/deform/implicit/field.h"
 
+#include <absl/container/inlined_vector.h>
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -7,9 +8,9 @@
 #include <limits>
 
 #include "core/base/segment.h"
+#include "core/base/smooth_step.h"
 #include "core/base/vectors.h"
 #include "core/deform/implicit/hrbf_kernel.h"
-#include "core/deform/implicit/limb_field.h"
 #include "core/rig/bones.h"
 
 namespace sinew {
@@ -30,6 +31,23 @@ bool IsInside(const MusclePrimitive& muscle, const Vec3f& p) {
 }
 
 }  // namespace
+
+float Beside(float f, float reach) {
+  // Part of its reach over which a part ends; half and double change no figure by a tenth.
+  constexpr float kEnding = 0.25f;
+  if (!(f < reach)) return std::numeric_limits<float>::infinity();
+  const float left = (reach - f) / (kEnding * reach);
+  return left < 1 ? f + 1 - static_cast<float>(SmoothStep(double{left})) : f;
+}
+
+float PosedField::Scale() const {
+  double sum = 0;
+  for (const Affine& frame : PartFrames()) {
+    sum += std::cbrt(std::abs(Determinant(Linear(ToDouble(frame)))));
+  }
+  const double mean = sum / static_cast<double>(std::max<std::size_t>(1, PartFrames().size()));
+  return mean > 1e-30 && mean < 1e30 ? static_cast<float>(mean) : 1.0f;
+}
 
 // The parts that reach a block of points, with their distances there.
 class PosedLimbField::Query {
@@ -117,13 +135,13 @@ class PosedLimbField::Query {
   }
 
   float LeastDistance(const Candidate& candidate, std::size_t lane) const {
-    return posed_.field_.RadiusInUnits(candidate.part) * candidate.least[lane];
+    return posed_.Reach(candidate.part) * candidate.least[lane];
   }
 
   // A part's distances, without a candidate those outside its reach, with its muscles.
   const PartBlock& AddDistances(std::uint32_t part, Candidate* candidate) {
     PartBlock& own = Own(part);
-    const float radius = posed_.field_.RadiusInUnits(part);
+    const float radius = posed_.Reach(part);
     if (candidate == nullptr) {
       std::ranges::fill(own.value, radius);
     } else {
@@ -260,6 +278,14 @@ Vec3f PosedLimbField::InRadii(std::size_t part, const Vec3f& point) const {
     return m[3 * r] * x + m[3 * r + 1] * y + m[3 * r + 2] * z + m[12 + r];
   };
   return {row(0), row(1), row(2)};
+}
+
+float PosedLimbField::Reach(std::uint32_t part) const {
+  return static_cast<float>(field_.radius_[part] / field_.unit_);
+}
+
+float PosedLimbField::Size(std::uint32_t part) const {
+  return static_cast<float>(field_.size_[part] / field_.unit_);
 }
 
 float PosedLimbField::Trust(std::uint32_t part, const Vec3f& point) const {

@@ -5,7 +5,7 @@
 #include <stop_token>
 
 #include "core/base/table_io.h"
-#include "core/deform/implicit/limb_field.h"
+#include "core/deform/implicit/field.h"
 #include "core/deform/method/fields.h"
 #include "tests/support/canonical_limb.h"
 #include "tests/support/small_rigs.h"

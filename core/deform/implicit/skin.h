@@ -1,4 +1,4 @@
-// skin_surface.h - the welded skin for projection: roles of its points.
+// skin.h - the welded skin for projection: roles of its points.
 //
 // Points are welded vertices, ordered by their lowest lanes, so that points with close indices are
 // close on the skin and share joints.
@@ -8,10 +8,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "core/base/aligned.h"
+#include "core/base/types.h"
 #include "core/deform/method/method.h"
 
 namespace sinew {
@@ -85,5 +87,25 @@ void ScatterPoints(const SkinSurface& skin, std::span<const PointBlock> in, std:
 void ScatterVertexStatus(const SkinSurface& skin, const BlockLayout& layout,
                          std::span<const std::uint8_t> of_point,
                          std::span<std::uint8_t> vertex_status);
+
+// Immutable; Find is thread-safe. Among equally distant points the smallest by x, y, z wins, so
+// that the result does not depend on file order or on the search tree.
+class NearestSkin {
+ public:
+  struct Place {
+    Vec3d at;
+    std::uint32_t point;
+  };
+  explicit NearestSkin(std::vector<Place> skin);
+  ~NearestSkin();
+
+  bool empty() const;
+  // The point nearest to `at`; there must be at least one.
+  std::uint32_t Find(const Vec3d& at) const;
+
+ private:
+  class Tree;
+  std::unique_ptr<const Tree> tree_;
+};
 
 }  // namespace sinew

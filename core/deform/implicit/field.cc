@@ -1,4 +1,4 @@
-#include "core/deform/implicit/limb_field.h"
+#include "core/deform/implicit/field.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,9 +6,7 @@
 
 #include "core/base/median.h"
 #include "core/base/status.h"
-#include "core/deform/implicit/limb_bones.h"
-#include "core/deform/implicit/limb_surface.h"
-#include "core/deform/implicit/part_fit.h"
+#include "core/deform/implicit/parts.h"
 #include "core/rig/bones.h"
 
 namespace sinew {
@@ -19,7 +17,7 @@ constexpr std::size_t kAtOnce = 8;  // parts fitted in parallel
 constexpr double kEndTriangle = 10;
 
 std::size_t MostCentres(std::size_t samples) {
-  return samples + kMaxCaps;
+  return samples + kMostCapCentres;
 }
 
 std::size_t MostParts(const Rig& rig) {
@@ -55,7 +53,7 @@ std::size_t LimbField::CostBytes(const Rig& rig, std::size_t samples) {
 }
 
 double LimbField::Work(const Rig& rig, std::size_t samples) {
-  const auto unknowns = static_cast<double>(4 * (samples + 2 * kMaxDome));
+  const auto unknowns = static_cast<double>(4 * (samples + 2 * (1 + 2 * kCapRing)));
   return GapWork(rig, samples) + static_cast<double>(rig.vertices()) * 300 +
          static_cast<double>(MostParts(rig)) *
              (kFits * unknowns * unknowns * unknowns * 0.4 + 2e6 +

@@ -1,5 +1,5 @@
 // The kernel's sum equals the fit, in a form suited to float.
-#include "core/deform/implicit/packed_hrbf.h"
+#include "core/deform/implicit/hrbf.h"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,7 @@
 #include <cmath>
 
 #include "core/deform/implicit/hrbf_kernel.h"
-#include "core/deform/implicit/limb_bones.h"
-#include "core/deform/implicit/limb_surface.h"
-#include "core/deform/implicit/part_fit.h"
+#include "core/deform/implicit/parts.h"
 #include "core/rig/layout.h"
 #include "tests/support/canonical_limb.h"
 #include "tests/support/small_rigs.h"

@@ -1,0 +1,370 @@
+#include "core/deform/implicit/parts.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <numbers>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/base/types.h"
+#include "core/base/vectors.h"
+#include "core/parallel/task.h"
+
+namespace sinew {
+namespace {
+
+// Relative to the part's centre, in radii of its bone.
+struct Constraints {
+  std::vector<Vec3d> points, normals;  // unit normals
+
+  void Add(const Vec3d& point, const Vec3d& normal) {
+    points.push_back(point);
+    normals.push_back(normal);
+  }
+  bool IsFree(const Vec3d& point, double distance) const {
+    return std::ranges::none_of(points,
+                                [&](const Vec3d& p) { return Length(p - point) < distance; });
+  }
+};
+
+// The nearest skin along a ray.
+struct SkinHit {
+  double distance = INFINITY;  // none
+  Vec3d normal;                // interpolated unit vertex normal
+};
+
+// Nearest hit among `triangles`, edges included. `direction` must be a unit vector.
+SkinHit SkinAlong(const LimbSurface& surface, std::span<const std::uint32_t> triangles,
+                  const Vec3d& from, const Vec3d& direction) {
+  constexpr double kEdge = 1e-6;
+  SkinHit nearest;
+  for (const std::uint32_t i : triangles) {
+    const Corners& t = surface.triangles[i];
+    const Vec3d a = surface.points[t[0]], ab = surface.points[t[1]] - a,
+                ac = surface.points[t[2]] - a, p = Cross(direction, ac);
+    const double det = Dot(ab, p);
+    if (std::abs(det) <= 1e-12 * Length(ab) * Length(ac)) continue;
+    const Vec3d s = from - a, q = Cross(s, ab);
+    const double u = Dot(s, p) / det, v = Dot(direction, q) / det, at = Dot(ac, q) / det;
+    if (!(u >= -kEdge && v >= -kEdge && u + v <= 1 + kEdge && at > 0)) continue;
+    if (!(at < nearest.distance)) continue;
+    nearest = {at, Unit((1 - u - v) * surface.normals[t[0]] + u * surface.normals[t[1]] +
+                        v * surface.normals[t[2]])};
+  }
+  return nearest;
+}
+
+// Two unit vectors perpendicular to an axis, which is a unit vector.
+struct AxesAround {
+  explicit AxesAround(const Vec3d& axis) : along(axis) {
+    const Vec3d across = std::abs(axis.x) < 0.6 ? Vec3d{1, 0, 0} : Vec3d{0, 1, 0};
+    u = Unit(Cross(axis, across));
+    v = Cross(axis, u);
+  }
+
+  Vec3d Side(double angle) const { return std::cos(angle) * u + std::sin(angle) * v; }
+
+  Vec3d along, u, v;
+};
+
+enum class BoneEnd { kRoot, kTip };
+
+// Elevation of the ring between section and top. If higher, the fit leaves the ball between ring
+// and section; if lower, between ring and top.
+constexpr double kRingTilt = std::numbers::pi / 9;
+constexpr double kThinnest = 0.3;  // minimum size of an end cap, relative to the median radius
+constexpr std::size_t kLevels = 5, kDirections = 12;  // rays that search the skin
+constexpr double kHighest = 0.9;                      // sine of the steepest ray
+
+std::vector<std::uint32_t> TrianglesNear(const LimbSurface& surface, const Vec3d& centre,
+                                         double radius) {
+  std::vector<std::uint32_t> near;
+  for (std::uint32_t i = 0; i < surface.triangles.size(); ++i) {
+    const Corners& t = surface.triangles[i];
+    const Vec3d& a = surface.points[t[0]];
+    const double size =
+        std::max(Length(surface.points[t[1]] - a), Length(surface.points[t[2]] - a));
+    if (Length(a - centre) <= radius + size) near.push_back(i);
+  }
+  return near;
+}
+
+// Radius of the largest ball about the end that fits into the skin, at most `rho`.
+double RoomAt(const LimbSurface& surface, std::span<const std::uint32_t> near, const Vec3d& end,
+              const AxesAround& axes, double least, double rho, const Task& task) {
+  for (std::size_t i = 0; i < kLevels; ++i) {
+    const double sine = kHighest * (2.0 * static_cast<double>(i) / (kLevels - 1) - 1);
+    const double cosine = std::sqrt(1 - sine * sine);
+    for (std::size_t k = 0; k < kDirections && !task.cancelled(); ++k) {
+      // Every other level is rotated by half a step.
+      const double step = static_cast<double>(k) + 0.5 * static_cast<double>(i % 2);
+      const Vec3d way =
+          sine * axes.along + cosine * axes.Side(2 * std::numbers::pi * step / kDirections);
+      const SkinHit hit = SkinAlong(surface, near, end, way);
+      if (hit.distance < rho) rho = std::max(hit.distance, least);
+    }
+  }
+  return rho;
+}
+
+// Adds an end cap at an end of the bone, unless the part's own skin closes it there.
+//
+// - Where the part's own skin does not reach the end plane, its section there follows the skin of
+//   other parts. Both parts of a joint then meet in the skin, without a notch between them that
+//   vertices would carry into a bend. Where the skin continues to the side (a palm beside a finger,
+//   a torso beside an arm), the section is as thick as the limb's end.
+// - Top and ring lie on the largest ball about the joint that fits into the skin. A joint may
+//   rotate in any direction, and anything outside that ball would stick out of the skin.
+//
+// Casts about 70 rays through the triangles near the end. Returns early once the task is cancelled.
+void AddDome(const LimbSurface& surface, const LimbBone& bone, const Vec3d& centre, BoneEnd at,
+             Constraints& constraints, const Task& task) {
+  const Vec3d end = at == BoneEnd::kRoot ? bone.root : bone.tip;
+  const AxesAround axes(at == BoneEnd::kRoot ? bone.out_root : bone.out_tip);
+  std::vector<std::uint32_t> own_skin;
+  for (const LimbSurface::Skin& s : surface.SkinOf(bone.joint)) {
+    const bool whole = std::ranges::all_of(surface.triangles[s.triangle], [&](std::uint32_t v) {
+      return surface.joint[v] == bone.joint;
+    });
+    if (whole) own_skin.push_back(s.triangle);
+  }
+  const Vec3d middle = 0.5 * (bone.root + bone.tip);
+  if (SkinAlong(surface, own_skin, middle, axes.along).distance < INFINITY) return;
+
+  const std::vector<std::uint32_t> near = TrianglesNear(surface, end, 2 * bone.flesh);
+  const double rho = RoomAt(surface, near, end, axes, kThinnest * bone.flesh, bone.flesh, task);
+  const auto add = [&](const Vec3d& point, const Vec3d& normal) {
+    const Vec3d p = (1 / bone.radius) * (point - centre);
+    if (constraints.IsFree(p, 0.25 * rho / bone.radius)) constraints.Add(p, Unit(normal));
+  };
+  const auto fits = [&](double width) { return width >= 0.5 * rho && width <= 2 * rho; };
+  add(end + rho * axes.along, axes.along);
+  for (std::size_t k = 0; k < kCapRing && !task.cancelled(); ++k) {
+    const Vec3d side = axes.Side(2 * std::numbers::pi * static_cast<double>(k) / kCapRing);
+    const Vec3d before = end - (0.25 * rho) * axes.along;
+    if (!fits(SkinAlong(surface, own_skin, before, side).distance)) {
+      SkinHit section = SkinAlong(surface, near, end, side);
+      const bool limb = fits(section.distance) && Dot(section.normal, side) > 0.5;
+      if (!limb) section = {rho, side};
+      add(end + section.distance * side, section.normal);
+    }
+    const Vec3d ring = std::sin(kRingTilt) * axes.along + std::cos(kRingTilt) * side;
+    add(end + rho * ring, ring);
+  }
+}
+
+// Half the length of a ring's slice of the bone's skin, times the median radius.
+constexpr double kSlice = 0.6;
+constexpr double kBeside = 0.9;  // cosine between a side direction and skin in it
+constexpr double kNarrowest = 0.5,
+                 // Limits of a side's distance, relative to the smallest around the bone.
+    kWidest = 4;
+constexpr double kFlat = 2;  // from this relative distance on, a ring needs twice as many points
+constexpr double kSideApart = 0.3;  // relative distance from existing constraints
+
+// Extent of the skin to one side of the bone's axis at `at`; 0 = none.
+double ReachOf(std::span<const SurfaceSample> skin, const LimbBone& bone, const Vec3d& at,
+               const Vec3d& side) {
+  double reach = 0;
+  for (const SurfaceSample& s : skin) {
+    const Vec3d d = s.point - at;
+    const double along = Dot(d, bone.direction);
+    if (std::abs(along) > kSlice * bone.flesh) continue;
+    const double aside = Dot(d, side);
+    if (aside > kBeside * Length(d - along * bone.direction)) reach = std::max(reach, aside);
+  }
+  return reach;
+}
+
+// A bone of a palm has skin above and below, but none at its sides, where its neighbours begin.
+// Unconstrained, the fit would extend far into them and lift their skin as soon as they move.
+// Wherever a ring of directions around the bone meets no skin of the part, the field is closed at
+// the extent of its skin.
+//
+//    skin  drawn from the part's own, model space
+//
+// Casts about 40 rays through the part's triangles. Returns early once the task is cancelled.
+void AddSides(const LimbSurface& surface, const LimbBone& bone, std::span<const SurfaceSample> skin,
+              const Vec3d& centre, Constraints& constraints, const Task& task) {
+  std::vector<std::uint32_t> own;
+  for (const LimbSurface::Skin& s : surface.SkinOf(bone.joint)) own.push_back(s.triangle);
+  const AxesAround axes(bone.direction);
+  const Vec3d along = bone.tip - bone.root;
+  const auto rings = static_cast<std::size_t>(
+      std::clamp<double>(std::round(Length(along) / bone.flesh), 1, kMaxSideRings));
+  // Rings, and halfway between them, where the field of a flat part would continue.
+  for (std::size_t place = 1; place < 2 * rings && !task.cancelled(); ++place) {
+    const Vec3d at =
+        bone.root + (0.5 * static_cast<double>(place) / static_cast<double>(rings)) * along;
+    const auto side = [&](std::size_t k) {
+      return axes.Side(2 * std::numbers::pi * static_cast<double>(k) / kSideRing);
+    };
+    std::array<double, kSideRing> distance;
+    for (std::size_t k = 0; k < kSideRing; ++k) {
+      distance[k] = SkinAlong(surface, own, at, side(k)).distance;
+    }
+    const double thinnest = *std::ranges::min_element(distance);
+    if (thinnest == INFINITY) continue;  // the bone is outside its skin
+    for (std::size_t k = 0; k < kSideRing; ++k) {
+      if (distance[k] < INFINITY) continue;
+      const double reach = ReachOf(skin, bone, at, side(k));
+      const double end =
+          reach > 0 ? std::clamp(reach, kNarrowest * thinnest, kWidest * thinnest) : thinnest;
+      if (place % 2 == 0 && end < kFlat * thinnest) continue;
+      const Vec3d p = (1 / bone.radius) * (at + end * side(k) - centre);
+      if (constraints.IsFree(p, kSideApart * thinnest / bone.radius)) constraints.Add(p, side(k));
+    }
+  }
+}
+
+// Share of the samples that is spread uniformly; the others go where the fit error is largest.
+constexpr double kSpread = 0.6;
+constexpr std::size_t kRounds = kFits - 1;
+constexpr double kNear = 0.005;  // times the median radius: on the skin
+// Distance of these samples from others, relative to the mean distance.
+constexpr double kFitApart = 0.35;
+constexpr std::size_t kFaceGrid = 12;  // points along an edge of the support box
+constexpr double kStep = 0.25;         // radii by which the box grows
+constexpr double kFarthest = 4;        // radii from the samples
+constexpr double kPad = 0.02;          // margin of the box
+
+using Triple = std::array<double, 3>;
+
+Triple ToTriple(const Vec3d& v) {
+  return {v.x, v.y, v.z};
+}
+
+// Minimum of the field on a face of a box.
+double LowestOn(const Hrbf& hrbf, const GridBox& box, std::size_t face) {
+  const std::size_t axis = face / 2, u = (axis + 1) % 3, v = (axis + 2) % 3;
+  double low = INFINITY;
+  Triple p;
+  p[axis] = face % 2 == 0 ? box.least[axis] : box.largest[axis];
+  for (std::size_t i = 0; i <= kFaceGrid; ++i) {
+    p[u] = box.least[u] + (box.largest[u] - box.least[u]) * static_cast<double>(i) / kFaceGrid;
+    for (std::size_t k = 0; k <= kFaceGrid; ++k) {
+      p[v] = box.least[v] + (box.largest[v] - box.least[v]) * static_cast<double>(k) / kFaceGrid;
+      low = std::min(low, hrbf.Value({p[0], p[1], p[2]}));
+    }
+  }
+  return low;
+}
+
+GridBox BoxOf(const std::vector<Vec3d>& points) {
+  GridBox box = {ToTriple(points.front()), ToTriple(points.front())};
+  for (const Vec3d& point : points) {
+    const Triple p = ToTriple(point);
+    for (std::size_t i = 0; i < 3; ++i) {
+      box.least[i] = std::min(box.least[i], p[i]);
+      box.largest[i] = std::max(box.largest[i], p[i]);
+    }
+  }
+  return box;
+}
+
+// Grows the box of the samples until f >= 1 on all faces; nullopt if that fails up to the maximum
+// size.
+std::optional<GridBox> FindSupport(const Hrbf& hrbf, const GridBox& samples) {
+  GridBox box = samples;
+  for (std::size_t i = 0; i < 3; ++i) {
+    box.least[i] -= 0.75;
+    box.largest[i] += 0.75;
+  }
+  for (bool grown = true; grown;) {
+    grown = false;
+    for (std::size_t face = 0; face < 6; ++face) {
+      if (LowestOn(hrbf, box, face) >= 1) continue;
+      const std::size_t axis = face / 2;
+      double& side = face % 2 == 0 ? box.least[axis] : box.largest[axis];
+      const double from = face % 2 == 0 ? samples.least[axis] : samples.largest[axis];
+      const double next = side + (face % 2 == 0 ? -kStep : kStep);
+      // Samples so far out that a step is lost to rounding cannot be closed.
+      if (std::abs(side - from) >= kFarthest || next == side) return std::nullopt;
+      side = next;
+      grown = true;
+    }
+  }
+  for (std::size_t i = 0; i < 3; ++i) {
+    const double pad = kPad * (box.largest[i] - box.least[i]);
+    box.least[i] -= pad;
+    box.largest[i] += pad;
+  }
+  return box;
+}
+
+// Adds samples where the current fit is farthest off the skin, until there are `samples` of `have`.
+// Returns their number.
+std::size_t AddWhereOff(const PartSkin& skin, const LimbBone& bone, const Vec3d& centre,
+                        std::size_t samples, std::size_t have, Constraints& constraints,
+                        const Task& task) {
+  struct Off {
+    double distance = 0;
+    Vec3d point, normal;
+  };
+  const double apart =
+      kFitApart * std::sqrt(skin.area / static_cast<double>(samples)) / bone.radius;
+  for (std::size_t round = 0; round < kRounds && have < samples && !task.cancelled(); ++round) {
+    const Hrbf hrbf = FitHrbf(constraints.points, constraints.normals);
+    if (hrbf.size() == 0) break;
+    std::vector<Off> off;
+    for (const SurfaceSample& s : skin.drawn) {
+      const Vec3d p = (1 / bone.radius) * (s.point - centre);
+      off.push_back({std::abs(hrbf.Value(p)), p, s.normal});
+    }
+    std::ranges::stable_sort(off, std::greater(), &Off::distance);
+    const std::size_t rounds = kRounds - round,
+                      until = have + (samples - have + rounds - 1) / rounds;
+    for (const Off& o : off) {
+      if (have == until || o.distance * bone.radius < kNear * bone.flesh) break;
+      if (!constraints.IsFree(o.point, apart)) continue;
+      constraints.Add(o.point, o.normal);
+      ++have;
+    }
+  }
+  return have;
+}
+
+}  // namespace
+
+PartFit FitPart(const LimbSurface& surface, const LimbBone& bone, std::size_t samples,
+                const Task& task) {
+  PartFit part;
+  const PartSkin skin = DrawSkin(surface, bone, samples);
+  part.folded = skin.folded;
+  const auto evenly = static_cast<std::size_t>(
+      std::ceil((skin.area > 0 ? kSpread : 1) * static_cast<double>(samples)));
+  const auto spread = SpreadSamples(skin.drawn, evenly, surface.diagonal);
+  part.samples = spread.size();
+  if (spread.size() < kFewestSamples) return part;
+  for (const SurfaceSample& s : spread) {
+    part.centre = part.centre + (1.0 / static_cast<double>(spread.size())) * s.point;
+  }
+  Constraints constraints;
+  for (const SurfaceSample& s : spread) {
+    constraints.Add((1 / bone.radius) * (s.point - part.centre), s.normal);
+  }
+  AddDome(surface, bone, part.centre, BoneEnd::kRoot, constraints, task);
+  AddDome(surface, bone, part.centre, BoneEnd::kTip, constraints, task);
+  AddSides(surface, bone, skin.drawn, part.centre, constraints, task);
+  if (skin.area > 0) {
+    part.samples = AddWhereOff(skin, bone, part.centre, samples, spread.size(), constraints, task);
+  }
+  if (task.cancelled()) return part;
+  Hrbf hrbf = FitHrbf(constraints.points, constraints.normals);
+  if (hrbf.size() == 0) return part;
+  const std::optional<GridBox> support = FindSupport(hrbf, BoxOf(constraints.points));
+  part.open = !support.has_value();
+  if (part.open) return part;
+  part.box = *support;
+  part.cell_bound = BoundCells(hrbf, part.box);
+  part.hrbf = std::move(hrbf);
+  return part;
+}
+
+}  // namespace sinew
