@@ -10,6 +10,7 @@
 #include "core/base/segment.h"
 #include "core/base/smooth_step.h"
 #include "core/base/vectors.h"
+#include "core/deform/implicit/constants.h"
 #include "core/deform/implicit/hrbf_kernel.h"
 #include "core/rig/bones.h"
 
@@ -18,7 +19,6 @@ namespace {
 
 // Limit of a placed matrix's entries; larger entries mean a joint scaled to zero.
 constexpr double kSteepest = 1e15;
-constexpr double kPad = 0.02;  // margin of a support's bounds
 
 // Bounds that intersect nothing.
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
@@ -33,8 +33,6 @@ bool IsInside(const MusclePrimitive& muscle, const Vec3f& p) {
 }  // namespace
 
 float Beside(float f, float reach) {
-  // Part of its reach over which a part ends; half and double change no figure by a tenth.
-  constexpr float kEnding = 0.25f;
   if (!(f < reach)) return std::numeric_limits<float>::infinity();
   const float left = (reach - f) / (kEnding * reach);
   return left < 1 ? f + 1 - static_cast<float>(SmoothStep(double{left})) : f;
@@ -267,7 +265,7 @@ void PosedLimbField::Place(std::size_t part, const AffineD& frame) {
     least = {std::min(least.x, x.x), std::min(least.y, x.y), std::min(least.z, x.z)};
     largest = {std::max(largest.x, x.x), std::max(largest.y, x.y), std::max(largest.z, x.z)};
   }
-  const Vec3d pad = kPad * (largest - least);
+  const Vec3d pad = kBoxMargin * (largest - least);
   SetBounds(part, least - pad, largest + pad);
 }
 

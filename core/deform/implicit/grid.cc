@@ -5,13 +5,12 @@
 
 #include "core/base/aligned.h"
 #include "core/base/smooth_step.h"
+#include "core/deform/implicit/constants.h"
 #include "core/rig/layout.h"
 
 namespace sinew {
 namespace {
 
-constexpr double kSteeper = 1.25;  // maximum gradient in a cell relative to its centre
-constexpr double kCurved = 0.5;    // curvature term, times the half diagonal squared
 constexpr float kNoGap = 128, kGapStep = kMostGap / 127;
 
 }  // namespace
@@ -43,7 +42,7 @@ std::vector<std::uint8_t> BoundCells(const Hrbf& fit, const GridBox& box) {
       for (std::size_t axis = 0; axis < 3; ++axis) {
         fall += half[axis] * std::abs(double{raw[1 + axis][i]});
       }
-      const double f = double{raw[0][i]} - kSteeper * fall - kCurved * diagonal2;
+      const double f = double{raw[0][i]} - kSteeperInCell * fall - kCurvedInCell * diagonal2;
       bounds[row * kGridSide + i] =
           static_cast<std::uint8_t>(std::ceil(std::clamp(127 * (1 - f), 0.0, 255.0)));
     }

@@ -33,14 +33,13 @@ std::vector<std::uint8_t> BoundCells(const Hrbf& fit, const GridBox& box);
 inline constexpr std::size_t kCornerSide = kGridSide + 1,
                              kGridCorners = kCornerSide * kCornerSide * kCornerSide;
 
-// The gap of a part as it is stored. Larger gaps than kMostGap are stored as it.
-inline constexpr float kMostGap = 0.64f;
+// The gap of a part as it is stored, at most kMostGap.
 std::uint8_t PackedGap(float gap);
 
-// Width of trust, relative to the size of the part, see PosedField::Trust. At half of it skin
-// beside folds moves twice as abruptly; at double a tenth more overlaps.
-inline constexpr float kTrustWidth = 0.05f;
-// gap: least f of all others minus f of the part, relative to its size; > 0 where the part is the
+// See PosedField::Trust; rises over kTrustWidth.
+//
+//    gap  least f of all others minus f of the part, relative to its size; > 0 where the part is
+//    the
 // nearest.
 float TrustOfGap(float gap);
 

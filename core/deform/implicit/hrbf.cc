@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/vectors.h"
+#include "core/deform/implicit/constants.h"
 #include "core/solve/dense.h"
 
 namespace sinew {
@@ -45,10 +46,6 @@ std::array<std::array<double, 4>, 4> Block(const Vec3d& d) {
   }
   return block;
 }
-
-// r relative to the largest distance between centres: errors of l are scaled by the slope at the
-// far end.
-constexpr double kFactored = 0.9;
 
 double LargestDistance(const Hrbf& fit) {
   double largest2 = 0;
@@ -152,7 +149,7 @@ void AppendPacked(const Hrbf& fit, AlignedVector<float>& centres,
                   AlignedVector<float>& polynomials) {
   const double distance = LargestDistance(fit);
   const auto rounded = [](double v) { return double{static_cast<float>(v)}; };
-  const double r = rounded(distance > 0 ? kFactored * distance : 1);
+  const double r = rounded(distance > 0 ? kFactoredDistance * distance : 1);
   double quartic = 0, constant = 0, square = 0;
   Vec3d cubic, linear;
   std::array<double, 6> matrix{};

@@ -5,15 +5,13 @@
 #include <limits>
 
 #include "core/base/status.h"
+#include "core/deform/implicit/constants.h"
 #include "core/surface/muscle_footprint.h"
 
 namespace sinew {
 namespace {
 
 constexpr double kVertexWork = 30;  // nanoseconds per vertex and muscle
-// Distance of a belly's centre outside all limbs, relative to the limb: beyond, fat up to the skin
-// would fill the gap.
-constexpr float kOutside = 0.25f;
 
 Vec3f Rounded(const Vec3d& v, float towards) {
   const auto round = [&](double value) {
@@ -39,7 +37,7 @@ bool LiesInside(const PosedLimbField& limbs, const Vec3f& at) {
   if (limbs.PartFrames().empty()) return false;
   const PartBlocks parts = limbs.Distances(BlockOf(1, [&](std::size_t) { return at; }), all);
   return std::ranges::any_of(parts, [&](const PartBlock& part) {
-    return part.value[0] < kOutside * limbs.Size(part.part);
+    return part.value[0] < kMuscleOutside * limbs.Size(part.part);
   });
 }
 

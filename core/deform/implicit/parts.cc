@@ -108,9 +108,6 @@ std::size_t LimbSurfaceBytes(const Rig& rig) {
 
 namespace {
 
-// Limits of the support radius, relative to the median radius.
-constexpr double kLeast = 0.75, kMost = 2;
-
 std::vector<Vec3d> PointsOf(const LimbSurface& surface, std::uint32_t joint) {
   std::vector<Vec3d> points;
   for (const std::uint32_t v : surface.VerticesOf(joint)) points.push_back(surface.points[v]);
@@ -126,7 +123,7 @@ bool Measure(const LimbSurface& surface, LimbBone& bone) {
   }
   bone.flesh = Median(distances);
   const double farthest = *std::max_element(distances.begin(), distances.end());
-  bone.radius = std::clamp(farthest, kLeast * bone.flesh, kMost * bone.flesh);
+  bone.radius = std::clamp(farthest, kLeastRadius * bone.flesh, kMostRadius * bone.flesh);
   return bone.flesh > 0 && std::isfinite(farthest);
 }
 
@@ -211,7 +208,6 @@ std::vector<LimbBone> MakeLimbBones(const Rig& rig, const LimbSurface& surface) 
 namespace {
 
 constexpr int kBisections = 24;
-constexpr double kDuplicate = 0.01;  // least distance, relative to the largest one
 
 // Whether b is at least as far from a along the surface, which is longer than the chord where the
 // normals lean along it.
@@ -263,13 +259,7 @@ std::vector<SurfaceSample> SpreadSamples(std::span<const SurfaceSample> candidat
 
 namespace {
 
-constexpr std::size_t kCandidates = 40;  // per sample
-constexpr double kCarried = 0.5,
-                 kCarriedBehind = 0.9;           // minimum weight of skin that belongs to a joint
 constexpr double kWeightRounding = kTiedWeight;  // rings midway between two joints
-// Area relative to the median radius squared. A limb around its bone has 6 and more; below this it
-// is a patch that does not determine the limb.
-constexpr double kPatch = 1;
 
 bool PointsToBone(const LimbBone& bone, const SurfaceSample& s) {
   const Vec3d out = s.point - bone.Nearest(s.point);
@@ -288,7 +278,7 @@ bool IsAlong(const LimbBone& bone, const Vec3d& at) {
 // the body when rotating. Stricter beyond a joint, where a rotation goes the other way and the end
 // cap represents the limb.
 bool Carries(const LimbBone& bone, const Vec3d& at, double weight) {
-  return weight >= (IsAlong(bone, at) ? kCarried : kCarriedBehind) - kWeightRounding;
+  return weight >= (IsAlong(bone, at) ? kCarriedAlong : kCarriedBeyond) - kWeightRounding;
 }
 
 // A point of a triangle, of those drawn uniformly over all triangles.
@@ -348,7 +338,7 @@ PartSkin DrawSkin(const LimbSurface& surface, const LimbBone& bone, std::size_t 
   }
   if (part.area > 0) {
     const std::vector<Draw> draws =
-        DrawPoints(surface, skin, areas, static_cast<double>(kCandidates * samples));
+        DrawPoints(surface, skin, areas, static_cast<double>(kDrawnPerSample * samples));
     for (const Draw& draw : draws) {
       const LimbSurface::Skin& s = skin[draw.skin];
       const double u = std::sqrt(draw.u), v = draw.v;
@@ -368,11 +358,11 @@ PartSkin DrawSkin(const LimbSurface& surface, const LimbBone& bone, std::size_t 
       part.drawn.push_back({sample.point + rounding, Unit(sample.normal)});
     }
     const double carried = part.area * static_cast<double>(part.drawn.size()) /
-                           static_cast<double>(kCandidates * samples);
-    if (carried < kPatch * bone.flesh * bone.flesh) part.drawn.clear();
+                           static_cast<double>(kDrawnPerSample * samples);
+    if (carried < kLeastArea * bone.flesh * bone.flesh) part.drawn.clear();
   } else {
     const auto vertices = surface.VerticesOf(bone.joint);
-    const std::size_t stride = vertices.size() / (kCandidates * samples) + 1;
+    const std::size_t stride = vertices.size() / (kDrawnPerSample * samples) + 1;
     for (std::size_t i = 0; i < vertices.size(); i += stride) {
       part.drawn.push_back({surface.points[vertices[i]], surface.normals[vertices[i]]});
     }
@@ -382,8 +372,7 @@ PartSkin DrawSkin(const LimbSurface& surface, const LimbBone& bone, std::size_t 
       part.drawn, [&](const SurfaceSample& s) { return PointsToBone(bone, s); });
   if (part.drawn.empty()) return part;
   part.folded = static_cast<double>(folded) / static_cast<double>(part.drawn.size());
-  // A bone outside its part (a jaw's, clothes') cannot decide.
-  if (part.folded <= 0.5) {
+  if (part.folded <= kMostFacing) {
     std::erase_if(part.drawn, [&](const SurfaceSample& s) { return PointsToBone(bone, s); });
   }
   return part;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/base/types.h"
+#include "core/deform/implicit/constants.h"
 #include "core/deform/implicit/grid.h"
 #include "core/deform/implicit/hrbf.h"
 #include "core/parallel/task.h"
@@ -73,8 +74,6 @@ struct LimbBone {
   Vec3d Nearest(const Vec3d& p) const;
 };
 
-inline constexpr std::size_t kFewestSamples = 4;
-
 // By place (JointsByPlace). A bone ends at the mean of its child parts' origins; a leaf bone at the
 // end of its part. Joints whose vertices are all on the bone, or with a singular bind matrix, have
 // none.
@@ -113,13 +112,10 @@ struct PartFit {
   bool open = false;  // failed: no box closes the field
 };
 
-// An end cap has a top point, a ring and a section, the latter two with kCapRing directions around
-// the bone; side constraints lie in rings along it.
-inline constexpr std::size_t kCapRing = 8, kSideRing = 8, kMaxSideRings = 3;
-// Maximum centres besides the samples: both end caps and side constraints.
+// Maximum centres besides the samples: both end caps, each a top point, a ring and a section, and
+// side constraints.
 inline constexpr std::size_t kMostCapCentres =
     2 * (1 + 2 * kCapRing) + kSideRing * (2 * kMaxSideRings - 1);
-inline constexpr int kFits = 4;  // solutions for each part
 
 // Fits samples of the skin, end caps where the limb continues in other parts, and sides. f is about
 // the signed distance over the radius. Deterministic. Needs about 8 * (4 * centres)^2 bytes.

@@ -75,13 +75,6 @@ struct AxesAround {
 
 enum class BoneEnd { kRoot, kTip };
 
-// Elevation of the ring between section and top. If higher, the fit leaves the ball between ring
-// and section; if lower, between ring and top.
-constexpr double kRingTilt = std::numbers::pi / 9;
-constexpr double kThinnest = 0.3;  // minimum size of an end cap, relative to the median radius
-constexpr std::size_t kLevels = 5, kDirections = 12;  // rays that search the skin
-constexpr double kHighest = 0.9;                      // sine of the steepest ray
-
 std::vector<std::uint32_t> TrianglesNear(const LimbSurface& surface, const Vec3d& centre,
                                          double radius) {
   std::vector<std::uint32_t> near;
@@ -98,14 +91,14 @@ std::vector<std::uint32_t> TrianglesNear(const LimbSurface& surface, const Vec3d
 // Radius of the largest ball about the end that fits into the skin, at most `rho`.
 double RoomAt(const LimbSurface& surface, std::span<const std::uint32_t> near, const Vec3d& end,
               const AxesAround& axes, double least, double rho, const Task& task) {
-  for (std::size_t i = 0; i < kLevels; ++i) {
-    const double sine = kHighest * (2.0 * static_cast<double>(i) / (kLevels - 1) - 1);
+  for (std::size_t i = 0; i < kCapLevels; ++i) {
+    const double sine = kSteepestCapRay * (2.0 * static_cast<double>(i) / (kCapLevels - 1) - 1);
     const double cosine = std::sqrt(1 - sine * sine);
-    for (std::size_t k = 0; k < kDirections && !task.cancelled(); ++k) {
+    for (std::size_t k = 0; k < kCapDirections && !task.cancelled(); ++k) {
       // Every other level is rotated by half a step.
       const double step = static_cast<double>(k) + 0.5 * static_cast<double>(i % 2);
       const Vec3d way =
-          sine * axes.along + cosine * axes.Side(2 * std::numbers::pi * step / kDirections);
+          sine * axes.along + cosine * axes.Side(2 * std::numbers::pi * step / kCapDirections);
       const SkinHit hit = SkinAlong(surface, near, end, way);
       if (hit.distance < rho) rho = std::max(hit.distance, least);
     }
@@ -137,36 +130,29 @@ void AddDome(const LimbSurface& surface, const LimbBone& bone, const Vec3d& cent
   const Vec3d middle = 0.5 * (bone.root + bone.tip);
   if (SkinAlong(surface, own_skin, middle, axes.along).distance < INFINITY) return;
 
-  const std::vector<std::uint32_t> near = TrianglesNear(surface, end, 2 * bone.flesh);
-  const double rho = RoomAt(surface, near, end, axes, kThinnest * bone.flesh, bone.flesh, task);
+  const std::vector<std::uint32_t> near = TrianglesNear(surface, end, kCapSearch * bone.flesh);
+  const double rho = RoomAt(surface, near, end, axes, kLeastCap * bone.flesh, bone.flesh, task);
   const auto add = [&](const Vec3d& point, const Vec3d& normal) {
     const Vec3d p = (1 / bone.radius) * (point - centre);
-    if (constraints.IsFree(p, 0.25 * rho / bone.radius)) constraints.Add(p, Unit(normal));
+    if (constraints.IsFree(p, kCapSpacing * rho / bone.radius)) constraints.Add(p, Unit(normal));
   };
-  const auto fits = [&](double width) { return width >= 0.5 * rho && width <= 2 * rho; };
+  const auto fits = [&](double width) {
+    return width >= kLeastSection * rho && width <= kMostSection * rho;
+  };
   add(end + rho * axes.along, axes.along);
   for (std::size_t k = 0; k < kCapRing && !task.cancelled(); ++k) {
     const Vec3d side = axes.Side(2 * std::numbers::pi * static_cast<double>(k) / kCapRing);
-    const Vec3d before = end - (0.25 * rho) * axes.along;
+    const Vec3d before = end - (kBeforeCap * rho) * axes.along;
     if (!fits(SkinAlong(surface, own_skin, before, side).distance)) {
       SkinHit section = SkinAlong(surface, near, end, side);
-      const bool limb = fits(section.distance) && Dot(section.normal, side) > 0.5;
+      const bool limb = fits(section.distance) && Dot(section.normal, side) > kSectionCosine;
       if (!limb) section = {rho, side};
       add(end + section.distance * side, section.normal);
     }
-    const Vec3d ring = std::sin(kRingTilt) * axes.along + std::cos(kRingTilt) * side;
+    const Vec3d ring = std::sin(kCapTilt) * axes.along + std::cos(kCapTilt) * side;
     add(end + rho * ring, ring);
   }
 }
-
-// Half the length of a ring's slice of the bone's skin, times the median radius.
-constexpr double kSlice = 0.6;
-constexpr double kBeside = 0.9;  // cosine between a side direction and skin in it
-constexpr double kNarrowest = 0.5,
-                 // Limits of a side's distance, relative to the smallest around the bone.
-    kWidest = 4;
-constexpr double kFlat = 2;  // from this relative distance on, a ring needs twice as many points
-constexpr double kSideApart = 0.3;  // relative distance from existing constraints
 
 // Extent of the skin to one side of the bone's axis at `at`; 0 = none.
 double ReachOf(std::span<const SurfaceSample> skin, const LimbBone& bone, const Vec3d& at,
@@ -175,9 +161,9 @@ double ReachOf(std::span<const SurfaceSample> skin, const LimbBone& bone, const 
   for (const SurfaceSample& s : skin) {
     const Vec3d d = s.point - at;
     const double along = Dot(d, bone.direction);
-    if (std::abs(along) > kSlice * bone.flesh) continue;
+    if (std::abs(along) > kSideSlice * bone.flesh) continue;
     const double aside = Dot(d, side);
-    if (aside > kBeside * Length(d - along * bone.direction)) reach = std::max(reach, aside);
+    if (aside > kSideCosine * Length(d - along * bone.direction)) reach = std::max(reach, aside);
   }
   return reach;
 }
@@ -215,24 +201,13 @@ void AddSides(const LimbSurface& surface, const LimbBone& bone, std::span<const 
       if (distance[k] < INFINITY) continue;
       const double reach = ReachOf(skin, bone, at, side(k));
       const double end =
-          reach > 0 ? std::clamp(reach, kNarrowest * thinnest, kWidest * thinnest) : thinnest;
-      if (place % 2 == 0 && end < kFlat * thinnest) continue;
+          reach > 0 ? std::clamp(reach, kLeastSide * thinnest, kMostSide * thinnest) : thinnest;
+      if (place % 2 == 0 && end < kFlatSide * thinnest) continue;
       const Vec3d p = (1 / bone.radius) * (at + end * side(k) - centre);
-      if (constraints.IsFree(p, kSideApart * thinnest / bone.radius)) constraints.Add(p, side(k));
+      if (constraints.IsFree(p, kSideSpacing * thinnest / bone.radius)) constraints.Add(p, side(k));
     }
   }
 }
-
-// Share of the samples that is spread uniformly; the others go where the fit error is largest.
-constexpr double kSpread = 0.6;
-constexpr std::size_t kRounds = kFits - 1;
-constexpr double kNear = 0.005;  // times the median radius: on the skin
-// Distance of these samples from others, relative to the mean distance.
-constexpr double kFitApart = 0.35;
-constexpr std::size_t kFaceGrid = 12;  // points along an edge of the support box
-constexpr double kStep = 0.25;         // radii by which the box grows
-constexpr double kFarthest = 4;        // radii from the samples
-constexpr double kPad = 0.02;          // margin of the box
 
 using Triple = std::array<double, 3>;
 
@@ -246,10 +221,10 @@ double LowestOn(const Hrbf& hrbf, const GridBox& box, std::size_t face) {
   double low = INFINITY;
   Triple p;
   p[axis] = face % 2 == 0 ? box.least[axis] : box.largest[axis];
-  for (std::size_t i = 0; i <= kFaceGrid; ++i) {
-    p[u] = box.least[u] + (box.largest[u] - box.least[u]) * static_cast<double>(i) / kFaceGrid;
-    for (std::size_t k = 0; k <= kFaceGrid; ++k) {
-      p[v] = box.least[v] + (box.largest[v] - box.least[v]) * static_cast<double>(k) / kFaceGrid;
+  for (std::size_t i = 0; i <= kFaceTests; ++i) {
+    p[u] = box.least[u] + (box.largest[u] - box.least[u]) * static_cast<double>(i) / kFaceTests;
+    for (std::size_t k = 0; k <= kFaceTests; ++k) {
+      p[v] = box.least[v] + (box.largest[v] - box.least[v]) * static_cast<double>(k) / kFaceTests;
       low = std::min(low, hrbf.Value({p[0], p[1], p[2]}));
     }
   }
@@ -273,8 +248,8 @@ GridBox BoxOf(const std::vector<Vec3d>& points) {
 std::optional<GridBox> FindSupport(const Hrbf& hrbf, const GridBox& samples) {
   GridBox box = samples;
   for (std::size_t i = 0; i < 3; ++i) {
-    box.least[i] -= 0.75;
-    box.largest[i] += 0.75;
+    box.least[i] -= kFirstMargin;
+    box.largest[i] += kFirstMargin;
   }
   for (bool grown = true; grown;) {
     grown = false;
@@ -283,15 +258,15 @@ std::optional<GridBox> FindSupport(const Hrbf& hrbf, const GridBox& samples) {
       const std::size_t axis = face / 2;
       double& side = face % 2 == 0 ? box.least[axis] : box.largest[axis];
       const double from = face % 2 == 0 ? samples.least[axis] : samples.largest[axis];
-      const double next = side + (face % 2 == 0 ? -kStep : kStep);
+      const double next = side + (face % 2 == 0 ? -kMarginStep : kMarginStep);
       // Samples so far out that a step is lost to rounding cannot be closed.
-      if (std::abs(side - from) >= kFarthest || next == side) return std::nullopt;
+      if (std::abs(side - from) >= kMostMargin || next == side) return std::nullopt;
       side = next;
       grown = true;
     }
   }
   for (std::size_t i = 0; i < 3; ++i) {
-    const double pad = kPad * (box.largest[i] - box.least[i]);
+    const double pad = kBoxMargin * (box.largest[i] - box.least[i]);
     box.least[i] -= pad;
     box.largest[i] += pad;
   }
@@ -308,8 +283,8 @@ std::size_t AddWhereOff(const PartSkin& skin, const LimbBone& bone, const Vec3d&
     Vec3d point, normal;
   };
   const double apart =
-      kFitApart * std::sqrt(skin.area / static_cast<double>(samples)) / bone.radius;
-  for (std::size_t round = 0; round < kRounds && have < samples && !task.cancelled(); ++round) {
+      kRefineSpacing * std::sqrt(skin.area / static_cast<double>(samples)) / bone.radius;
+  for (std::size_t round = 0; round < kFits - 1 && have < samples && !task.cancelled(); ++round) {
     const Hrbf hrbf = FitHrbf(constraints.points, constraints.normals);
     if (hrbf.size() == 0) break;
     std::vector<Off> off;
@@ -318,10 +293,10 @@ std::size_t AddWhereOff(const PartSkin& skin, const LimbBone& bone, const Vec3d&
       off.push_back({std::abs(hrbf.Value(p)), p, s.normal});
     }
     std::ranges::stable_sort(off, std::greater(), &Off::distance);
-    const std::size_t rounds = kRounds - round,
+    const std::size_t rounds = kFits - 1 - round,
                       until = have + (samples - have + rounds - 1) / rounds;
     for (const Off& o : off) {
-      if (have == until || o.distance * bone.radius < kNear * bone.flesh) break;
+      if (have == until || o.distance * bone.radius < kFittedError * bone.flesh) break;
       if (!constraints.IsFree(o.point, apart)) continue;
       constraints.Add(o.point, o.normal);
       ++have;
@@ -338,7 +313,7 @@ PartFit FitPart(const LimbSurface& surface, const LimbBone& bone, std::size_t sa
   const PartSkin skin = DrawSkin(surface, bone, samples);
   part.folded = skin.folded;
   const auto evenly = static_cast<std::size_t>(
-      std::ceil((skin.area > 0 ? kSpread : 1) * static_cast<double>(samples)));
+      std::ceil((skin.area > 0 ? kEvenShare : 1) * static_cast<double>(samples)));
   const auto spread = SpreadSamples(skin.drawn, evenly, surface.diagonal);
   part.samples = spread.size();
   if (spread.size() < kFewestSamples) return part;

@@ -10,6 +10,7 @@
 
 #include "core/base/smooth_step.h"
 #include "core/base/status.h"
+#include "core/deform/implicit/constants.h"
 #include "core/simd/vec4.h"
 
 namespace sinew {
@@ -46,7 +47,6 @@ std::vector<NearestSkin::Place> Sorted(std::vector<NearestSkin::Place> places) {
   return places;
 }
 
-constexpr double kMinAlike = 0.5;  // minimum weight shared with skin to follow it
 // Points: each may visit the whole skin in the worst case.
 constexpr std::size_t kAttachedComponentGrain = 64;
 
@@ -72,7 +72,7 @@ double Likeness(const Rig& rig, std::uint32_t a, std::uint32_t b) {
       shared += double{std::min(rig.influences().weights(a)[i], rig.influences().weights(b)[k])};
     }
   }
-  return SmoothStep((shared - kMinAlike) / (1 - kMinAlike));
+  return SmoothStep((shared - kLeastShared) / (1 - kLeastShared));
 }
 
 void SetIslands(const BindInput& input, const Task& task, SkinSurface& skin) {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/deform/implicit/constants.h"
 #include "core/deform/implicit/parts.h"
 #include "tests/support/canonical_limb.h"
 #include "tests/support/random.h"

@@ -1,0 +1,116 @@
+// constants.h - every tuned number of the fields and of the skin: what it is relative to.
+//
+// Size: the median distance of a part's skin from its bone (LimbBone). Radius: where the support of
+// its field ends, the unit of part space. Tolerances of rounding are not tuned and stay where they
+// are used; kGridSide is in hrbf_kernel.h, as kernels include nothing else. What rules are worth as
+// a whole: the two tables "rule removed" in tests/README.md.
+#pragma once
+
+#include <cstddef>
+#include <numbers>
+
+namespace sinew {
+
+// ---- Bones
+
+// Limits of the radius, of the size.
+inline constexpr double kLeastRadius = 0.75, kMostRadius = 2;
+
+// ---- Samples of the skin
+
+// Vertices and samples without which a joint has no part.
+inline constexpr std::size_t kFewestSamples = 4;
+// Random points that are drawn, for each sample.
+inline constexpr std::size_t kDrawnPerSample = 40;
+// Least weight of a joint on skin that its part contains: between the ends of its bone, and beyond
+// them (rule "stricter weights beyond a joint").
+inline constexpr double kCarriedAlong = 0.5, kCarriedBeyond = 0.9;
+// Least area of the skin of a part, of the size squared. A limb around its bone has 6 and more;
+// below this it is a patch that does not determine the limb.
+inline constexpr double kLeastArea = 1;
+// Share of the skin that may face its bone and is then left out (rule "skin that faces its bone
+// left out"). A bone outside its part (a jaw's, clothes') has more and cannot decide.
+inline constexpr double kMostFacing = 0.5;
+// Distance of samples that are duplicates, of the largest distance that may be needed.
+inline constexpr double kDuplicate = 0.01;
+// Share of the samples that is spread evenly; the others go where the fit is farthest off (rule
+// "samples where the fit is farthest off").
+inline constexpr double kEvenShare = 0.6;
+// Solutions for each part: all but the last one find where the fit is off.
+inline constexpr std::size_t kFits = 4;
+// Error of a fit up to which skin needs no further samples, of the size.
+inline constexpr double kFittedError = 0.005;
+// Distance of such samples from all others, of the mean distance of samples.
+inline constexpr double kRefineSpacing = 0.35;
+
+// ---- End caps (rule "end caps")
+
+// Directions of a ring, and of a section.
+inline constexpr std::size_t kCapRing = 8;
+// Elevation of the ring between section and top. If higher, the fit leaves the ball between ring
+// and section; if lower, between ring and top.
+inline constexpr double kCapTilt = std::numbers::pi / 9;
+// Radius of a cap, of the size, at least (rule "end caps no thicker than fits into the skin").
+inline constexpr double kLeastCap = 0.3;
+// Rays that search the skin around a cap: levels, directions in each, and the sine of the steepest.
+inline constexpr std::size_t kCapLevels = 5, kCapDirections = 12;
+inline constexpr double kSteepestCapRay = 0.9;
+// Distance of the triangles that they search, of the size.
+inline constexpr double kCapSearch = 2;
+// Limits within which a section follows the skin, of the radius of the cap, and the cosine between
+// the skin's normal and the ray (rule "sections of end caps follow the skin").
+inline constexpr double kLeastSection = 0.5, kMostSection = 2, kSectionCosine = 0.5;
+// Distance before the end where the part's own skin makes a section unnecessary, and of points of
+// a cap from other constraints, both of the radius of the cap.
+inline constexpr double kBeforeCap = 0.25, kCapSpacing = 0.25;
+
+// ---- Sides (rule "sides closed beside a bone")
+
+// Directions of a ring, and rings along a bone, one for each size of its length.
+inline constexpr std::size_t kSideRing = 8, kMaxSideRings = 3;
+// Half the length of the slice of skin that a ring regards, of the size.
+inline constexpr double kSideSlice = 0.6;
+// Least cosine between a direction of the ring and skin in it.
+inline constexpr double kSideCosine = 0.9;
+// Limits of the distance of a side, of the least distance of skin around the bone.
+inline constexpr double kLeastSide = 0.5, kMostSide = 4;
+// Distance of a side from which on rings halfway between two are added, of the same.
+inline constexpr double kFlatSide = 2;
+// Distance from other constraints, of the same.
+inline constexpr double kSideSpacing = 0.3;
+
+// ---- Box and grid
+
+// Sides of the box: their first distance from the constraints, its growth, and where it ends
+// without a field, in radii; points along an edge that are tested.
+inline constexpr double kFirstMargin = 0.75, kMarginStep = 0.25, kMostMargin = 4;
+inline constexpr std::size_t kFaceTests = 12;
+// Margin of the box, and of its bounds in a pose, of their size.
+inline constexpr double kBoxMargin = 0.02;
+// Largest gradient in a cell, of that at its centre, and the curvature term, of the half diagonal
+// squared. Lower bounds are faster and wrong more often; Grid.CellsBoundTheFieldOfEveryPart.
+inline constexpr double kSteeperInCell = 1.25, kCurvedInCell = 0.5;
+// Gaps beyond this are stored as this, of the size; 127 steps.
+inline constexpr float kMostGap = 0.64f;
+// Gap from which on a part is trusted fully, of the size (rule "trust").
+inline constexpr float kTrustWidth = 0.05f;
+
+// ---- Distances
+
+// r of the form in float, of the largest distance between centres: errors of l are scaled by the
+// slope at the far end.
+inline constexpr double kFactoredDistance = 0.9;
+// Part of its reach over which a part ends for others.
+inline constexpr float kEnding = 0.25f;
+// Distance of the centre of a muscle's belly outside all limbs, of the size: beyond, fat up to the
+// skin would fill the gap.
+inline constexpr float kMuscleOutside = 0.25f;
+
+// ---- Skin
+
+// Least weight that an attached component shares with the skin it follows.
+inline constexpr double kLeastShared = 0.5;
+
+// ---- Projection: see project/, where its numbers still are.
+
+}  // namespace sinew
