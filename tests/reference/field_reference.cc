@@ -32,7 +32,7 @@ struct Collect {
     };
     take("field_joint", to.joint);
     take("field_to_joint", to.to_joint);
-    take("field_radius", to.radius);
+    take("field_reach", to.radius);
     take("field_size", to.size);
     take("field_centre", to.centre);
     take("field_root", to.root);

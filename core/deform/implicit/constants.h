@@ -1,7 +1,7 @@
 // constants.h - every tuned number of the fields and of the skin: what it is relative to.
 //
-// Size: the median distance of a part's skin from its bone (LimbBone). Radius: where the support of
-// its field ends, the unit of part space. Tolerances of rounding are not tuned and stay where they
+// Size: the median distance of a part's skin from its bone. Reach: where the support of its field
+// ends, the unit of part space (LimbBone). Tolerances of rounding are not tuned and stay where they
 // are used; kGridSide is in hrbf_kernel.h, as kernels include nothing else. What rules are worth as
 // a whole: the two tables "rule removed" in tests/README.md.
 #pragma once
@@ -13,8 +13,8 @@ namespace sinew {
 
 // ---- Bones
 
-// Limits of the radius, of the size.
-inline constexpr double kLeastRadius = 0.75, kMostRadius = 2;
+// Limits of the reach, of the size.
+inline constexpr double kLeastReach = 0.75, kMostReach = 2;
 
 // ---- Samples of the skin
 
@@ -82,7 +82,7 @@ inline constexpr double kSideSpacing = 0.3;
 // ---- Box and grid
 
 // Sides of the box: their first distance from the constraints, its growth, and where it ends
-// without a field, in radii; points along an edge that are tested.
+// without a field, of the reach; points along an edge that are tested.
 inline constexpr double kFirstMargin = 0.75, kMarginStep = 0.25, kMostMargin = 4;
 inline constexpr std::size_t kFaceTests = 12;
 // Margin of the box, and of its bounds in a pose, of their size.
@@ -100,7 +100,7 @@ inline constexpr float kTrustWidth = 0.05f;
 // r of the form in float, of the largest distance between centres: errors of l are scaled by the
 // slope at the far end.
 inline constexpr double kFactoredDistance = 0.9;
-// Part of its reach over which a part ends for others.
+// Share of the reach over which a part ends for others.
 inline constexpr float kEnding = 0.25f;
 // Distance of the centre of a muscle's belly outside all limbs, of the size: beyond, fat up to the
 // skin would fill the gap.

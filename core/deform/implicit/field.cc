@@ -102,8 +102,8 @@ absl::StatusOr<LimbField> LimbField::Bind(const Rig& rig, const WeldedPoints& we
     field.centre_.push_back(fit.centre);
     field.root_.push_back(bone.root - fit.centre);
     field.tip_.push_back(bone.tip - fit.centre);
-    field.radius_.push_back(bone.radius);
-    field.size_.push_back(bone.flesh);
+    field.reach_.push_back(bone.reach);
+    field.size_.push_back(bone.size);
     for (const double v : fit.box.least) field.box_.push_back(static_cast<float>(v));
     for (const double v : fit.box.largest) field.box_.push_back(static_cast<float>(v));
     field.cell_bound_.insert(field.cell_bound_.end(), fit.cell_bound.begin(), fit.cell_bound.end());
@@ -136,12 +136,12 @@ void LimbField::FindGaps(const Task& task) {
       const GridBox box = {{sides[0], sides[1], sides[2]}, {sides[3], sides[4], sides[5]}};
       const float size = bind_pose.Size(part), reach = bind_pose.Reach(part) / size;
       const auto place = [&](std::size_t axis, std::size_t i) {
-        return radius_[part] * box.At(axis, static_cast<double>(i));
+        return reach_[part] * box.At(axis, static_cast<double>(i));
       };
       DistanceNeed need;
       need.own.fill(static_cast<std::uint16_t>(part));
       need.level.fill(std::numeric_limits<float>::lowest());
-      need.margin.fill((kMostGap + 1) * size);  // Beside raises f by up to 1
+      need.margin.fill((kMostGap + 1) * size);  // FadingDistance raises f by up to 1
       constexpr std::size_t kPoints = kCornerSide * kCornerSide;
       for (std::size_t first = 0; first < kPoints; first += kLanes) {
         const std::size_t count = std::min(kLanes, kPoints - first);
@@ -157,8 +157,8 @@ void LimbField::FindGaps(const Task& task) {
           float own = reach, others = reach + kMostGap;
           for (const PartBlock& block : blocks) {
             float& least = block.part == part ? own : others;
-            least =
-                std::min(least, Beside(block.value[i] / size, bind_pose.Reach(block.part) / size));
+            least = std::min(
+                least, FadingDistance(block.value[i] / size, bind_pose.Reach(block.part) / size));
           }
           // Least outside the support, so that trust fades to 0 before its end.
           corner_gap_[layer * kPoints + first + i] =

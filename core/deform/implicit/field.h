@@ -46,7 +46,7 @@ struct DistanceNeed {
 
 // f of a part as other parts see it: it rises before the part's support ends, so that a part stops
 // mattering gradually; infinite beyond. Both lengths may be relative to the same size.
-float Beside(float f, float reach);
+float FadingDistance(float f, float reach);
 
 // The limbs of a posed character as signed distances. Lengths are in units of the pose (unit), so a
 // gradient is about 1 at the surface. Points are in model space. The bits of a lane depend on its
@@ -104,7 +104,7 @@ class LimbField {
   // [P] part space to the bind pose's model space.
   std::vector<Affine> BindFrames() const;
   // r, where a part's support ends, in bind pose lengths.
-  double radius(std::size_t part) const { return radius_[part]; }
+  double reach(std::size_t part) const { return reach_[part]; }
   std::vector<BindStatistic> Statistics() const;
 
   template <class Self, class Visit>
@@ -117,7 +117,7 @@ class LimbField {
     visit("field_root", self.root_, rule::Size(parts), rule::Finite());
     visit("field_tip", self.tip_, rule::Size(parts), rule::Finite());
     visit("field_size", self.size_, rule::Size(parts), rule::Positive());
-    visit("field_radius", self.radius_, rule::Size(parts), rule::Positive());
+    visit("field_reach", self.reach_, rule::Size(parts), rule::Positive());
     visit("field_box", self.box_, rule::Size(6 * parts), rule::Finite());
     visit("field_cell_bound", self.cell_bound_, rule::Size(kGridCells * parts));
     visit("field_corner_gap", self.corner_gap_, rule::Size(kGridCorners * parts));
@@ -140,12 +140,12 @@ class LimbField {
   std::vector<AffineD> to_joint_;             // [P] part space to joint space
   std::vector<Vec3d> centre_;                 // [P] origin of part space in the bind pose
   std::vector<Vec3d> root_, tip_;             // [P] ends of the bone in part space
-  std::vector<double> radius_, size_;         // [P] of the support, and of the limb
+  std::vector<double> reach_, size_;          // [P] of the support, and of the limb
   std::vector<float> box_;                    // [P][6] GridBox
   std::vector<std::uint8_t> cell_bound_;      // [P][kGridCells] see BoundCells
   std::vector<std::uint8_t> corner_gap_;      // [P][kGridCorners] see PackedGap
   std::vector<std::uint32_t> centre_offset_;  // [P + 1]
-  AlignedVector<float> centres_;              // [centres][kCentreFloats], in radii
+  AlignedVector<float> centres_;              // [centres][kCentreFloats], over the reach
   AlignedVector<float> polynomials_;          // [P][kPolynomialFloats]
   std::vector<double> figures_;               // see Statistics
   double unit_ = 1;
@@ -155,9 +155,9 @@ class LimbField {
 // acts between limbs including their muscles (after Vaillant et al. 2013).
 struct MusclePrimitive {
   MuscleShape shape;
-  double fat = 0, radius = 1;  // value of f - fat where its support ends
-  std::uint32_t part = 0;      // the part it is combined with
-  // Bounds in model space, on and outside which f - fat >= radius must hold.
+  double fat = 0, reach = 1;  // value of f - fat where its support ends
+  std::uint32_t part = 0;     // the part it is combined with
+  // Bounds in model space, on and outside which f - fat >= reach must hold.
   Vec3f minimum, maximum;
 };
 
@@ -183,7 +183,7 @@ class PosedLimbField final : public PosedField {
   template <class FrameOf>
   PosedLimbField(const LimbField& field, std::span<const MusclePrimitive> muscles,
                  FrameOf frame_of);
-  Vec3f InRadii(std::size_t part, const Vec3f& point) const;  // part space in radii
+  Vec3f InPartSpace(std::size_t part, const Vec3f& point) const;  // part space over reach
   void Place(std::size_t part, const AffineD& frame);
   void SetBounds(std::size_t part, const Vec3d& least, const Vec3d& largest);
   HrbfPart PartAt(std::size_t part) const;

@@ -22,8 +22,8 @@ constexpr double kSteepest = 1e15;
 
 // Bounds that intersect nothing.
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
-constexpr Vec3d kNowhere{kInfinite, kInfinite, kInfinite};
-constexpr Vec3d kHere{-kInfinite, -kInfinite, -kInfinite};
+constexpr Vec3d kEmptyLeast{kInfinite, kInfinite, kInfinite};
+constexpr Vec3d kEmptyLargest{-kInfinite, -kInfinite, -kInfinite};
 
 bool IsInside(const MusclePrimitive& muscle, const Vec3f& p) {
   return p.x >= muscle.minimum.x && p.x <= muscle.maximum.x && p.y >= muscle.minimum.y &&
@@ -32,7 +32,7 @@ bool IsInside(const MusclePrimitive& muscle, const Vec3f& p) {
 
 }  // namespace
 
-float Beside(float f, float reach) {
+float FadingDistance(float f, float reach) {
   if (!(f < reach)) return std::numeric_limits<float>::infinity();
   const float left = (reach - f) / (kEnding * reach);
   return left < 1 ? f + 1 - static_cast<float>(SmoothStep(double{left})) : f;
@@ -139,14 +139,14 @@ class PosedLimbField::Query {
   // A part's distances, without a candidate those outside its reach, with its muscles.
   const PartBlock& AddDistances(std::uint32_t part, Candidate* candidate) {
     PartBlock& own = Own(part);
-    const float radius = posed_.Reach(part);
+    const float reach = posed_.Reach(part);
     if (candidate == nullptr) {
-      std::ranges::fill(own.value, radius);
+      std::ranges::fill(own.value, reach);
     } else {
       DistanceKernel(posed_.PartAt(part), points_.x, candidate->least, own.value);
-      const float length = radius * posed_.unit_;
+      const float length = reach * posed_.unit_;
       for (std::size_t i = 0; i < kLanes; ++i) {
-        own.value[i] *= radius;
+        own.value[i] *= reach;
         own.x[i] *= length;
         own.y[i] *= length;
         own.z[i] *= length;
@@ -220,7 +220,8 @@ PosedLimbField::PosedLimbField(const LimbField& field, std::span<const MusclePri
     frames_.push_back(ToFloat(frame));
     Place(p, frame);
   }
-  for (std::size_t p = field.parts(); p < bounds_.size() / 6; ++p) SetBounds(p, kNowhere, kHere);
+  for (std::size_t p = field.parts(); p < bounds_.size() / 6; ++p)
+    SetBounds(p, kEmptyLeast, kEmptyLargest);
   unit_ = static_cast<float>(field.unit_) * Scale();
 }
 
@@ -233,20 +234,21 @@ void PosedLimbField::SetBounds(std::size_t part, const Vec3d& least, const Vec3d
   for (std::size_t i = 0; i < 6; ++i) own[i] = static_cast<float>(sides[i]);
 }
 
-// Part space in radii from model space without differences of large numbers: origin is the frame's
-// translation rounded to float, the remainder is part of the shift.
+// Part space over the reach from model space without differences of large numbers: origin is the
+// frame's translation rounded to float, the remainder is part of the shift.
 void PosedLimbField::Place(std::size_t part, const AffineD& frame) {
   const Mat3d linear = Linear(frame);
   const Vec3d t = Translation(frame);
-  const double radius = field_.radius_[part];
+  const double reach = field_.reach_[part];
   const Mat3d inverse = Flattens(linear) ? Mat3d{} : Linear(Inverse(frame));
   double steepest = 0;
-  for (const double v : inverse.m) steepest = std::max(steepest, std::abs(v) / radius);
+  for (const double v : inverse.m) steepest = std::max(steepest, std::abs(v) / reach);
   float* const to = placed_.data() + part * kPlacedFloats;
-  if (Flattens(linear) || !(steepest <= kSteepest)) return SetBounds(part, kNowhere, kHere);
+  if (Flattens(linear) || !(steepest <= kSteepest))
+    return SetBounds(part, kEmptyLeast, kEmptyLargest);
   const Vec3f origin = ToFloat(t);
-  const Vec3d shift = (1 / radius) * Multiply(inverse, ToDouble(origin) - t);
-  for (std::size_t i = 0; i < 9; ++i) to[i] = static_cast<float>(inverse.m[i] / radius);
+  const Vec3d shift = (1 / reach) * Multiply(inverse, ToDouble(origin) - t);
+  for (std::size_t i = 0; i < 9; ++i) to[i] = static_cast<float>(inverse.m[i] / reach);
   const double rest[6] = {double{origin.x}, double{origin.y}, double{origin.z},
                           shift.x,          shift.y,          shift.z};
   for (std::size_t i = 0; i < 6; ++i) to[9 + i] = static_cast<float>(rest[i]);
@@ -257,11 +259,11 @@ void PosedLimbField::Place(std::size_t part, const AffineD& frame) {
     to[28 + i] = side > 0 ? static_cast<float>(kGridSide) / side : 0;
   }
 
-  Vec3d least = kNowhere, largest = kHere;
+  Vec3d least = kEmptyLeast, largest = kEmptyLargest;
   for (std::size_t corner = 0; corner < 8; ++corner) {
     const Vec3d u = {double{box[corner & 1 ? 3 : 0]}, double{box[corner & 2 ? 4 : 1]},
                      double{box[corner & 4 ? 5 : 2]}};
-    const Vec3d x = Apply(frame, radius * u);
+    const Vec3d x = Apply(frame, reach * u);
     least = {std::min(least.x, x.x), std::min(least.y, x.y), std::min(least.z, x.z)};
     largest = {std::max(largest.x, x.x), std::max(largest.y, x.y), std::max(largest.z, x.z)};
   }
@@ -269,7 +271,7 @@ void PosedLimbField::Place(std::size_t part, const AffineD& frame) {
   SetBounds(part, least - pad, largest + pad);
 }
 
-Vec3f PosedLimbField::InRadii(std::size_t part, const Vec3f& point) const {
+Vec3f PosedLimbField::InPartSpace(std::size_t part, const Vec3f& point) const {
   const float* const m = placed_.data() + part * kPlacedFloats;
   const float x = point.x - m[9], y = point.y - m[10], z = point.z - m[11];
   const auto row = [&](std::size_t r) {
@@ -279,7 +281,7 @@ Vec3f PosedLimbField::InRadii(std::size_t part, const Vec3f& point) const {
 }
 
 float PosedLimbField::Reach(std::uint32_t part) const {
-  return static_cast<float>(field_.radius_[part] / field_.unit_);
+  return static_cast<float>(field_.reach_[part] / field_.unit_);
 }
 
 float PosedLimbField::Size(std::uint32_t part) const {
@@ -289,13 +291,13 @@ float PosedLimbField::Size(std::uint32_t part) const {
 float PosedLimbField::Trust(std::uint32_t part, const Vec3f& point) const {
   const float* const m = placed_.data() + part * kPlacedFloats;
   if (!(m[28] > 0)) return 0;  // scaled to zero
-  const Vec3f u = InRadii(part, point);
+  const Vec3f u = InPartSpace(part, point);
   return TrustOfGrid(field_.corner_gap_.data() + part * kGridCorners,
                      {(u.x - m[16]) * m[28], (u.y - m[17]) * m[29], (u.z - m[18]) * m[30]});
 }
 
 Vec3f PosedLimbField::FromBone(std::uint32_t part, const Vec3f& point) const {
-  const Vec3d at = field_.radius_[part] * ToDouble(InRadii(part, point));
+  const Vec3d at = field_.reach_[part] * ToDouble(InPartSpace(part, point));
   const Vec3d nearest = NearestOnSegment(field_.root_[part], field_.tip_[part], at).point;
   return ToFloat((1 / field_.unit_) * (at - nearest));
 }

@@ -13,8 +13,8 @@
 
 namespace sinew {
 
-// The box of a support, in part space and radii: f >= 1 on its faces. The grid divides it into
-// kGridSide cells along each axis.
+// The box of a support, in part space divided by the reach: f >= 1 on its faces. The grid divides
+// it into kGridSide cells along each axis.
 struct GridBox {
   std::array<double, 3> least{}, largest{};
 

@@ -7,7 +7,7 @@
 
 namespace sinew {
 
-// Placement of a part in the pose; u = rows (x - origin) + shift is part space in radii.
+// Placement of a part in the pose; u = rows (x - origin) + shift is part space over the reach r.
 //
 //    0 rows [3][3], 9 origin [3], 12 shift [3], 16 box: min u [3], max u [3],
 //    22 bounds: min x [3], max x [3]; 28 cells of the box per u [3]; 15 and 31 unused
@@ -42,7 +42,7 @@ float LeastKernel(const HrbfPart& part, const float* points, float* least);
 //    points [3][16], least [16], out [4][16], 64-byte aligned
 void DistanceKernel(const HrbfPart& part, const float* points, const float* least, float* out);
 
-// Raw f and its gradient at points in part space, in radii; `placed` and `cells` are not used.
+// Raw f and its gradient at points in part space over r; `placed` and `cells` are not used.
 void RawHrbfKernel(const HrbfPart& part, const float* points, float* out);
 
 // Bit i of hits[k]: the bounds of part 16 k + i intersect the box.

@@ -73,7 +73,7 @@ absl::StatusOr<MuscleField> MuscleField::Bind(const Rig& rig, const LimbField& l
                                   ? PartOf(rig, limbs, rig.muscles()[m].origin.joint)
                                   : -1;
     field.part_.push_back(part);
-    field.radius_.push_back(part < 0 ? limbs.unit() : limbs.radius(static_cast<std::size_t>(part)));
+    field.reach_.push_back(part < 0 ? limbs.unit() : limbs.reach(static_cast<std::size_t>(part)));
     field.fat_.push_back(footprint.fat);
     task.Advance(kVertexWork * static_cast<double>(rig.vertices()));
   }
@@ -93,9 +93,9 @@ std::vector<MusclePrimitive> MuscleField::Pose(const PosedRig& posed) const {
     MusclePrimitive& primitive = primitives.emplace_back();
     primitive.shape = MakeMuscleShape(tables_.rows[m], state);
     primitive.fat = fat_[m] * state.scale;
-    primitive.radius = radius_[m] * state.scale;
+    primitive.reach = reach_[m] * state.scale;
     primitive.part = static_cast<std::uint32_t>(part_[m]);
-    const MuscleBox box = BoxBelow(primitive.shape, primitive.radius + primitive.fat);
+    const MuscleBox box = BoxBelow(primitive.shape, primitive.reach + primitive.fat);
     primitive.minimum = Rounded(box.low, -kInfinite);
     primitive.maximum = Rounded(box.high, kInfinite);
   }

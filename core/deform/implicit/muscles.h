@@ -44,15 +44,15 @@ class MuscleField {
   static void Fields(Self& self, Visit&& visit) {
     MuscleTables::Fields(self.tables_, visit);
     visit("muscle_fat", self.fat_, rule::Size(self.muscles()), rule::Finite());
-    visit("muscle_radius", self.radius_, rule::Size(self.muscles()), rule::Positive());
+    visit("muscle_reach", self.reach_, rule::Size(self.muscles()), rule::Positive());
     visit("muscle_part", self.part_, rule::Size(self.muscles()),
           rule::Below(rule::FieldParts(), -1));
   }
 
  private:
   MuscleTables tables_;
-  std::vector<double> fat_, radius_;  // rest lengths
-  std::vector<std::int32_t> part_;    // -1 = none
+  std::vector<double> fat_, reach_;  // rest lengths
+  std::vector<std::int32_t> part_;   // -1 = none
 };
 
 }  // namespace sinew

@@ -114,17 +114,16 @@ std::vector<Vec3d> PointsOf(const LimbSurface& surface, std::uint32_t joint) {
   return points;
 }
 
-// False if all vertices are on the bone. Also computes the largest distance, for the support
-// radius.
+// False if all vertices are on the bone. Also computes the largest distance, for the reach.
 bool Measure(const LimbSurface& surface, LimbBone& bone) {
   std::vector<double> distances;
   for (const std::uint32_t v : surface.VerticesOf(bone.joint)) {
     distances.push_back(Length(surface.points[v] - bone.Nearest(surface.points[v])));
   }
-  bone.flesh = Median(distances);
+  bone.size = Median(distances);
   const double farthest = *std::max_element(distances.begin(), distances.end());
-  bone.radius = std::clamp(farthest, kLeastRadius * bone.flesh, kMostRadius * bone.flesh);
-  return bone.flesh > 0 && std::isfinite(farthest);
+  bone.reach = std::clamp(farthest, kLeastReach * bone.size, kMostReach * bone.size);
+  return bone.size > 0 && std::isfinite(farthest);
 }
 
 void LinkParents(const Skeleton& skeleton, std::vector<LimbBone>& bones) {
@@ -266,10 +265,10 @@ bool PointsToBone(const LimbBone& bone, const SurfaceSample& s) {
   return Dot(out, s.normal) < -1e-9 * Length(out);
 }
 
-// Between the joints at the bone's ends. For a bone shorter than its radius, which has no skin in
+// Between the joints at the bone's ends. For a bone shorter than its size, which has no skin in
 // between, all skin.
 bool IsAlong(const LimbBone& bone, const Vec3d& at) {
-  if (Length(bone.tip - bone.root) < bone.flesh) return true;
+  if (Length(bone.tip - bone.root) < bone.size) return true;
   return Dot(at - bone.root, bone.out_root) <= 0 &&
          (bone.last || Dot(at - bone.tip, bone.out_tip) <= 0);
 }
@@ -359,7 +358,7 @@ PartSkin DrawSkin(const LimbSurface& surface, const LimbBone& bone, std::size_t 
     }
     const double carried = part.area * static_cast<double>(part.drawn.size()) /
                            static_cast<double>(kDrawnPerSample * samples);
-    if (carried < kLeastArea * bone.flesh * bone.flesh) part.drawn.clear();
+    if (carried < kLeastArea * bone.size * bone.size) part.drawn.clear();
   } else {
     const auto vertices = surface.VerticesOf(bone.joint);
     const std::size_t stride = vertices.size() / (kDrawnPerSample * samples) + 1;

@@ -67,8 +67,8 @@ struct LimbBone {
   Vec3d direction;   // unit, also if root = tip
   // Outward unit normals of the end planes, which bisect the angle to adjacent bones.
   Vec3d out_root, out_tip;
-  double flesh = 0;   // median distance of the part's vertices to the bone, > 0
-  double radius = 0;  // where the support of its field ends
+  double size = 0;   // median distance of the part's vertices to the bone, > 0
+  double reach = 0;  // where the support of its field ends
 
   // Nearest point on the bone.
   Vec3d Nearest(const Vec3d& p) const;
@@ -101,7 +101,7 @@ struct PartSkin {
 // Random points of the skin that a joint carries, about 40 per sample. Deterministic.
 PartSkin DrawSkin(const LimbSurface& surface, const LimbBone& bone, std::size_t samples);
 
-// Points of the fit are in part space divided by the bone's radius: the support ends at f = 1.
+// Points of the fit are in part space divided by the bone's reach: the support ends at f = 1.
 struct PartFit {
   Hrbf hrbf;     // no centres: no field
   Vec3d centre;  // of part space
@@ -118,7 +118,7 @@ inline constexpr std::size_t kMostCapCentres =
     2 * (1 + 2 * kCapRing) + kSideRing * (2 * kMaxSideRings - 1);
 
 // Fits samples of the skin, end caps where the limb continues in other parts, and sides. f is about
-// the signed distance over the radius. Deterministic. Needs about 8 * (4 * centres)^2 bytes.
+// the signed distance over the reach. Deterministic. Needs about 8 * (4 * centres)^2 bytes.
 // Returns early, without a field, once the task is cancelled.
 PartFit FitPart(const LimbSurface& surface, const LimbBone& bone, std::size_t samples,
                 const Task& task);

@@ -19,7 +19,8 @@
 namespace sinew {
 namespace {
 
-// Relative to the part's centre, in radii of its bone.
+// Points and normals that a field interpolates, relative to the part's centre and divided by the
+// reach.
 struct Constraints {
   std::vector<Vec3d> points, normals;  // unit normals
 
@@ -89,8 +90,9 @@ std::vector<std::uint32_t> TrianglesNear(const LimbSurface& surface, const Vec3d
 }
 
 // Radius of the largest ball about the end that fits into the skin, at most `rho`.
-double RoomAt(const LimbSurface& surface, std::span<const std::uint32_t> near, const Vec3d& end,
-              const AxesAround& axes, double least, double rho, const Task& task) {
+double LargestBall(const LimbSurface& surface, std::span<const std::uint32_t> near,
+                   const Vec3d& end, const AxesAround& axes, double least, double rho,
+                   const Task& task) {
   for (std::size_t i = 0; i < kCapLevels; ++i) {
     const double sine = kSteepestCapRay * (2.0 * static_cast<double>(i) / (kCapLevels - 1) - 1);
     const double cosine = std::sqrt(1 - sine * sine);
@@ -130,11 +132,11 @@ void AddDome(const LimbSurface& surface, const LimbBone& bone, const Vec3d& cent
   const Vec3d middle = 0.5 * (bone.root + bone.tip);
   if (SkinAlong(surface, own_skin, middle, axes.along).distance < INFINITY) return;
 
-  const std::vector<std::uint32_t> near = TrianglesNear(surface, end, kCapSearch * bone.flesh);
-  const double rho = RoomAt(surface, near, end, axes, kLeastCap * bone.flesh, bone.flesh, task);
+  const std::vector<std::uint32_t> near = TrianglesNear(surface, end, kCapSearch * bone.size);
+  const double rho = LargestBall(surface, near, end, axes, kLeastCap * bone.size, bone.size, task);
   const auto add = [&](const Vec3d& point, const Vec3d& normal) {
-    const Vec3d p = (1 / bone.radius) * (point - centre);
-    if (constraints.IsFree(p, kCapSpacing * rho / bone.radius)) constraints.Add(p, Unit(normal));
+    const Vec3d p = (1 / bone.reach) * (point - centre);
+    if (constraints.IsFree(p, kCapSpacing * rho / bone.reach)) constraints.Add(p, Unit(normal));
   };
   const auto fits = [&](double width) {
     return width >= kLeastSection * rho && width <= kMostSection * rho;
@@ -155,17 +157,17 @@ void AddDome(const LimbSurface& surface, const LimbBone& bone, const Vec3d& cent
 }
 
 // Extent of the skin to one side of the bone's axis at `at`; 0 = none.
-double ReachOf(std::span<const SurfaceSample> skin, const LimbBone& bone, const Vec3d& at,
-               const Vec3d& side) {
-  double reach = 0;
+double ExtentOf(std::span<const SurfaceSample> skin, const LimbBone& bone, const Vec3d& at,
+                const Vec3d& side) {
+  double extent = 0;
   for (const SurfaceSample& s : skin) {
     const Vec3d d = s.point - at;
     const double along = Dot(d, bone.direction);
-    if (std::abs(along) > kSideSlice * bone.flesh) continue;
+    if (std::abs(along) > kSideSlice * bone.size) continue;
     const double aside = Dot(d, side);
-    if (aside > kSideCosine * Length(d - along * bone.direction)) reach = std::max(reach, aside);
+    if (aside > kSideCosine * Length(d - along * bone.direction)) extent = std::max(extent, aside);
   }
-  return reach;
+  return extent;
 }
 
 // A bone of a palm has skin above and below, but none at its sides, where its neighbours begin.
@@ -183,7 +185,7 @@ void AddSides(const LimbSurface& surface, const LimbBone& bone, std::span<const 
   const AxesAround axes(bone.direction);
   const Vec3d along = bone.tip - bone.root;
   const auto rings = static_cast<std::size_t>(
-      std::clamp<double>(std::round(Length(along) / bone.flesh), 1, kMaxSideRings));
+      std::clamp<double>(std::round(Length(along) / bone.size), 1, kMaxSideRings));
   // Rings, and halfway between them, where the field of a flat part would continue.
   for (std::size_t place = 1; place < 2 * rings && !task.cancelled(); ++place) {
     const Vec3d at =
@@ -199,12 +201,12 @@ void AddSides(const LimbSurface& surface, const LimbBone& bone, std::span<const 
     if (thinnest == INFINITY) continue;  // the bone is outside its skin
     for (std::size_t k = 0; k < kSideRing; ++k) {
       if (distance[k] < INFINITY) continue;
-      const double reach = ReachOf(skin, bone, at, side(k));
+      const double extent = ExtentOf(skin, bone, at, side(k));
       const double end =
-          reach > 0 ? std::clamp(reach, kLeastSide * thinnest, kMostSide * thinnest) : thinnest;
+          extent > 0 ? std::clamp(extent, kLeastSide * thinnest, kMostSide * thinnest) : thinnest;
       if (place % 2 == 0 && end < kFlatSide * thinnest) continue;
-      const Vec3d p = (1 / bone.radius) * (at + end * side(k) - centre);
-      if (constraints.IsFree(p, kSideSpacing * thinnest / bone.radius)) constraints.Add(p, side(k));
+      const Vec3d p = (1 / bone.reach) * (at + end * side(k) - centre);
+      if (constraints.IsFree(p, kSideSpacing * thinnest / bone.reach)) constraints.Add(p, side(k));
     }
   }
 }
@@ -283,20 +285,20 @@ std::size_t AddWhereOff(const PartSkin& skin, const LimbBone& bone, const Vec3d&
     Vec3d point, normal;
   };
   const double apart =
-      kRefineSpacing * std::sqrt(skin.area / static_cast<double>(samples)) / bone.radius;
+      kRefineSpacing * std::sqrt(skin.area / static_cast<double>(samples)) / bone.reach;
   for (std::size_t round = 0; round < kFits - 1 && have < samples && !task.cancelled(); ++round) {
     const Hrbf hrbf = FitHrbf(constraints.points, constraints.normals);
     if (hrbf.size() == 0) break;
     std::vector<Off> off;
     for (const SurfaceSample& s : skin.drawn) {
-      const Vec3d p = (1 / bone.radius) * (s.point - centre);
+      const Vec3d p = (1 / bone.reach) * (s.point - centre);
       off.push_back({std::abs(hrbf.Value(p)), p, s.normal});
     }
     std::ranges::stable_sort(off, std::greater(), &Off::distance);
     const std::size_t rounds = kFits - 1 - round,
                       until = have + (samples - have + rounds - 1) / rounds;
     for (const Off& o : off) {
-      if (have == until || o.distance * bone.radius < kFittedError * bone.flesh) break;
+      if (have == until || o.distance * bone.reach < kFittedError * bone.size) break;
       if (!constraints.IsFree(o.point, apart)) continue;
       constraints.Add(o.point, o.normal);
       ++have;
@@ -322,7 +324,7 @@ PartFit FitPart(const LimbSurface& surface, const LimbBone& bone, std::size_t sa
   }
   Constraints constraints;
   for (const SurfaceSample& s : spread) {
-    constraints.Add((1 / bone.radius) * (s.point - part.centre), s.normal);
+    constraints.Add((1 / bone.reach) * (s.point - part.centre), s.normal);
   }
   AddDome(surface, bone, part.centre, BoneEnd::kRoot, constraints, task);
   AddDome(surface, bone, part.centre, BoneEnd::kTip, constraints, task);

@@ -75,30 +75,30 @@ double Likeness(const Rig& rig, std::uint32_t a, std::uint32_t b) {
   return SmoothStep((shared - kLeastShared) / (1 - kLeastShared));
 }
 
-void SetIslands(const BindInput& input, const Task& task, SkinSurface& skin) {
+void FollowSkin(const BindInput& input, const Task& task, SkinSurface& skin) {
   std::vector<NearestSkin::Place> places;
   for (std::uint32_t p = 0; p < skin.points(); ++p) {
     if (skin.IsSkin(p) || skin.RoleOf(p) == PointRole::kRigidComponent) {
       places.push_back({RestOf(skin, input.layout, p), p});
     } else if (skin.RoleOf(p) == PointRole::kAttachedComponent) {
-      skin.island.push_back(p);
+      skin.attached.push_back(p);
     }
   }
-  if (skin.island.empty()) return;
+  if (skin.attached.empty()) return;
   const NearestSkin nearest(std::move(places));
   if (nearest.empty()) {
-    for (const std::uint32_t p : skin.island) skin.role[p] = Byte(PointRole::kNoField);
-    skin.island.clear();
+    for (const std::uint32_t p : skin.attached) skin.role[p] = Byte(PointRole::kNoField);
+    skin.attached.clear();
     return;
   }
-  skin.nearest.resize(skin.island.size());
-  skin.along.resize(skin.island.size());
-  task.For(skin.island.size(), kAttachedComponentGrain, [&](std::size_t begin, std::size_t end) {
+  skin.followed.resize(skin.attached.size());
+  skin.follow_share.resize(skin.attached.size());
+  task.For(skin.attached.size(), kAttachedComponentGrain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t k = begin; k < end; ++k) {
-      const std::uint32_t from = nearest.Find(RestOf(skin, input.layout, skin.island[k]));
+      const std::uint32_t from = nearest.Find(RestOf(skin, input.layout, skin.attached[k]));
       const auto vertex = [&](std::uint32_t p) { return input.layout.Vertex(skin.point_lane[p]); };
-      skin.nearest[k] = from;
-      skin.along[k] = Byte(Likeness(input.rig, vertex(skin.island[k]), vertex(from)));
+      skin.followed[k] = from;
+      skin.follow_share[k] = Byte(Likeness(input.rig, vertex(skin.attached[k]), vertex(from)));
     }
   });
 }
@@ -195,7 +195,7 @@ absl::StatusOr<SkinSurface> BindSkinSurface(const BindInput& input,
     skin.role.push_back(Byte(role));
   }
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
-  SetIslands(input, task, skin);
+  FollowSkin(input, task, skin);
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   return skin;
 }
@@ -214,11 +214,11 @@ absl::Status SkinSurface::Check() const {
   const auto has_role = [&](PointRole wanted) {
     return [&, wanted](std::uint32_t p) { return RoleOf(p) == wanted; };
   };
-  if (!std::ranges::all_of(island, has_role(PointRole::kAttachedComponent)) ||
-      !std::ranges::all_of(nearest, [&](std::uint32_t p) {
+  if (!std::ranges::all_of(attached, has_role(PointRole::kAttachedComponent)) ||
+      !std::ranges::all_of(followed, [&](std::uint32_t p) {
         return has_role(PointRole::kSkin)(p) || has_role(PointRole::kRigidComponent)(p);
       })) {
-    return damaged("island, nearest: need points of attached components that follow others");
+    return damaged("attached, followed: need points of attached components that follow others");
   }
   return absl::OkStatus();
 }
@@ -234,10 +234,10 @@ void GatherPoints(const SkinSurface& skin, std::span<const PointBlock> blocks,
 
 void ScatterPoints(const SkinSurface& skin, std::span<const PointBlock> in, std::span<float> moved,
                    std::span<PointBlock> out, const Task& task) {
-  for (std::size_t k = 0; k < skin.island.size(); ++k) {
-    const std::size_t from = skin.nearest[k], to = skin.island[k];
+  for (std::size_t k = 0; k < skin.attached.size(); ++k) {
+    const std::size_t from = skin.followed[k], to = skin.attached[k];
     const Vec4 shift = Load4(moved.data(), from) - ToVec4(skin.PointOf(in, from));
-    const float part = static_cast<float>(skin.along[k]) / 255;
+    const float part = static_cast<float>(skin.follow_share[k]) / 255;
     Store4(ToVec4(skin.PointOf(in, to)) + part * shift, moved.data(), to);
   }
   task.For(out.size(), kBlockGrain, [&](std::size_t begin, std::size_t end) {

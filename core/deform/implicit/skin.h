@@ -30,9 +30,9 @@ struct SkinSurface {
   std::vector<std::uint32_t> point_lane;  // [P] lane that holds a point's position
   std::vector<std::uint32_t> lane_point;  // [B * 16]
   std::vector<std::uint8_t> role;         // [P] PointRole
-  std::vector<std::uint32_t> island;      // [I] points of attached components, ascending
-  std::vector<std::uint32_t> nearest;     // [I] the skin or rigid-component point each follows, and
-  std::vector<std::uint8_t> along;        // [I] how much of its projection it follows, in 255ths
+  std::vector<std::uint32_t> attached;    // [I] points of attached components, ascending
+  std::vector<std::uint32_t> followed;    // [I] the skin or rigid-component point each follows, and
+  std::vector<std::uint8_t> follow_share;  // [I] how much of its projection it follows, in 255ths
 
   std::size_t points() const { return point_lane.size(); }
   Vec3f PointOf(std::span<const PointBlock> blocks, std::size_t p) const {
@@ -53,9 +53,9 @@ struct SkinSurface {
     visit("lane_point", self.lane_point, rule::Size(rule::Lanes()), rule::Below(points));
     visit("role", self.role, rule::Size(points),
           rule::Below(static_cast<std::size_t>(PointRole::kSkin) + 1));
-    visit("island", self.island, rule::Below(points));
-    visit("nearest", self.nearest, rule::Size(self.island.size()), rule::Below(points));
-    visit("along", self.along, rule::Size(self.island.size()));
+    visit("attached", self.attached, rule::Below(points));
+    visit("followed", self.followed, rule::Size(self.attached.size()), rule::Below(points));
+    visit("follow_share", self.follow_share, rule::Size(self.attached.size()));
   }
 };
 

@@ -183,7 +183,7 @@ class Projection {
     for (const PartBlock& part : parts) {
       const float value = part.value[i] / ray.size;
       if (&part == near.own || !(value < limit)) continue;
-      const float f = Beside(value, reach_[part.part] / ray.size);
+      const float f = FadingDistance(value, reach_[part.part] / ray.size);
       if (f < limit) near.others.push_back({&part, f});
     }
     return near;

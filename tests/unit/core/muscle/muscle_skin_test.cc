@@ -144,7 +144,7 @@ TEST(MuscleSkin, MuscleReplacesPartOfOrigin) {
   ASSERT_EQ(posed.size(), 2u);
   for (const MusclePrimitive& muscle : posed) {
     EXPECT_EQ(muscle.part, 0u);
-    EXPECT_NEAR(muscle.radius, limbs->radius(0), 1e-5);
+    EXPECT_NEAR(muscle.reach, limbs->reach(0), 1e-5);
   }
   // Above the flexor the bent field swells; far below nothing changes.
   const auto bent = testing::BendPose(rig, 80);

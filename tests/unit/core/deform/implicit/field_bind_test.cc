@@ -76,7 +76,7 @@ TEST(LimbField, CheckRejectsDamagedTables) {
   const double nan = std::nan("");
   const std::pair<std::string_view, double> spoils[] = {
       {"field_joint", 7},         {"field_joint", 1},     {"field_to_joint", nan},
-      {"field_radius", 0},        {"field_radius", nan},  {"field_box", nan},
+      {"field_reach", 0},         {"field_reach", nan},   {"field_box", nan},
       {"field_centre_offset", 1}, {"field_centres", nan}, {"field_figures", nan},
       {"field_unit", 0}};
   for (const auto& [name, value] : spoils) {

@@ -358,12 +358,12 @@ TEST(Implicit, CheckRejectsInconsistentTables) {
   EXPECT_TRUE(refused([](Implicit& m) { m.level.neighbours.back() += 1; }));
   EXPECT_TRUE(refused([](Implicit& m) { m.level.part[0] = 2; }));
   EXPECT_TRUE(refused([](Implicit& m) { m.level.lead.pop_back(); }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.skin.island.push_back(3); }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.skin.along.push_back(255); }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.skin.attached.push_back(3); }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.skin.follow_share.push_back(255); }));
   EXPECT_TRUE(refused([](Implicit& m) {
-    m.skin.island.push_back(3);
-    m.skin.nearest.push_back(4);
-    m.skin.along.push_back(255);
+    m.skin.attached.push_back(3);
+    m.skin.followed.push_back(4);
+    m.skin.follow_share.push_back(255);
   }));
 }
 

@@ -28,7 +28,7 @@ std::vector<Fitted> FitAll(const Rig& rig) {
   for (const LimbBone& bone : MakeLimbBones(rig, surface)) {
     Fitted fitted{bone, FitPart(surface, bone, 50, Task()), {}};
     for (const Vec3d& c : fitted.fit.hrbf.centres) {
-      fitted.centres.push_back(fitted.fit.centre + bone.radius * c);
+      fitted.centres.push_back(fitted.fit.centre + bone.reach * c);
     }
     all.push_back(std::move(fitted));
   }
@@ -145,7 +145,7 @@ TEST(PartFit, ClosesSidesAtSkinExtent) {
   for (const Fitted& fitted : all) {
     const double side = fitted.bone.root.y;
     const auto value = [&](const Vec3d& at) {
-      return fitted.fit.hrbf.Value((1 / fitted.bone.radius) * (at - fitted.fit.centre));
+      return fitted.fit.hrbf.Value((1 / fitted.bone.reach) * (at - fitted.fit.centre));
     };
     EXPECT_LT(value({0, side, 0}), -0.15) << "its own bone";
     for (double x = -1.5; x <= 1.5; x += 0.1) {  // at rings and between them
@@ -183,8 +183,8 @@ TEST(LimbBones, CanonicalLimb) {
     ASSERT_EQ(bones.size(), 2u);
     EXPECT_EQ(bones[1].parent, 0);
     for (const LimbBone& bone : bones) {
-      EXPECT_NEAR(bone.flesh, scale, 1e-6 * scale);
-      EXPECT_NEAR(bone.radius, scale, 1e-6 * scale);
+      EXPECT_NEAR(bone.size, scale, 1e-6 * scale);
+      EXPECT_NEAR(bone.reach, scale, 1e-6 * scale);
       EXPECT_NEAR(Length(bone.tip - bone.root), 5 * scale, 1e-5 * scale);
       EXPECT_NEAR(bone.direction.x, 1, 1e-9);
       EXPECT_NEAR(bone.out_root.x, -1, 1e-9);
@@ -246,7 +246,7 @@ TEST(PartFit, EndCapsStayInsideJointBall) {
     const PartFit fit = FitPart(surface, bone, 50, Task());
     const double out = bone.joint == 0 ? 1 : -1;
     const auto value = [&](double x, double y) {
-      return bone.radius * fit.hrbf.Value((1 / bone.radius) * (Vec3d{out * x, y, 0} - fit.centre));
+      return bone.reach * fit.hrbf.Value((1 / bone.reach) * (Vec3d{out * x, y, 0} - fit.centre));
     };
     EXPECT_NEAR(value(0, 1.25), 0, 0.06);
     EXPECT_NEAR(value(0, -0.75), 0, 0.06);
