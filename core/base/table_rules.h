@@ -179,7 +179,8 @@ struct Sorted {
   }
 };
 
-// Indices below `limit`, none of them twice.
+// Indices below `limit`, none of them twice. Takes a byte for each index below `limit`, which must
+// therefore be checked before.
 struct Distinct {
   template <class V>
   std::string Check(std::span<const V> values, const TableSizes& rig) const {

@@ -27,8 +27,8 @@ absl::Status Wrong(std::size_t j, std::string_view field, absl::string_view what
 
 absl::StatusOr<Skeleton> Skeleton::Create(std::vector<SkeletonJoint> joints,
                                           std::vector<AffineD> rest_local) {
-  if (joints.empty() || joints.size() > 65535) {
-    return InvalidArgument("rig.joints: got ", joints.size(), " joints, need 1 to 65535");
+  if (joints.empty() || joints.size() > kMaxJoints) {
+    return InvalidArgument("rig.joints: got ", joints.size(), " joints, need 1 to ", kMaxJoints);
   }
   if (rest_local.size() != joints.size()) {
     return InvalidArgument("rig.rest_local: got ", rest_local.size(), " rows, need one per joint (",

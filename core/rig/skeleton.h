@@ -3,6 +3,7 @@
 
 #include <absl/status/statusor.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -15,6 +16,7 @@
 namespace sinew {
 
 inline constexpr std::uint32_t kNoParent = 0xffffffffu;
+inline constexpr std::size_t kMaxJoints = 65535;
 
 struct SkeletonJoint {
   std::string name;
