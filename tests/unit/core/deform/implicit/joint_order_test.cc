@@ -168,5 +168,18 @@ TEST(VertexOrder, ChangesRoundingAlone) {
   EXPECT_LT(testing::MaxDistance(turned, Deformed(hand)), 1e-5);
 }
 
+TEST(LimbField, LimbsKeepTheirOwnSize) {
+  const Rig rig = testing::MakeRig(ThreeFingers());
+  const LimbField field = testing::BindField(rig);
+  testing::FieldInPose rest(field, testing::RestPose(rig));
+  ASSERT_EQ(field.parts(), 7u);
+  for (std::uint32_t p = 0; p < field.parts(); ++p) {
+    const std::uint32_t joint = field.joints()[p];
+    if (joint == 0) continue;
+    const double radii[] = {0.3, 0.5, 0.4};
+    EXPECT_NEAR(double{(*rest).Size(p)} * field.unit(), radii[(joint - 1) / 2], 0.01) << joint;
+  }
+}
+
 }  // namespace
 }  // namespace sinew
