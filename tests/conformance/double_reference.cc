@@ -164,7 +164,8 @@ absl::StatusOr<BoundStage> Bind(const Rig& rig, const ImplicitParams& params) {
   for (const std::uint32_t lane : layout->lane) {
     const std::uint32_t p = limb->skin.lane_point[lane];
     held.push_back({.hold = limb->skin.IsSkin(p) ? double{limb->level.hold[p]} : -1,
-                    .room = double{limb->level.room[p]}});
+                    .room = double{limb->level.room[p]},
+                    .spreads = limb->rings.spacing[p] > 0});
   }
   return BoundStage{[&rig, limb, held, contact = params.contact](ReferenceFrame& f) {
                       const reference::LimbDistances limbs =

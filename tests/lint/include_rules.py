@@ -82,7 +82,7 @@ FOLDERS = (
     ("core/deform/implicit/march",
      "core/base core/deform/implicit core/deform/method core/parallel core/rig core/simd core/surface", "", ""),
     ("core/deform/implicit/project",
-     "core/base core/deform/implicit core/deform/method core/rig core/solve core/surface",
+     "core/base core/deform/implicit core/deform/method core/parallel core/rig core/simd core/solve core/surface",
      "", ""),
     ("core/deform/engine",
      "core/base core/deform/bulge_free core/deform/cor core/deform/ddm core/deform/delta_mush "
@@ -159,8 +159,9 @@ FOLDERS = (
 
 # Files that need more than their folder, each for one reason.
 EXTRA = {
-    # The stage, which joins the fields of its folder with their projection.
-    "core/deform/implicit/implicit.h": ("core/deform/implicit/project/*.h",),
+    # The stage, which joins the fields of its folder with their projections.
+    "core/deform/implicit/implicit.h": ("core/deform/implicit/march/*.h", "core/deform/implicit/project/*.h"),
+    "core/deform/implicit/implicit_params.h": ("core/deform/implicit/march/march_rules.h",),
     "core/deform/implicit/implicit.cc": ("core/deform/implicit/project/*.h",),
 }
 

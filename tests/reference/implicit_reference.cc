@@ -6,12 +6,14 @@
 #include <map>
 
 #include "tests/reference/dqs_reference.h"
+#include "tests/reference/move_smoothing_reference.h"
 
 namespace sinew::reference {
 namespace {
 
 constexpr double kLean = 1, kSoft = 0.1, kLeastSoft = 0.01, kLeastSlope = 0.2;
 constexpr double kTied = 4.0 / 255, kTrace = 0.02;  // weights
+constexpr int kRounds = 3, kRoundsAgain = 2, kPassesAgain = 2;
 
 double Length(const Vec3d& v) {
   return std::sqrt(Dot(v, v));
@@ -32,6 +34,12 @@ struct Level {
   Vec3d inward;
 };
 
+// One point after a pass.
+struct Outcome {
+  Vec3d at, alone;  // alone: as without contact
+  double certainty = 1, nearness = 0;
+};
+
 class Projector {
  public:
   Projector(const Rig& rig, const LimbDistances& limbs,
@@ -40,11 +48,19 @@ class Projector {
     for (const AffineD& motion : limbs.motions) turn_.push_back(RotationBySvd(Linear(motion)));
   }
 
-  Vec3d Run(const MushMesh& mesh, std::size_t v, const Vec3d& start, const Held& held) const {
+  // The size of the owner, in model space.
+  double SizeOf(const Vec3d& rest, std::size_t v) const {
+    return limbs_.unit * LevelOf(rest, v).size;
+  }
+
+  // From `start`. again: by its contact alone, up to the level it is on.
+  Outcome Run(const MushMesh& mesh, std::size_t v, const Vec3d& skinned, const Vec3d& start,
+              const Held& held, bool again, double nearness) const {
     const std::size_t p = mesh.point[v];
     const Level level = LevelOf(mesh.rest[p], v);
-    if (!level.owned) return start;
-    const std::vector<double> trust = TrustOfParts(start);
+    if (!level.owned || (again && !(nearness > 0))) return {start, start};
+    if (again && Alone(start, level)) return {start, start};
+    const std::vector<double> trust = TrustOfParts(skinned);
     const double unit = limbs_.unit * level.size;
     const Vec3d d = Direction(mesh, p, v, level, trust);
     const Vec3d at_bind = Apply(Inverse(limbs_.motions[level.owner]), start);
@@ -52,7 +68,8 @@ class Projector {
     const double here = limbs_.from_bone(level.owner, at_bind) / level.size;
     const double ahead = limbs_.from_bone(level.owner, ahead_at_bind) / level.size;
     const double cosine = std::clamp((here - ahead) / 0.001, 2.0 / 3, 1.0);
-    const double lost = (limbs_.from_bone(level.owner, mesh.rest[p]) / level.size - here) / cosine;
+    const double lost =
+        again ? 0 : (limbs_.from_bone(level.owner, mesh.rest[p]) / level.size - here) / cosine;
     const auto contact = [&] {
       double most = 0;
       for (std::size_t b = 0; contact_ && b < parts(); ++b) {
@@ -66,23 +83,27 @@ class Projector {
       }
       return most;
     };
-    const double shift = std::max(0.0, Posed(level.owner, start, level.size).value - level.value -
-                                           held.alone * std::max(0.0, -lost));
+    const double off = Posed(level.owner, start, level.size).value - level.value;
+    const double shift = again ? off : std::max(0.0, off - held.alone * std::max(0.0, -lost));
     double most_inward = 0, in_contact = 0, alone = 0, reach = 0;
     double t = 0, below = 0, above = 0, below_value = 0, above_value = 0;
     bool has_below = false, has_above = false;
-    for (int round = 0; round < 40; ++round) {
+    double first = 0, last = 0;
+    for (int round = 0; round < (again ? kRoundsAgain : kRounds); ++round) {
       const auto [value, slope] =
           At(start + (t * unit) * d, t, d, mesh.rest[p], v, level, trust, shift);
+      last = value;
       if (round == 0) {
+        first = value;
         reach = std::min(1.0, std::abs(value) / kLeastSlope);
         most_inward = std::min(held.room, reach);
-        in_contact = std::min(most_inward, contact() / kLeastSlope);
+        in_contact = std::min(most_inward, contact());
         alone = std::min(most_inward, held.alone * std::max(0.0, -lost));
         most_inward = std::max(in_contact, alone);
       }
-      if (round == 0 && std::abs(value) < 1e-4 && Alone(start, level)) return start;
-      if (std::abs(value) < 1e-5) break;
+      if (round == 0 && !again && std::abs(value) < 1e-4 && Alone(start, level))
+        return {start, start};
+      if (round == 0 && std::abs(value) < 1e-4) break;
       if (value < 0) {
         has_below = true;
         below = t;
@@ -98,16 +119,37 @@ class Projector {
         next = below + (above - below) * below_value / (below_value - above_value);
       }
       t = std::clamp(next, -std::min(held.alone * std::max(0.0, lost), reach), most_inward);
+      if (std::abs(value) < 1e-4) break;
     }
     const double k = 0.25 * in_contact;
     const double e = k > 0 ? std::max(0.0, 1 - std::abs(t - in_contact) / k) : 0;
     const double soft = std::min(t, in_contact) - k / 4 * e * e;
-    const double way = held.hold * (t < 0 ? t : std::max(soft, std::min(t, alone)));
-    return start + (way * unit) * d;
+    const double share = again ? Step(nearness / 0.5) : 1;
+    const double way = share * held.hold * (t < 0 ? t : std::max(soft, std::min(t, alone)));
+    const double left = std::max(0.0, -last) / (0.01 - first);
+    const bool uncertain = t > 0 && first < 0;
+    return {start + (way * unit) * d, start + (held.hold * std::min(t, alone) * unit) * d,
+            uncertain ? 1 - Step(left / 0.5) : 1,
+            again ? nearness : Nearness(start, v, level, trust)};
   }
 
  private:
   std::size_t parts() const { return limbs_.motions.size(); }
+
+  // How far another limb is within the distance from which on it counts.
+  double Nearness(const Vec3d& x, std::size_t v, const Level& level,
+                  const std::vector<double>& trust) const {
+    const double limit =
+        std::max(Posed(level.owner, x, level.size).value, level.value) + 1.25 * kSoft;
+    double nearness = 0;
+    for (std::size_t b = 0; contact_ && b < parts(); ++b) {
+      if (b == level.owner) continue;
+      const double f = Posed(b, x, level.size).value;
+      const double share = std::clamp((limit - f) / (1.25 * kSoft), 0.0, 1.0);
+      nearness = std::max(nearness, trust[b] * Fold(v, b, level) * share);
+    }
+    return nearness;
+  }
 
   double WeightOf(std::size_t v, std::size_t part) const {
     double sum = 0;
@@ -280,11 +322,31 @@ std::vector<Vec3d> Project(const Rig& rig, const LimbDistances& limbs,
                            std::span<const Vec3d> posed, std::span<const Held> held, bool contact) {
   const MushMesh mesh(rig, true);
   const Projector projector(rig, limbs, part_of_binding, contact);
-  std::vector<Vec3d> points;
-  for (std::size_t v = 0; v < posed.size(); ++v) {
-    points.push_back(held[v].hold < 0 ? posed[v] : projector.Run(mesh, v, posed[v], held[v]));
+  const Points skinned = mesh.OfPoints(posed);
+  std::vector<double> size, certainty(mesh.points()), nearness(mesh.points());
+  std::vector<bool> spreads;
+  for (std::size_t p = 0; p < mesh.points(); ++p) {
+    size.push_back(projector.SizeOf(mesh.rest[p], mesh.first[p]));
+    spreads.push_back(held[mesh.first[p]].spreads);
   }
-  return points;
+  const MoveSmoother smoother(mesh, size, spreads, skinned);
+  Points at = skinned, from = skinned;
+  for (int pass = 0; pass <= (contact ? kPassesAgain : 0); ++pass) {
+    for (std::size_t p = 0; p < mesh.points(); ++p) {
+      const std::size_t v = mesh.first[p];
+      certainty[p] = 1;
+      if (held[v].hold < 0) continue;
+      const Outcome outcome =
+          projector.Run(mesh, v, skinned[p], at[p], held[v], pass > 0, nearness[p]);
+      at[p] = outcome.at;
+      certainty[p] = outcome.certainty;
+      if (pass == 0) from[p] = outcome.alone, nearness[p] = outcome.nearness;
+    }
+    if (pass == 0) smoother.Mend(from, at);
+    smoother.Spread(from, certainty, at);
+    from = at;
+  }
+  return mesh.OfVertices(at);
 }
 
 }  // namespace sinew::reference

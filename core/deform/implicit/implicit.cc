@@ -31,8 +31,10 @@ absl::StatusOr<BindCost> Implicit::Cost(const BindInput& input, const ImplicitPa
                                   (muscles ? MuscleField::CostBytes(input.rig) : 0);
   SkinSurfaceBytes surface = SkinSurfaceCost(input.rig, input.layout);
   const bool marches = params.projection == ProjectionMethod::kMarch;
+  const std::size_t corners = input.rig.mesh().face_vertices().size();
   surface.bound += kFixedBytes + (marches ? March::BoundBytes(input.rig)
-                                          : LevelSkin::kBytes * input.rig.vertices());
+                                          : LevelSkin::kBytes * input.rig.vertices() +
+                                                MoveRings::Cost(input.rig.vertices(), corners));
   const auto vertices = static_cast<double>(input.rig.vertices());
   surface.passing +=
       marches ? March::PassingBytes(input.rig) : LevelSkin::kPassingBytes * input.rig.vertices();
@@ -74,6 +76,7 @@ absl::StatusOr<Implicit> Implicit::Bind(const BindInput& input, const ImplicitPa
   } else {
     SINEW_ASSIGN_OR_RETURN(implicit.level, BindLevelSkin(input, implicit.field.parts_of_bindings(),
                                                          bound_field, implicit.skin, task));
+    implicit.rings = BindMoveRings(input, implicit.level, bound_field, implicit.skin);
   }
   task.Advance(kBindWork * static_cast<double>(input.rig.vertices()));
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
@@ -109,6 +112,10 @@ absl::Status Implicit::Check(const BlockLayout& layout, std::size_t bindings) co
     return absl::DataLossError(absl::StrCat("bound data: implicit: projection: got ", projected,
                                             " points, need ", skin.points()));
   }
+  if (rings.points() != level.points()) {
+    return absl::DataLossError(absl::StrCat("bound data: implicit: ring_spacing: got ",
+                                            rings.points(), " points, need ", level.points()));
+  }
   return skin.Check();
 }
 
@@ -118,7 +125,7 @@ void Implicit::Run(const StageFrame& frame) const {
   if (marches()) return march.Run(skin, posed, frame);
   const std::vector<Affine> bind_frames = field.BindFrames();
   const std::vector<Mat3d> turns = TurnsOf(bind_frames, posed.PartFrames());
-  Project({level, skin, bind_frames, turns, posed, contact != 0}, frame);
+  Project({level, rings, skin, bind_frames, turns, posed, contact != 0}, frame);
 }
 
 std::vector<BindStatistic> Implicit::Statistics() const {

@@ -13,28 +13,30 @@
 #include "core/deform/implicit/march/march.h"
 #include "core/deform/implicit/muscles.h"
 #include "core/deform/implicit/project/level_skin.h"
+#include "core/deform/implicit/project/move_smoothing.h"
 #include "core/deform/implicit/skin.h"
 #include "core/deform/method/method.h"
 
 namespace sinew {
 
 struct Implicit : MethodOf<Implicit, ImplicitParams> {
-  static constexpr int kVersion = 18;
+  static constexpr int kVersion = 19;
   static constexpr std::string_view kSummary =
       "Skin that keeps its volume and touches itself without intersecting; use after dqs or dqs | "
       "bulge_free.";
   static constexpr std::string_view kBehind = "dqs";
   static constexpr std::string_view kPaper = "Vaillant et al. 2013";
   static constexpr std::string_view kCostClass = "20 to 500 x";
-  static constexpr std::size_t kMostJoints = 65535;  // see Skeleton::Create
 
   std::uint32_t contact = 1;
   std::uint32_t joints = 0;  // number of joints of the rig
   LimbField field;
   MuscleField muscles;  // empty if the recipe turns them off
   SkinSurface skin;
-  LevelSkin level;  // without points if the skin marches
-  March march;      // without points if it does not
+  // Without points if the skin marches.
+  LevelSkin level;
+  MoveRings rings;
+  March march;  // without points if it does not
 
   bool marches() const { return march.points() > 0; }
   static absl::StatusOr<BindCost> Cost(const BindInput& input, const ImplicitParams& params);
@@ -48,12 +50,13 @@ struct Implicit : MethodOf<Implicit, ImplicitParams> {
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
     visit("contact", self.contact, rule::Within{0, 1});
-    visit("joints", self.joints, rule::Within{0, kMostJoints});  // Facts: the rig has them
+    visit("joints", self.joints, rule::Within{0, kMaxJoints});  // Facts: the rig has them
     LimbField::Fields(self.field, visit);
     MuscleField::Fields(self.muscles, visit);
     SkinSurface::Fields(self.skin, visit);
     LevelSkin::Fields(self.level, visit);
     March::Fields(self.march, visit);
+    MoveRings::Fields(self.rings, visit);
   }
 };
 

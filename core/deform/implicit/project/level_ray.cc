@@ -12,10 +12,6 @@ namespace {
 // in deep folds rays are oblique.
 constexpr double kLeastSlope = 0.2;
 constexpr double kSameWay = 1e-7;  // shorter steps may end on the bracket
-// Longest move: a ray without a zero within it ends there. At half of it, three times as much
-// overlaps, and a thousand times as much at a bend of 150 degrees; at double, single points leave
-// their neighbours.
-constexpr double kLongestWay = 1;
 
 struct SoftMinimum {
   double value, of_a;  // and the share of a in its slope
@@ -87,7 +83,7 @@ double LevelRay::MostInContact() const {
   for (const LevelContact& with : contacts) {
     most = std::max(most, double{with.strength * with.size * with.begun});
   }
-  return std::min(Room(), most / kLeastSlope);
+  return std::min(Room(), most);
 }
 
 // A move without contact changes the distance from the bone by at most what the pose has changed
@@ -105,13 +101,17 @@ double LevelRay::MostOutward() const {
   return std::min(Longest(), double{outward});
 }
 
+double LevelRay::WayAlone() const {
+  return std::min(t, MostInwardAlone());
+}
+
 double LevelRay::Way() const {
   if (t <= 0) return t;
   // Contact is exact up to three quarters of the longest move. If it is exact only up to half of
   // it, up to forty times as much overlaps; if up to seven eighths, no figure changes by a tenth.
   const double most = MostInContact();
   const double soft = most > 0 ? SoftMinimumOf(t, most, 0.25 * most).value : 0;
-  return std::max(soft, std::min(t, MostInwardAlone()));
+  return std::max(soft, WayAlone());
 }
 
 }  // namespace sinew

@@ -12,6 +12,7 @@
 #include "core/base/smooth_step.h"
 #include "core/base/vectors.h"
 #include "core/deform/implicit/project/level_ray.h"
+#include "core/deform/implicit/project/move_smoothing.h"
 #include "core/deform/method/scratch.h"
 #include "core/deform/method/vertex_status.h"
 #include "core/rig/bones.h"
@@ -20,29 +21,50 @@
 namespace sinew {
 namespace {
 
-constexpr std::size_t kGrain = 256;  // points
+constexpr std::size_t kGrain = 256, kCopied = 4096;  // points
 // Cosines of 11 and 32 degrees: by less skin that two limbs share does not fold, from the second on
 // it may touch itself. Other angles from 18 and 45 degrees change no figure.
 constexpr double kNoFold = 0.98, kFold = 0.85;
 // Weight from which on skin counts as shared with a limb: some steps of 8-bit weights.
 constexpr double kTrace = 0.02;
+constexpr int kPassesAgain = 2;
+// Share of T that is left where a move has no certainty.
+constexpr double kUncertain = 0.5;
+// Nearness from which on passes after the first move a point fully.
+constexpr double kNearContact = 0.5;
 
 Mat3d Times(double factor, Mat3d m) {
   for (double& entry : m.m) entry *= factor;
   return m;
 }
 
+// What a pass reads and writes.
+struct PassPoints {
+  std::span<const float> skinned;    // [P][4]
+  std::span<float> at;               // [P][4] moved
+  std::span<float> alone;            // [P][4] moved as without contact, by the first pass
+  std::span<float> certainty;        // [P] see MoveSmoothing
+  std::span<float> contact;          // [P] how near another limb is at the skinned point, 0 to 1
+  std::span<std::uint8_t> status{};  // [P] VertexStatus, or empty
+};
+
 class Projection {
  public:
-  Projection(const ProjectionInput& input, const Task& task, std::span<float> at,
-             std::span<std::uint8_t> status)
-      : level_(input.level),
+  // again: points near another limb move from where they are up to the contact, and no farther from
+  // their own level; the others stay.
+  Projection(const ProjectionInput& input, bool again, const Task& task, const PassPoints& points)
+      : again_(again),
+        level_(input.level),
         skin_(input.skin),
         posed_(input.posed),
         contact_(input.contact),
         task_(task),
-        at_(at),
-        status_(status),
+        skinned_(points.skinned),
+        at_(points.at),
+        alone_(points.alone),
+        certainty_(points.certainty),
+        near_(points.contact),
+        status_(points.status),
         turns_(input.turns) {
     for (const Mat3d& turn : turns_) flat_.push_back(Determinant(turn) == 0);
     for (const Affine& frame : input.bind_frames) {
@@ -54,34 +76,36 @@ class Projection {
   }
 
   void Run(ProjectionCounts* counts) {
-    task_.For(skin_.points(), kGrain, [&](std::size_t begin, std::size_t end) {
-      Solve(static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end));
+    // Blocks of the points that may move, so that all lanes are used.
+    std::vector<std::uint32_t> points;
+    for (std::uint32_t p = 0; p < skin_.points(); ++p) {
+      if (again_ ? near_[p] > 0 : MayMove(p)) points.push_back(p);
+    }
+    task_.For(points.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+      Solve(std::span(points).subspan(begin, end - begin));
     });
-    if (counts != nullptr) *counts = {moved_, touching_, evaluations_};
+    if (counts == nullptr) return;
+    counts->evaluations += evaluations_;
+    if (!again_) counts->moved = moved_, counts->touching = touching_;
   }
 
  private:
+  bool MayMove(std::uint32_t p) const {
+    return skin_.IsSkin(p) && level_.owner[p] != kNoOwner && !flat_[level_.owner[p]];
+  }
+
   // The points of a chunk: a first evaluation of all, then rounds for those off their level.
-  void Solve(std::uint32_t begin, std::uint32_t end) {
+  void Solve(std::span<const std::uint32_t> points) {
     std::vector<LevelRay> moving;
-    moving.reserve(end - begin);
-    std::array<std::uint32_t, kLanes> list;
-    std::size_t count = 0;
-    const auto flush = [&] {
-      if (count > 0) Start(std::span(list).first(count), moving);
-      count = 0;
-    };
-    for (std::uint32_t p = begin; p < end; ++p) {
-      if (!skin_.IsSkin(p) || level_.owner[p] == kNoOwner || flat_[level_.owner[p]]) continue;
-      list[count++] = p;
-      if (count == kLanes) flush();
+    moving.reserve(points.size());
+    for (std::size_t first = 0; first < points.size(); first += kLanes) {
+      Start(points.subspan(first, std::min(kLanes, points.size() - first)), moving);
     }
-    flush();
     std::vector<LevelRay*> active;
     for (LevelRay& ray : moving) {
       if (!ray.done) active.push_back(&ray);
     }
-    for (int round = 1; round < kRounds && !active.empty(); ++round) {
+    for (int round = 1; round < (again_ ? kRoundsAgain : kRounds) && !active.empty(); ++round) {
       for (std::size_t first = 0; first < active.size(); first += kLanes) {
         Advance(std::span(active).subspan(first, std::min(kLanes, active.size() - first)));
       }
@@ -108,28 +132,37 @@ class Projection {
       rays[i].room = level_.room[list[i]];
       rays[i].size = size_[rays[i].owner];
       rays[i].unit = double{rays[i].size * posed_.unit()};
-      rays[i].start = SkinnedOf(list[i]);
+      rays[i].skinned = PointAt(skinned_, list[i]);
+      rays[i].start = PointAt(at_, list[i]);
+      if (again_) rays[i].room = LeftOf(rays[i]);
       all[i] = &rays[i];
     }
     const std::span<LevelRay* const> started = std::span(all).first(list.size());
     const PartBlocks parts = Evaluate(started);
     for (std::size_t i = 0; i < started.size(); ++i) {
       const Near near = NearOf(rays[i], parts, i);
-      if (IsStill(rays[i], near, i)) {
-        SetStatus(rays[i].point, VertexStatus::kUnmoved);
+      if (again_ ? near.others.empty() : IsStill(rays[i], near, i)) {
+        if (!again_) SetStatus(rays[i].point, VertexStatus::kUnmoved);
         continue;
       }
       AddNeighbours(rays[i]);
       AddTouched(rays[i], near);
       SetDirection(rays[i]);
       SetLimits(rays[i], near, i);
+      if (!again_) near_[rays[i].point] = Nearness(rays[i], near, i);
       rays[i].Step(LevelAt(rays[i], near, i));
       moving.push_back(std::move(rays[i]));
     }
   }
 
-  Vec3d SkinnedOf(std::uint32_t p) const {
-    const float* const at = at_.data() + std::size_t{4} * p;
+  // All passes together move a point no farther than the first one may.
+  static float LeftOf(const LevelRay& ray) {
+    const double most = std::min(double{ray.room}, kLongestWay);
+    return static_cast<float>(std::max(0.0, most - Length(ray.start - ray.skinned) / ray.unit));
+  }
+
+  static Vec3d PointAt(std::span<const float> points, std::uint32_t p) {
+    const float* const at = points.data() + std::size_t{4} * p;
     return {at[0], at[1], at[2]};
   }
 
@@ -178,8 +211,7 @@ class Projection {
 
   Near NearOf(const LevelRay& ray, const PartBlocks& parts, std::size_t i) const {
     Near near = {.own = std::ranges::find(parts, ray.owner, &PartBlock::part)};
-    const float own = near.own->value[i] / ray.size;
-    const float limit = std::max(own, ray.level) + Margin(ray);
+    const float limit = LimitOf(ray, near, i);
     for (const PartBlock& part : parts) {
       const float value = part.value[i] / ray.size;
       if (&part == near.own || !(value < limit)) continue;
@@ -189,9 +221,25 @@ class Projection {
     return near;
   }
 
+  // Other limbs count where f is below it.
+  static float LimitOf(const LevelRay& ray, const Near& near, std::size_t i) {
+    return std::max(near.own->value[i] / ray.size, ray.level) + Margin(ray);
+  }
+
   static bool IsStill(const LevelRay& ray, const Near& near, std::size_t i) {
     return near.others.empty() &&
            std::abs(double{ray.level - near.own->value[i] / ray.size}) < kAtLevel;
+  }
+
+  // 0 where another limb begins to count, so that passes after the first set in gradually.
+  float Nearness(const LevelRay& ray, const Near& near, std::size_t i) const {
+    const float limit = LimitOf(ray, near, i);
+    float nearness = 0;
+    for (const auto& [part, f] : near.others) {
+      const float share = std::min(1.0f, (limit - f) / kWidestContact);
+      nearness = std::max(nearness, ray.ContactWith(part->part)->strength * share);
+    }
+    return nearness;
   }
 
   void AddNeighbours(LevelRay& ray) const {
@@ -216,6 +264,10 @@ class Projection {
       swell = std::max(swell, double{with.trust * part->swell[i]});
       with.begun = std::max(0.0f, kWidestContact - (f - own + with.slack));
     }
+    if (again_) {
+      ray.shift = double{own - ray.level};
+      return;
+    }
     const Vec3d from_bone = ToDouble(posed_.FromBone(ray.owner, ToFloat(ray.start)));
     const double here = Length(from_bone) / double{ray.size};
     // Oblique rays need a longer way for the same change. The owner is taken as rigid; the least
@@ -235,7 +287,7 @@ class Projection {
   }
 
   LevelContact NewContact(const LevelRay& ray, std::uint16_t part) const {
-    LevelContact made = {.part = part, .trust = posed_.Trust(part, ToFloat(ray.start))};
+    LevelContact made = {.part = part, .trust = posed_.Trust(part, ToFloat(ray.skinned))};
     made.strength = contact_ ? made.trust : 0;
     made.size = std::min(1.0f, size_[part] / ray.size);
     for (std::size_t k = level_.neighbours[ray.point]; k < level_.neighbours[ray.point + 1]; ++k) {
@@ -302,19 +354,36 @@ class Projection {
     return level;
   }
 
+  // How certain a move is: not where a contact has left most of T, because its ray has no zero.
+  static float CertaintyOf(const LevelRay& ray) {
+    if (!(ray.t > 0) || !(ray.first < 0)) return 1;
+    const double left = std::max(0.0, -ray.last) / (kNear - ray.first);
+    return static_cast<float>(1 - SmoothStep(left / kUncertain));
+  }
+
   void Finish(const LevelRay& ray) {
+    certainty_[ray.point] = CertaintyOf(ray);
+    if (again_) {
+      const double share = SmoothStep(double{near_[ray.point]} / kNearContact);
+      if (ray.t != 0) Put(MovedBy(share * ray.Way(), ray), at_, ray.point);
+      return;
+    }
     if (ray.t == 0) {
       return SetStatus(ray.point, ray.presses ? VertexStatus::kContact : VertexStatus::kUnmoved);
     }
-    const double way = double{level_.hold[ray.point]} * ray.Way();
-    Put(ray.start + (way * ray.unit) * ray.direction, ray.point);
+    Put(MovedBy(ray.Way(), ray), at_, ray.point);
+    Put(MovedBy(ray.WayAlone(), ray), alone_, ray.point);
     SetStatus(ray.point, ray.touches                  ? VertexStatus::kContact
                          : std::abs(ray.last) < kNear ? VertexStatus::kAtRestLevel
                                                       : VertexStatus::kMoveLimit);
   }
 
-  void Put(const Vec3d& to, std::uint32_t p) const {
-    float* const out = at_.data() + std::size_t{4} * p;
+  Vec3d MovedBy(double way, const LevelRay& ray) const {
+    return ray.start + (double{level_.hold[ray.point]} * way * ray.unit) * ray.direction;
+  }
+
+  static void Put(const Vec3d& to, std::span<float> points, std::uint32_t p) {
+    float* const out = points.data() + std::size_t{4} * p;
     out[0] = static_cast<float>(to.x);
     out[1] = static_cast<float>(to.y);
     out[2] = static_cast<float>(to.z);
@@ -324,17 +393,19 @@ class Projection {
     if (!status_.empty()) status_[p] = static_cast<std::uint8_t>(status);
   }
 
+  const bool again_;
   const LevelSkin& level_;
   const SkinSurface& skin_;
   const PosedField& posed_;
   const bool contact_;
   const Task& task_;
-  const std::span<float> at_;             // [P][4]
-  const std::span<std::uint8_t> status_;  // [P] VertexStatus, or empty
-  const std::span<const Mat3d> turns_;    // [parts]
-  std::vector<Vec3d> centres_;            // [parts] at bind
-  std::vector<float> size_, reach_;       // [parts] of the field
-  std::vector<bool> flat_;                // [parts] scaled to zero: its points stay
+  const std::span<const float> skinned_;  // of PassPoints
+  const std::span<float> at_, alone_, certainty_, near_;
+  const std::span<std::uint8_t> status_;
+  const std::span<const Mat3d> turns_;  // [parts]
+  std::vector<Vec3d> centres_;          // [parts] at bind
+  std::vector<float> size_, reach_;     // [parts] of the field
+  std::vector<bool> flat_;              // [parts] scaled to zero: its points stay
   std::atomic<std::size_t> moved_{0}, touching_{0}, evaluations_{0};
 };
 
@@ -351,16 +422,41 @@ std::vector<Mat3d> TurnsOf(std::span<const Affine> bind, std::span<const Affine>
 }
 
 std::size_t ProjectionScratch(std::size_t points) {
-  return WholeLines(points * 4);
+  return 3 * WholeLines(points * 4) + 2 * WholeLines(points) + MoveSmoothing::Scratch(points);
 }
 
 void Project(const ProjectionInput& input, const StageFrame& frame, ProjectionCounts* counts) {
   const SkinSurface& skin = input.skin;
-  const std::span<float> at = frame.scratch.first(skin.points() * 4);
-  GatherPoints(skin, frame.in, at, frame.task);
-  std::vector<std::uint8_t> status(frame.vertex_status.empty() ? 0 : skin.points(),
+  std::span<float> free = frame.scratch;
+  const auto take = [&](std::size_t floats) {
+    const std::span<float> taken = free.first(floats);
+    free = free.subspan(WholeLines(floats));
+    return taken;
+  };
+  const std::size_t count = skin.points();
+  const std::span<float> skinned = take(4 * count), from = take(4 * count), at = take(4 * count);
+  const std::span<float> certainty = take(count), contact = take(count);
+  GatherPoints(skin, frame.in, skinned, frame.task);
+  frame.task.For(count, kCopied, [&](std::size_t begin, std::size_t end) {
+    const std::span<const float> copied = skinned.subspan(4 * begin, 4 * (end - begin));
+    std::ranges::copy(copied, at.subspan(4 * begin).begin());
+    std::ranges::copy(copied, from.subspan(4 * begin).begin());
+    std::ranges::fill(certainty.subspan(begin, end - begin), 1.0f);
+    std::ranges::fill(contact.subspan(begin, end - begin), 0.0f);
+  });
+  std::vector<std::uint8_t> status(frame.vertex_status.empty() ? 0 : count,
                                    static_cast<std::uint8_t>(VertexStatus::kExcluded));
-  Projection(input, frame.task, at, status).Run(counts);
+  if (counts != nullptr) *counts = {};
+  const PassPoints points = {skinned, at, from, certainty, contact, status};
+  Projection(input, false, frame.task, points).Run(counts);
+  MoveSmoothing smoothing(input.rings, input.level, input.posed, skinned, free, frame.task);
+  smoothing.Mend(from, at);
+  smoothing.StartSpreading(contact);
+  smoothing.Spread(from, certainty, at);
+  for (int pass = 0; pass < kPassesAgain && input.contact; ++pass) {
+    Projection(input, true, frame.task, points).Run(counts);
+    smoothing.Spread(from, certainty, at);
+  }
   ScatterPoints(skin, frame.in, at, frame.out, frame.task);
   if (!status.empty()) ScatterVertexStatus(skin, frame.layout, status, frame.vertex_status);
 }

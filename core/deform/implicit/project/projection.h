@@ -16,6 +16,11 @@
 // along the ray up to there. Between bones that lie apart, such as in the web of a thumb, moves
 // without contact fade out. At rest T(0) = 0.
 //
+// A frame: every point moves; the moves are smoothed (move_smoothing.h), which takes some points
+// off the surface between two limbs; points near another limb move twice more, inward and by
+// contact alone, and what that adds is smoothed likewise. All passes together move a point no
+// farther than the first one may, apart from what smoothing adds.
+//
 // T follows the fields and their composition of Vaillant et al. 2013; the fixed owner and the fixed
 // ray take the place of its march along the gradient, which stops where the gradient turns, and
 // jumps when another step meets that condition first.
@@ -28,6 +33,7 @@
 
 #include "core/deform/implicit/field.h"
 #include "core/deform/implicit/project/level_skin.h"
+#include "core/deform/implicit/project/move_smoothing.h"
 #include "core/deform/implicit/skin.h"
 #include "core/deform/method/method.h"
 
@@ -43,6 +49,7 @@ std::size_t ProjectionScratch(std::size_t points);  // floats
 // What a projection reads. All must outlive it.
 struct ProjectionInput {
   const LevelSkin& level;
+  const MoveRings& rings;
   const SkinSurface& skin;
   std::span<const Affine> bind_frames;  // [parts] PosedField::PartFrames in the bind pose
   std::span<const Mat3d> turns;         // [parts] see TurnsOf

@@ -84,13 +84,14 @@ TEST_F(BendTable, DualQuaternions) {
 
 TEST_F(BendTable, ImplicitWithClosedFormFields) {
   for (const Row& row : {Row{60, .9970, .9970, 0, 1.000, .87, .127, 1.79},
-                         Row{90, .9899, .9899, 0, 1.000, .70, .197, 2.22},
-                         Row{120, .9692, .9692, 0, 1.000, .46, .212, 2.70}}) {
+                         Row{90, .9885, .9885, 0, 1.000, .70, .209, 2.22},
+                         Row{120, .9651, .9651, 0, 1.000, .46, .246, 2.70}}) {
     const auto pose = Bend(row.degrees);
     const auto run = limb_.Run<Dqs>(pose, RoundedLimb(Skin(pose)));
     const LimbFigures got = Measure(pose, run.points);
     EXPECT_NEAR(got.signed_volume, row.signed_volume, 5e-4);
-    EXPECT_NEAR(got.whole, testing::ExactUnion(row.degrees), 3e-3);
+    // Smoothing rounds the edge of the fold, which is then a little hollow.
+    EXPECT_NEAR(got.whole, testing::ExactUnion(row.degrees), row.degrees < 120 ? 3e-3 : 6e-3);
     EXPECT_NEAR(got.whole, row.whole, 5e-4);
     EXPECT_LT(got.overlap, 1e-4);
     EXPECT_NEAR(got.bulge, row.bulge, 3e-3);
@@ -106,8 +107,8 @@ TEST_F(BendTable, ImplicitWithClosedFormFields) {
 TEST_F(BendTable, ImplicitWithFittedFields) {
   for (const std::uint32_t samples : {50u, 100u}) {
     for (const Row& row : {Row{60, .9966, .9966, 0, 1.013, .9, .155, 1.79},
-                           Row{90, .9893, .9893, 0, 1.013, .733, .193, 2.22},
-                           Row{120, .9693, .9693, 0, 1.013, .529, .233, 2.70}}) {
+                           Row{90, .9880, .9880, 0, 1.013, .733, .205, 2.22},
+                           Row{120, .9644, .9644, 0, 1.013, .529, .246, 2.70}}) {
       const auto pose = Bend(row.degrees);
       const LimbFigures got = Measure(pose, RunImplicit({.samples = samples}, pose));
       EXPECT_NEAR(got.whole, row.whole, 3e-3);
@@ -121,11 +122,12 @@ TEST_F(BendTable, ImplicitWithFittedFields) {
 
 TEST_F(BendTable, Twist) {
   struct Twist {
-    double degrees, lbs_volume, lbs_radius, volume, lbs_rms, dqs_rms;
+    double degrees, lbs_volume, lbs_radius, volume, radius, lbs_rms, dqs_rms;
   };
   for (const Twist& row :
-       {Twist{45, .9848, .924, .9999, .056, .056}, Twist{90, .9483, .707, .9995, .116, .124},
-        Twist{135, .9117, .383, .9988, .168, .181}, Twist{179, .8965, .009, .9957, .374, .223}}) {
+       {Twist{45, .9848, .924, .9999, 1, .056, .056}, Twist{90, .9483, .707, .9995, 1, .116, .124},
+        Twist{135, .9117, .383, .9913, .9, .168, .181},
+        Twist{179, .8965, .009, .9866, .9, .374, .223}}) {
     const auto pose = testing::TwistPose(limb_.rig(), row.degrees);
     const LimbFigures lbs = Skinned<Lbs>(pose), dqs = Skinned<Dqs>(pose);
     EXPECT_NEAR(lbs.signed_volume, row.lbs_volume, 5e-4);
@@ -135,8 +137,9 @@ TEST_F(BendTable, Twist) {
     EXPECT_NEAR(dqs.edge_rms, row.dqs_rms, 2e-3);
     const auto run = limb_.Run<Lbs>(pose, RoundedLimb(Skin(pose)));
     const LimbFigures got = Measure(pose, run.points);
-    EXPECT_NEAR(got.signed_volume, row.volume, row.degrees < 170 ? 1e-3 : 4e-3);
-    EXPECT_GT(got.collapse, 0.995);
+    EXPECT_NEAR(got.signed_volume, row.volume, 1e-3);
+    // Where the moves differ most from ring to ring, smoothing takes a tenth of the size.
+    EXPECT_GT(got.collapse, row.radius - 0.005);
   }
 }
 

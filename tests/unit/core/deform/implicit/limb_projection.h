@@ -11,6 +11,7 @@
 
 #include "core/deform/dqs/dqs.h"
 #include "core/deform/implicit/project/level_skin.h"
+#include "core/deform/implicit/project/move_smoothing.h"
 #include "core/deform/implicit/project/projection.h"
 #include "core/deform/implicit/skin.h"
 #include "core/deform/lbs/lbs.h"
@@ -46,6 +47,7 @@ inline std::vector<std::int32_t> StrongestParts(const Rig& rig) {
 // Projection alone, as a bound method.
 struct Projection {
   const LevelSkin& level;
+  const MoveRings& rings;
   const SkinSurface& skin;
   const PosedField &bind_pose, &field;
   bool contact;
@@ -60,7 +62,7 @@ struct Projection {
   }
   void Run(const StageFrame& frame) const {
     const std::vector<Mat3d> turns = TurnsOf(bind_pose.PartFrames(), field.PartFrames());
-    Project({level, skin, bind_pose.PartFrames(), turns, field, contact}, frame, &counts);
+    Project({level, rings, skin, bind_pose.PartFrames(), turns, field, contact}, frame, &counts);
   }
 };
 
@@ -77,10 +79,12 @@ class LimbProjection {
       part_of_binding_.push_back(static_cast<std::int32_t>(b));
     }
     level_ = ValueOrDie(BindLevelSkin(input, part_of_binding_, rest, skin_, task));
+    rings_ = BindMoveRings(input, level_, rest, skin_);
     TableSizes sizes = layout_->Sizes(0);
     sizes.field_parts = rest.PartFrames().size();
     absl::Status status = CheckFields("skin", skin_, sizes);
     status.Update(CheckFields("level", level_, sizes));
+    status.Update(CheckFields("rings", rings_, sizes));
     status.Update(skin_.Check());
     if (!status.ok()) ValueOrDie<int>(status);
   }
@@ -91,6 +95,7 @@ class LimbProjection {
   const Rig& rig() const { return rig_; }
   const SkinSurface& skin() const { return skin_; }
   const LevelSkin& level() const { return level_; }
+  const MoveRings& rings() const { return rings_; }
   std::span<const std::int32_t> part_of_binding() const { return part_of_binding_; }
   const BlockLayout& layout() const { return *layout_; }
 
@@ -99,8 +104,8 @@ class LimbProjection {
     Projected result;
     result.in.assign(in.begin(), in.end());
     result.vertex_status.resize(rig_.vertices());
-    result.out = RunBound(Projection{level_, skin_, rest_, field, contact, result.counts}, *layout_,
-                          PosedRig(), in, result.vertex_status, task);
+    result.out = RunBound(Projection{level_, rings_, skin_, rest_, field, contact, result.counts},
+                          *layout_, PosedRig(), in, result.vertex_status, task);
     result.start = FileOrder(*layout_, result.in);
     result.points = FileOrder(*layout_, result.out);
     return result;
@@ -117,18 +122,20 @@ class LimbProjection {
   const PosedField& rest_;
   SkinSurface skin_;
   LevelSkin level_;
+  MoveRings rings_;
   std::vector<std::int32_t> part_of_binding_;
 };
 
 // [V]
 inline std::vector<reference::Held> HeldOf(const SkinSurface& skin, const LevelSkin& level,
-                                           const BlockLayout& layout) {
+                                           const MoveRings& rings, const BlockLayout& layout) {
   std::vector<reference::Held> held;
   for (const std::uint32_t lane : layout.lane) {
     const std::uint32_t p = skin.lane_point[lane];
     held.push_back({.hold = skin.IsSkin(p) ? double{level.hold[p]} : -1,
                     .room = double{level.room[p]},
-                    .alone = double{level.alone[p]}});
+                    .alone = double{level.alone[p]},
+                    .spreads = rings.spacing[p] > 0});
   }
   return held;
 }
@@ -157,7 +164,7 @@ inline std::vector<Vec3d> ReferenceOf(const LimbProjection& limb, const RoundedL
   limbs.reach = limbs.size = {1, 1};
   limbs.centre = {{-2.5, 0, 0}, {2.5, 0, 0}};
   limbs.motions.assign(motions.begin(), motions.end());
-  const auto held = HeldOf(limb.skin(), limb.level(), limb.layout());
+  const auto held = HeldOf(limb.skin(), limb.level(), limb.rings(), limb.layout());
   return reference::Project(limb.rig(), limbs, limb.part_of_binding(), starts, held, contact);
 }
 

@@ -120,7 +120,9 @@ TEST(Projection, BendsStopAtOtherPart) {
     const Projected run = Cylinder().Run<Dqs>(pose, PosedLimb(pose));
     const auto volume =
         testing::MeasureOverlap(testing::TrianglesOf(Cylinder().rig().mesh()), run.points);
-    EXPECT_NEAR(volume.Union() / testing::CanonicalVolume(), testing::ExactUnion(degrees), 3e-3);
+    // Smoothing rounds the edge of the fold, which is then a little hollow.
+    EXPECT_NEAR(volume.Union() / testing::CanonicalVolume(), testing::ExactUnion(degrees),
+                degrees < 120 ? 3e-3 : 6e-3);
     EXPECT_LT(volume.overlap / testing::CanonicalVolume(), 2e-4) << degrees;
     EXPECT_GT(run.counts.touching, degrees < 90 ? 10u : 80u) << degrees;
     EXPECT_EQ(run.Count(VertexStatus::kMoveLimit), 0u) << degrees;
@@ -272,11 +274,13 @@ TEST(Projection, MatchesReferenceBetweenBonesApart) {
         testing::ReferenceOf(cylinder, RestLimb(), pose, run.start, contact);
     for (std::size_t v = 0; v < want.size(); ++v) {
       EXPECT_LT(Distance(run.points[v], want[v]), 1e-3) << v << ", " << contact;
-      const std::uint32_t p = cylinder.skin().lane_point[cylinder.layout().lane[v]];
-      const bool stays = !contact && p % 2 != 0;
-      EXPECT_TRUE(!stays || run.points[v] == run.start[v]) << v;
     }
   }
+  cylinder.SetAlone([](std::size_t) { return 0.0f; });
+  const Projected run =
+      cylinder.Run<Dqs>(testing::BendPose(cylinder.rig(), 90),
+                        PosedLimb(testing::BendPose(cylinder.rig(), 90)), /*contact=*/false);
+  EXPECT_EQ(run.points, run.start);
 }
 
 // No point ends within the other limb: there it would have been moved out through its side.
@@ -369,7 +373,8 @@ TEST(Projection, FiniteForAnyField) {
   for (const int kind : {0, 1, 2}) {
     const Projected run = Cylinder().Run<Lbs>(pose, testing::WildField(kind, 1e-20f));
     for (std::size_t v = 0; v < run.points.size(); ++v) {
-      EXPECT_LE(Distance(run.points[v], run.start[v]), 1.0001) << v << ", " << kind;
+      // The longest move, and what smoothing may add.
+      EXPECT_LE(Distance(run.points[v], run.start[v]), 1.1001) << v << ", " << kind;
     }
   }
 }

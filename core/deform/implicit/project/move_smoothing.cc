@@ -1,0 +1,238 @@
+#include "core/deform/implicit/project/move_smoothing.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/vectors.h"
+#include "core/deform/method/scratch.h"
+#include "core/rig/bind_pose.h"
+#include "core/simd/vec4.h"
+#include "core/surface/rig_surface.h"
+
+namespace sinew {
+namespace {
+
+// Figures: those of constants.h. Distance over which moves spread, relative to the size of the
+// owner. Double: CesiumMan overlaps .11 % for .08, Horse rises to .5 for .66.
+constexpr float kReach = 0.25f;
+// Gradient of the moves from which on they spread farther. Three quarters of it: a tenth more
+// overlap, roughness .5 for .58 on Horse.
+constexpr float kSteep = 0.2f;
+// Differences from the mean beside a point, over the spacing: up to the first a move without
+// contact fits those around it; at the second it follows them as much as itself.
+constexpr float kFits = 0.15f, kTorn = 0.35f;
+constexpr float kMostMended = 0.1f;  // relative to the size of the owner
+constexpr float kLeastCertainty = 0.02f;
+constexpr int kPasses = 6;
+// Share of each pass. Without damping rings of an even number of points would oscillate.
+constexpr float kDamping = 0.8f;
+// Shorter edges count as this long, relative to the size of the owner.
+constexpr double kShortest = 1e-6;
+constexpr std::size_t kGrain = 1024;  // points
+
+float SizeOf(const LevelSkin& level, const PosedField& posed, std::size_t p) {
+  const std::uint16_t owner = level.owner[p];
+  return posed.unit() * (owner == kNoOwner ? 1 : posed.Size(owner));
+}
+
+// The squared length of the first three components.
+float Square(Vec4 v) {
+  const Vec4 squares = v * v;
+  return squares[0] + squares[1] + squares[2];
+}
+
+bool CanMove(PointRole role) {
+  return role != PointRole::kAttachedComponent && role != PointRole::kRigidComponent;
+}
+
+}  // namespace
+
+MoveRings BindMoveRings(const BindInput& input, const LevelSkin& level, const PosedField& bind_pose,
+                        const SkinSurface& skin) {
+  const PointOrder& order = input.surface.order();
+  const std::vector<AffineD> to_pose = ToBindPose(input.rig, BindPose(input.rig));
+  std::vector<Vec3d> rest;
+  rest.reserve(skin.points());
+  for (std::size_t p = 0; p < skin.points(); ++p) {
+    rest.push_back(InBindPose(input.rig, to_pose, input.layout.Vertex(skin.point_lane[p])));
+  }
+  MoveRings rings;
+  for (std::uint32_t p = 0; p < skin.points(); ++p) {
+    const double size = double{SizeOf(level, bind_pose, p)};
+    std::vector<double> weights;
+    double sum = 0;
+    for (const std::uint32_t q : input.surface.triangles().row(order.point[p])) {
+      const std::uint32_t other = order.number[q];
+      if (other == p) continue;
+      const double length = std::max(Length(rest[other] - rest[p]), kShortest * size);
+      rings.point.push_back(other);
+      weights.push_back(1 / (length * length));
+      sum += weights.back();
+    }
+    for (const double weight : weights) rings.weight.push_back(static_cast<float>(weight / sum));
+    rings.offset.push_back(static_cast<std::uint32_t>(rings.point.size()));
+    const bool moves = !weights.empty() && CanMove(skin.RoleOf(p));
+    const double spacing = std::sqrt(static_cast<double>(weights.size()) / sum) / size;
+    rings.spacing.push_back(moves ? static_cast<float>(spacing) : 0);
+  }
+  return rings;
+}
+
+std::size_t MoveSmoothing::Scratch(std::size_t points) {
+  return 3 * WholeLines(4 * points) + 2 * WholeLines(points);
+}
+
+MoveSmoothing::MoveSmoothing(const MoveRings& rings, const LevelSkin& level,
+                             const PosedField& posed, std::span<const float> skinned,
+                             std::span<float> scratch, const Task& task)
+    : rings_(rings),
+      level_(level),
+      posed_(posed),
+      skinned_(skinned),
+      task_(task),
+      moves_(scratch.first(4 * rings.points())),
+      now_(scratch.subspan(WholeLines(4 * rings.points()), 4 * rings.points())),
+      next_(scratch.subspan(2 * WholeLines(4 * rings.points()), 4 * rings.points())),
+      kept_(scratch.subspan(3 * WholeLines(4 * rings.points()), rings.points())),
+      spread_(scratch.subspan(3 * WholeLines(4 * rings.points()) + WholeLines(rings.points()),
+                              rings.points())) {}
+
+void MoveSmoothing::Mend(std::span<float> alone, std::span<float> at) {
+  SetMendShares(alone);
+  changed_.clear();
+  for (std::uint32_t p = 0; p < rings_.points(); ++p) {
+    if (kept_[p] < kDamping) changed_.push_back(p);
+  }
+  if (changed_.empty()) return;
+  for (const std::uint32_t p : changed_) {
+    Load(p, Load4(alone.data(), p) - Load4(skinned_.data(), p));
+    for (std::uint32_t k = rings_.offset[p]; k < rings_.offset[p + 1]; ++k) {
+      const std::uint32_t q = rings_.point[k];
+      Load(q, Load4(alone.data(), q) - Load4(skinned_.data(), q));
+    }
+  }
+  Solve();
+  for (const std::uint32_t p : changed_) {
+    Vec4 change = Load4(now_.data(), p) - Load4(moves_.data(), p);
+    const float most = kMostMended * SizeOf(level_, posed_, p);
+    change = std::min(1.0f, most / std::max(most, std::sqrt(Square(change)))) * change;
+    Store4(Load4(alone.data(), p) + change, alone.data(), p);
+    Store4(Load4(at.data(), p) + change, at.data(), p);
+  }
+}
+
+void MoveSmoothing::StartSpreading(std::span<const float> contact) {
+  std::vector<std::uint8_t> found(rings_.points());
+  changed_.clear();
+  for (std::uint32_t p = 0; p < rings_.points(); ++p) {
+    if (!(contact[p] > 0)) continue;
+    found[p] = 1;
+    changed_.push_back(p);
+  }
+  // Each pass carries a move to the next points. The ring beyond is only read.
+  std::size_t begin = 0;
+  for (int pass = 0; pass <= kPasses; ++pass) {
+    for (const std::size_t end = changed_.size(); begin < end; ++begin) {
+      const std::uint32_t p = changed_[begin];
+      for (std::uint32_t k = rings_.offset[p]; k < rings_.offset[p + 1]; ++k) {
+        const std::uint32_t q = rings_.point[k];
+        if (found[q] != 0) continue;
+        if (pass == kPasses || !(rings_.spacing[q] > 0)) {
+          Load(q, Vec4{});
+          continue;
+        }
+        found[q] = 1;
+        changed_.push_back(q);
+      }
+    }
+  }
+  std::ranges::sort(changed_);
+  std::erase_if(changed_, [&](std::uint32_t p) { return !(rings_.spacing[p] > 0); });
+}
+
+void MoveSmoothing::Spread(std::span<float> from, std::span<float> certainty, std::span<float> at) {
+  ForChanged([&](std::uint32_t p) {
+    Load(p, Load4(at.data(), p) - Load4(from.data(), p));
+    SetSpreadShares(p, certainty[p], at);
+  });
+  Solve();
+  ForChanged([&](std::uint32_t p) {
+    const Vec4 to = Load4(from.data(), p) + Load4(now_.data(), p);
+    Store4(to, at.data(), p);
+    Store4(to, from.data(), p);
+    certainty[p] = 1;
+  });
+}
+
+void MoveSmoothing::Load(std::uint32_t p, Vec4 move) {
+  for (const std::span<float> moves : {moves_, now_, next_}) Store4(move, moves.data(), p);
+}
+
+float MoveSmoothing::LengthOf(std::uint32_t p) const {
+  return rings_.spacing[p] * SizeOf(level_, posed_, p);
+}
+
+Vec4 MoveSmoothing::MeanBeside(std::uint32_t p, std::span<const float> moves) const {
+  Vec4 sum = {};
+  for (std::uint32_t k = rings_.offset[p]; k < rings_.offset[p + 1]; ++k) {
+    sum += rings_.weight[k] * Load4(moves.data(), rings_.point[k]);
+  }
+  return sum;
+}
+
+// (g / kSteep)^2 of the whole move from the skinned points.
+float MoveSmoothing::Steepness(std::uint32_t p, std::span<const float> at) const {
+  const float length = kSteep * LengthOf(p);
+  const Vec4 own = Load4(at.data(), p) - Load4(skinned_.data(), p);
+  float sum = 0;
+  for (std::uint32_t k = rings_.offset[p]; k < rings_.offset[p + 1]; ++k) {
+    const std::size_t q = rings_.point[k];
+    const Vec4 beside = Load4(at.data(), q) - Load4(skinned_.data(), q);
+    sum += rings_.weight[k] * Square(own - beside);
+  }
+  return sum / (length * length);
+}
+
+void MoveSmoothing::SetMendShares(std::span<const float> alone) {
+  task_.For(rings_.points(), kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t p = begin; p < end; ++p) {
+      kept_[p] = kDamping;
+      if (!(rings_.spacing[p] > 0)) continue;
+      const auto point = static_cast<std::uint32_t>(p);
+      const Vec4 apart = Load4(alone.data(), p) - Load4(skinned_.data(), p) -
+                         (MeanBeside(point, alone) - MeanBeside(point, skinned_));
+      const float length = LengthOf(point);
+      const float torn = Square(apart) / (length * length) - kFits * kFits;
+      if (!(torn > 0)) continue;
+      const float wide = kReach / rings_.spacing[p], over = wide * torn / (kTorn * kTorn);
+      kept_[p] = kDamping / (1 + over * over);
+      spread_[p] = kDamping - kept_[p];
+    }
+  });
+}
+
+void MoveSmoothing::SetSpreadShares(std::uint32_t p, float certainty, std::span<const float> at) {
+  const float wide = kReach / rings_.spacing[p];
+  const float own = std::max(kLeastCertainty, certainty);
+  const float beside = wide * wide * (1 + Steepness(p, at));
+  kept_[p] = kDamping * own / (own + beside);
+  spread_[p] = kDamping - kept_[p];
+}
+
+// The result is in now_.
+void MoveSmoothing::Solve() {
+  static_assert(kPasses % 2 == 0);
+
+  for (int pass = 0; pass < kPasses; ++pass) {
+    Pass(pass % 2 == 0 ? now_ : next_, pass % 2 == 0 ? next_ : now_);
+  }
+}
+
+void MoveSmoothing::Pass(std::span<const float> now, std::span<float> next) const {
+  ForChanged([&](std::uint32_t p) {
+    const Vec4 own = (1 - kDamping) * Load4(now.data(), p) + kept_[p] * Load4(moves_.data(), p);
+    Store4(own + spread_[p] * MeanBeside(p, now), next.data(), p);
+  });
+}
+
+}  // namespace sinew

@@ -1,0 +1,117 @@
+// move_smoothing.h - smooths the moves of points over the skin, so that neighbours do not part.
+//
+// A move D of each point becomes the solution u of  c (u - D) + s (u - mean of u beside it) = 0,  a
+// screened Poisson equation: c is how certain the move is, s how much it follows its neighbours.
+// The same number of damped Jacobi passes for every pose keeps the result continuous in it.
+//
+// Moves in contact (Spread) spread over kReach whatever the mesh, and farther where neighbours
+// part, which is what a ledge is:
+//
+//    s = (kReach / spacing)^2 (1 + (g / kSteep)^2),  g = mean of |D_i - D_j| / length of the edge
+//
+// Moves without contact (Mend) restore what skinning lost, and differ as much from point to point
+// as the loss does. They are changed only where one does not fit those around it, and by
+// kMostMended at most:
+//
+//    s = (kReach / spacing)^2 max(0, l^2 - kFits^2)^2 / kTorn^4,  l = |D - mean of D beside it| /
+//        spacing
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/deform/implicit/field.h"
+#include "core/deform/implicit/project/level_skin.h"
+#include "core/deform/implicit/skin.h"
+#include "core/deform/method/method.h"
+#include "core/parallel/task.h"
+#include "core/simd/vec4.h"
+
+namespace sinew {
+
+// The points beside each point, by the triangles of the welded skin.
+struct MoveRings {
+  std::vector<std::uint32_t> offset = {0};  // [P + 1] into the tables below
+  std::vector<std::uint32_t> point;         // [R]
+  std::vector<float> weight;                // [R] length^-2, relative to their sum
+  // [P] length of the edges, the harmonic mean of their squares, relative to the size of the owner;
+  // 0 = is never moved: in an attached or rigid component, or without a ring.
+  std::vector<float> spacing;
+
+  std::size_t points() const { return spacing.size(); }
+  // Upper limit in bytes. Triangles have fewer edges than `corners`, and both ends list each.
+  static std::size_t Cost(std::size_t points, std::size_t corners) {
+    return 8 * points + 16 * corners + 8;
+  }
+  template <class Self, class Visit>
+  static void Fields(Self& self, Visit&& visit) {
+    const std::size_t points = self.points(), count = self.point.size();
+    visit("ring_offset", self.offset, rule::Offsets(points, count));
+    visit("ring_point", self.point, rule::Below(points));
+    visit("ring_weight", self.weight, rule::Size(count), rule::Within{0, 1.001});
+    visit("ring_spacing", self.spacing, rule::NotNegative(), rule::Finite());
+  }
+};
+
+MoveRings BindMoveRings(const BindInput& input, const LevelSkin& level, const PosedField& bind_pose,
+                        const SkinSurface& skin);
+
+class MoveSmoothing {
+ public:
+  static std::size_t Scratch(std::size_t points);  // floats
+
+  // All must outlive it.
+  //
+  //    skinned  [P][4] before any move
+  //    scratch  Scratch(P) floats
+  MoveSmoothing(const MoveRings& rings, const LevelSkin& level, const PosedField& posed,
+                std::span<const float> skinned, std::span<float> scratch, const Task& task);
+
+  // All leave points of spacing 0 where they are. The same bits for any number of threads.
+  //
+  // The moves without contact, alone - skinned. Moves `at` as much as `alone`.
+  //
+  //    alone  [P][4]
+  //    at     [P][4]
+  void Mend(std::span<float> alone, std::span<float> at);
+  // Before the first Spread. Points without contact must not have moved in contact.
+  //
+  //    contact  [P] > 0 where another limb is near
+  void StartSpreading(std::span<const float> contact);
+  // The moves in contact, at - from. Afterwards `from` is equal to `at`, and every certainty 1.
+  //
+  //    from       [P][4]
+  //    certainty  [P] c of each move, 0 to 1
+  //    at         [P][4]
+  void Spread(std::span<float> from, std::span<float> certainty, std::span<float> at);
+
+ private:
+  template <class F>
+  void ForChanged(const F& visit) const {
+    constexpr std::size_t kGrain = 512;  // points
+    task_.For(changed_.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) visit(changed_[i]);
+    });
+  }
+  void Load(std::uint32_t p, Vec4 move);
+  void SetMendShares(std::span<const float> alone);
+  void SetSpreadShares(std::uint32_t p, float certainty, std::span<const float> at);
+  void Solve();
+  void Pass(std::span<const float> now, std::span<float> next) const;
+  Vec4 MeanBeside(std::uint32_t p, std::span<const float> moves) const;
+  float Steepness(std::uint32_t p, std::span<const float> at) const;
+  float LengthOf(std::uint32_t p) const;
+
+  const MoveRings& rings_;
+  const LevelSkin& level_;
+  const PosedField& posed_;
+  const std::span<const float> skinned_;
+  const Task& task_;
+  const std::span<float> moves_, now_, next_;  // [P][4] D, and u before and after a pass
+  const std::span<float> kept_, spread_;       // [P] shares of the own move and of those beside
+  std::vector<std::uint32_t> changed_;         // points that passes change, ascending
+};
+
+}  // namespace sinew
