@@ -53,9 +53,10 @@ class Projector {
     return limbs_.unit * LevelOf(rest, v).size;
   }
 
-  // From `start`. again: by its contact alone, up to the level it is on.
+  // From `start`. again: by its contact alone, up to the level it is on; returns: the longest way
+  // back.
   Outcome Run(const MushMesh& mesh, std::size_t v, const Vec3d& skinned, const Vec3d& start,
-              const Held& held, bool again, double nearness) const {
+              const Held& held, bool again, double nearness, double returns) const {
     const std::size_t p = mesh.point[v];
     const Level level = LevelOf(mesh.rest[p], v);
     if (!level.owned || (again && !(nearness > 0))) return {start, start};
@@ -84,7 +85,12 @@ class Projector {
       return most;
     };
     const double off = Posed(level.owner, start, level.size).value - level.value;
-    const double shift = again ? off : std::max(0.0, off - held.alone * std::max(0.0, -lost));
+    const double back = returns / unit;
+    const double shift = again ? off + std::clamp(-off, 0.0, back)
+                               : std::max(0.0, off - held.alone * std::max(0.0, -lost));
+    const double moved = Length(start - skinned) / unit;
+    const double room = again ? std::max(0.0, std::min(held.room, 1.0) - moved) : held.room;
+    const double most_outward = again ? back : held.alone * std::max(0.0, lost);
     double most_inward = 0, in_contact = 0, alone = 0, reach = 0;
     double t = 0, below = 0, above = 0, below_value = 0, above_value = 0;
     bool has_below = false, has_above = false;
@@ -96,7 +102,7 @@ class Projector {
       if (round == 0) {
         first = value;
         reach = std::min(1.0, std::abs(value) / kLeastSlope);
-        most_inward = std::min(held.room, reach);
+        most_inward = std::min(room, reach);
         in_contact = std::min(most_inward, contact());
         alone = std::min(most_inward, held.alone * std::max(0.0, -lost));
         most_inward = std::max(in_contact, alone);
@@ -118,7 +124,7 @@ class Projector {
       if (has_below && has_above && !between && std::abs(next - t) > 1e-7) {
         next = below + (above - below) * below_value / (below_value - above_value);
       }
-      t = std::clamp(next, -std::min(held.alone * std::max(0.0, lost), reach), most_inward);
+      t = std::clamp(next, -std::min(most_outward, reach), most_inward);
       if (std::abs(value) < 1e-4) break;
     }
     const double k = 0.25 * in_contact;
@@ -331,19 +337,21 @@ std::vector<Vec3d> Project(const Rig& rig, const LimbDistances& limbs,
   }
   const MoveSmoother smoother(mesh, size, spreads, skinned);
   Points at = skinned, from = skinned;
+  std::vector<double> smoothed(mesh.points());
   for (int pass = 0; pass <= (contact ? kPassesAgain : 0); ++pass) {
     for (std::size_t p = 0; p < mesh.points(); ++p) {
       const std::size_t v = mesh.first[p];
       certainty[p] = 1;
       if (held[v].hold < 0) continue;
       const Outcome outcome =
-          projector.Run(mesh, v, skinned[p], at[p], held[v], pass > 0, nearness[p]);
+          projector.Run(mesh, v, skinned[p], at[p], held[v], pass > 0, nearness[p],
+                        pass == kPassesAgain ? 8 * smoothed[p] : 0);
       at[p] = outcome.at;
       certainty[p] = outcome.certainty;
       if (pass == 0) from[p] = outcome.alone, nearness[p] = outcome.nearness;
     }
     if (pass == 0) smoother.Mend(from, at);
-    smoother.Spread(from, certainty, at);
+    smoothed = smoother.Spread(from, certainty, at);
     from = at;
   }
   return mesh.OfVertices(at);

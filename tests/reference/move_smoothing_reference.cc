@@ -42,7 +42,8 @@ void MoveSmoother::Mend(Points& alone, Points& at) const {
   }
 }
 
-void MoveSmoother::Spread(const Points& from, std::span<const double> certainty, Points& at) const {
+std::vector<double> MoveSmoother::Spread(const Points& from, std::span<const double> certainty,
+                                         Points& at) const {
   const Points whole = Difference(at, skinned_);
   std::vector<double> beside(at.size()), own;
   for (std::size_t p = 0; p < at.size(); ++p) {
@@ -58,7 +59,13 @@ void MoveSmoother::Spread(const Points& from, std::span<const double> certainty,
     beside[p] = std::pow(kReach * size_[p] / SpacingOf(p), 2) * (1 + steep);
   }
   const Points spread = Solve(Difference(at, from), own, beside);
-  for (std::size_t p = 0; p < at.size(); ++p) at[p] = from[p] + spread[p];
+  std::vector<double> smoothed;
+  for (std::size_t p = 0; p < at.size(); ++p) {
+    const Vec3d to = from[p] + spread[p];
+    smoothed.push_back(Length(to - at[p]));
+    at[p] = to;
+  }
+  return smoothed;
 }
 
 Vec3d MoveSmoother::MeanBeside(std::size_t p, const Points& moves) const {

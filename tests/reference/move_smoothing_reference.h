@@ -21,7 +21,9 @@ class MoveSmoother {
 
   // See MoveSmoothing of production.
   void Mend(Points& alone, Points& at) const;
-  void Spread(const Points& from, std::span<const double> certainty, Points& at) const;
+  // Returns [P] how far smoothing has moved each point.
+  std::vector<double> Spread(const Points& from, std::span<const double> certainty,
+                             Points& at) const;
 
  private:
   Vec3d MeanBeside(std::size_t p, const Points& moves) const;

@@ -150,7 +150,8 @@ void MoveSmoothing::StartSpreading(std::span<const float> contact) {
   std::erase_if(changed_, [&](std::uint32_t p) { return !(rings_.spacing[p] > 0); });
 }
 
-void MoveSmoothing::Spread(std::span<float> from, std::span<float> certainty, std::span<float> at) {
+void MoveSmoothing::Spread(std::span<float> from, std::span<float> certainty,
+                           std::span<float> smoothed, std::span<float> at) {
   ForChanged([&](std::uint32_t p) {
     Load(p, Load4(at.data(), p) - Load4(from.data(), p));
     SetSpreadShares(p, certainty[p], at);
@@ -158,6 +159,7 @@ void MoveSmoothing::Spread(std::span<float> from, std::span<float> certainty, st
   Solve();
   ForChanged([&](std::uint32_t p) {
     const Vec4 to = Load4(from.data(), p) + Load4(now_.data(), p);
+    smoothed[p] = std::sqrt(Square(to - Load4(at.data(), p)));
     Store4(to, at.data(), p);
     Store4(to, from.data(), p);
     certainty[p] = 1;

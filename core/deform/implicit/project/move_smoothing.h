@@ -84,8 +84,10 @@ class MoveSmoothing {
   //
   //    from       [P][4]
   //    certainty  [P] c of each move, 0 to 1
+  //    smoothed   [P] filled for the points that Spread may move: how far it has moved them
   //    at         [P][4]
-  void Spread(std::span<float> from, std::span<float> certainty, std::span<float> at);
+  void Spread(std::span<float> from, std::span<float> certainty, std::span<float> smoothed,
+              std::span<float> at);
 
  private:
   template <class F>
