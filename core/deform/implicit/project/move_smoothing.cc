@@ -192,7 +192,7 @@ float MoveSmoothing::Steepness(std::uint32_t p, std::span<const float> at) const
     const Vec4 beside = Load4(at.data(), q) - Load4(skinned_.data(), q);
     sum += rings_.weight[k] * Square(own - beside);
   }
-  return sum / (length * length);
+  return sum > 0 ? sum / (length * length) : 0;  // the square of a tiny length is 0
 }
 
 void MoveSmoothing::SetMendShares(std::span<const float> alone) {
