@@ -181,7 +181,8 @@ void PrintBytes(const Character& character) {
   const Implicit bound = ValueOrDie(
       Implicit::Bind({*character.rig, *layout, RigSurface(*character.rig, *layout)}, {}, task));
   const auto vertices = static_cast<double>(character.rig->vertices());
-  const std::size_t skin = FieldBytes(bound.skin) + FieldBytes(bound.level);
+  const std::size_t skin =
+      FieldBytes(bound.skin) + FieldBytes(bound.level) + FieldBytes(bound.rings);
   std::printf("  bound data: %.1f bytes a vertex beyond layout and fields; %zu fields %.0f KB\n",
               static_cast<double>(skin) / vertices, bound.field.parts(),
               static_cast<double>(FieldBytes(bound) - skin) / 1024);

@@ -165,6 +165,7 @@ absl::StatusOr<BoundStage> Bind(const Rig& rig, const ImplicitParams& params) {
     const std::uint32_t p = limb->skin.lane_point[lane];
     held.push_back({.hold = limb->skin.IsSkin(p) ? double{limb->level.hold[p]} : -1,
                     .room = double{limb->level.room[p]},
+                    .alone = double{limb->level.alone[p]},
                     .spreads = limb->rings.spacing[p] > 0});
   }
   return BoundStage{[&rig, limb, held, contact = params.contact](ReferenceFrame& f) {

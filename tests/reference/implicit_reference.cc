@@ -85,7 +85,7 @@ class Projector {
       return most;
     };
     const double off = Posed(level.owner, start, level.size).value - level.value;
-    const double back = returns / unit;
+    const double back = returns > 0 ? Step(Nearness(start, v, level, trust)) * returns / unit : 0;
     const double shift = again ? off + std::clamp(-off, 0.0, back)
                                : std::max(0.0, off - held.alone * std::max(0.0, -lost));
     const double moved = Length(start - skinned) / unit;
@@ -133,7 +133,7 @@ class Projector {
     const double share = again ? Step(nearness / 0.5) : 1;
     const double way = share * held.hold * (t < 0 ? t : std::max(soft, std::min(t, alone)));
     const double left = std::max(0.0, -last) / (0.01 - first);
-    const bool uncertain = t > 0 && first < 0;
+    const bool uncertain = first < 0;
     return {start + (way * unit) * d, start + (held.hold * std::min(t, alone) * unit) * d,
             uncertain ? 1 - Step(left / 0.5) : 1,
             again ? nearness : Nearness(start, v, level, trust)};
@@ -345,7 +345,7 @@ std::vector<Vec3d> Project(const Rig& rig, const LimbDistances& limbs,
       if (held[v].hold < 0) continue;
       const Outcome outcome =
           projector.Run(mesh, v, skinned[p], at[p], held[v], pass > 0, nearness[p],
-                        pass == kPassesAgain ? 8 * smoothed[p] : 0);
+                        pass == kPassesAgain ? 12 * smoothed[p] : 0);
       at[p] = outcome.at;
       certainty[p] = outcome.certainty;
       if (pass == 0) from[p] = outcome.alone, nearness[p] = outcome.nearness;

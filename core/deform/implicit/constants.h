@@ -1,5 +1,5 @@
 // constants.h - every tuned number of the fields and of the skin: what it is relative to, and what
-// half and double of it do.
+// half and double of it do. Those of the projections stand where they are used.
 //
 // Size: the median distance of a part's skin from its bone. Reach: where the support of its field
 // ends, the unit of part space (LimbBone). Tolerances of rounding are not tuned and stay where they
@@ -124,7 +124,5 @@ inline constexpr float kMuscleOutside = 0.25f;
 
 // Least weight that an attached component shares with the skin it follows. Not measured.
 inline constexpr double kLeastShared = 0.5;
-
-// ---- Projection: see project/, where its numbers still are.
 
 }  // namespace sinew

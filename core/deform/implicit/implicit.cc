@@ -116,6 +116,7 @@ absl::Status Implicit::Check(const BlockLayout& layout, std::size_t bindings) co
     return absl::DataLossError(absl::StrCat("bound data: implicit: ring_spacing: got ",
                                             rings.points(), " points, need ", level.points()));
   }
+  SINEW_RETURN_IF_ERROR(rings.Check());
   return skin.Check();
 }
 

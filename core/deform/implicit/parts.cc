@@ -127,7 +127,7 @@ bool Measure(const LimbSurface& surface, LimbBone& bone) {
 }
 
 void LinkParents(const Skeleton& skeleton, std::vector<LimbBone>& bones) {
-  // Of the joint or its nearest ancestor.
+  // The limb of the joint or of its nearest ancestor.
   std::vector<std::int32_t> nearest(skeleton.joints(), -1);
   for (std::size_t b = 0; b < bones.size(); ++b) {
     nearest[bones[b].joint] = static_cast<std::int32_t>(b);

@@ -19,8 +19,8 @@
 namespace sinew {
 
 enum class PointRole : std::uint8_t {
-  kNoField,            // fixed: its part has no field
-  kBorder,             // fixed: on an open border
+  kNoField,            // not projected: its part has no field; smoothing may move it
+  kBorder,             // not projected: on an open border; smoothing may move it
   kAttachedComponent,  // eyes, buttons: follows a nearby point of the skin
   kRigidComponent,     // fixed: in a rigid component, see connected_components.h
   kSkin,               // projected

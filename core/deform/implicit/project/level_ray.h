@@ -73,7 +73,7 @@ struct LevelRay {
   void Step(const LevelValue& at);
   // The distance to move from the start.
   double Way() const;
-  // The part of it that the point would move without contact.
+  // Way() up to the longest move without contact. Moves beyond are those in contact.
   double WayAlone() const;
 
  private:

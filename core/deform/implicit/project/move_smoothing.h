@@ -1,13 +1,14 @@
 // move_smoothing.h - smooths the moves of points over the skin, so that neighbours do not part.
 //
-// A move D of each point becomes the solution u of  c (u - D) + s (u - mean of u beside it) = 0,  a
+// Each move D is drawn towards the solution u of  c (u - D) + s (u - mean of u beside it) = 0,  a
 // screened Poisson equation: c is how certain the move is, s how much it follows its neighbours.
-// The same number of damped Jacobi passes for every pose keeps the result continuous in it.
+// Six damped Jacobi passes for every pose keep the result continuous in it. They carry a move over
+// six edges at most, so that it spreads less far on a mesh of edges much shorter than kReach.
 //
-// Moves in contact (Spread) spread over kReach whatever the mesh, and farther where neighbours
-// part, which is what a ledge is:
+// Moves in contact (Spread) spread farther where neighbours part, which is what a ledge is:
 //
-//    s = (kReach / spacing)^2 (1 + (g / kSteep)^2),  g = mean of |D_i - D_j| / length of the edge
+//    s = (kReach / spacing)^2 (1 + (g / kSteep)^2),
+//    g = root of the mean of |E_i - E_j|^2 / spacing,  E = the whole move from the skinned point
 //
 // Moves without contact (Mend) restore what skinning lost, and differ as much from point to point
 // as the loss does. They are changed only where one does not fit those around it, and by
@@ -16,6 +17,8 @@
 //    s = (kReach / spacing)^2 max(0, l^2 - kFits^2)^2 / kTorn^4,  l = |D - mean of D beside it| /
 //        spacing
 #pragma once
+
+#include <absl/status/status.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -36,21 +39,27 @@ struct MoveRings {
   std::vector<std::uint32_t> offset = {0};  // [P + 1] into the tables below
   std::vector<std::uint32_t> point;         // [R]
   std::vector<float> weight;                // [R] length^-2, relative to their sum
-  // [P] length of the edges, the harmonic mean of their squares, relative to the size of the owner;
-  // 0 = is never moved: in an attached or rigid component, or without a ring.
+  // [P] length of the edges, from the harmonic mean of their squares, relative to the size of the
+  // owner; 0 = is never moved: in an attached or rigid component, or without a ring.
   std::vector<float> spacing;
 
   std::size_t points() const { return spacing.size(); }
-  // Upper limit in bytes. Triangles have fewer edges than `corners`, and both ends list each.
+  // Rounding may bring the weights of a point above 1.
+  static constexpr double kMostSum = 1.001;
+
+  // Upper limit in bytes. Faces cut into fans have less than two edges a corner, both ends list
+  // each.
   static std::size_t Cost(std::size_t points, std::size_t corners) {
-    return 8 * points + 16 * corners + 8;
+    return 8 * points + 32 * corners + 8;
   }
+  // Validates loaded tables that keep the rules in Fields. kDataLoss.
+  absl::Status Check() const;
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
     const std::size_t points = self.points(), count = self.point.size();
     visit("ring_offset", self.offset, rule::Offsets(points, count));
     visit("ring_point", self.point, rule::Below(points));
-    visit("ring_weight", self.weight, rule::Size(count), rule::Within{0, 1.001});
+    visit("ring_weight", self.weight, rule::Size(count), rule::Within{0, kMostSum});
     visit("ring_spacing", self.spacing, rule::NotNegative(), rule::Finite());
   }
 };
@@ -76,11 +85,13 @@ class MoveSmoothing {
   //    alone  [P][4]
   //    at     [P][4]
   void Mend(std::span<float> alone, std::span<float> at);
-  // Before the first Spread. Points without contact must not have moved in contact.
+  // Before the first Spread, which moves points up to six edges away from those with contact > 0.
+  // Where contact is 0, `from` must be equal to `at`.
   //
   //    contact  [P] > 0 where another limb is near
   void StartSpreading(std::span<const float> contact);
-  // The moves in contact, at - from. Afterwards `from` is equal to `at`, and every certainty 1.
+  // The moves in contact, at - from. Afterwards `from` is equal to `at`, and the certainty of every
+  // point that it may move 1, for the next pass.
   //
   //    from       [P][4]
   //    certainty  [P] c of each move, 0 to 1

@@ -138,7 +138,7 @@ TEST_F(BendTable, Twist) {
     const auto run = limb_.Run<Lbs>(pose, RoundedLimb(Skin(pose)));
     const LimbFigures got = Measure(pose, run.points);
     EXPECT_NEAR(got.signed_volume, row.volume, 1e-3);
-    // Where the moves differ most from ring to ring, smoothing takes a tenth of the size.
+    // Where rings turn most against the next, their moves point apart, and mending takes a tenth.
     EXPECT_GT(got.collapse, row.radius - 0.005);
   }
 }

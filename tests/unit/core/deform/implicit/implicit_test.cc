@@ -288,7 +288,7 @@ TEST(Implicit, HandlesDistantVertex) {
   }
 }
 
-TEST(Implicit, UsesUnder110BytesPerVertexWithoutFields) {
+TEST(Implicit, UsesUnder170BytesPerVertexWithoutFields) {
   for (const bool quads : {false, true}) {
     const Rig rig =
         testing::TubeRig({.rings = 600, .around = 50, .joints = 60, .length = 60, .quads = quads});
@@ -297,8 +297,9 @@ TEST(Implicit, UsesUnder110BytesPerVertexWithoutFields) {
     const Implicit bound =
         ValueOrDie(Implicit::Bind({rig, *layout, RigSurface(rig, *layout)}, {}, task));
     ASSERT_EQ(bound.field.parts(), 60u);
-    const std::size_t bytes = FieldBytes(bound.skin) + FieldBytes(bound.level);
-    EXPECT_LT(static_cast<double>(bytes) / static_cast<double>(rig.vertices()), 110.0);
+    const std::size_t bytes =
+        FieldBytes(bound.skin) + FieldBytes(bound.level) + FieldBytes(bound.rings);
+    EXPECT_LT(static_cast<double>(bytes) / static_cast<double>(rig.vertices()), 170.0);
   }
 }
 
@@ -358,6 +359,15 @@ TEST(Implicit, CheckRejectsInconsistentTables) {
   EXPECT_TRUE(refused([](Implicit& m) { m.level.neighbours.back() += 1; }));
   EXPECT_TRUE(refused([](Implicit& m) { m.level.part[0] = 2; }));
   EXPECT_TRUE(refused([](Implicit& m) { m.level.lead.pop_back(); }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.rings.offset[3] = m.rings.offset[4] + 1; }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.rings.point[3] = 1 << 20; }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.rings.weight.pop_back(); }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.rings.weight[3] = 1; }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.rings.spacing[3] = -1; }));
+  EXPECT_TRUE(refused([](Implicit& m) {
+    m.rings.spacing.pop_back();
+    m.rings.offset.pop_back();
+  }));
   EXPECT_TRUE(refused([](Implicit& m) { m.skin.attached.push_back(3); }));
   EXPECT_TRUE(refused([](Implicit& m) { m.skin.follow_share.push_back(255); }));
   EXPECT_TRUE(refused([](Implicit& m) {
