@@ -104,7 +104,7 @@ absl::Status MoveRings::Check() const {
 }
 
 std::size_t MoveSmoothing::Scratch(std::size_t points) {
-  return 3 * WholeLines(4 * points) + 2 * WholeLines(points);
+  return 3 * WholeLines(4 * points) + WholeLines(points);
 }
 
 MoveSmoothing::MoveSmoothing(const MoveRings& rings, const LevelSkin& level,
@@ -118,9 +118,7 @@ MoveSmoothing::MoveSmoothing(const MoveRings& rings, const LevelSkin& level,
       moves_(scratch.first(4 * rings.points())),
       now_(scratch.subspan(WholeLines(4 * rings.points()), 4 * rings.points())),
       next_(scratch.subspan(2 * WholeLines(4 * rings.points()), 4 * rings.points())),
-      kept_(scratch.subspan(3 * WholeLines(4 * rings.points()), rings.points())),
-      spread_(scratch.subspan(3 * WholeLines(4 * rings.points()) + WholeLines(rings.points()),
-                              rings.points())) {}
+      kept_(scratch.subspan(3 * WholeLines(4 * rings.points()), rings.points())) {}
 
 void MoveSmoothing::Mend(std::span<float> alone, std::span<float> at) {
   SetMendShares(alone);
@@ -146,11 +144,11 @@ void MoveSmoothing::Mend(std::span<float> alone, std::span<float> at) {
   }
 }
 
-void MoveSmoothing::StartSpreading(std::span<const float> contact) {
+void MoveSmoothing::StartSpreading(std::span<const float> nearness) {
   std::vector<std::uint8_t> found(rings_.points());
   changed_.clear();
   for (std::uint32_t p = 0; p < rings_.points(); ++p) {
-    if (!(contact[p] > 0)) continue;
+    if (!(nearness[p] > 0)) continue;
     if (!(rings_.spacing[p] > 0)) {
       Load(p, Vec4{});
       continue;
@@ -237,7 +235,6 @@ void MoveSmoothing::SetMendShares(std::span<const float> alone) {
       if (!(torn > 0)) continue;
       const float wide = kReach / rings_.spacing[p], over = wide * torn / (kTorn * kTorn);
       kept_[p] = kDamping / (1 + over * over);
-      spread_[p] = kDamping - kept_[p];
     }
   });
 }
@@ -247,7 +244,6 @@ void MoveSmoothing::SetSpreadShares(std::uint32_t p, float certainty, std::span<
   const float own = std::max(kLeastCertainty, certainty);
   const float beside = wide * wide * (1 + Steepness(p, at));
   kept_[p] = kDamping * own / (own + beside);
-  spread_[p] = kDamping - kept_[p];
 }
 
 // The result is in now_.
@@ -262,7 +258,7 @@ void MoveSmoothing::Solve() {
 void MoveSmoothing::Pass(std::span<const float> now, std::span<float> next) const {
   ForChanged([&](std::uint32_t p) {
     const Vec4 own = (1 - kDamping) * Load4(now.data(), p) + kept_[p] * Load4(moves_.data(), p);
-    Store4(own + spread_[p] * MeanBeside(p, now), next.data(), p);
+    Store4(own + (kDamping - kept_[p]) * MeanBeside(p, now), next.data(), p);
   });
 }
 

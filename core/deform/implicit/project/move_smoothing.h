@@ -85,11 +85,11 @@ class MoveSmoothing {
   //    alone  [P][4]
   //    at     [P][4]
   void Mend(std::span<float> alone, std::span<float> at);
-  // Before the first Spread, which moves points up to six edges away from those with contact > 0.
-  // Where contact is 0, `from` must be equal to `at`.
+  // Before the first Spread, which moves points up to six edges away from those with nearness > 0.
+  // Where it is 0, `from` must be equal to `at`.
   //
-  //    contact  [P] > 0 where another limb is near
-  void StartSpreading(std::span<const float> contact);
+  //    nearness  [P] > 0 where another limb is near
+  void StartSpreading(std::span<const float> nearness);
   // The moves in contact, at - from. Afterwards `from` is equal to `at`, and the certainty of every
   // point that it may move 1, for the next pass.
   //
@@ -123,7 +123,8 @@ class MoveSmoothing {
   const std::span<const float> skinned_;
   const Task& task_;
   const std::span<float> moves_, now_, next_;  // [P][4] D, and u before and after a pass
-  const std::span<float> kept_, spread_;       // [P] shares of the own move and of those beside
+  const std::span<float> kept_;                // [P] share of the own move in a pass; the rest of
+                                               // kDamping is that of the moves beside
   std::vector<std::uint32_t> changed_;         // points that passes change, ascending
 };
 

@@ -52,10 +52,10 @@ enum class PassOrder : std::uint8_t { kFirst, kMiddle, kLast };
 struct PassPoints {
   std::span<const float> skinned;    // [P][4]
   std::span<float> at;               // [P][4] moved
-  std::span<float> alone;            // [P][4] moved as without contact, by the first pass
+  std::span<float> from;             // [P][4] moved at most as far as without contact
   std::span<float> certainty;        // [P] see MoveSmoothing
   std::span<float> smoothed;         // [P] how far smoothing has moved it, over the owner's size
-  std::span<float> contact;          // [P] how near another limb is at the skinned point, 0 to 1
+  std::span<float> nearness;         // [P] how near another limb is at the skinned point, 0 to 1
   std::span<std::uint8_t> status{};  // [P] VertexStatus, or empty
 };
 
@@ -72,10 +72,10 @@ class Projection {
         task_(task),
         skinned_(points.skinned),
         at_(points.at),
-        alone_(points.alone),
+        from_(points.from),
         certainty_(points.certainty),
         smoothed_(points.smoothed),
-        near_(points.contact),
+        nearness_(points.nearness),
         status_(points.status),
         turns_(input.turns) {
     for (const Mat3d& turn : turns_) flat_.push_back(Determinant(turn) == 0);
@@ -91,7 +91,7 @@ class Projection {
     // Blocks of the points that may move, so that all lanes are used.
     std::vector<std::uint32_t> points;
     for (std::uint32_t p = 0; p < skin_.points(); ++p) {
-      if (again_ ? near_[p] > 0 : MayMove(p)) points.push_back(p);
+      if (again_ ? nearness_[p] > 0 : MayMove(p)) points.push_back(p);
     }
     task_.For(points.size(), kGrain, [&](std::size_t begin, std::size_t end) {
       Solve(std::span(points).subspan(begin, end - begin));
@@ -161,7 +161,7 @@ class Projection {
       AddTouched(rays[i], near);
       SetDirection(rays[i]);
       SetLimits(rays[i], near, i);
-      if (!again_) near_[rays[i].point] = Nearness(rays[i], near, i);
+      if (!again_) nearness_[rays[i].point] = Nearness(rays[i], near, i);
       rays[i].Step(LevelAt(rays[i], near, i));
       moving.push_back(std::move(rays[i]));
     }
@@ -380,7 +380,7 @@ class Projection {
   void Finish(const LevelRay& ray) {
     certainty_[ray.point] = CertaintyOf(ray);
     if (again_) {
-      const double share = SmoothStep(double{near_[ray.point]} / kNearContact);
+      const double share = SmoothStep(double{nearness_[ray.point]} / kNearContact);
       if (ray.t != 0) Put(MovedBy(share * ray.Way(), ray), at_, ray.point);
       return;
     }
@@ -388,7 +388,7 @@ class Projection {
       return SetStatus(ray.point, ray.presses ? VertexStatus::kContact : VertexStatus::kUnmoved);
     }
     Put(MovedBy(ray.Way(), ray), at_, ray.point);
-    Put(MovedBy(ray.WayAlone(), ray), alone_, ray.point);
+    Put(MovedBy(ray.WayAlone(), ray), from_, ray.point);
     SetStatus(ray.point, ray.touches                  ? VertexStatus::kContact
                          : std::abs(ray.last) < kNear ? VertexStatus::kAtRestLevel
                                                       : VertexStatus::kMoveLimit);
@@ -416,7 +416,7 @@ class Projection {
   const bool contact_;
   const Task& task_;
   const std::span<const float> skinned_;  // of PassPoints
-  const std::span<float> at_, alone_, certainty_, smoothed_, near_;
+  const std::span<float> at_, from_, certainty_, smoothed_, nearness_;
   const std::span<std::uint8_t> status_;
   const std::span<const Mat3d> turns_;  // [parts]
   std::vector<Vec3d> centres_;          // [parts] at bind
@@ -451,24 +451,24 @@ void Project(const ProjectionInput& input, const StageFrame& frame, ProjectionCo
   };
   const std::size_t count = skin.points();
   const std::span<float> skinned = take(4 * count), from = take(4 * count), at = take(4 * count);
-  const std::span<float> certainty = take(count), contact = take(count), smoothed = take(count);
+  const std::span<float> certainty = take(count), nearness = take(count), smoothed = take(count);
   GatherPoints(skin, frame.in, skinned, frame.task);
   frame.task.For(count, kCopied, [&](std::size_t begin, std::size_t end) {
     const std::span<const float> copied = skinned.subspan(4 * begin, 4 * (end - begin));
     std::ranges::copy(copied, at.subspan(4 * begin).begin());
     std::ranges::copy(copied, from.subspan(4 * begin).begin());
     std::ranges::fill(certainty.subspan(begin, end - begin), 1.0f);
-    std::ranges::fill(contact.subspan(begin, end - begin), 0.0f);
+    std::ranges::fill(nearness.subspan(begin, end - begin), 0.0f);
     std::ranges::fill(smoothed.subspan(begin, end - begin), 0.0f);
   });
   std::vector<std::uint8_t> status(frame.vertex_status.empty() ? 0 : count,
                                    static_cast<std::uint8_t>(VertexStatus::kExcluded));
   if (counts != nullptr) *counts = {};
-  const PassPoints points = {skinned, at, from, certainty, smoothed, contact, status};
+  const PassPoints points = {skinned, at, from, certainty, smoothed, nearness, status};
   Projection(input, PassOrder::kFirst, frame.task, points).Run(counts);
   MoveSmoothing smoothing(input.rings, input.level, input.posed, skinned, free, frame.task);
   smoothing.Mend(from, at);
-  smoothing.StartSpreading(contact);
+  smoothing.StartSpreading(nearness);
   smoothing.Spread(from, certainty, smoothed, at);
   for (int pass = 0; pass < kPassesAgain && input.contact; ++pass) {
     const bool last = pass + 1 == kPassesAgain;
