@@ -59,6 +59,13 @@ struct Pack {
     SINEW_EACH_LANE r.v[i] = FromHalf(p[i]);
     return r;
   }
+  // Byte k of 16 words, 0 is the lowest.
+  template <int k>
+  static HWY_INLINE Pack LoadByte(const std::uint32_t* p) {
+    Pack r;
+    SINEW_EACH_LANE r.v[i] = static_cast<float>(p[i] >> (8 * k) & 255);
+    return r;
+  }
   static HWY_INLINE Pack Set(float s) {
     Pack r;
     SINEW_EACH_LANE r.v[i] = s;
@@ -174,6 +181,19 @@ struct Pack {
     HWY_UNROLL(4)
     for (std::size_t i = 0; i < kVecs; ++i) {
       r.v[i] = hn::PromoteTo(PackTag(), hn::Load(half, from + i * kVecLanes));
+    }
+    return r;
+  }
+  template <int k>
+  static HWY_INLINE Pack LoadByte(const std::uint32_t* p) {
+    const hn::RebindToUnsigned<PackTag> words;
+    const hn::RebindToSigned<PackTag> whole;
+    Pack r;
+    HWY_UNROLL(4)
+    for (std::size_t i = 0; i < kVecs; ++i) {
+      const auto word = hn::ShiftRight<8 * k>(hn::Load(words, p + i * kVecLanes));
+      const auto byte = hn::And(word, hn::Set(words, 255));
+      r.v[i] = hn::ConvertTo(PackTag(), hn::BitCast(whole, byte));
     }
     return r;
   }

@@ -47,8 +47,8 @@ std::size_t LimbField::CostBytes(const Rig& rig, std::size_t samples) {
   const std::size_t near = corners - std::min(corners, 2 * rig.mesh().faces());
   // A triangle belongs to at most three parts; a vertex is counted for two.
   return kFixed + LimbSurfaceBytes(rig) + fits + near * (std::min(parts, kAtOnce) * 12 + 24 + 84) +
-         parts * (2 * centres * (kCentreFloats * sizeof(float) + 56) + 3 * kGridCells +
-                  2 * kGridCorners + 2048) +
+         parts * (2 * centres * (kCentreFloats * sizeof(float) + 56) +
+                  3 * sizeof(std::uint32_t) * kGridCells + 2 * kGridCorners + 2048) +
          rig.vertices() * (16 + 240) + rig.joints() * 64;
 }
 

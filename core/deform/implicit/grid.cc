@@ -13,22 +13,40 @@ namespace {
 
 constexpr float kNoGap = 128, kGapStep = kMostGap / 127;
 
+// The word of a cell, see hrbf_kernel.h. What rounding and limits take from the slopes lowers the
+// value.
+std::uint32_t PackedBound(double value, const Vec3d& slope) {
+  const double slopes[3] = {slope.x, slope.y, slope.z};
+  double least = value, lost = 0;
+  std::uint32_t word = 0;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const double steps =
+        std::clamp(std::round(slopes[axis] * double{kCellSlopeSteps}), -128.0, 127.0);
+    word |= static_cast<std::uint32_t>(128 + steps) << (8 * (axis + 1));
+    lost += 0.5 * std::abs(slopes[axis] - steps / double{kCellSlopeSteps});
+    least -= 0.5 * std::abs(slopes[axis]);
+  }
+  if (!(least < 1)) return word;
+  const double steps = (double{kMostCellValue} - (value - lost)) * double{kCellValueSteps};
+  return word | static_cast<std::uint32_t>(std::ceil(std::clamp(steps, 1.0, 255.0)));
+}
+
 }  // namespace
 
-std::vector<std::uint8_t> BoundCells(const Hrbf& fit, const GridBox& box) {
+std::vector<std::uint32_t> BoundCells(const Hrbf& fit, const GridBox& box) {
   static_assert(kGridSide == kLanes, "a row of cells is one block");
   AlignedVector<float> centres, polynomial;
   AppendPacked(fit, centres, polynomial);
   const HrbfPart part = {centres.data(), polynomial.data(), fit.size(), nullptr, nullptr};
-  double half[3], diagonal2 = 0;
+  double side[3], diagonal2 = 0;
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    half[axis] = 0.5 * (box.largest[axis] - box.least[axis]) / kGridSide;
-    diagonal2 += half[axis] * half[axis];
+    side[axis] = (box.largest[axis] - box.least[axis]) / kGridSide;
+    diagonal2 += 0.25 * side[axis] * side[axis];
   }
   const auto centre = [&](std::size_t axis, std::size_t cell) {
     return static_cast<float>(box.At(axis, static_cast<double>(cell) + 0.5));
   };
-  std::vector<std::uint8_t> bounds(kGridCells);
+  std::vector<std::uint32_t> bounds(kGridCells);
   alignas(64) float points[3][kGridSide], raw[4][kGridSide];
   for (std::size_t row = 0; row < kGridSide * kGridSide; ++row) {
     for (std::size_t i = 0; i < kGridSide; ++i) {
@@ -38,13 +56,10 @@ std::vector<std::uint8_t> BoundCells(const Hrbf& fit, const GridBox& box) {
     }
     RawHrbfKernel(part, points[0], raw[0]);
     for (std::size_t i = 0; i < kGridSide; ++i) {
-      double fall = 0;
-      for (std::size_t axis = 0; axis < 3; ++axis) {
-        fall += half[axis] * std::abs(double{raw[1 + axis][i]});
-      }
-      const double f = double{raw[0][i]} - kSteeperInCell * fall - kCurvedInCell * diagonal2;
+      const Vec3d slope = {side[0] * double{raw[1][i]}, side[1] * double{raw[2][i]},
+                           side[2] * double{raw[3][i]}};
       bounds[row * kGridSide + i] =
-          static_cast<std::uint8_t>(std::ceil(std::clamp(127 * (1 - f), 0.0, 255.0)));
+          PackedBound(double{raw[0][i]} - kCurvedInCell * diagonal2, slope);
     }
   }
   return bounds;

@@ -24,10 +24,10 @@ struct GridBox {
   }
 };
 
-// [kGridCells] lower bounds of f / r in the cells, see BoundOfCell, from f and its gradient at the
-// centre of each with a margin for curvature. They skip parts that cannot matter at a point. The
-// bound is not strict: DistanceKernel clamps f to it.
-std::vector<std::uint8_t> BoundCells(const Hrbf& fit, const GridBox& box);
+// [kGridCells] lower bounds of f / r in the cells, as LeastKernel reads them: from f and its
+// gradient at the centre of each with a margin for curvature. They skip parts that cannot matter at
+// a point. The bound is not strict: DistanceKernel clamps f to it.
+std::vector<std::uint32_t> BoundCells(const Hrbf& fit, const GridBox& box);
 
 // Corners along an axis, and all of them.
 inline constexpr std::size_t kCornerSide = kGridSide + 1,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 #include "core/simd/levels.h"
 #undef HWY_TARGET_INCLUDE
@@ -108,27 +109,42 @@ void RawHrbf(const HrbfPart& part, const float* points, float* out) {
 
 float LeastLanes(const HrbfPart& part, const float* points, float* least) {
   const Placed at = Place(part.placed, points);
-  Pack::Set(1.0f).Store(least);
+  const Pack one = Pack::Set(1.0f);
+  one.Store(least);
   const std::uint32_t inside = MaskBits(at.inside);
   if (inside == 0) return 1;
-  // Rounds x - 1/2 to a whole number; at the border of two cells either is correct.
-  const auto number = [&](const Pack& u, std::size_t axis) HWY_ATTR {
-    const Pack whole = Pack::Set(1 << 23);
-    const Pack c = MulAdd(u - Pack::Set(part.placed[16 + axis]), Pack::Set(part.placed[28 + axis]),
-                          Pack::Set(-0.5f));
-    const Pack last = Pack::Set(static_cast<float>(kGridSide - 1));
-    return (Max(Min(c, last), Pack::Zero()) + whole) - whole;
+  const auto cells = [&](const Pack& u, std::size_t axis) HWY_ATTR {
+    return (u - Pack::Set(part.placed[16 + axis])) * Pack::Set(part.placed[28 + axis]);
   };
+  // Rounds c - 1/2 to a whole number; at the border of two cells either is correct.
+  const auto number = [&](const Pack& c) HWY_ATTR {
+    const Pack whole = Pack::Set(1 << 23), last = Pack::Set(static_cast<float>(kGridSide - 1));
+    return (Max(Min(c - Pack::Set(0.5f), last), Pack::Zero()) + whole) - whole;
+  };
+  const Pack cx = cells(at.u.x, 0), cy = cells(at.u.y, 1), cz = cells(at.u.z, 2);
+  const Pack x = number(cx), y = number(cy), z = number(cz);
   const Pack side = Pack::Set(static_cast<float>(kGridSide));
   alignas(64) float cell[16];
-  MulAdd(MulAdd(number(at.u.z, 2), side, number(at.u.y, 1)), side, number(at.u.x, 0)).Store(cell);
-  float smallest = 1;
+  alignas(64) std::uint32_t words[16] = {};
+  MulAdd(MulAdd(z, side, y), side, x).Store(cell);
   for (std::uint32_t left = inside; left != 0; left &= left - 1) {
     const auto i = static_cast<std::size_t>(std::countr_zero(left));
-    least[i] = BoundOfCell(part.cells[static_cast<std::uint32_t>(cell[i])]);
-    smallest = std::min(smallest, least[i]);
+    words[i] = part.cells[static_cast<std::uint32_t>(cell[i])];
   }
-  return smallest;
+  const auto rise = [&](const Pack& slope, const Pack& c, const Pack& cell_number) HWY_ATTR {
+    return (slope - Pack::Set(128)) * ((c - cell_number) - Pack::Set(0.5f));
+  };
+  const Pack rises =
+      rise(Pack::LoadByte<1>(words), cx, x) +
+      (rise(Pack::LoadByte<2>(words), cy, y) + rise(Pack::LoadByte<3>(words), cz, z));
+  const Pack value = Pack::LoadByte<0>(words);
+  const Pack bound =
+      MulAdd(rises, Pack::Set(1 / kCellSlopeSteps),
+             MulAdd(value, Pack::Set(-1 / kCellValueSteps), Pack::Set(kMostCellValue)));
+  const Pack known = IfThenElse(Lt(value, Pack::Set(255)), Min(bound, one),
+                                Pack::Set(std::numeric_limits<float>::lowest()));
+  IfThenElse(Gt(value, Pack::Zero()), known, one).Store(least);
+  return *std::min_element(least, least + 16);
 }
 
 void DistanceBlock(const HrbfPart& part, const float* points, const float* least, float* out) {

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 
 namespace sinew {
 
@@ -13,26 +12,25 @@ namespace sinew {
 //    22 bounds: min x [3], max x [3]; 28 cells of the box per u [3]; 15 and 31 unused
 inline constexpr std::size_t kPlacedFloats = 32;
 
-// The box is divided into kGridSide cells along each axis. A cell's byte is a lower bound of f / r
-// in it, see BoundOfCell.
+// The box is divided into kGridSide cells along each axis. Each has a linear lower bound of f / r,
+// in a word: byte 0 its value at the centre of the cell, and bytes 1 to 3 its slopes along u x, y
+// and z, across the cell.
+//
+//    value = kMostCellValue - byte 0 / kCellValueSteps;  byte 0 = 0: 1 or more, 255: any value
+//    slope = (byte - 128) / kCellSlopeSteps
 inline constexpr std::size_t kGridSide = 16, kGridCells = kGridSide * kGridSide * kGridSide;
-
-// 0: out of reach, 1; 255: any value. Those between are linear.
-inline float BoundOfCell(std::uint8_t cell) {
-  return cell == 255 ? std::numeric_limits<float>::lowest()
-                     : 1 - static_cast<float>(cell) * (1.0f / 127);
-}
+inline constexpr float kMostCellValue = 1.5f, kCellValueSteps = 100, kCellSlopeSteps = 256;
 
 struct HrbfPart {
   const float* centres;     // [count][kCentreFloats], see hrbf.h
   const float* polynomial;  // [kPolynomialFloats]
   std::size_t count;
-  const float* placed;        // [kPlacedFloats]
-  const std::uint8_t* cells;  // [kGridCells] z, y, x
+  const float* placed;         // [kPlacedFloats]
+  const std::uint32_t* cells;  // [kGridCells] z, y, x
 };
 
-// Lower bounds of f / r, exactly 1 outside box and bounds; returns the smallest. About 20 times
-// faster than f.
+// Lower bounds of f / r, at most 1, and exactly 1 outside box and bounds; returns the smallest.
+// About 20 times faster than f.
 //
 //    points [3][16], least [16], 64-byte aligned
 float LeastKernel(const HrbfPart& part, const float* points, float* least);

@@ -106,8 +106,8 @@ struct PartFit {
   Hrbf hrbf;     // no centres: no field
   Vec3d centre;  // of part space
   GridBox box;
-  std::vector<std::uint8_t> cell_bound;  // see BoundCells
-  std::size_t samples = 0;               // samples on the skin
+  std::vector<std::uint32_t> cell_bound;  // see BoundCells
+  std::size_t samples = 0;                // samples on the skin
   double folded = 0;  // share of the skin whose normal points to the bone; ignored in the fit
   bool open = false;  // failed: no box closes the field
 };
