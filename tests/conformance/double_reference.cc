@@ -163,9 +163,9 @@ absl::StatusOr<BoundStage> Bind(const Rig& rig, const ImplicitParams& params) {
   std::vector<reference::Held> held;
   for (const std::uint32_t lane : layout->lane) {
     const std::uint32_t p = limb->skin.lane_point[lane];
-    held.push_back({.hold = limb->skin.IsSkin(p) ? double{limb->level.hold[p]} : -1,
-                    .room = double{limb->level.room[p]},
-                    .alone = double{limb->level.alone[p]},
+    held.push_back({.move_share = limb->skin.IsSkin(p) ? double{limb->level.move_share[p]} : -1,
+                    .to_axis = double{limb->level.to_axis[p]},
+                    .restore_share = double{limb->level.restore_share[p]},
                     .spreads = limb->rings.spacing[p] > 0});
   }
   return BoundStage{[&rig, limb, held, contact = params.contact](ReferenceFrame& f) {

@@ -36,7 +36,7 @@ struct Level {
 
 // One point after a pass.
 struct Outcome {
-  Vec3d at, alone;  // alone: as without contact
+  Vec3d at, restored;  // restored: without contact
   double certainty = 1, nearness = 0;
 };
 
@@ -53,8 +53,8 @@ class Projector {
     return limbs_.unit * LevelOf(rest, v).size;
   }
 
-  // From `start`. again: by its contact alone, up to the level it is on; returns: the longest way
-  // back.
+  // From `start`. again: by its contact alone, up to the level it is on; returns: the longest
+  // way back.
   Outcome Run(const MushMesh& mesh, std::size_t v, const Vec3d& skinned, const Vec3d& start,
               const Held& held, bool again, double nearness, double returns) const {
     const std::size_t p = mesh.point[v];
@@ -87,11 +87,12 @@ class Projector {
     const double off = Posed(level.owner, start, level.size).value - level.value;
     const double back = returns > 0 ? Step(Nearness(start, v, level, trust)) * returns / unit : 0;
     const double shift = again ? off + std::clamp(-off, 0.0, back)
-                               : std::max(0.0, off - held.alone * std::max(0.0, -lost));
+                               : std::max(0.0, off - held.restore_share * std::max(0.0, -lost));
     const double moved = Length(start - skinned) / unit;
-    const double room = again ? std::max(0.0, std::min(held.room, 1.0) - moved) : held.room;
-    const double most_outward = again ? back : held.alone * std::max(0.0, lost);
-    double most_inward = 0, in_contact = 0, alone = 0, reach = 0;
+    const double to_axis =
+        again ? std::max(0.0, std::min(held.to_axis, 1.0) - moved) : held.to_axis;
+    const double most_outward = again ? back : held.restore_share * std::max(0.0, lost);
+    double most_inward = 0, in_contact = 0, restoring = 0, reach = 0;
     double t = 0, below = 0, above = 0, below_value = 0, above_value = 0;
     bool has_below = false, has_above = false;
     double first = 0, last = 0;
@@ -102,10 +103,10 @@ class Projector {
       if (round == 0) {
         first = value;
         reach = std::min(1.0, std::abs(value) / kLeastSlope);
-        most_inward = std::min(room, reach);
+        most_inward = std::min(to_axis, reach);
         in_contact = std::min(most_inward, contact());
-        alone = std::min(most_inward, held.alone * std::max(0.0, -lost));
-        most_inward = std::max(in_contact, alone);
+        restoring = std::min(most_inward, held.restore_share * std::max(0.0, -lost));
+        most_inward = std::max(in_contact, restoring);
       }
       if (round == 0 && !again && std::abs(value) < 1e-4 && Alone(start, level))
         return {start, start};
@@ -131,10 +132,11 @@ class Projector {
     const double e = k > 0 ? std::max(0.0, 1 - std::abs(t - in_contact) / k) : 0;
     const double soft = std::min(t, in_contact) - k / 4 * e * e;
     const double share = again ? Step(nearness / 0.5) : 1;
-    const double way = share * held.hold * (t < 0 ? t : std::max(soft, std::min(t, alone)));
+    const double way =
+        share * held.move_share * (t < 0 ? t : std::max(soft, std::min(t, restoring)));
     const double left = std::max(0.0, -last) / (0.01 - first);
     const bool uncertain = first < 0;
-    return {start + (way * unit) * d, start + (held.hold * std::min(t, alone) * unit) * d,
+    return {start + (way * unit) * d, start + (held.move_share * std::min(t, restoring) * unit) * d,
             uncertain ? 1 - Step(left / 0.5) : 1,
             again ? nearness : Nearness(start, v, level, trust)};
   }
@@ -336,23 +338,23 @@ std::vector<Vec3d> Project(const Rig& rig, const LimbDistances& limbs,
     spreads.push_back(held[mesh.first[p]].spreads);
   }
   const MoveSmoother smoother(mesh, size, spreads, skinned);
-  Points at = skinned, from = skinned;
+  Points at = skinned, base = skinned;
   std::vector<double> smoothed(mesh.points());
   for (int pass = 0; pass <= (contact ? kPassesAgain : 0); ++pass) {
     for (std::size_t p = 0; p < mesh.points(); ++p) {
       const std::size_t v = mesh.first[p];
       certainty[p] = 1;
-      if (held[v].hold < 0) continue;
+      if (held[v].move_share < 0) continue;
       const Outcome outcome =
           projector.Run(mesh, v, skinned[p], at[p], held[v], pass > 0, nearness[p],
                         pass == kPassesAgain ? 12 * smoothed[p] : 0);
       at[p] = outcome.at;
       certainty[p] = outcome.certainty;
-      if (pass == 0) from[p] = outcome.alone, nearness[p] = outcome.nearness;
+      if (pass == 0) base[p] = outcome.restored, nearness[p] = outcome.nearness;
     }
-    if (pass == 0) smoother.Mend(from, at);
-    smoothed = smoother.Spread(from, certainty, at);
-    from = at;
+    if (pass == 0) smoother.Mend(base, at);
+    smoothed = smoother.Spread(base, certainty, at);
+    base = at;
   }
   return mesh.OfVertices(at);
 }

@@ -39,10 +39,10 @@ struct LimbDistances {
 };
 
 struct Held {
-  double hold = -1;     // share of a move that is made; < 0: not projected
-  double room = 0;      // way inward to the axis
-  double alone = 1;     // share of the longest move without contact
-  bool spreads = true;  // false: moves of other points do not reach it
+  double move_share = -1;    // share of a move that is made; < 0: not projected
+  double to_axis = 0;        // way inward to the axis
+  double restore_share = 1;  // share of the longest restoring move
+  bool spreads = true;       // false: moves of other points do not reach it
 };
 
 // Closed triangle meshes whose bind space is that of the bind pose.

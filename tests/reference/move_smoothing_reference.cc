@@ -23,8 +23,8 @@ MoveSmoother::MoveSmoother(const MushMesh& mesh, std::span<const double> size,
                            const std::vector<bool>& spreads, const Points& skinned)
     : mesh_(mesh), size_(size), spreads_(spreads), skinned_(skinned) {}
 
-void MoveSmoother::Mend(Points& alone, Points& at) const {
-  const Points moves = Difference(alone, skinned_);
+void MoveSmoother::Mend(Points& restored, Points& at) const {
+  const Points moves = Difference(restored, skinned_);
   std::vector<double> certainty(moves.size(), 1), beside(moves.size());
   for (std::size_t p = 0; p < moves.size(); ++p) {
     if (!spreads_[p] || mesh_.ring[p].empty()) continue;
@@ -37,35 +37,39 @@ void MoveSmoother::Mend(Points& alone, Points& at) const {
     Vec3d change = mended[p] - moves[p];
     const double most = kMostMended * size_[p], length = Length(change);
     if (length > most) change = (most / length) * change;
-    alone[p] = alone[p] + change;
+    restored[p] = restored[p] + change;
     at[p] = at[p] + change;
   }
 }
 
-std::vector<double> MoveSmoother::Spread(const Points& from, std::span<const double> certainty,
+std::vector<double> MoveSmoother::Spread(const Points& base, std::span<const double> certainty,
                                          Points& at) const {
   const Points whole = Difference(at, skinned_);
   std::vector<double> beside(at.size()), own;
   for (std::size_t p = 0; p < at.size(); ++p) {
     own.push_back(std::max(0.02, certainty[p]));
     if (!spreads_[p] || mesh_.ring[p].empty()) continue;
-    double weights = 0, apart = 0;
-    for (const std::size_t q : mesh_.ring[p]) {
-      const Vec3d edge = mesh_.rest[q] - mesh_.rest[p], other = whole[p] - whole[q];
-      weights += 1 / Dot(edge, edge);
-      apart += Dot(other, other) / Dot(edge, edge);
-    }
-    const double steep = apart / weights / std::pow(kSteep * SpacingOf(p), 2);
+    const double steep = SquaredGradient(p, whole) / std::pow(kSteep, 2);
     beside[p] = std::pow(kReach * size_[p] / SpacingOf(p), 2) * (1 + steep);
   }
-  const Points spread = Solve(Difference(at, from), own, beside);
+  const Points spread = Solve(Difference(at, base), own, beside);
   std::vector<double> smoothed;
   for (std::size_t p = 0; p < at.size(); ++p) {
-    const Vec3d to = from[p] + spread[p];
+    const Vec3d to = base[p] + spread[p];
     smoothed.push_back(Length(to - at[p]));
     at[p] = to;
   }
   return smoothed;
+}
+
+double MoveSmoother::SquaredGradient(std::size_t p, const Points& moves) const {
+  double weights = 0, apart = 0;
+  for (const std::size_t q : mesh_.ring[p]) {
+    const Vec3d edge = mesh_.rest[q] - mesh_.rest[p], other = moves[p] - moves[q];
+    weights += 1 / Dot(edge, edge);
+    apart += Dot(other, other) / Dot(edge, edge);
+  }
+  return apart / weights / std::pow(SpacingOf(p), 2);
 }
 
 Vec3d MoveSmoother::MeanBeside(std::size_t p, const Points& moves) const {

@@ -20,12 +20,13 @@ class MoveSmoother {
                const Points& skinned);
 
   // See MoveSmoothing of production.
-  void Mend(Points& alone, Points& at) const;
+  void Mend(Points& restored, Points& at) const;
   // Returns [P] how far smoothing has moved each point.
-  std::vector<double> Spread(const Points& from, std::span<const double> certainty,
+  std::vector<double> Spread(const Points& base, std::span<const double> certainty,
                              Points& at) const;
 
  private:
+  double SquaredGradient(std::size_t p, const Points& moves) const;
   Vec3d MeanBeside(std::size_t p, const Points& moves) const;
   double SpacingOf(std::size_t p) const;
   Points Solve(const Points& moves, std::span<const double> certainty,

@@ -101,8 +101,8 @@ inline constexpr double kFirstMargin = 0.75, kMarginStep = 0.25, kMostMargin = 4
 inline constexpr std::size_t kFaceTests = 12;
 // Margin of the box, and of its bounds in a pose, of their size.
 inline constexpr double kBoxMargin = 0.02;
-// By how much f falls below its tangent in a cell, of the half diagonal squared. A smaller number is
-// faster and wrong more often; Grid.CellsBoundTheFieldOfEveryPart.
+// By how much f falls below its tangent in a cell, of the half diagonal squared. A smaller number
+// is faster and wrong more often; Grid.CellsBoundTheFieldOfEveryPart.
 inline constexpr double kCurvedInCell = 1.25;
 // Gaps beyond this are stored as this, of the size; 127 steps.
 inline constexpr float kMostGap = 0.64f;

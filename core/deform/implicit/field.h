@@ -142,7 +142,7 @@ class LimbField {
   std::vector<Vec3d> root_, tip_;             // [P] ends of the bone in part space
   std::vector<double> reach_, size_;          // [P] of the support, and of the limb
   std::vector<float> box_;                    // [P][6] GridBox
-  std::vector<std::uint32_t> cell_bound_;      // [P][kGridCells] see BoundCells
+  std::vector<std::uint32_t> cell_bound_;     // [P][kGridCells] see BoundCells
   std::vector<std::uint8_t> corner_gap_;      // [P][kGridCorners] see PackedGap
   std::vector<std::uint32_t> centre_offset_;  // [P + 1]
   AlignedVector<float> centres_;              // [centres][kCentreFloats], over the reach
@@ -190,10 +190,11 @@ class PosedLimbField final : public PosedField {
 
   const LimbField& field_;
   const std::span<const MusclePrimitive> muscles_;
-  std::vector<Affine> frames_;   // [P]
-  AlignedVector<float> placed_;  // [P][kPlacedFloats] kernel input per part
-  AlignedVector<float> bounds_;  // [ceil(P / 16)][6][16] support in model space
-  float unit_ = 1;               // in the pose
+  std::vector<Affine> frames_;       // [P]
+  std::vector<float> reach_, size_;  // [P] in units
+  AlignedVector<float> placed_;      // [P][kPlacedFloats] kernel input per part
+  AlignedVector<float> bounds_;      // [ceil(P / 16)][6][16] support in model space
+  float unit_ = 1;                   // in the pose
 };
 
 }  // namespace sinew

@@ -124,16 +124,11 @@ class PosedLimbField::Query {
     }
     for (Candidate& candidate : candidates) {
       if (evaluated(candidate.part)) continue;
+      const float reach = posed_.Reach(candidate.part);
       bool needed = false;
-      for (std::size_t i = 0; i < kLanes; ++i) {
-        needed |= LeastDistance(candidate, i) < limit[i];
-      }
+      for (std::size_t i = 0; i < kLanes; ++i) needed |= reach * candidate.least[i] < limit[i];
       if (needed) evaluate(candidate.part, &candidate);
     }
-  }
-
-  float LeastDistance(const Candidate& candidate, std::size_t lane) const {
-    return posed_.Reach(candidate.part) * candidate.least[lane];
   }
 
   // A part's distances, without a candidate those outside its reach, with its muscles.
@@ -218,6 +213,8 @@ PosedLimbField::PosedLimbField(const LimbField& field, std::span<const MusclePri
   for (std::size_t p = 0; p < field.parts(); ++p) {
     const AffineD frame = frame_of(p);
     frames_.push_back(ToFloat(frame));
+    reach_.push_back(static_cast<float>(field.reach_[p] / field.unit_));
+    size_.push_back(static_cast<float>(field.size_[p] / field.unit_));
     Place(p, frame);
   }
   for (std::size_t p = field.parts(); p < bounds_.size() / 6; ++p)
@@ -281,11 +278,11 @@ Vec3f PosedLimbField::InPartSpace(std::size_t part, const Vec3f& point) const {
 }
 
 float PosedLimbField::Reach(std::uint32_t part) const {
-  return static_cast<float>(field_.reach_[part] / field_.unit_);
+  return reach_[part];
 }
 
 float PosedLimbField::Size(std::uint32_t part) const {
-  return static_cast<float>(field_.size_[part] / field_.unit_);
+  return size_[part];
 }
 
 float PosedLimbField::Trust(std::uint32_t part, const Vec3f& point) const {

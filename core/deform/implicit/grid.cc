@@ -79,13 +79,12 @@ float TrustOfGrid(const std::uint8_t* gaps, const Vec3f& at) {
   if (!(at.x >= 0 && at.x <= kLast && at.y >= 0 && at.y <= kLast && at.z >= 0 && at.z <= kLast)) {
     return 0;
   }
-  const auto cell = [](float v) { return std::min(std::floor(v), kLast - 1); };
-  const float x = cell(at.x), y = cell(at.y), z = cell(at.z);
-  const float u = at.x - x, v = at.y - y, w = at.z - z;
-  const std::uint8_t* const corner =
-      gaps +
-      (static_cast<std::size_t>(z) * kCornerSide + static_cast<std::size_t>(y)) * kCornerSide +
-      static_cast<std::size_t>(x);
+  const auto cell = [](float v) { return std::min(static_cast<int>(v), int{kGridSide} - 1); };
+  const int x = cell(at.x), y = cell(at.y), z = cell(at.z);
+  const float u = at.x - static_cast<float>(x), v = at.y - static_cast<float>(y);
+  const float w = at.z - static_cast<float>(z);
+  constexpr int kSide = kCornerSide;
+  const std::uint8_t* const corner = gaps + (z * kSide + y) * kSide + x;
   const auto row = [&](std::size_t offset) {
     const auto a = static_cast<float>(corner[offset]), b = static_cast<float>(corner[offset + 1]);
     return a + u * (b - a);

@@ -141,7 +141,7 @@ std::vector<BindStatistic> Implicit::Statistics() const {
   for (std::size_t p = 0; p < skin.points(); ++p) {
     if (!skin.IsSkin(p)) continue;
     const float marching = marches() && march.part[p] != kNoPart ? 1 : 0;
-    held += double{marches() ? marching : level.hold[p]};
+    held += double{marches() ? marching : level.move_share[p]};
   }
   const auto points = static_cast<double>(std::max<std::size_t>(1, skin.points()));
   statistics.push_back({.name = "unprojected_points",

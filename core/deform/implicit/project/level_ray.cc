@@ -25,16 +25,16 @@ SoftMinimum SoftMinimumOf(double a, double b, double k) {
 
 }  // namespace
 
-void LevelContact::SoftenBy(float lead) {
-  softness = std::clamp(lead, kLeastSoftness, kSoftness);
-  slack = std::max(0.0f, softness - lead);
+void LevelContact::SoftenBy(float gap) {
+  softness = std::clamp(gap, kLeastSoftness, kSoftness);
+  slack = std::max(0.0f, softness - gap);
 }
 
-void LevelValue::Meet(const LevelValue& lead, const LevelContact& with) {
-  const SoftMinimum least = SoftMinimumOf(value, lead.value, double{with.softness});
+void LevelValue::Meet(const LevelValue& gap, const LevelContact& with) {
+  const SoftMinimum least = SoftMinimumOf(value, gap.value, double{with.softness});
   const double strength = double{with.strength};
-  of_lead = of_lead || (strength > 0.5 && least.of_a < 0.5);
-  slope += strength * (1 - least.of_a) * (lead.slope - slope);
+  of_gap = of_gap || (strength > 0.5 && least.of_a < 0.5);
+  slope += strength * (1 - least.of_a) * (gap.slope - slope);
   value += strength * (least.value - value);
 }
 
@@ -52,8 +52,8 @@ void LevelRay::Step(const LevelValue& at) {
   const bool starts = !below_.known && !above_.known;
   if (starts) first = at.value;
   last = at.value;
-  touches = at.of_lead;
-  presses = touches && at.depth > kNear;
+  touches = at.of_gap;
+  sunk = touches && at.depth > kNear;
   done = std::abs(at.value) < kAtLevel;
   if (starts && done) return;
   (at.value < 0 ? below_ : above_) = {t, at.value, true};
@@ -73,45 +73,45 @@ double LevelRay::Longest() const {
   return std::min(kLongestWay, std::abs(first) / kLeastSlope);
 }
 
-double LevelRay::Room() const {
-  return std::min(Longest(), double{room});
+double LevelRay::LongestInward() const {
+  return std::min(Longest(), double{to_axis});
 }
 
 // Contact with a thin limb, such as a finger, does not push a chest aside.
 double LevelRay::MostInContact() const {
   double most = 0;
   for (const LevelContact& with : contacts) {
-    most = std::max(most, double{with.strength * with.size * with.begun});
+    most = std::max(most, double{with.strength * with.size * with.past});
   }
-  return std::min(Room(), most);
+  return std::min(LongestInward(), most);
 }
 
-// A move without contact changes the distance from the bone by at most what the pose has changed
+// A restoring move changes the distance from the bone by at most what the pose has changed
 // it: where several joints share the skin, it has slid off its level, though it is as thick as at
 // rest.
-double LevelRay::MostInwardAlone() const {
-  return std::min(Room(), double{inward});
+double LevelRay::MostRestoring() const {
+  return std::min(LongestInward(), double{inward});
 }
 
 double LevelRay::MostInward() const {
-  return std::max(MostInContact(), MostInwardAlone());
+  return std::max(MostInContact(), MostRestoring());
 }
 
 double LevelRay::MostOutward() const {
   return std::min(Longest(), double{outward});
 }
 
-double LevelRay::WayAlone() const {
-  return std::min(t, MostInwardAlone());
+double LevelRay::RestoringMove() const {
+  return std::min(t, MostRestoring());
 }
 
-double LevelRay::Way() const {
+double LevelRay::Move() const {
   if (t <= 0) return t;
   // Contact is exact up to three quarters of the longest move. If it is exact only up to half of
   // it, up to forty times as much overlaps; if up to seven eighths, no figure changes by a tenth.
   const double most = MostInContact();
   const double soft = most > 0 ? SoftMinimumOf(t, most, 0.25 * most).value : 0;
-  return std::max(soft, WayAlone());
+  return std::max(soft, RestoringMove());
 }
 
 }  // namespace sinew

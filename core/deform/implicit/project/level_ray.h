@@ -24,7 +24,7 @@ inline constexpr float kSoftness = 0.1f, kLeastSoftness = 0.01f;
 // Two terms further apart than the softness do not change the smooth minimum; it can lower one of
 // them by a quarter before.
 inline constexpr float kWidestContact = 1.25f * kSoftness;
-// Slope added to leads outside the skin: a point whose ray lies in the surface between two limbs
+// Slope added to gaps outside the skin: a point whose ray lies in the surface between two limbs
 // returns to its start instead of leaving along it.
 inline constexpr double kOutwardSlope = 0.3;
 
@@ -33,29 +33,32 @@ struct LevelContact {
   std::uint16_t part = 0;
   float trust = 0;     // PosedField::Trust at the skinned point
   float strength = 0;  // the same, less where skin of both limbs is not folded; 0 without contact
-  float begun = 0;     // how far the start is beyond where contact begins
+  float past = 0;      // how far the start is past the beginning of contact
   float size = 0;      // of the part, relative to the owner, at most 1
   float softness = kSoftness, slack = 0;
 
-  // lead: of the owner over the part at bind. The slack makes T exactly 0 at rest.
-  void SoftenBy(float lead);
+  // gap: between the owner and the part at bind. The slack makes T exactly 0 at rest.
+  void SoftenBy(float gap);
 };
 
 // T or one of its terms, and its slope along the ray.
 struct LevelValue {
   double value = 0, slope = 0;
-  double depth = 0;      // a alone
-  bool of_lead = false;  // a lead decides, not the depth
+  double depth = 0;     // a alone
+  bool of_gap = false;  // a gap decides, not the depth
 
-  // The smooth minimum with a lead, as strong as the contact.
-  void Meet(const LevelValue& lead, const LevelContact& with);
+  // The smooth minimum with a gap, as strong as the contact.
+  void Meet(const LevelValue& gap, const LevelContact& with);
 };
 
 struct LevelRay {
+  // Without it, making a ray would first fill all its bytes with zeros.
+  LevelRay() {}
+
   std::uint32_t point = 0;
   std::uint16_t owner = 0;
-  float level = 0, room = 0;
-  // Longest moves without contact, both >= 0.
+  float level = 0, to_axis = 0;
+  // Longest restoring moves, both >= 0.
   float outward = 0, inward = 0;
   double shift = 0;  // of the level, so that the start is at most `inward` outside it
   float size = 1;    // of the owner, in units
@@ -64,7 +67,7 @@ struct LevelRay {
   double t = 0;                     // along the direction, > 0 inward
   double first = 0, last = 0;       // T at the start and at the last evaluation
   bool done = false, touches = false;
-  bool presses = false;  // at the last evaluation: below its level where it touches
+  bool sunk = false;  // at the last evaluation: below its level where it touches
   absl::InlinedVector<LevelContact, 4> contacts;
 
   LevelContact* ContactWith(std::uint32_t part);
@@ -72,9 +75,9 @@ struct LevelRay {
   // Takes T at t and moves t: a Newton step, or the chord of the bracket if that leaves it.
   void Step(const LevelValue& at);
   // The distance to move from the start.
-  double Way() const;
-  // Way() up to the longest move without contact. Moves beyond are those in contact.
-  double WayAlone() const;
+  double Move() const;
+  // The part of it that restores the level. What lies beyond is the move in contact.
+  double RestoringMove() const;
 
  private:
   struct End {
@@ -83,10 +86,10 @@ struct LevelRay {
   };
   double MostOutward() const;
   double MostInward() const;
-  double MostInwardAlone() const;
+  double MostRestoring() const;
   double MostInContact() const;
   double Longest() const;
-  double Room() const;
+  double LongestInward() const;
   End below_, above_;  // the bracket: T < 0 and T >= 0
 };
 

@@ -18,9 +18,10 @@ namespace {
 // of the head, a tip without samples. At half of both a sixth more overlaps, at double a tenth
 // less.
 constexpr double kFits = 0.15, kFitsNot = 0.5;
-// Skin shared by many parts follows their blend: holds rise from 0 to 1 while the weights of the
-// owner and of the strongest other part near it rise from 0.5 to 0.8 together. With a rise from
-// 0.7 to 1 twice as much overlaps; with one from 0.25 to 0.4 skin moves that no two limbs share.
+// Skin shared by many parts follows their blend: shares of moves rise from 0 to 1 while the weights
+// of the owner and of the strongest other part near it rise from 0.5 to 0.8 together. With a rise
+// from 0.7 to 1 twice as much overlaps; with one from 0.25 to 0.4 skin moves that no two limbs
+// share.
 constexpr double kShared = 0.5, kCarried = 0.8;
 // Distance between the places of two bones that are nearest to a point. Up to kOneJoint the bones
 // belong to one joint, from kApart on they do not. At half of both the skin of a joint keeps its
@@ -28,11 +29,11 @@ constexpr double kShared = 0.5, kCarried = 0.8;
 // thumb is ragged.
 constexpr double kOneJoint = 1, kApart = 2;
 // Passes, so that neighbours do not tear. Half and double change no figure by a tenth.
-constexpr int kHoldSmoothing = 2;
-// Places at which the room of a point is looked for. At half of them a tenth more overlaps; double
-// changes no figure by a tenth.
-constexpr int kRoomSteps = 12;
-constexpr float kFarLead = 100;       // of parts whose support a point is not in
+constexpr int kShareSmoothing = 2;
+// Places at which the axis inward of a point is looked for. At half of them a tenth more overlaps;
+// double changes no figure by a tenth.
+constexpr int kAxisSteps = 12;
+constexpr float kFarGap = 100;        // of parts whose support a point is not in
 constexpr std::size_t kGrain = 1024;  // points
 constexpr float kInfinite = std::numeric_limits<float>::infinity();
 
@@ -43,7 +44,7 @@ Vec3d GradientOf(const FieldBlock& block, std::size_t i) {
 // One point at bind.
 struct BoundPoint {
   std::uint16_t owner = kNoOwner;
-  float level = 0, room = 0, from_bone = 0, own_weight = 0, alone = 1, hold = 0;
+  float level = 0, to_axis = 0, from_bone = 0, own_weight = 0, restore_share = 1, move_share = 0;
   Vec3f inward;
   std::vector<LevelSkin::Neighbour> neighbours;
 };
@@ -73,10 +74,10 @@ class Binder {
       }
     });
     SINEW_RETURN_IF_ERROR(task.CheckCancelled());
-    SetHolds();
+    SetMoveShares();
     task.For(points_.size(), kGrain, [&](std::size_t begin, std::size_t end) {
       for (std::size_t first = begin; first < end; first += kLanes) {
-        SetRooms(first, std::min(kLanes, end - first));
+        FindAxes(first, std::min(kLanes, end - first));
       }
     });
     SINEW_RETURN_IF_ERROR(task.CheckCancelled());
@@ -142,17 +143,17 @@ class Binder {
     point.from_bone = static_cast<float>(Length(from_bone)) / size;
     for (const PartBlock& part : parts) {
       if (&part == owner || !IsNear(part, i)) continue;
-      const float lead = (part.value[i] - owner->value[i]) / size;
+      const float gap = (part.value[i] - owner->value[i]) / size;
       const double weight = WeightOf(p, part.part);
-      if (!(weight > 0) && !(lead < kLeanWidth)) continue;
+      if (!(weight > 0) && !(gap < kLeanWidth)) continue;
       point.neighbours.push_back({.part = static_cast<std::uint16_t>(part.part),
-                                  .lead = lead,
+                                  .gap = gap,
                                   .weight = static_cast<float>(weight)});
     }
     AddFarParts(p);
     KeepNearest(point.neighbours);
     for (const LevelSkin::Neighbour& of : point.neighbours) {
-      point.alone = std::min(point.alone, AloneBeside(p, of));
+      point.restore_share = std::min(point.restore_share, RestoreShareBeside(p, of));
     }
   }
 
@@ -160,7 +161,7 @@ class Binder {
   // their common skin. Between bones that lie apart, such as those of thumb and index finger, each
   // would pull its own points towards itself; such points follow the blend, the more equally both
   // bones carry them.
-  float AloneBeside(std::size_t p, const LevelSkin::Neighbour& of) const {
+  float RestoreShareBeside(std::size_t p, const LevelSkin::Neighbour& of) const {
     const BoundPoint& point = points_[p];
     const Vec3f at = ToFloat(rest_[p]);
     const Vec3d own = ToDouble(bind_pose_.FromBone(point.owner, at));
@@ -184,7 +185,7 @@ class Binder {
         continue;
       }
       point.neighbours.push_back(
-          {.part = number, .lead = kFarLead, .weight = static_cast<float>(weight)});
+          {.part = number, .gap = kFarGap, .weight = static_cast<float>(weight)});
     }
     std::ranges::sort(point.neighbours, {}, &LevelSkin::Neighbour::part);
   }
@@ -192,32 +193,32 @@ class Binder {
   static double WeightOfTwo(const BoundPoint& point) {
     float second = 0;
     for (const LevelSkin::Neighbour& of : point.neighbours) {
-      if (of.lead < kFarLead) second = std::max(second, of.weight);
+      if (of.gap < kFarGap) second = std::max(second, of.weight);
     }
     return double{point.own_weight + second};
   }
 
   // Skin that the field of its owner does not fit, or that many parts share, is not projected.
-  void SetHolds() {
+  void SetMoveShares() {
     for (BoundPoint& point : points_) {
       if (point.owner == kNoOwner) continue;
-      point.hold =
+      point.move_share =
           static_cast<float>((1 - SmoothStep(kFits, kFitsNot, double{std::abs(point.level)})) *
                              SmoothStep(kShared, kCarried, WeightOfTwo(point)));
     }
-    for (int pass = 0; pass < kHoldSmoothing; ++pass) {
-      const std::vector<float> smoothed = SmoothedHolds();
+    for (int pass = 0; pass < kShareSmoothing; ++pass) {
+      const std::vector<float> smoothed = SmoothedShares();
       for (std::size_t p = 0; p < points_.size(); ++p) {
-        points_[p].hold = std::min(points_[p].hold, smoothed[p]);
+        points_[p].move_share = std::min(points_[p].move_share, smoothed[p]);
       }
     }
     for (BoundPoint& point : points_) {
-      if (!(point.hold > 0)) point.owner = kNoOwner;
+      if (!(point.move_share > 0)) point.owner = kNoOwner;
     }
   }
 
   // Steps inward until f of the owner rises again.
-  void SetRooms(std::size_t first, std::size_t count) {
+  void FindAxes(std::size_t first, std::size_t count) {
     if (bind_pose_.PartFrames().empty()) return;
     DistanceNeed need;
     need.level.fill(-kInfinite);
@@ -231,8 +232,8 @@ class Binder {
       if (done[i]) need.own[i] = 0;
     }
     for (std::size_t i = count; i < kLanes; ++i) need.own[i] = need.own[0];
-    for (int k = 0; k <= kRoomSteps; ++k) {
-      const float way = static_cast<float>(k) * (kMostRoom / kRoomSteps);
+    for (int k = 0; k <= kAxisSteps; ++k) {
+      const float way = static_cast<float>(k) * (kMostToAxis / kAxisSteps);
       const PointBlock at = BlockOf(count, [&](std::size_t i) {
         const float length = way * bind_pose_.Size(need.own[i]) * bind_pose_.unit();
         return ToFloat(rest_[first + i] + double{length} * ToDouble(points_[first + i].inward));
@@ -241,17 +242,17 @@ class Binder {
       for (std::size_t i = 0; i < count; ++i) {
         const float f = std::ranges::find(parts, need.own[i], &PartBlock::part)->value[i];
         if (done[i]) continue;
-        float& room = points_[first + i].room;
+        float& to_axis = points_[first + i].to_axis;
         const auto [before, at_least] = last[i];
         if (f < at_least) {
-          room = way;
+          to_axis = way;
         } else {
           done[i] = true;
           // The vertex of the parabola through the three steps.
           const float bend = before - 2 * at_least + f;
           if (before < kInfinite && bend > 0) {
-            room += 0.5f * (before - f) / bend * (kMostRoom / kRoomSteps);
-            room = std::clamp(room, 0.0f, kMostRoom);
+            to_axis += 0.5f * (before - f) / bend * (kMostToAxis / kAxisSteps);
+            to_axis = std::clamp(to_axis, 0.0f, kMostToAxis);
           }
         }
         last[i] = {at_least, f};
@@ -260,7 +261,7 @@ class Binder {
   }
 
   // Averages of each point and of its projected neighbours.
-  std::vector<float> SmoothedHolds() const {
+  std::vector<float> SmoothedShares() const {
     std::vector<float> next;
     next.reserve(points_.size());
     for (std::uint32_t p = 0; p < points_.size(); ++p) {
@@ -268,10 +269,10 @@ class Binder {
       for (const std::uint32_t q : Ring(p)) {
         const BoundPoint& beside = points_[points_of_.number[q]];
         if (beside.owner == kNoOwner) continue;
-        sum += beside.hold;
+        sum += beside.move_share;
         ++count;
       }
-      const float own = points_[p].hold;
+      const float own = points_[p].move_share;
       next.push_back(count > 0 ? 0.5f * (own + sum / count) : own);
     }
     return next;
@@ -279,7 +280,7 @@ class Binder {
 
   static void KeepNearest(std::vector<LevelSkin::Neighbour>& neighbours) {
     if (neighbours.size() > kMostNeighbours) {
-      std::ranges::stable_sort(neighbours, {}, &LevelSkin::Neighbour::lead);
+      std::ranges::stable_sort(neighbours, {}, &LevelSkin::Neighbour::gap);
       neighbours.resize(kMostNeighbours);
       std::ranges::sort(neighbours, {}, &LevelSkin::Neighbour::part);
     }
@@ -296,15 +297,15 @@ class Binder {
     for (const BoundPoint& point : points_) {
       level.owner.push_back(point.owner);
       level.level.push_back(point.level);
-      level.room.push_back(point.room);
+      level.to_axis.push_back(point.to_axis);
       level.from_bone.push_back(point.from_bone);
       level.own_weight.push_back(point.own_weight);
-      level.alone.push_back(point.alone);
-      level.hold.push_back(point.hold);
+      level.restore_share.push_back(point.restore_share);
+      level.move_share.push_back(point.move_share);
       level.inward.push_back(point.inward);
       for (const LevelSkin::Neighbour& of : point.neighbours) {
         level.part.push_back(of.part);
-        level.lead.push_back(of.lead);
+        level.gap.push_back(of.gap);
         level.weight.push_back(of.weight);
       }
       level.neighbours.push_back(static_cast<std::uint32_t>(level.part.size()));

@@ -18,15 +18,15 @@
 namespace sinew {
 
 inline constexpr std::uint16_t kNoOwner = 0xffff;
-// Lead of the owner up to which rays lean towards the other limb. At half of it four times as much
-// overlaps at a bend of 150 degrees; double changes no figure by more than a tenth.
+// Gap between the owner and another limb up to which rays lean towards it. At half of it four times
+// as much overlaps at a bend of 150 degrees; double changes no figure by more than a tenth.
 inline constexpr float kLeanWidth = 1;
 
-// Larger rooms are not distinguished. More than the longest move, so that the axis of a round limb
-// is bracketed.
-inline constexpr float kMostRoom = 1.5f;
+// Ways to the axis that are longer are not distinguished. More than the longest move, so that the
+// axis of a round limb is bracketed.
+inline constexpr float kMostToAxis = 1.5f;
 
-// The neighbours of a point; where there are more, those with the smallest lead. Half and double
+// The neighbours of a point; where there are more, those with the smallest gap. Half and double
 // change no figure by a tenth.
 inline constexpr std::size_t kMostNeighbours = 6;
 
@@ -34,24 +34,24 @@ struct LevelSkin {
   // Another part near a point at bind.
   struct Neighbour {
     std::uint16_t part = 0;
-    float lead = 0;    // f of the part - f of the owner; large beyond its support
+    float gap = 0;     // f of the part - f of the owner; large beyond its support
     float weight = 0;  // skin weight of its joints
   };
 
   std::vector<std::uint16_t> owner;       // [P] part, or kNoOwner: not projected
   std::vector<float> level;               // [P] f of the owner
-  std::vector<float> room;                // [P] way inward to where f of the owner is least, the
+  std::vector<float> to_axis;             // [P] way inward to where f of the owner is least, the
                                           // axis of a round limb
   std::vector<float> from_bone;           // [P] distance from the owner's bone
   std::vector<float> own_weight;          // [P] skin weight of the owner's joints
-  std::vector<float> alone;               // [P] share of the longest move without contact: less
-                                          // between bones that lie apart
-  std::vector<float> hold;                // [P] share of a move that is made: less where the field
+  std::vector<float> restore_share;       // [P] share of the longest restoring move: less between
+                                          // bones that lie apart
+  std::vector<float> move_share;          // [P] share of a move that is made: less where the field
                                           // does not fit the skin, or many parts share it
   std::vector<Vec3f> inward;              // [P] unit
   std::vector<std::uint32_t> neighbours;  // [P + 1] offsets into the tables below
   std::vector<std::uint16_t> part;        // [N] ascending for each point
-  std::vector<float> lead, weight;        // [N]
+  std::vector<float> gap, weight;         // [N]
 
   std::size_t points() const { return owner.size(); }
   // Upper limits in bytes for each point: of the tables, and of what binding holds in addition.
@@ -62,16 +62,16 @@ struct LevelSkin {
     const std::size_t points = self.points(), count = self.part.size();
     visit("level_owner", self.owner, rule::Size(points), rule::Below(rule::FieldParts(), kNoOwner));
     visit("level", self.level, rule::Size(points), rule::Finite());
-    visit("level_room", self.room, rule::Size(points), rule::Within{0, kMostRoom});
+    visit("level_to_axis", self.to_axis, rule::Size(points), rule::Within{0, kMostToAxis});
     visit("level_from_bone", self.from_bone, rule::Size(points), rule::NotNegative(),
           rule::Finite());
     visit("level_own_weight", self.own_weight, rule::Size(points), rule::Within{0, 1.001});
-    visit("level_alone", self.alone, rule::Size(points), rule::Within{0, 1});
-    visit("level_hold", self.hold, rule::Size(points), rule::Within{0, 1});
+    visit("level_restore_share", self.restore_share, rule::Size(points), rule::Within{0, 1});
+    visit("level_move_share", self.move_share, rule::Size(points), rule::Within{0, 1});
     visit("level_inward", self.inward, rule::Size(points), rule::Within{-1.001, 1.001});
     visit("level_neighbours", self.neighbours, rule::Offsets(points, count));
     visit("level_part", self.part, rule::Below(rule::FieldParts()));
-    visit("level_lead", self.lead, rule::Size(count), rule::Finite());
+    visit("level_gap", self.gap, rule::Size(count), rule::Finite());
     visit("level_weight", self.weight, rule::Size(count), rule::Within{0, 1.001});
   }
 };

@@ -29,8 +29,6 @@ constexpr float kFits = 0.15f, kTorn = 0.35f;
 // of MakeHuman is 1.45, and twists behind lbs keep .94 of the radius instead of .9.
 constexpr float kMostMended = 0.1f;
 constexpr float kLeastCertainty = 0.02f;
-// At 4 the largest roughness of MakeHuman is 1.27; 10 lower no figure by a tenth.
-constexpr int kPasses = 6;
 // Share of each pass. Without damping rings of an even number of points would oscillate.
 constexpr float kDamping = 0.8f;
 // Shorter edges count as this long, relative to the size of the owner.
@@ -42,11 +40,11 @@ float SizeOf(const LevelSkin& level, const PosedField& posed, std::size_t p) {
   return posed.unit() * (owner == kNoOwner ? 1 : posed.Size(owner));
 }
 
-// The length of the first three components, in units that are positive. Squares of lengths in model
-// space could overflow, or become 0.
-float LengthIn(float unit, Vec4 v) {
+// The squared length of the first three components, in units that are positive. Squares of lengths
+// in model space could overflow, or become 0.
+float SquareIn(float unit, Vec4 v) {
   const Vec4 in_units = (1 / unit) * v, squares = in_units * in_units;
-  return std::sqrt(squares[0] + squares[1] + squares[2]);
+  return squares[0] + squares[1] + squares[2];
 }
 
 bool CanMove(PointRole role) {
@@ -120,26 +118,24 @@ MoveSmoothing::MoveSmoothing(const MoveRings& rings, const LevelSkin& level,
       next_(scratch.subspan(2 * WholeLines(4 * rings.points()), 4 * rings.points())),
       kept_(scratch.subspan(3 * WholeLines(4 * rings.points()), rings.points())) {}
 
-void MoveSmoothing::Mend(std::span<float> alone, std::span<float> at) {
-  SetMendShares(alone);
+void MoveSmoothing::Mend(std::span<float> restored, std::span<float> at) {
+  task_.For(rings_.points(), kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t p = begin; p < end; ++p) {
+      Load(static_cast<std::uint32_t>(p), Load4(restored.data(), p) - Load4(skinned_.data(), p));
+    }
+  });
+  SetMendShares();
   changed_.clear();
   for (std::uint32_t p = 0; p < rings_.points(); ++p) {
     if (kept_[p] < kDamping) changed_.push_back(p);
   }
-  if (changed_.empty()) return;
-  for (const std::uint32_t p : changed_) {
-    Load(p, Load4(alone.data(), p) - Load4(skinned_.data(), p));
-    for (std::uint32_t k = rings_.offset[p]; k < rings_.offset[p + 1]; ++k) {
-      const std::uint32_t q = rings_.point[k];
-      Load(q, Load4(alone.data(), q) - Load4(skinned_.data(), q));
-    }
-  }
+  reached_.fill(changed_.size());
   Solve();
   for (const std::uint32_t p : changed_) {
-    Vec4 change = Load4(now_.data(), p) - Load4(moves_.data(), p);
+    const Vec4 apart = Load4(now_.data(), p) - Load4(moves_.data(), p);
     const float most = kMostMended * SizeOf(level_, posed_, p);
-    change = (1 / std::max(1.0f, LengthIn(most, change))) * change;
-    Store4(Load4(alone.data(), p) + change, alone.data(), p);
+    const Vec4 change = (1 / std::max(1.0f, std::sqrt(SquareIn(most, apart)))) * apart;
+    Store4(Load4(restored.data(), p) + change, restored.data(), p);
     Store4(Load4(at.data(), p) + change, at.data(), p);
   }
 }
@@ -158,8 +154,9 @@ void MoveSmoothing::StartSpreading(std::span<const float> nearness) {
   }
   // Each pass carries a move to the next points. The ring beyond is only read.
   std::size_t begin = 0;
-  for (int pass = 0; pass <= kPasses; ++pass) {
-    for (const std::size_t end = changed_.size(); begin < end; ++begin) {
+  for (std::size_t pass = 0; pass <= kPasses; ++pass) {
+    const std::size_t end = changed_.size();
+    for (; begin < end; ++begin) {
       const std::uint32_t p = changed_[begin];
       for (std::uint32_t k = rings_.offset[p]; k < rings_.offset[p + 1]; ++k) {
         const std::uint32_t q = rings_.point[k];
@@ -172,22 +169,24 @@ void MoveSmoothing::StartSpreading(std::span<const float> nearness) {
         changed_.push_back(q);
       }
     }
+    if (pass == kPasses) break;
+    std::ranges::sort(changed_.begin() + static_cast<std::ptrdiff_t>(end), changed_.end());
+    reached_[pass] = changed_.size();
   }
-  std::ranges::sort(changed_);
 }
 
-void MoveSmoothing::Spread(std::span<float> from, std::span<float> certainty,
+void MoveSmoothing::Spread(std::span<float> base, std::span<float> certainty,
                            std::span<float> smoothed, std::span<float> at) {
-  ForChanged([&](std::uint32_t p) {
-    Load(p, Load4(at.data(), p) - Load4(from.data(), p));
+  For(changed_.size(), [&](std::uint32_t p) {
+    Load(p, Load4(at.data(), p) - Load4(base.data(), p));
     SetSpreadShares(p, certainty[p], at);
   });
   Solve();
-  ForChanged([&](std::uint32_t p) {
-    const Vec4 to = Load4(from.data(), p) + Load4(now_.data(), p);
-    smoothed[p] = LengthIn(SizeOf(level_, posed_, p), to - Load4(at.data(), p));
+  For(changed_.size(), [&](std::uint32_t p) {
+    const Vec4 to = Load4(base.data(), p) + Load4(now_.data(), p);
+    smoothed[p] = std::sqrt(SquareIn(SizeOf(level_, posed_, p), to - Load4(at.data(), p)));
     Store4(to, at.data(), p);
-    Store4(to, from.data(), p);
+    Store4(to, base.data(), p);
     certainty[p] = 1;
   });
 }
@@ -210,28 +209,40 @@ Vec4 MoveSmoothing::MeanBeside(std::uint32_t p, std::span<const float> moves) co
 
 // (g / kSteep)^2
 float MoveSmoothing::Steepness(std::uint32_t p, std::span<const float> at) const {
-  const float length = kSteep * LengthOf(p);
-  const Vec4 own = Load4(at.data(), p) - Load4(skinned_.data(), p);
-  float sum = 0;
+  const auto move_of = [&](std::size_t q) {
+    return Load4(at.data(), q) - Load4(skinned_.data(), q);
+  };
+  const float per_length = 1 / (kSteep * LengthOf(p));
+  const Vec4 own = move_of(p);
+  Vec4 squares = {};
   for (std::uint32_t k = rings_.offset[p]; k < rings_.offset[p + 1]; ++k) {
-    const std::size_t q = rings_.point[k];
-    const Vec4 beside = Load4(at.data(), q) - Load4(skinned_.data(), q);
-    const float steep = LengthIn(length, own - beside);
-    sum += rings_.weight[k] * (steep * steep);
+    const Vec4 steep = per_length * (own - move_of(rings_.point[k]));
+    squares += rings_.weight[k] * (steep * steep);
   }
-  return sum;
+  return squares[0] + squares[1] + squares[2];
 }
 
-void MoveSmoothing::SetMendShares(std::span<const float> alone) {
+// Much of a character is, and needs no sums.
+bool MoveSmoothing::IsAmongUnmoved(std::uint32_t p) const {
+  const auto moves = [&](std::size_t q) {
+    const Vec4 move = Load4(moves_.data(), q);
+    return move[0] != 0 || move[1] != 0 || move[2] != 0;
+  };
+  if (moves(p)) return false;
+  for (std::uint32_t k = rings_.offset[p]; k < rings_.offset[p + 1]; ++k) {
+    if (moves(rings_.point[k])) return false;
+  }
+  return true;
+}
+
+void MoveSmoothing::SetMendShares() {
   task_.For(rings_.points(), kGrain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t p = begin; p < end; ++p) {
-      kept_[p] = kDamping;
-      if (!(rings_.spacing[p] > 0)) continue;
       const auto point = static_cast<std::uint32_t>(p);
-      const Vec4 apart = Load4(alone.data(), p) - Load4(skinned_.data(), p) -
-                         (MeanBeside(point, alone) - MeanBeside(point, skinned_));
-      const float parted = LengthIn(LengthOf(point), apart);
-      const float torn = parted * parted - kFits * kFits;
+      kept_[p] = kDamping;
+      if (!(rings_.spacing[p] > 0) || IsAmongUnmoved(point)) continue;
+      const Vec4 apart = Load4(moves_.data(), p) - MeanBeside(point, moves_);
+      const float torn = SquareIn(LengthOf(point), apart) - kFits * kFits;
       if (!(torn > 0)) continue;
       const float wide = kReach / rings_.spacing[p], over = wide * torn / (kTorn * kTorn);
       kept_[p] = kDamping / (1 + over * over);
@@ -249,17 +260,14 @@ void MoveSmoothing::SetSpreadShares(std::uint32_t p, float certainty, std::span<
 // The result is in now_.
 void MoveSmoothing::Solve() {
   static_assert(kPasses % 2 == 0);
-
-  for (int pass = 0; pass < kPasses; ++pass) {
-    Pass(pass % 2 == 0 ? now_ : next_, pass % 2 == 0 ? next_ : now_);
+  for (std::size_t pass = 0; pass < kPasses; ++pass) {
+    const std::span<const float> now = pass % 2 == 0 ? now_ : next_;
+    const std::span<float> next = pass % 2 == 0 ? next_ : now_;
+    For(reached_[pass], [&](std::uint32_t p) {
+      const Vec4 own = (1 - kDamping) * Load4(now.data(), p) + kept_[p] * Load4(moves_.data(), p);
+      Store4(own + (kDamping - kept_[p]) * MeanBeside(p, now), next.data(), p);
+    });
   }
-}
-
-void MoveSmoothing::Pass(std::span<const float> now, std::span<float> next) const {
-  ForChanged([&](std::uint32_t p) {
-    const Vec4 own = (1 - kDamping) * Load4(now.data(), p) + kept_[p] * Load4(moves_.data(), p);
-    Store4(own + (kDamping - kept_[p]) * MeanBeside(p, now), next.data(), p);
-  });
 }
 
 }  // namespace sinew

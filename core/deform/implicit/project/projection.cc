@@ -52,7 +52,7 @@ enum class PassOrder : std::uint8_t { kFirst, kMiddle, kLast };
 struct PassPoints {
   std::span<const float> skinned;    // [P][4]
   std::span<float> at;               // [P][4] moved
-  std::span<float> from;             // [P][4] moved at most as far as without contact
+  std::span<float> base;             // [P][4] without what contact adds in the pass
   std::span<float> certainty;        // [P] see MoveSmoothing
   std::span<float> smoothed;         // [P] how far smoothing has moved it, over the owner's size
   std::span<float> nearness;         // [P] how near another limb is at the skinned point, 0 to 1
@@ -70,13 +70,7 @@ class Projection {
         posed_(input.posed),
         contact_(input.contact),
         task_(task),
-        skinned_(points.skinned),
-        at_(points.at),
-        from_(points.from),
-        certainty_(points.certainty),
-        smoothed_(points.smoothed),
-        nearness_(points.nearness),
-        status_(points.status),
+        points_(points),
         turns_(input.turns) {
     for (const Mat3d& turn : turns_) flat_.push_back(Determinant(turn) == 0);
     for (const Affine& frame : input.bind_frames) {
@@ -91,7 +85,7 @@ class Projection {
     // Blocks of the points that may move, so that all lanes are used.
     std::vector<std::uint32_t> points;
     for (std::uint32_t p = 0; p < skin_.points(); ++p) {
-      if (again_ ? nearness_[p] > 0 : MayMove(p)) points.push_back(p);
+      if (again_ ? points_.nearness[p] > 0 : MayMove(p)) points.push_back(p);
     }
     task_.For(points.size(), kGrain, [&](std::size_t begin, std::size_t end) {
       Solve(std::span(points).subspan(begin, end - begin));
@@ -110,6 +104,7 @@ class Projection {
   void Solve(std::span<const std::uint32_t> points) {
     std::vector<LevelRay> moving;
     moving.reserve(points.size());
+    std::size_t evaluations = points.size(), moved = 0, touching = 0;
     for (std::size_t first = 0; first < points.size(); first += kLanes) {
       Start(points.subspan(first, std::min(kLanes, points.size() - first)), moving);
     }
@@ -118,170 +113,238 @@ class Projection {
       if (!ray.done) active.push_back(&ray);
     }
     for (int round = 1; round < (again_ ? kRoundsAgain : kRounds) && !active.empty(); ++round) {
+      evaluations += active.size();
       for (std::size_t first = 0; first < active.size(); first += kLanes) {
         Advance(std::span(active).subspan(first, std::min(kLanes, active.size() - first)));
       }
       std::erase_if(active, [](const LevelRay* ray) { return ray->done; });
     }
-    std::size_t moved = 0, touching = 0;
     for (const LevelRay& ray : moving) {
       Finish(ray);
       moved += ray.t != 0 ? 1 : 0;
       touching += ray.t != 0 && ray.touches ? 1 : 0;
     }
+    evaluations_ += evaluations;
     moved_ += moved;
     touching_ += touching;
   }
 
+  // The fields at up to 16 points.
+  struct Block {
+    PartBlocks parts;
+    // Parts other than the owner count where f is below it, in units.
+    std::array<float, kLanes> limit{};
+    std::array<const PartBlock*, kLanes> own{};
+    // Bit i of an entry: its part is below the limit of lane i, before it fades.
+    absl::InlinedVector<std::uint32_t, 8> below{};
+    std::uint32_t any_below = 0;
+  };
+
+  Block Evaluate(const PointBlock& points, const DistanceNeed& need) const {
+    Block block = {.parts = posed_.Distances(points, need), .limit = {}, .own = {}, .below = {}};
+    block.below.resize(block.parts.size());
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      block.own[i] = i > 0 && need.own[i] == need.own[i - 1]
+                         ? block.own[i - 1]
+                         : std::ranges::find(block.parts, need.own[i], &PartBlock::part);
+      block.limit[i] = std::max(block.own[i]->value[i], need.level[i]) + need.margin[i];
+    }
+    for (std::size_t k = 0; k < block.parts.size(); ++k) {
+      const PartBlock& part = block.parts[k];
+      for (std::size_t i = 0; i < kLanes; ++i) {
+        const bool below = part.value[i] < block.limit[i] && need.own[i] != part.part;
+        block.below[k] |= static_cast<std::uint32_t>(below) << i;
+      }
+      block.any_below |= block.below[k];
+    }
+    return block;
+  }
+
+  // What T needs of one evaluation at a point. Distances are relative to the size of the owner.
+  struct Near {
+    struct Other {
+      const PartBlock* part;
+      float f;  // as other parts see it
+    };
+    const PartBlock* own = nullptr;
+    float own_f = 0, limit = 0;
+    absl::InlinedVector<Other, 4> others = {};  // that can change T, whatever the other lanes need
+  };
+
+  Near NearOf(std::uint16_t owner, const Block& block, std::size_t i) const {
+    const float size = size_[owner];
+    Near near = {block.own[i], block.own[i]->value[i] / size, block.limit[i] / size, {}};
+    if ((block.any_below >> i & 1) == 0) return near;
+    for (std::size_t k = 0; k < block.parts.size(); ++k) {
+      if ((block.below[k] >> i & 1) == 0) continue;
+      const PartBlock& part = block.parts[k];
+      const float f = FadingDistance(part.value[i] / size, reach_[part.part] / size);
+      if (f < near.limit) near.others.push_back({&part, f});
+    }
+    return near;
+  }
+
   // Adds the points of `list` that are off their level.
   void Start(std::span<const std::uint32_t> list, std::vector<LevelRay>& moving) {
-    std::array<LevelRay, kLanes> rays;
-    std::array<LevelRay*, kLanes> all;
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      rays[i].point = list[i];
-      rays[i].owner = level_.owner[list[i]];
-      rays[i].level = level_.level[list[i]];
-      rays[i].room = level_.room[list[i]];
-      rays[i].size = size_[rays[i].owner];
-      rays[i].unit = double{rays[i].size * posed_.unit()};
-      rays[i].skinned = PointAt(skinned_, list[i]);
-      rays[i].start = PointAt(at_, list[i]);
-      if (again_) rays[i].room = LeftOf(rays[i]);
-      all[i] = &rays[i];
+    DistanceNeed need;
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      const std::uint32_t p = list[std::min(i, list.size() - 1)];
+      const float size = size_[level_.owner[p]];
+      need.own[i] = level_.owner[p];
+      need.level[i] = level_.level[p] * size;
+      need.margin[i] = kWidestContact * size;
     }
-    const std::span<LevelRay* const> started = std::span(all).first(list.size());
-    const PartBlocks parts = Evaluate(started);
-    for (std::size_t i = 0; i < started.size(); ++i) {
-      const Near near = NearOf(rays[i], parts, i);
-      if (again_ ? near.others.empty() : IsStill(rays[i], near, i)) {
-        if (!again_) SetStatus(rays[i].point, VertexStatus::kUnmoved);
+    const Block block = Evaluate(
+        BlockOf(list.size(), [&](std::size_t i) { return ToFloat(PointAt(points_.at, list[i])); }),
+        need);
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const std::uint32_t p = list[i];
+      const Near near = NearOf(level_.owner[p], block, i);
+      if (near.others.empty() &&
+          (again_ || std::abs(double{level_.level[p] - near.own_f}) < kAtLevel)) {
+        if (!again_) SetStatus(p, VertexStatus::kUnmoved);
         continue;
       }
-      AddNeighbours(rays[i]);
-      AddTouched(rays[i], near);
-      SetDirection(rays[i]);
-      SetLimits(rays[i], near, i);
-      if (!again_) nearness_[rays[i].point] = Nearness(rays[i], near, i);
-      rays[i].Step(LevelAt(rays[i], near, i));
-      moving.push_back(std::move(rays[i]));
+      LevelRay& ray = moving.emplace_back();
+      Place(p, ray);
+      SetDirection(ray);
+      AddTouched(near, ray);
+      SetLimits(near, i, ray);
+      if (!again_) points_.nearness[p] = Nearness(ray, near);
+      ray.Step(LevelAt(ray, near, i));
     }
   }
 
-  // All passes together move a point no farther than the first one may.
-  static float LeftOf(const LevelRay& ray) {
-    const double most = std::min(double{ray.room}, kLongestWay);
-    return static_cast<float>(std::max(0.0, most - Length(ray.start - ray.skinned) / ray.unit));
+  void Place(std::uint32_t p, LevelRay& ray) const {
+    ray.point = p;
+    ray.owner = level_.owner[p];
+    ray.level = level_.level[p];
+    ray.to_axis = level_.to_axis[p];
+    ray.size = size_[ray.owner];
+    ray.unit = double{ray.size * posed_.unit()};
+    ray.skinned = PointAt(points_.skinned, p);
+    ray.start = PointAt(points_.at, p);
+    if (!again_) return;
+    // All passes together move a point no farther than the first one may.
+    const double most = std::min(double{ray.to_axis}, kLongestWay);
+    const double moved = Length(ray.start - ray.skinned) / ray.unit;
+    ray.to_axis = static_cast<float>(std::max(0.0, most - moved));
   }
 
   static Vec3d PointAt(std::span<const float> points, std::uint32_t p) {
     const float* const at = points.data() + std::size_t{4} * p;
-    return {at[0], at[1], at[2]};
+    return {double{at[0]}, double{at[1]}, double{at[2]}};
   }
 
   // One more step of up to 16 rays.
   void Advance(std::span<LevelRay* const> rays) {
-    const PartBlocks parts = Evaluate(rays);
-    for (std::size_t i = 0; i < rays.size(); ++i) {
-      const Near near = NearOf(*rays[i], parts, i);
-      AddTouched(*rays[i], near);
-      rays[i]->Step(LevelAt(*rays[i], near, i));
-    }
-  }
-
-  Vec3d PointOf(const LevelRay& ray) const {
-    return ray.start + (ray.t * ray.unit) * ray.direction;
-  }
-
-  // Parts whose lead is below this can change T, see LevelValue::Meet.
-  static float Margin(const LevelRay& ray) {
-    return kWidestContact + static_cast<float>(kOutwardSlope * std::max(0.0, -ray.t));
-  }
-
-  PartBlocks Evaluate(std::span<LevelRay* const> rays) {
-    const PointBlock points =
-        BlockOf(rays.size(), [&](std::size_t i) { return ToFloat(PointOf(*rays[i])); });
     DistanceNeed need;
     for (std::size_t i = 0; i < kLanes; ++i) {
       const LevelRay& ray = *rays[std::min(i, rays.size() - 1)];
       need.own[i] = ray.owner;
       need.level[i] = ray.level * ray.size;
-      need.margin[i] = Margin(ray) * ray.size;
+      // Parts whose gap is below this can change T, see LevelValue::Meet.
+      const double margin = double{kWidestContact} + kOutwardSlope * std::max(0.0, -ray.t);
+      need.margin[i] = static_cast<float>(margin) * ray.size;
     }
-    evaluations_ += rays.size();
-    return posed_.Distances(points, need);
-  }
-
-  // What T needs of one evaluation at a ray's point.
-  struct Near {
-    const PartBlock* own = nullptr;
-    struct Other {
-      const PartBlock* part;
-      float f;  // see Beside
-    };
-    absl::InlinedVector<Other, 4> others = {};  // that can change T, whatever the other lanes need
-  };
-
-  Near NearOf(const LevelRay& ray, const PartBlocks& parts, std::size_t i) const {
-    Near near = {.own = std::ranges::find(parts, ray.owner, &PartBlock::part)};
-    const float limit = LimitOf(ray, near, i);
-    for (const PartBlock& part : parts) {
-      const float value = part.value[i] / ray.size;
-      if (&part == near.own || !(value < limit)) continue;
-      const float f = FadingDistance(value, reach_[part.part] / ray.size);
-      if (f < limit) near.others.push_back({&part, f});
+    const Block block =
+        Evaluate(BlockOf(rays.size(),
+                         [&](std::size_t i) {
+                           const LevelRay& ray = *rays[i];
+                           return ToFloat(ray.start + (ray.t * ray.unit) * ray.direction);
+                         }),
+                 need);
+    for (std::size_t i = 0; i < rays.size(); ++i) {
+      const Near near = NearOf(rays[i]->owner, block, i);
+      AddTouched(near, *rays[i]);
+      rays[i]->Step(LevelAt(*rays[i], near, i));
     }
-    return near;
-  }
-
-  // Other limbs count where f is below it.
-  static float LimitOf(const LevelRay& ray, const Near& near, std::size_t i) {
-    return std::max(near.own->value[i] / ray.size, ray.level) + Margin(ray);
-  }
-
-  static bool IsStill(const LevelRay& ray, const Near& near, std::size_t i) {
-    return near.others.empty() &&
-           std::abs(double{ray.level - near.own->value[i] / ray.size}) < kAtLevel;
   }
 
   // 0 where another limb begins to count, so that passes after the first set in gradually.
-  float Nearness(const LevelRay& ray, const Near& near, std::size_t i) const {
-    const float limit = LimitOf(ray, near, i);
+  static float Nearness(const LevelRay& ray, const Near& near) {
     float nearness = 0;
     for (const auto& [part, f] : near.others) {
-      const float share = std::min(1.0f, (limit - f) / kWidestContact);
+      const float share = std::min(1.0f, (near.limit - f) / kWidestContact);
       nearness = std::max(nearness, ray.ContactWith(part->part)->strength * share);
     }
     return nearness;
   }
 
-  void AddNeighbours(LevelRay& ray) const {
-    for (std::size_t k = level_.neighbours[ray.point]; k < level_.neighbours[ray.point + 1]; ++k) {
-      if (level_.lead[k] < kLeanWidth) ray.contacts.push_back(NewContact(ray, level_.part[k]));
+  // Contacts with parts that are not yet among those of the ray.
+  void AddTouched(const Near& near, LevelRay& ray) const {
+    for (const auto& other : near.others) {
+      const auto part = static_cast<std::uint16_t>(other.part->part);
+      if (ray.ContactWith(part) != nullptr) continue;
+      const auto first = level_.part.begin() + level_.neighbours[ray.point];
+      const auto last = level_.part.begin() + level_.neighbours[ray.point + 1];
+      const auto at = std::find(first, last, part);
+      ray.contacts.push_back(NewContact(ray, part));
+      if (at != last) {
+        Fit(static_cast<std::size_t>(at - level_.part.begin()), ray, ray.contacts.back());
+      }
     }
   }
 
-  void AddTouched(LevelRay& ray, const Near& near) const {
-    for (const auto& other : near.others) {
-      if (ray.ContactWith(other.part->part) != nullptr) continue;
-      ray.contacts.push_back(NewContact(ray, static_cast<std::uint16_t>(other.part->part)));
+  LevelContact NewContact(const LevelRay& ray, std::uint16_t part) const {
+    LevelContact made = {.part = part, .trust = posed_.Trust(part, ToFloat(ray.skinned))};
+    made.strength = contact_ ? made.trust : 0;
+    made.size = std::min(1.0f, size_[part] / ray.size);
+    return made;
+  }
+
+  // Fits a contact to what neighbour k was at bind. Skin that two limbs share touches itself only
+  // where it folds: contact between them begins with the angle by which they turn it apart. It
+  // fades in, so that a trace of weight that rounding removes does not decide.
+  void Fit(std::size_t k, const LevelRay& ray, LevelContact& made) const {
+    made.SoftenBy(level_.gap[k]);
+    const auto shared = static_cast<float>(SmoothStep(double{level_.weight[k]} / kTrace));
+    if (!(shared > 0)) return;
+    const Vec3d inward = ToDouble(level_.inward[ray.point]);
+    const double cosine =
+        Dot(Multiply(turns_[ray.owner], inward), Multiply(turns_[made.part], inward));
+    const auto folds = static_cast<float>(SmoothStep((kNoFold - cosine) / (kNoFold - kFold)));
+    made.strength *= 1 + shared * (folds - 1);
+  }
+
+  // The blended inward direction, leaning towards neighbours, and contacts with these. A point
+  // between two limbs would otherwise move within the surface between them, and T would never reach
+  // zero.
+  void SetDirection(LevelRay& ray) const {
+    const Mat3d& own = turns_[ray.owner];
+    const Vec3d inward = ToDouble(level_.inward[ray.point]), turned = Multiply(own, inward);
+    Vec3d sum = double{level_.own_weight[ray.point]} * turned, lean;
+    for (std::size_t k = level_.neighbours[ray.point]; k < level_.neighbours[ray.point + 1]; ++k) {
+      const std::uint16_t part = level_.part[k];
+      sum = sum + double{level_.weight[k]} * Multiply(turns_[part], inward);
+      const double near = 1 - SmoothStep(double{level_.gap[k] / kLeanWidth});
+      if (!(near > 0)) continue;
+      ray.contacts.push_back(NewContact(ray, part));
+      Fit(k, ray, ray.contacts.back());
+      const double share = near * double{ray.contacts.back().trust};
+      if (!(share > 0)) continue;
+      // From limb to limb, halfway between the turns of both.
+      const Vec3d apart = centres_[part] - centres_[ray.owner];
+      lean = lean + share * Unit(Multiply(own, apart) + Multiply(turns_[part], apart));
     }
+    ray.direction = Unit(Unit(Length(sum) > 0 ? sum : turned) - lean);
   }
 
   // How far a ray may go, from what is near its start.
-  void SetLimits(LevelRay& ray, const Near& near, std::size_t i) const {
-    const float own = near.own->value[i] / ray.size;
+  void SetLimits(const Near& near, std::size_t i, LevelRay& ray) const {
     double swell = double{near.own->swell[i]};
     for (const auto& [part, f] : near.others) {
       LevelContact& with = *ray.ContactWith(part->part);
       swell = std::max(swell, double{with.trust * part->swell[i]});
-      with.begun = std::max(0.0f, kWidestContact - (f - own + with.slack));
+      with.past = std::max(0.0f, kWidestContact - (f - near.own_f + with.slack));
     }
     if (again_) {
       // Fades out where no other limb is near the start, as points without one stay.
-      const double fade = SmoothStep(double{Nearness(ray, near, i)});
-      const double back = returns_ ? fade * kMostReturn * double{smoothed_[ray.point]} : 0;
+      const double fade = SmoothStep(double{Nearness(ray, near)});
+      const double back = returns_ ? fade * kMostReturn * double{points_.smoothed[ray.point]} : 0;
       ray.outward = static_cast<float>(back);
-      ray.shift = double{own - ray.level} + std::clamp(double{ray.level - own}, 0.0, back);
+      ray.shift =
+          double{near.own_f - ray.level} + std::clamp(double{ray.level - near.own_f}, 0.0, back);
       return;
     }
     const Vec3d from_bone = ToDouble(posed_.FromBone(ray.owner, ToFloat(ray.start)));
@@ -295,77 +358,28 @@ class Projection {
     // How much nearer to its bone than at rest the start is, and how far muscles push it out.
     const double lost = (double{level_.from_bone[ray.point]} - here) / cosine;
     const double pushed = swell / double{ray.size} / cosine;
-    const double alone = double{level_.alone[ray.point]};
+    const double share = double{level_.restore_share[ray.point]};
     ray.outward = static_cast<float>(
-        std::max(0.0, alone * std::max(lost, 0.0) + std::min(lost, 0.0) + pushed));
-    ray.inward = static_cast<float>(alone * std::max(0.0, -lost - pushed));
-    ray.shift = std::max(0.0, double{own - ray.level - ray.inward});
-  }
-
-  LevelContact NewContact(const LevelRay& ray, std::uint16_t part) const {
-    LevelContact made = {.part = part, .trust = posed_.Trust(part, ToFloat(ray.skinned))};
-    made.strength = contact_ ? made.trust : 0;
-    made.size = std::min(1.0f, size_[part] / ray.size);
-    for (std::size_t k = level_.neighbours[ray.point]; k < level_.neighbours[ray.point + 1]; ++k) {
-      if (level_.part[k] != part) continue;
-      made.SoftenBy(level_.lead[k]);
-      const float shared = Shared(level_.weight[k]);
-      if (shared > 0) made.strength *= 1 + shared * (Folds(ray, part) - 1);
-    }
-    return made;
-  }
-
-  // Fades in, so that a trace of weight that rounding removes does not decide.
-  static float Shared(float weight) {
-    return static_cast<float>(SmoothStep(double{weight} / kTrace));
-  }
-
-  // Skin that two limbs share touches itself only where it folds: contact between them begins with
-  // the angle by which they turn it apart.
-  float Folds(const LevelRay& ray, std::uint16_t part) const {
-    const Vec3d inward = ToDouble(level_.inward[ray.point]);
-    const double cosine = Dot(Multiply(turns_[ray.owner], inward), Multiply(turns_[part], inward));
-    return static_cast<float>(SmoothStep((kNoFold - cosine) / (kNoFold - kFold)));
-  }
-
-  // The blended inward direction, leaning towards neighbours. A point between two limbs would
-  // otherwise move within the surface between them, and T would never reach zero.
-  void SetDirection(LevelRay& ray) const {
-    const Mat3d& own = turns_[ray.owner];
-    const Vec3d inward = ToDouble(level_.inward[ray.point]);
-    Vec3d sum = double{level_.own_weight[ray.point]} * Multiply(own, inward);
-    for (std::size_t k = level_.neighbours[ray.point]; k < level_.neighbours[ray.point + 1]; ++k) {
-      sum = sum + double{level_.weight[k]} * Multiply(turns_[level_.part[k]], inward);
-    }
-    if (!(Length(sum) > 0)) sum = Multiply(own, inward);
-    ray.direction = Unit(sum);
-    for (std::size_t k = level_.neighbours[ray.point]; k < level_.neighbours[ray.point + 1]; ++k) {
-      const double near = 1 - SmoothStep(double{level_.lead[k] / kLeanWidth});
-      const LevelContact* contact = ray.ContactWith(level_.part[k]);
-      if (!(near > 0) || contact == nullptr) continue;
-      // From limb to limb, halfway between the turns of both.
-      const Vec3d apart = centres_[level_.part[k]] - centres_[ray.owner];
-      const Vec3d turned = Unit(Multiply(own, apart) + Multiply(turns_[level_.part[k]], apart));
-      ray.direction = ray.direction - (near * double{contact->trust}) * turned;
-    }
-    ray.direction = Unit(ray.direction);
+        std::max(0.0, share * std::max(lost, 0.0) + std::min(lost, 0.0) + pushed));
+    ray.inward = static_cast<float>(share * std::max(0.0, -lost - pushed));
+    ray.shift = std::max(0.0, double{near.own_f - ray.level - ray.inward});
   }
 
   // T and its slope at the ray's point.
-  LevelValue LevelAt(const LevelRay& ray, const Near& near, std::size_t i) const {
+  static LevelValue LevelAt(const LevelRay& ray, const Near& near, std::size_t i) {
     const auto slope_of = [&](const PartBlock& part) {
-      return part.x[i] * ray.direction.x + part.y[i] * ray.direction.y +
-             part.z[i] * ray.direction.z;
+      return double{part.x[i]} * ray.direction.x + double{part.y[i]} * ray.direction.y +
+             double{part.z[i]} * ray.direction.z;
     };
-    const double own = double{near.own->value[i] / ray.size}, own_slope = slope_of(*near.own);
+    const double own = double{near.own_f}, own_slope = slope_of(*near.own);
     const double depth = double{ray.level} + ray.shift - own;
     LevelValue level = {.value = depth, .slope = -own_slope, .depth = depth};
     const double rise = ray.t < 0 ? kOutwardSlope : 0;
     for (const auto& [part, f] : near.others) {
       const LevelContact& with = *ray.ContactWith(part->part);
-      const LevelValue lead = {.value = double{f} - own + double{with.slack} + rise * ray.t,
-                               .slope = slope_of(*part) - own_slope + rise};
-      level.Meet(lead, with);
+      level.Meet({.value = double{f} - own + double{with.slack} + rise * ray.t,
+                  .slope = slope_of(*part) - own_slope + rise},
+                 with);
     }
     return level;
   }
@@ -378,24 +392,24 @@ class Projection {
   }
 
   void Finish(const LevelRay& ray) {
-    certainty_[ray.point] = CertaintyOf(ray);
+    points_.certainty[ray.point] = CertaintyOf(ray);
     if (again_) {
-      const double share = SmoothStep(double{nearness_[ray.point]} / kNearContact);
-      if (ray.t != 0) Put(MovedBy(share * ray.Way(), ray), at_, ray.point);
+      const double share = SmoothStep(double{points_.nearness[ray.point]} / kNearContact);
+      if (ray.t != 0) Put(MovedBy(share * ray.Move(), ray), points_.at, ray.point);
       return;
     }
     if (ray.t == 0) {
-      return SetStatus(ray.point, ray.presses ? VertexStatus::kContact : VertexStatus::kUnmoved);
+      return SetStatus(ray.point, ray.sunk ? VertexStatus::kContact : VertexStatus::kUnmoved);
     }
-    Put(MovedBy(ray.Way(), ray), at_, ray.point);
-    Put(MovedBy(ray.WayAlone(), ray), from_, ray.point);
+    Put(MovedBy(ray.Move(), ray), points_.at, ray.point);
+    Put(MovedBy(ray.RestoringMove(), ray), points_.base, ray.point);
     SetStatus(ray.point, ray.touches                  ? VertexStatus::kContact
                          : std::abs(ray.last) < kNear ? VertexStatus::kAtRestLevel
                                                       : VertexStatus::kMoveLimit);
   }
 
   Vec3d MovedBy(double way, const LevelRay& ray) const {
-    return ray.start + (double{level_.hold[ray.point]} * way * ray.unit) * ray.direction;
+    return ray.start + (double{level_.move_share[ray.point]} * way * ray.unit) * ray.direction;
   }
 
   static void Put(const Vec3d& to, std::span<float> points, std::uint32_t p) {
@@ -406,7 +420,7 @@ class Projection {
   }
 
   void SetStatus(std::uint32_t p, VertexStatus status) const {
-    if (!status_.empty()) status_[p] = static_cast<std::uint8_t>(status);
+    if (!points_.status.empty()) points_.status[p] = static_cast<std::uint8_t>(status);
   }
 
   const bool again_, returns_;
@@ -415,9 +429,7 @@ class Projection {
   const PosedField& posed_;
   const bool contact_;
   const Task& task_;
-  const std::span<const float> skinned_;  // of PassPoints
-  const std::span<float> at_, from_, certainty_, smoothed_, nearness_;
-  const std::span<std::uint8_t> status_;
+  const PassPoints& points_;
   const std::span<const Mat3d> turns_;  // [parts]
   std::vector<Vec3d> centres_;          // [parts] at bind
   std::vector<float> size_, reach_;     // [parts] of the field
@@ -450,13 +462,13 @@ void Project(const ProjectionInput& input, const StageFrame& frame, ProjectionCo
     return taken;
   };
   const std::size_t count = skin.points();
-  const std::span<float> skinned = take(4 * count), from = take(4 * count), at = take(4 * count);
+  const std::span<float> skinned = take(4 * count), base = take(4 * count), at = take(4 * count);
   const std::span<float> certainty = take(count), nearness = take(count), smoothed = take(count);
   GatherPoints(skin, frame.in, skinned, frame.task);
   frame.task.For(count, kCopied, [&](std::size_t begin, std::size_t end) {
     const std::span<const float> copied = skinned.subspan(4 * begin, 4 * (end - begin));
     std::ranges::copy(copied, at.subspan(4 * begin).begin());
-    std::ranges::copy(copied, from.subspan(4 * begin).begin());
+    std::ranges::copy(copied, base.subspan(4 * begin).begin());
     std::ranges::fill(certainty.subspan(begin, end - begin), 1.0f);
     std::ranges::fill(nearness.subspan(begin, end - begin), 0.0f);
     std::ranges::fill(smoothed.subspan(begin, end - begin), 0.0f);
@@ -464,16 +476,16 @@ void Project(const ProjectionInput& input, const StageFrame& frame, ProjectionCo
   std::vector<std::uint8_t> status(frame.vertex_status.empty() ? 0 : count,
                                    static_cast<std::uint8_t>(VertexStatus::kExcluded));
   if (counts != nullptr) *counts = {};
-  const PassPoints points = {skinned, at, from, certainty, smoothed, nearness, status};
+  const PassPoints points = {skinned, at, base, certainty, smoothed, nearness, status};
   Projection(input, PassOrder::kFirst, frame.task, points).Run(counts);
   MoveSmoothing smoothing(input.rings, input.level, input.posed, skinned, free, frame.task);
-  smoothing.Mend(from, at);
+  smoothing.Mend(base, at);
   smoothing.StartSpreading(nearness);
-  smoothing.Spread(from, certainty, smoothed, at);
+  smoothing.Spread(base, certainty, smoothed, at);
   for (int pass = 0; pass < kPassesAgain && input.contact; ++pass) {
     const bool last = pass + 1 == kPassesAgain;
     Projection(input, last ? PassOrder::kLast : PassOrder::kMiddle, frame.task, points).Run(counts);
-    smoothing.Spread(from, certainty, smoothed, at);
+    smoothing.Spread(base, certainty, smoothed, at);
   }
   ScatterPoints(skin, frame.in, at, frame.out, frame.task);
   if (!status.empty()) ScatterVertexStatus(skin, frame.layout, status, frame.vertex_status);

@@ -5,10 +5,10 @@
 // point moves to the zero of
 //
 //    T(t) = smooth minimum of  a    = level - f_owner                  depth below its own level
-//                         and  b_x  = f_x - f_owner + slack + r t      lead over each other limb x
+//                         and  b_x  = f_x - f_owner + slack + r t      gap to each other limb x
 //
 // a alone restores the volume: the point returns to its level, but moves no farther than the pose
-// has brought it nearer to its bone, or away from it. Where limbs meet, the leads stop the point at
+// has brought it nearer to its bone, or away from it. Where limbs meet, the gaps stop the point at
 // the surface between them; a limb counts as far as it is trusted (PosedField::Trust). The owner
 // and the ray are fixed by the bind and the pose, and all limits are continuous. No point moves
 // farther than |T(0)| over the least slope, nor farther inward than the axis of its owner was at

@@ -320,7 +320,7 @@ TEST(Implicit, MovesWithoutContactFadeBetweenBonesApart) {
       const std::uint32_t p = implicit.skin.lane_point[layout->lane[v]];
       if (x > -0.01 || !implicit.skin.IsSkin(p)) continue;
       const double first = SmoothStep((1 - x) / 2);  // weight of the first joint
-      const double alone = double{implicit.level.alone[p]};
+      const double alone = double{implicit.level.restore_share[p]};
       EXPECT_GT(alone, (offset < 1 || x <= -1 ? 1 : SmoothStep(2 * first - 1)) - 0.01) << x;
       if (offset > 1 && x > -0.2) {
         EXPECT_LT(alone, 0.5) << x;
@@ -353,12 +353,12 @@ TEST(Implicit, CheckRejectsInconsistentTables) {
   EXPECT_TRUE(refused([](Implicit& m) { m.level.from_bone[3] = -1; }));
   EXPECT_TRUE(refused([](Implicit& m) { m.level.owner[3] = 2; }));
   EXPECT_TRUE(refused([](Implicit& m) { m.level.level[3] = NAN; }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.level.hold[3] = 2; }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.level.alone[3] = -1; }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.level.move_share[3] = 2; }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.level.restore_share[3] = -1; }));
   EXPECT_TRUE(refused([](Implicit& m) { m.level.inward.pop_back(); }));
   EXPECT_TRUE(refused([](Implicit& m) { m.level.neighbours.back() += 1; }));
   EXPECT_TRUE(refused([](Implicit& m) { m.level.part[0] = 2; }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.level.lead.pop_back(); }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.level.gap.pop_back(); }));
   EXPECT_TRUE(refused([](Implicit& m) { m.rings.offset[3] = m.rings.offset[4] + 1; }));
   EXPECT_TRUE(refused([](Implicit& m) { m.rings.point[3] = 1 << 20; }));
   EXPECT_TRUE(refused([](Implicit& m) { m.rings.weight.pop_back(); }));

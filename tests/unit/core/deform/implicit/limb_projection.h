@@ -90,7 +90,7 @@ class LimbProjection {
   }
   // Replaces the table by of(p).
   void SetAlone(const std::function<float(std::size_t)>& of) {
-    for (std::size_t p = 0; p < level_.points(); ++p) level_.alone[p] = of(p);
+    for (std::size_t p = 0; p < level_.points(); ++p) level_.restore_share[p] = of(p);
   }
   const Rig& rig() const { return rig_; }
   const SkinSurface& skin() const { return skin_; }
@@ -132,9 +132,9 @@ inline std::vector<reference::Held> HeldOf(const SkinSurface& skin, const LevelS
   std::vector<reference::Held> held;
   for (const std::uint32_t lane : layout.lane) {
     const std::uint32_t p = skin.lane_point[lane];
-    held.push_back({.hold = skin.IsSkin(p) ? double{level.hold[p]} : -1,
-                    .room = double{level.room[p]},
-                    .alone = double{level.alone[p]},
+    held.push_back({.move_share = skin.IsSkin(p) ? double{level.move_share[p]} : -1,
+                    .to_axis = double{level.to_axis[p]},
+                    .restore_share = double{level.restore_share[p]},
                     .spreads = rings.spacing[p] > 0});
   }
   return held;

@@ -107,7 +107,7 @@ TEST(SkinSurface, HoldFallsSmoothly) {
   float least = 1, most = 0;
   std::vector<float> along(81, 1);  // the smallest of each ring
   for (std::uint32_t p = 0; p < limb.skin().points(); ++p) {
-    const float hold = limb.level().hold[p];
+    const float hold = limb.level().move_share[p];
     least = std::min(least, hold);
     most = std::max(most, hold);
     const float x = limb.skin().PointOf(limb.layout().rest, p).x;

@@ -52,7 +52,7 @@ class Moves {
       skinned_[4 * p] = scale * at.x, skinned_[4 * p + 1] = scale * at.y;
       skinned_[4 * p + 2] = scale * at.z;
     }
-    from_ = at_ = skinned_;
+    base_ = at_ = skinned_;
   }
 
   std::size_t points() const { return rings_.points(); }
@@ -72,11 +72,11 @@ class Moves {
   void Spread(const Task& task = {}) {
     MoveSmoothing smoothing(rings_, Cylinder().level(), field_, skinned_, scratch_, task);
     smoothing.StartSpreading(contact_);
-    smoothing.Spread(from_, certainty_, smoothed_, at_);
+    smoothing.Spread(base_, certainty_, smoothed_, at_);
   }
   void Mend(const Task& task = {}) {
-    from_ = at_;
-    MoveSmoothing(rings_, Cylinder().level(), field_, skinned_, scratch_, task).Mend(from_, at_);
+    base_ = at_;
+    MoveSmoothing(rings_, Cylinder().level(), field_, skinned_, scratch_, task).Mend(base_, at_);
   }
   double Largest() const {
     double largest = 0;
@@ -86,7 +86,7 @@ class Moves {
 
   const PosedField& field_;
   MoveRings rings_;
-  std::vector<float> skinned_, scratch_, certainty_, contact_, smoothed_, from_, at_;
+  std::vector<float> skinned_, scratch_, certainty_, contact_, smoothed_, base_, at_;
 };
 
 constexpr std::size_t kMiddle = 40 * 32;  // a point far from the ends
