@@ -83,7 +83,7 @@ TEST(Grid, CellsBoundTheFieldOfEveryPart) {
       ASSERT_EQ(fit.cell_bound.size(), kGridCells);
       const Compared compared = Compare(fit, 250);
       EXPECT_LE(compared.most_under, 1e-6) << name << ", joint " << bone.joint;
-      EXPECT_LE(compared.slack, 0.1) << name << ", joint " << bone.joint;
+      EXPECT_LE(compared.slack, 0.35) << name << ", joint " << bone.joint;
     }
   }
   EXPECT_GE(parts, 14u);
