@@ -101,11 +101,10 @@ inline constexpr double kFirstMargin = 0.75, kMarginStep = 0.25, kMostMargin = 4
 inline constexpr std::size_t kFaceTests = 12;
 // Margin of the box, and of its bounds in a pose, of their size.
 inline constexpr double kBoxMargin = 0.02;
-// By how much f falls below its tangent in a cell, of the half diagonal squared. A smaller number
-// is faster, and wrong more often: at 3 vertices of CesiumMan end .001 of its size from where they
-// do without bounds, at 5 no vertex of CesiumMan and Horse does.
-// Grid.CellsBoundTheFieldOfEveryPart.
-inline constexpr double kCurvedInCell = 5;
+// Margin of a cell's bound, of how far f falls below its tangent there by the slopes of the cells
+// beside it. At 1.5 no vertex of twelve characters ends elsewhere than without bounds; at .75
+// vertices of nine do, by .001 of the size of MakeHuman. Grid.CellsBoundTheFieldOfEveryPart.
+inline constexpr double kCurvedInCell = 2;
 // Gaps beyond this are stored as this, of the size; 127 steps.
 inline constexpr float kMostGap = 0.64f;
 // Gap from which on a part is trusted fully, of the size (rule "trust").

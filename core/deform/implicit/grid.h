@@ -24,9 +24,9 @@ struct GridBox {
   }
 };
 
-// [kGridCells] lower bounds of f / r in the cells, as LeastKernel reads them: from f and its
-// gradient at the centre of each with a margin for curvature. They skip parts that cannot matter at
-// a point. The bound is not strict: DistanceKernel clamps f to it.
+// [kGridCells] lower bounds of f / r in the cells, as LeastKernel reads them: the tangent at the
+// centre of each, less a margin for the curvature that the cells beside it show. They skip parts
+// that cannot matter at a point. The bound is not strict: DistanceKernel clamps f to it.
 std::vector<std::uint32_t> BoundCells(const Hrbf& fit, const GridBox& box);
 
 // Corners along an axis, and all of them.

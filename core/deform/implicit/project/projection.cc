@@ -133,15 +133,16 @@ class Projection {
   struct Block {
     PartBlocks parts;
     // Parts other than the owner count where f is below it, in units.
-    std::array<float, kLanes> limit{};
-    std::array<const PartBlock*, kLanes> own{};
+    std::array<float, kLanes> limit;
+    std::array<const PartBlock*, kLanes> own;
     // Bit i of an entry: its part is below the limit of lane i, before it fades.
-    absl::InlinedVector<std::uint32_t, 8> below{};
+    absl::InlinedVector<std::uint32_t, 8> below;
     std::uint32_t any_below = 0;
   };
 
   Block Evaluate(const PointBlock& points, const DistanceNeed& need) const {
-    Block block = {.parts = posed_.Distances(points, need), .limit = {}, .own = {}, .below = {}};
+    Block block;
+    block.parts = posed_.Distances(points, need);
     block.below.resize(block.parts.size());
     for (std::size_t i = 0; i < kLanes; ++i) {
       block.own[i] = i > 0 && need.own[i] == need.own[i - 1]

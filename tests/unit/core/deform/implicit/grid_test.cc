@@ -8,8 +8,11 @@
 #include <cmath>
 #include <vector>
 
+#include "client/models/models.h"
 #include "core/deform/implicit/constants.h"
 #include "core/deform/implicit/parts.h"
+#include "server/convert/rig.h"
+#include "sinew/client.h"
 #include "tests/support/canonical_limb.h"
 #include "tests/support/random.h"
 #include "tests/support/small_rigs.h"
@@ -21,6 +24,7 @@ using testing::BindField;
 using testing::CanonicalLimb;
 using testing::FieldInPose;
 using testing::RestPose;
+using testing::ValueOrDie;
 
 struct Compared {
   double most_under = -1;  // bound minus f / r
@@ -68,9 +72,17 @@ Compared Compare(const PartFit& fit, int blocks) {
   return compared;
 }
 
+Rig Hand() {
+  const client::Model model = ValueOrDie(client::Make("hand"));
+  return *ValueOrDie(
+              server::ConvertRig(ValueOrDie(client::EncodeRig(model.rig)), server::RigConfig{}))
+              .rig;
+}
+
 TEST(Grid, CellsBoundTheFieldOfEveryPart) {
   std::vector<testing::NamedRig> rigs = testing::AllRigs();
   rigs.push_back({"limb", testing::CanonicalLimb()});
+  rigs.push_back({"hand", Hand()});
   rigs.push_back({"chain", testing::TubeRig({.rings = 301, .joints = 12, .length = 24})});
   const Task task;
   std::size_t parts = 0;
@@ -81,12 +93,12 @@ TEST(Grid, CellsBoundTheFieldOfEveryPart) {
       if (fit.hrbf.size() == 0) continue;
       ++parts;
       ASSERT_EQ(fit.cell_bound.size(), kGridCells);
-      const Compared compared = Compare(fit, 250);
+      const Compared compared = Compare(fit, 1000);
       EXPECT_LE(compared.most_under, 1e-6) << name << ", joint " << bone.joint;
-      EXPECT_LE(compared.slack, 0.35) << name << ", joint " << bone.joint;
+      EXPECT_LE(compared.slack, 0.06) << name << ", joint " << bone.joint;
     }
   }
-  EXPECT_GE(parts, 14u);
+  EXPECT_GE(parts, 34u);
 }
 
 TEST(Grid, TrustIsZeroOutside) {
