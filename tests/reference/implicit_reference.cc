@@ -356,6 +356,7 @@ std::vector<Vec3d> Project(const Rig& rig, const LimbDistances& limbs,
     smoothed = smoother.Spread(base, certainty, at);
     base = at;
   }
+  smoother.Ease(nearness, at);
   return mesh.OfVertices(at);
 }
 

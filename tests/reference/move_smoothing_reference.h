@@ -24,6 +24,7 @@ class MoveSmoother {
   // Returns [P] how far smoothing has moved each point.
   std::vector<double> Spread(const Points& base, std::span<const double> certainty,
                              Points& at) const;
+  void Ease(std::span<const double> nearness, Points& at) const;
 
  private:
   double SquaredGradient(std::size_t p, const Points& moves) const;

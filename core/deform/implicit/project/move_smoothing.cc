@@ -28,6 +28,14 @@ constexpr float kFits = 0.15f, kTorn = 0.35f;
 // Longest change of a move without contact, relative to the size of the owner. At .06 the roughness
 // of MakeHuman is 1.45, and twists behind lbs keep .94 of the radius instead of .9.
 constexpr float kMostMended = 0.1f;
+// Gradients of the whole move: up to the first it stays, from about the second on it follows those
+// around it, by kMostEased of the size at most. Without easing, the 99.9th percentile of roughness
+// is .61 on the hand and .54 on CesiumMan instead of .50 and .47.
+constexpr float kFlat = 0.15f, kRough = 0.2f;
+constexpr float kMostEased = 0.1f;
+// Share of what shortens a move that is let through at a contact; elsewhere moves are eased only by
+// lengthening those around them, or twists would lose their radius.
+constexpr float kLet = 0.2f;
 constexpr float kLeastCertainty = 0.02f;
 // Share of each pass. Without damping rings of an even number of points would oscillate.
 constexpr float kDamping = 0.8f;
@@ -45,6 +53,11 @@ float SizeOf(const LevelSkin& level, const PosedField& posed, std::size_t p) {
 float SquareIn(float unit, Vec4 v) {
   const Vec4 in_units = (1 / unit) * v, squares = in_units * in_units;
   return squares[0] + squares[1] + squares[2];
+}
+
+// At most as long as `most`, > 0.
+Vec4 Limited(Vec4 change, float most) {
+  return (1 / std::max(1.0f, std::sqrt(SquareIn(most, change)))) * change;
 }
 
 bool CanMove(PointRole role) {
@@ -119,24 +132,39 @@ MoveSmoothing::MoveSmoothing(const MoveRings& rings, const LevelSkin& level,
       kept_(scratch.subspan(3 * WholeLines(4 * rings.points()), rings.points())) {}
 
 void MoveSmoothing::Mend(std::span<float> restored, std::span<float> at) {
-  task_.For(rings_.points(), kGrain, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t p = begin; p < end; ++p) {
-      Load(static_cast<std::uint32_t>(p), Load4(restored.data(), p) - Load4(skinned_.data(), p));
-    }
+  LoadMoves(restored);
+  SolveWhereBesideCounts([&](std::uint32_t p) {
+    const Vec4 apart = Load4(moves_.data(), p) - MeanBeside(p, moves_);
+    return (SquareIn(LengthOf(p), apart) - kFits * kFits) / (kTorn * kTorn);
   });
-  SetMendShares();
-  changed_.clear();
-  for (std::uint32_t p = 0; p < rings_.points(); ++p) {
-    if (kept_[p] < kDamping) changed_.push_back(p);
-  }
-  reached_.fill(changed_.size());
-  Solve();
   for (const std::uint32_t p : changed_) {
     const Vec4 apart = Load4(now_.data(), p) - Load4(moves_.data(), p);
-    const float most = kMostMended * SizeOf(level_, posed_, p);
-    const Vec4 change = (1 / std::max(1.0f, std::sqrt(SquareIn(most, apart)))) * apart;
+    const Vec4 change = Limited(apart, kMostMended * SizeOf(level_, posed_, p));
     Store4(Load4(restored.data(), p) + change, restored.data(), p);
     Store4(Load4(at.data(), p) + change, at.data(), p);
+  }
+}
+
+void MoveSmoothing::Ease(std::span<const float> nearness, std::span<float> at) {
+  LoadMoves(at);
+  SolveWhereBesideCounts([&](std::uint32_t p) {
+    const auto move_of = [&](std::size_t q) { return Load4(moves_.data(), q); };
+    return (Steepness(p, move_of) - kFlat * kFlat) / (kRough * kRough);
+  });
+  for (const std::uint32_t p : changed_) {
+    const Vec4 move = Load4(moves_.data(), p);
+    const float most = kMostEased * SizeOf(level_, posed_, p);
+    Vec4 change = Load4(now_.data(), p) - move;
+    // What shortens the move. It sets in with the length of the move, so that its direction may
+    // turn where that is 0.
+    const float length = std::sqrt(SquareIn(most, move));
+    if (length > 0) {
+      const Vec4 along = (1 / length) * ((1 / most) * move);
+      const float shorter = std::max(0.0f, -Dot3((1 / most) * change, along));
+      const float made_good = std::min(1.0f, length) * (1 - kLet * std::min(1.0f, nearness[p]));
+      change += (made_good * shorter * most) * along;
+    }
+    Store4(Load4(at.data(), p) + Limited(change, most), at.data(), p);
   }
 }
 
@@ -207,12 +235,10 @@ Vec4 MoveSmoothing::MeanBeside(std::uint32_t p, std::span<const float> moves) co
   return sum;
 }
 
-// (g / kSteep)^2
-float MoveSmoothing::Steepness(std::uint32_t p, std::span<const float> at) const {
-  const auto move_of = [&](std::size_t q) {
-    return Load4(at.data(), q) - Load4(skinned_.data(), q);
-  };
-  const float per_length = 1 / (kSteep * LengthOf(p));
+// g^2 over that of a gradient of 1, of the moves move_of(q).
+template <class MoveOf>
+float MoveSmoothing::Steepness(std::uint32_t p, const MoveOf& move_of) const {
+  const float per_length = 1 / LengthOf(p);
   const Vec4 own = move_of(p);
   Vec4 squares = {};
   for (std::uint32_t k = rings_.offset[p]; k < rings_.offset[p + 1]; ++k) {
@@ -220,6 +246,14 @@ float MoveSmoothing::Steepness(std::uint32_t p, std::span<const float> at) const
     squares += rings_.weight[k] * (steep * steep);
   }
   return squares[0] + squares[1] + squares[2];
+}
+
+void MoveSmoothing::LoadMoves(std::span<const float> to) {
+  task_.For(rings_.points(), kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t p = begin; p < end; ++p) {
+      Load(static_cast<std::uint32_t>(p), Load4(to.data(), p) - Load4(skinned_.data(), p));
+    }
+  });
 }
 
 // Much of a character is, and needs no sums.
@@ -235,25 +269,34 @@ bool MoveSmoothing::IsAmongUnmoved(std::uint32_t p) const {
   return true;
 }
 
-void MoveSmoothing::SetMendShares() {
+// s = (kReach / spacing)^2 max(0, over(p))^2
+template <class F>
+void MoveSmoothing::SolveWhereBesideCounts(const F& over) {
   task_.For(rings_.points(), kGrain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t p = begin; p < end; ++p) {
-      const auto point = static_cast<std::uint32_t>(p);
       kept_[p] = kDamping;
-      if (!(rings_.spacing[p] > 0) || IsAmongUnmoved(point)) continue;
-      const Vec4 apart = Load4(moves_.data(), p) - MeanBeside(point, moves_);
-      const float torn = SquareIn(LengthOf(point), apart) - kFits * kFits;
-      if (!(torn > 0)) continue;
-      const float wide = kReach / rings_.spacing[p], over = wide * torn / (kTorn * kTorn);
-      kept_[p] = kDamping / (1 + over * over);
+      if (!(rings_.spacing[p] > 0) || IsAmongUnmoved(static_cast<std::uint32_t>(p))) continue;
+      const float wide = kReach / rings_.spacing[p];
+      const float beside = wide * std::max(0.0f, over(static_cast<std::uint32_t>(p)));
+      kept_[p] = kDamping / (1 + beside * beside);
     }
   });
+  changed_.clear();
+  for (std::uint32_t p = 0; p < rings_.points(); ++p) {
+    if (kept_[p] < kDamping) changed_.push_back(p);
+  }
+  reached_.fill(changed_.size());
+  Solve();
 }
 
 void MoveSmoothing::SetSpreadShares(std::uint32_t p, float certainty, std::span<const float> at) {
   const float wide = kReach / rings_.spacing[p];
   const float own = std::max(kLeastCertainty, certainty);
-  const float beside = wide * wide * (1 + Steepness(p, at));
+  const auto move_of = [&](std::size_t q) {
+    return Load4(at.data(), q) - Load4(skinned_.data(), q);
+  };
+  const float steep = Steepness(p, move_of) / (kSteep * kSteep);
+  const float beside = wide * wide * (1 + steep);
   kept_[p] = kDamping * own / (own + beside);
 }
 

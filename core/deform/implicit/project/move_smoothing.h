@@ -15,6 +15,11 @@
 //
 //    s = (kReach / spacing)^2 max(0, l^2 - kFits^2)^2 / kTorn^4,  l = |D - mean of D beside it| /
 //        spacing
+//
+// Whole moves (Ease) are changed in the end where they are still steep, by kMostEased at most, and
+// near a contact not so that points leave it:
+//
+//    s = (kReach / spacing)^2 max(0, g^2 - kFlat^2)^2 / kRough^4
 #pragma once
 
 #include <absl/status/status.h>
@@ -101,6 +106,11 @@ class MoveSmoothing {
   //    at         [P][4]
   void Spread(std::span<float> base, std::span<float> certainty, std::span<float> smoothed,
               std::span<float> at);
+  // The whole moves, at - skinned.
+  //
+  //    nearness  [P] as above
+  //    at        [P][4]
+  void Ease(std::span<const float> nearness, std::span<float> at);
 
  private:
   // The first points of changed_.
@@ -112,11 +122,14 @@ class MoveSmoothing {
     });
   }
   void Load(std::uint32_t p, Vec4 move);
-  void SetMendShares();
+  void LoadMoves(std::span<const float> to);
+  template <class F>
+  void SolveWhereBesideCounts(const F& over);
   void SetSpreadShares(std::uint32_t p, float certainty, std::span<const float> at);
   void Solve();
   Vec4 MeanBeside(std::uint32_t p, std::span<const float> moves) const;
-  float Steepness(std::uint32_t p, std::span<const float> at) const;
+  template <class MoveOf>
+  float Steepness(std::uint32_t p, const MoveOf& move_of) const;
   bool IsAmongUnmoved(std::uint32_t p) const;
   float LengthOf(std::uint32_t p) const;
 

@@ -488,6 +488,7 @@ void Project(const ProjectionInput& input, const StageFrame& frame, ProjectionCo
     Projection(input, last ? PassOrder::kLast : PassOrder::kMiddle, frame.task, points).Run(counts);
     smoothing.Spread(base, certainty, smoothed, at);
   }
+  smoothing.Ease(nearness, at);
   ScatterPoints(skin, frame.in, at, frame.out, frame.task);
   if (!status.empty()) ScatterVertexStatus(skin, frame.layout, status, frame.vertex_status);
 }

@@ -18,8 +18,8 @@
 //
 // A frame: every point moves; the moves are smoothed (move_smoothing.h), which takes some points
 // off the surface between two limbs; points near another limb move twice more, inward and by
-// contact alone, and what that adds is smoothed likewise. All passes together move a point no
-// farther than the first one may, apart from what smoothing adds.
+// contact alone, and what that adds is smoothed likewise; moves that are still steep are eased. All
+// passes together move a point no farther than the first one may, apart from what smoothing adds.
 //
 // T follows the fields and their composition of Vaillant et al. 2013; the fixed owner and the fixed
 // ray take the place of its march along the gradient, which stops where the gradient turns, and

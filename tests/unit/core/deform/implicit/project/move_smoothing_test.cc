@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -78,6 +79,9 @@ class Moves {
     base_ = at_;
     MoveSmoothing(rings_, Cylinder().level(), field_, skinned_, scratch_, task).Mend(base_, at_);
   }
+  void Ease(const Task& task = {}) {
+    MoveSmoothing(rings_, Cylinder().level(), field_, skinned_, scratch_, task).Ease(contact_, at_);
+  }
   double Largest() const {
     double largest = 0;
     for (std::size_t p = 0; p < points(); ++p) largest = std::max(largest, Length(MoveOf(p)));
@@ -97,6 +101,8 @@ TEST(MoveSmoothing, LeavesPointsWithoutMoves) {
   moves.Spread();
   EXPECT_EQ(moves.at_, moves.skinned_);
   moves.Mend();
+  EXPECT_EQ(moves.at_, moves.skinned_);
+  moves.Ease();
   EXPECT_EQ(moves.at_, moves.skinned_);
 }
 
@@ -137,6 +143,42 @@ TEST(MoveSmoothing, MendsNoMoreThanTenthOfSize) {
   EXPECT_NEAR(moves.MoveOf(kMiddle).y, 0.4, 1e-4);
 }
 
+// Moves that rise along the cylinder by `gradient`.
+Moves Ramp(double gradient) {
+  Moves moves;
+  const auto& positions = Cylinder().rig().mesh().positions();
+  for (std::size_t p = 0; p < moves.points(); ++p) {
+    const double along = double{positions[moves.VertexOf(p)].x};
+    moves.at_[4 * p + 1] += static_cast<float>(gradient * (along + 10));
+  }
+  return moves;
+}
+
+TEST(MoveSmoothing, EasingLeavesGentleSlopes) {
+  Moves gentle = Ramp(0.1);
+  const std::vector<float> before = gentle.at_;
+  gentle.Ease();
+  EXPECT_EQ(gentle.at_, before);
+}
+
+// Without contact a move stays as long as it is, and those beside it follow.
+TEST(MoveSmoothing, EasingShortensNoMoveWithoutContact) {
+  Moves moves;
+  moves.Push(kMiddle, 0.5f);
+  std::ranges::fill(moves.contact_, 0.0f);
+  moves.Ease();
+  EXPECT_NEAR(moves.MoveOf(kMiddle).y, 0.5, 1e-4);
+  EXPECT_GT(moves.MoveOf(kMiddle + 1).y, 0.01);
+}
+
+TEST(MoveSmoothing, EasesContactByNoMoreThanTenthOfSize) {
+  Moves moves;
+  moves.Push(kMiddle, 0.8f);
+  moves.Ease();
+  EXPECT_NEAR(moves.MoveOf(kMiddle).y, 0.7, 1e-4);
+  EXPECT_GT(moves.MoveOf(kMiddle + 1).y, 0.01);
+}
+
 TEST(MoveSmoothing, MovesNoPointWithoutSpacing) {
   Moves moves;
   for (std::size_t p = 0; p < moves.points(); p += 2) moves.rings_.spacing[p] = 0;
@@ -144,6 +186,7 @@ TEST(MoveSmoothing, MovesNoPointWithoutSpacing) {
   moves.contact_[kMiddle] = 1;
   moves.Spread();
   moves.Mend();
+  moves.Ease();
   for (std::size_t p = 0; p < moves.points(); ++p) {
     const Vec3d move = moves.MoveOf(p);
     ASSERT_TRUE(std::isfinite(Length(move))) << p;
@@ -159,6 +202,7 @@ TEST(MoveSmoothing, IsFiniteAtExtremeScales) {
     moves.Push(kMiddle, 0.5f * scale);
     moves.Spread();
     moves.Mend();
+    moves.Ease();
     for (const float x : moves.at_) ASSERT_TRUE(std::isfinite(x)) << scale;
     for (const float x : moves.smoothed_) ASSERT_FALSE(std::isnan(x)) << scale;
   }
@@ -173,6 +217,7 @@ TEST(MoveSmoothing, SameBitsForAnyThreadCount) {
     }
     moves.Spread(task);
     moves.Mend(task);
+    moves.Ease(task);
     return moves.at_;
   };
   EXPECT_EQ(run(true), run(false));

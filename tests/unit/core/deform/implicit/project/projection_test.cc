@@ -123,7 +123,7 @@ TEST(Projection, BendsStopAtOtherPart) {
     // Smoothing rounds the edge of the fold, which is then a little hollow.
     EXPECT_NEAR(volume.Union() / testing::CanonicalVolume(), testing::ExactUnion(degrees),
                 degrees < 120 ? 3e-3 : 4e-3);
-    EXPECT_LT(volume.overlap / testing::CanonicalVolume(), 2e-4) << degrees;
+    EXPECT_LT(volume.overlap / testing::CanonicalVolume(), 3e-4) << degrees;
     EXPECT_GT(run.counts.touching, degrees < 90 ? 10u : 80u) << degrees;
     EXPECT_EQ(run.Count(VertexStatus::kMoveLimit), 0u) << degrees;
     // Most points are evaluated once.
@@ -295,7 +295,7 @@ TEST(Projection, PointsStayOnTheirSideOfTheContact) {
       const std::size_t own = x < 0 ? 0 : 1;
       const double of_own = field.DistanceOf(own, run.points[v]).value;
       const double of_other = field.DistanceOf(1 - own, run.points[v]).value;
-      EXPECT_GT(of_other - of_own, -0.02) << v << " at " << degrees;
+      EXPECT_GT(of_other - of_own, -0.03) << v << " at " << degrees;
     }
   }
 }
@@ -312,7 +312,7 @@ TEST(Projection, WithoutContactNothingTouches) {
       return Length(ToDouble(field.FromBone(owner, ToFloat(x))));
     };
     EXPECT_GE(from_bone(run.points[v]),
-              std::min(from_bone(run.start[v]), double{Cylinder().level().from_bone[p]}) - 1e-3)
+              std::min(from_bone(run.start[v]), double{Cylinder().level().from_bone[p]}) - 2e-3)
         << v;
   }
   EXPECT_EQ(run.counts.touching, 0u);
