@@ -148,18 +148,18 @@ TEST_F(Compare, CylinderClosesTo150Degrees) {
       {"model:cylinder", "--deformers", "implicit_skinning", "--frames", "120-150x30", "--json"});
   ASSERT_EQ(once.exit_code, 0) << once.err;
   const Json frames = Json::parse(once.out)["methods"][0]["frames"];
-  EXPECT_LT(frames[0]["overlap"], 5e-5);
+  EXPECT_LT(frames[0]["overlap"], 2e-4);
   EXPECT_LT(frames[0]["bulge"], 0.01);
   EXPECT_LT(frames[0]["flipped_fraction"], 0.011);
-  EXPECT_LT(frames[1]["overlap"], 4e-4);
+  EXPECT_LT(frames[1]["overlap"], 6e-4);
   EXPECT_LT(frames[1]["bulge"], 0.02);
   const Finished finished = Local({"model:cylinder", "--deformers", "implicit_skinning",
                                    "dqs | implicit", "--frames", "0-150", "--json"});
   ASSERT_EQ(finished.exit_code, 0) << finished.err;
   const Json methods = Json::parse(finished.out)["methods"];
-  EXPECT_LT(methods[0]["worst"]["overlap"], 4e-4);
+  EXPECT_LT(methods[0]["worst"]["overlap"], 6e-4);
   EXPECT_LE(methods[0]["worst"]["bulge"], 0.012);
-  EXPECT_LT(methods[1]["worst"]["overlap"], 4e-4);
+  EXPECT_LT(methods[1]["worst"]["overlap"], 6e-4);
   for (const Json& method : methods) {
     EXPECT_LT(method["worst"]["flipped_fraction"], 0.019) << "as much as lbs";
   }
