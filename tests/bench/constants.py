@@ -3,8 +3,8 @@
 
 constants.py BUILD NAME... [--characters FILE...]
 
-BUILD is a configured build folder, NAME a number of core/deform/implicit/constants.h. For each row the header is
-changed, `sinew` built and the header restored. Columns, of `dqs | bulge_free | implicit` on model:hand, model:cylinder
+BUILD is a configured build folder, NAME a number of core/deform/implicit/constants.h or project/constants.h beside it.
+For each row the header is changed, `sinew` built and the header restored. Columns, of `dqs | bulge_free | implicit` on model:hand, model:cylinder
 and the characters: mean of the worst overlaps in % of the volume; bulge beyond `dqs | bulge_free` in points; roughest
 edge; pop in 1/100 of the limb's radius per degree; rms edge distortion.
 """
@@ -15,16 +15,22 @@ import re
 import subprocess
 import sys
 
-HEADER = pathlib.Path(__file__).resolve().parents[2] / "core/deform/implicit/constants.h"
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "core/deform/implicit"
+HEADERS = (FOLDER / "constants.h", FOLDER / "project/constants.h")
 BUILT_IN = (("model:hand", "0-47x3"), ("model:cylinder", "0-150x10"))
 BASE, JUDGED = "dqs | bulge_free", "dqs | bulge_free | implicit"
+
+
+def header_of(name):
+    for header in HEADERS:
+        if re.search(rf"\b{name} = ", header.read_text(encoding="utf-8")):
+            return header
+    sys.exit(f"constants.py: {name}: in neither {HEADERS[0]} nor {HEADERS[1]}")
 
 
 def scaled(text, name, factor):
     """The header with one number scaled; whole numbers stay whole."""
     found = re.search(rf"\b{name} = ([^,;]+)", text)
-    if found is None:
-        sys.exit(f"constants.py: {name}: not in {HEADER.name}")
     if re.fullmatch(r"\d+", found[1]):
         value = str(int(int(found[1]) * factor))
     else:
@@ -56,16 +62,22 @@ def main():
     parser.add_argument("--characters", nargs="*", default=[])
     options = parser.parse_args()
     characters = [*BUILT_IN, *((character, None) for character in options.characters)]
-    text = HEADER.read_text(encoding="utf-8")
-    try:
-        for label, name, factor in [("as it is", None, 1)] + [
-                (f"`{name}` x {factor:g}", name, factor) for name in options.names for factor in (0.5, 2)]:
-            HEADER.write_text(scaled(text, name, factor) if name else text, encoding="utf-8")
-            subprocess.run(["cmake", "--build", options.build, "--target", "sinew"], check=True, stdout=subprocess.DEVNULL)
-            row = figures(options.build / "bin/sinew", characters)
-            print(f"| {label} | " + " | ".join(f"{value:.3g}" for value in row) + " |", flush=True)
-    finally:
-        HEADER.write_text(text, encoding="utf-8")
+    headers = {name: header_of(name) for name in options.names}
+
+    def print_row(label):
+        subprocess.run(["cmake", "--build", options.build, "--target", "sinew"], check=True, stdout=subprocess.DEVNULL)
+        row = figures(options.build / "bin/sinew", characters)
+        print(f"| {label} | " + " | ".join(f"{value:.3g}" for value in row) + " |", flush=True)
+
+    print_row("as it is")
+    for name, header in headers.items():
+        text = header.read_text(encoding="utf-8")
+        try:
+            for factor in (0.5, 2):
+                header.write_text(scaled(text, name, factor), encoding="utf-8")
+                print_row(f"`{name}` x {factor:g}")
+        finally:
+            header.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

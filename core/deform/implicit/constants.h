@@ -1,5 +1,5 @@
 // constants.h - every tuned number of the fields and of the skin: what it is relative to, and what
-// half and double of it do. Those of the projections are in their files.
+// half and double of it do. Those of the projection are in project/constants.h.
 //
 // Size: the median distance of a part's skin from its bone. Reach: where the support of its field
 // ends, the unit of part space (LimbBone). Tolerances of rounding are not tuned and stay where they

@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/deform/implicit/project/constants.h"
+
 namespace sinew {
 namespace {
 
-// The least slope of T in a Newton step. A zero farther from the start than |T| over it is not
-// looked for, so that points move little where T is small, and not at all where it is 0. At half of
-// it single points are dragged along other limbs; at double eight times as much overlaps, because
-// in deep folds rays are oblique.
-constexpr double kLeastSlope = 0.2;
 constexpr double kSameWay = 1e-7;  // shorter steps may end on the bracket
 
 struct SoftMinimum {
@@ -70,7 +67,7 @@ void LevelRay::Step(const LevelValue& at) {
 }
 
 double LevelRay::Longest() const {
-  return std::min(kLongestWay, std::abs(first) / kLeastSlope);
+  return std::min(kLongestMove, std::abs(first) / kLeastSlope);
 }
 
 double LevelRay::LongestInward() const {

@@ -8,25 +8,12 @@
 #include <cstdint>
 
 #include "core/base/types.h"
+#include "core/deform/implicit/project/constants.h"
 
 namespace sinew {
 
-inline constexpr int kRounds = 3, kRoundsAgain = 2;  // evaluations of T per point
 inline constexpr double kAtLevel = 1e-4;  // |T| of points that stay, and that make their last step
 inline constexpr double kNear = 0.01;     // |T| up to which a point counts as fitted
-// Longest move: a ray without a zero within it ends there. At half of it, three times as much
-// overlaps, and a thousand times as much at a bend of 150 degrees; at double, single points leave
-// their neighbours.
-inline constexpr double kLongestWay = 1;
-// Softness of a contact: T bends over this difference of its terms. At half of it the skin stops
-// more abruptly at a contact; at double, contacts have a groove of a twentieth of the radius.
-inline constexpr float kSoftness = 0.1f, kLeastSoftness = 0.01f;
-// Two terms further apart than the softness do not change the smooth minimum; it can lower one of
-// them by a quarter before.
-inline constexpr float kWidestContact = 1.25f * kSoftness;
-// Slope added to gaps outside the skin: a point whose ray lies in the surface between two limbs
-// returns to its start instead of leaving along it.
-inline constexpr double kOutwardSlope = 0.3;
 
 // A limb that a point may touch.
 struct LevelContact {

@@ -8,31 +8,13 @@
 #include "core/base/smooth_step.h"
 #include "core/base/status.h"
 #include "core/base/vectors.h"
+#include "core/deform/implicit/project/constants.h"
 #include "core/rig/bind_pose.h"
 #include "core/surface/rig_surface.h"
 
 namespace sinew {
 namespace {
 
-// Levels up to which, and from which on, the field fits the skin or does not: an ear in the field
-// of the head, a tip without samples. At half of both a sixth more overlaps, at double a tenth
-// less.
-constexpr double kFits = 0.15, kFitsNot = 0.5;
-// Skin shared by many parts follows their blend: shares of moves rise from 0 to 1 while the weights
-// of the owner and of the strongest other part near it rise from 0.5 to 0.8 together. With a rise
-// from 0.7 to 1 twice as much overlaps; with one from 0.25 to 0.4 skin moves that no two limbs
-// share.
-constexpr double kShared = 0.5, kCarried = 0.8;
-// Distance between the places of two bones that are nearest to a point. Up to kOneJoint the bones
-// belong to one joint, from kApart on they do not. At half of both the skin of a joint keeps its
-// bulge and is not rounded where it is twisted; at double a seventh more overlaps, and the web of a
-// thumb is ragged.
-constexpr double kOneJoint = 1, kApart = 2;
-// Passes, so that neighbours do not tear. Half and double change no figure by a tenth.
-constexpr int kShareSmoothing = 2;
-// Places at which the axis inward of a point is looked for. At half of them a tenth more overlaps;
-// double changes no figure by a tenth.
-constexpr int kAxisSteps = 12;
 constexpr float kFarGap = 100;        // of parts whose support a point is not in
 constexpr std::size_t kGrain = 1024;  // points
 constexpr float kInfinite = std::numeric_limits<float>::infinity();
@@ -202,9 +184,9 @@ class Binder {
   void SetMoveShares() {
     for (BoundPoint& point : points_) {
       if (point.owner == kNoOwner) continue;
-      point.move_share =
-          static_cast<float>((1 - SmoothStep(kFits, kFitsNot, double{std::abs(point.level)})) *
-                             SmoothStep(kShared, kCarried, WeightOfTwo(point)));
+      point.move_share = static_cast<float>(
+          (1 - SmoothStep(kFieldFits, kFieldMisses, double{std::abs(point.level)})) *
+          SmoothStep(kMixedSkin, kOwnSkin, WeightOfTwo(point)));
     }
     for (int pass = 0; pass < kShareSmoothing; ++pass) {
       const std::vector<float> smoothed = SmoothedShares();

@@ -12,23 +12,13 @@
 #include <vector>
 
 #include "core/deform/implicit/field.h"
+#include "core/deform/implicit/project/constants.h"
 #include "core/deform/implicit/skin.h"
 #include "core/deform/method/method.h"
 
 namespace sinew {
 
 inline constexpr std::uint16_t kNoOwner = 0xffff;
-// Gap between the owner and another limb up to which rays lean towards it. At half of it four times
-// as much overlaps at a bend of 150 degrees; double changes no figure by more than a tenth.
-inline constexpr float kLeanWidth = 1;
-
-// Ways to the axis that are longer are not distinguished. More than the longest move, so that the
-// axis of a round limb is bracketed.
-inline constexpr float kMostToAxis = 1.5f;
-
-// The neighbours of a point; where there are more, those with the smallest gap. Half and double
-// change no figure by a tenth.
-inline constexpr std::size_t kMostNeighbours = 6;
 
 struct LevelSkin {
   // Another part near a point at bind.

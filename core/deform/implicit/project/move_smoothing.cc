@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/base/vectors.h"
+#include "core/deform/implicit/project/constants.h"
 #include "core/deform/method/scratch.h"
 #include "core/rig/bind_pose.h"
 #include "core/simd/vec4.h"
@@ -14,31 +15,6 @@
 namespace sinew {
 namespace {
 
-// Figures are of the worst frames of dqs | bulge_free | implicit; before points returned in the
-// last pass. Distance over which moves spread, relative to the size of the owner. Double: CesiumMan
-// overlaps by .11 % instead of .08, the roughness of Horse falls from .7 to .5.
-constexpr float kReach = 0.25f;
-// Gradient of the moves from which on they spread farther. At three quarters of it CesiumMan
-// overlaps by a tenth more, and the roughness of Horse falls from .58 to .51.
-constexpr float kSteep = 0.2f;
-// Differences from the mean beside a point, over the spacing: up to the first a move without
-// contact fits those around it; from about the second on it follows them. Without mending, hand-3
-// of judge.py has a roughness of 2.7 instead of .7, MakeHuman 2.6 instead of 1.1.
-constexpr float kFits = 0.15f, kTorn = 0.35f;
-// Longest change of a move without contact, relative to the size of the owner. At .06 the roughness
-// of MakeHuman is 1.45, and twists behind lbs keep .94 of the radius instead of .9.
-constexpr float kMostMended = 0.1f;
-// Gradients of the whole move: up to the first it stays, from about the second on it follows those
-// around it, by kMostEased of the size at most. Without easing, the 99.9th percentile of roughness
-// is .61 on the hand and .54 on CesiumMan instead of .50 and .47.
-constexpr float kFlat = 0.15f, kRough = 0.2f;
-constexpr float kMostEased = 0.1f;
-// Share of what shortens a move that is let through at a contact; elsewhere moves are eased only by
-// lengthening those around them, or twists would lose their radius.
-constexpr float kLet = 0.2f;
-constexpr float kLeastCertainty = 0.02f;
-// Share of each pass. Without damping rings of an even number of points would oscillate.
-constexpr float kDamping = 0.8f;
 // Shorter edges count as this long, relative to the size of the owner.
 constexpr double kShortest = 1e-6;
 constexpr std::size_t kGrain = 1024;  // points
@@ -135,7 +111,7 @@ void MoveSmoothing::Mend(std::span<float> restored, std::span<float> at) {
   LoadMoves(restored);
   SolveWhereBesideCounts([&](std::uint32_t p) {
     const Vec4 apart = Load4(moves_.data(), p) - MeanBeside(p, moves_);
-    return (SquareIn(LengthOf(p), apart) - kFits * kFits) / (kTorn * kTorn);
+    return (SquareIn(LengthOf(p), apart) - kFittingMove * kFittingMove) / (kTornMove * kTornMove);
   });
   for (const std::uint32_t p : changed_) {
     const Vec4 apart = Load4(now_.data(), p) - Load4(moves_.data(), p);
@@ -149,7 +125,7 @@ void MoveSmoothing::Ease(std::span<const float> nearness, std::span<float> at) {
   LoadMoves(at);
   SolveWhereBesideCounts([&](std::uint32_t p) {
     const auto move_of = [&](std::size_t q) { return Load4(moves_.data(), q); };
-    return (Steepness(p, move_of) - kFlat * kFlat) / (kRough * kRough);
+    return (Steepness(p, move_of) - kGentleMove * kGentleMove) / (kRoughMove * kRoughMove);
   });
   for (const std::uint32_t p : changed_) {
     const Vec4 move = Load4(moves_.data(), p);
@@ -161,7 +137,8 @@ void MoveSmoothing::Ease(std::span<const float> nearness, std::span<float> at) {
     if (length > 0) {
       const Vec4 along = (1 / length) * ((1 / most) * move);
       const float shorter = std::max(0.0f, -Dot3((1 / most) * change, along));
-      const float made_good = std::min(1.0f, length) * (1 - kLet * std::min(1.0f, nearness[p]));
+      const float made_good =
+          std::min(1.0f, length) * (1 - kEasedInContact * std::min(1.0f, nearness[p]));
       change += (made_good * shorter * most) * along;
     }
     Store4(Load4(at.data(), p) + Limited(change, most), at.data(), p);
@@ -182,14 +159,14 @@ void MoveSmoothing::StartSpreading(std::span<const float> nearness) {
   }
   // Each pass carries a move to the next points. The ring beyond is only read.
   std::size_t begin = 0;
-  for (std::size_t pass = 0; pass <= kPasses; ++pass) {
+  for (std::size_t pass = 0; pass <= kSmoothingPasses; ++pass) {
     const std::size_t end = changed_.size();
     for (; begin < end; ++begin) {
       const std::uint32_t p = changed_[begin];
       for (std::uint32_t k = rings_.offset[p]; k < rings_.offset[p + 1]; ++k) {
         const std::uint32_t q = rings_.point[k];
         if (found[q] != 0) continue;
-        if (pass == kPasses || !(rings_.spacing[q] > 0)) {
+        if (pass == kSmoothingPasses || !(rings_.spacing[q] > 0)) {
           Load(q, Vec4{});
           continue;
         }
@@ -197,7 +174,7 @@ void MoveSmoothing::StartSpreading(std::span<const float> nearness) {
         changed_.push_back(q);
       }
     }
-    if (pass == kPasses) break;
+    if (pass == kSmoothingPasses) break;
     std::ranges::sort(changed_.begin() + static_cast<std::ptrdiff_t>(end), changed_.end());
     reached_[pass] = changed_.size();
   }
@@ -269,14 +246,14 @@ bool MoveSmoothing::IsAmongUnmoved(std::uint32_t p) const {
   return true;
 }
 
-// s = (kReach / spacing)^2 max(0, over(p))^2
+// s = (kSpreadReach / spacing)^2 max(0, over(p))^2
 template <class F>
 void MoveSmoothing::SolveWhereBesideCounts(const F& over) {
   task_.For(rings_.points(), kGrain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t p = begin; p < end; ++p) {
       kept_[p] = kDamping;
       if (!(rings_.spacing[p] > 0) || IsAmongUnmoved(static_cast<std::uint32_t>(p))) continue;
-      const float wide = kReach / rings_.spacing[p];
+      const float wide = kSpreadReach / rings_.spacing[p];
       const float beside = wide * std::max(0.0f, over(static_cast<std::uint32_t>(p)));
       kept_[p] = kDamping / (1 + beside * beside);
     }
@@ -290,20 +267,20 @@ void MoveSmoothing::SolveWhereBesideCounts(const F& over) {
 }
 
 void MoveSmoothing::SetSpreadShares(std::uint32_t p, float certainty, std::span<const float> at) {
-  const float wide = kReach / rings_.spacing[p];
+  const float wide = kSpreadReach / rings_.spacing[p];
   const float own = std::max(kLeastCertainty, certainty);
   const auto move_of = [&](std::size_t q) {
     return Load4(at.data(), q) - Load4(skinned_.data(), q);
   };
-  const float steep = Steepness(p, move_of) / (kSteep * kSteep);
+  const float steep = Steepness(p, move_of) / (kSteepMove * kSteepMove);
   const float beside = wide * wide * (1 + steep);
   kept_[p] = kDamping * own / (own + beside);
 }
 
 // The result is in now_.
 void MoveSmoothing::Solve() {
-  static_assert(kPasses % 2 == 0);
-  for (std::size_t pass = 0; pass < kPasses; ++pass) {
+  static_assert(kSmoothingPasses % 2 == 0);
+  for (std::size_t pass = 0; pass < kSmoothingPasses; ++pass) {
     const std::span<const float> now = pass % 2 == 0 ? now_ : next_;
     const std::span<float> next = pass % 2 == 0 ? next_ : now_;
     For(reached_[pass], [&](std::uint32_t p) {

@@ -3,23 +3,24 @@
 // Each move D is drawn towards the solution u of  c (u - D) + s (u - mean of u beside it) = 0,  a
 // screened Poisson equation: c is how certain the move is, s how much it follows its neighbours.
 // Six damped Jacobi passes for every pose keep the result continuous in it. They carry a move over
-// six edges at most, so that it spreads less far on a mesh of edges much shorter than kReach.
+// six edges at most, so that it spreads less far on a mesh of edges much shorter than kSpreadReach.
 //
 // Moves in contact (Spread) spread farther where neighbours part, which is what a ledge is:
 //
-//    s = (kReach / spacing)^2 (1 + (g / kSteep)^2),
+//    s = (kSpreadReach / spacing)^2 (1 + (g / kSteepMove)^2),
 //    g = root of the mean of |E_i - E_j|^2 / spacing,  E = the whole move from the skinned point
 //
 // Restoring moves (Mend) differ as much from point to point as skinning has lost there. They are
 // changed only where one does not fit those around it, and by kMostMended at most:
 //
-//    s = (kReach / spacing)^2 max(0, l^2 - kFits^2)^2 / kTorn^4,  l = |D - mean of D beside it| /
+//    s = (kSpreadReach / spacing)^2 max(0, l^2 - kFittingMove^2)^2 / kTornMove^4,  l = |D - mean of
+//    D beside it| /
 //        spacing
 //
 // Whole moves (Ease) are changed in the end where they are still steep, by kMostEased at most, and
 // near a contact not so that points leave it:
 //
-//    s = (kReach / spacing)^2 max(0, g^2 - kFlat^2)^2 / kRough^4
+//    s = (kSpreadReach / spacing)^2 max(0, g^2 - kGentleMove^2)^2 / kRoughMove^4
 #pragma once
 
 #include <absl/status/status.h>
@@ -31,6 +32,7 @@
 #include <vector>
 
 #include "core/deform/implicit/field.h"
+#include "core/deform/implicit/project/constants.h"
 #include "core/deform/implicit/project/level_skin.h"
 #include "core/deform/implicit/skin.h"
 #include "core/deform/method/method.h"
@@ -74,8 +76,6 @@ MoveRings BindMoveRings(const BindInput& input, const LevelSkin& level, const Po
 
 class MoveSmoothing {
  public:
-  // At 4 the largest roughness of MakeHuman is 1.27; 10 lower no figure by a tenth.
-  static constexpr std::size_t kPasses = 6;
   static std::size_t Scratch(std::size_t points);  // floats
 
   // All must outlive it.
@@ -92,8 +92,8 @@ class MoveSmoothing {
   //    restored  [P][4]
   //    at        [P][4]
   void Mend(std::span<float> restored, std::span<float> at);
-  // Before the first Spread, which moves points up to kPasses edges away from those with nearness >
-  // 0. Where it is 0, `base` must be equal to `at`.
+  // Before the first Spread, which moves points up to kSmoothingPasses edges away from those with
+  // nearness > 0. Where it is 0, `base` must be equal to `at`.
   //
   //    nearness  [P] > 0 where another limb is near
   void StartSpreading(std::span<const float> nearness);
@@ -138,11 +138,11 @@ class MoveSmoothing {
   const PosedField& posed_;
   const std::span<const float> skinned_;
   const Task& task_;
-  const std::span<float> moves_, now_, next_;   // [P][4] D, and u before and after a pass
-  const std::span<float> kept_;                 // [P] share of the own move in a pass; the rest of
-                                                // kDamping is that of the moves beside
-  std::vector<std::uint32_t> changed_;          // points that passes change
-  std::array<std::size_t, kPasses> reached_{};  // how many of them each pass may change
+  const std::span<float> moves_, now_, next_;  // [P][4] D, and u before and after a pass
+  const std::span<float> kept_;                // [P] share of the own move in a pass; the rest of
+                                               // kDamping is that of the moves beside
+  std::vector<std::uint32_t> changed_;         // points that passes change
+  std::array<std::size_t, kSmoothingPasses> reached_{};  // how many of them each pass may change
 };
 
 }  // namespace sinew

@@ -11,6 +11,7 @@
 
 #include "core/base/smooth_step.h"
 #include "core/base/vectors.h"
+#include "core/deform/implicit/project/constants.h"
 #include "core/deform/implicit/project/level_ray.h"
 #include "core/deform/implicit/project/move_smoothing.h"
 #include "core/deform/method/scratch.h"
@@ -22,21 +23,6 @@ namespace sinew {
 namespace {
 
 constexpr std::size_t kGrain = 256, kCopied = 4096;  // points
-// Cosines of 11 and 32 degrees: by less skin that two limbs share does not fold, from the second on
-// it may touch itself. Other angles from 18 and 45 degrees change no figure.
-constexpr double kNoFold = 0.98, kFold = 0.85;
-// Weight from which on skin counts as shared with a limb: some steps of 8-bit weights.
-constexpr double kTrace = 0.02;
-constexpr int kPassesAgain = 2;
-// Share of T that is left where a move has no certainty.
-constexpr double kUncertain = 0.5;
-// Way back in the last pass, relative to how far smoothing has moved a point: neighbours hold it
-// back, and earlier passes have moved it, too. At 3 the fold of a cylinder at 120 degrees is open
-// by .5 % of its volume instead of .37, and seen through; at 30 by .31 %, but points near it move
-// more than .004 radii from one degree to the next. CesiumMan overlaps by .092, .10 and .11 %.
-constexpr double kMostReturn = 12;
-// Nearness from which on passes after the first move a point fully.
-constexpr double kNearContact = 0.5;
 
 Mat3d Times(double factor, Mat3d m) {
   for (double& entry : m.m) entry *= factor;
@@ -227,7 +213,7 @@ class Projection {
     ray.start = PointAt(points_.at, p);
     if (!again_) return;
     // All passes together move a point no farther than the first one may.
-    const double most = std::min(double{ray.to_axis}, kLongestWay);
+    const double most = std::min(double{ray.to_axis}, kLongestMove);
     const double moved = Length(ray.start - ray.skinned) / ray.unit;
     ray.to_axis = static_cast<float>(std::max(0.0, most - moved));
   }
@@ -352,7 +338,6 @@ class Projection {
     const double here = Length(from_bone) / double{ray.size};
     // Oblique rays need a longer way for the same change. The owner is taken as rigid; the least
     // distance keeps the cosine continuous where a start crosses the bone.
-    constexpr double kLeastCosine = 2.0 / 3, kLeastDistance = 0.01;
     const Vec3d direction = Multiply(Transpose(turns_[ray.owner]), ray.direction);
     const double along = -Dot(from_bone, direction) / double{ray.size};
     const double cosine = std::clamp(along / std::max(here, kLeastDistance), kLeastCosine, 1.0);
