@@ -1,5 +1,9 @@
 // constants.h - every tuned number of the projection: what it is relative to, and what half and
-// double of it do, as in core/deform/implicit/constants.h.
+// double of it do.
+//
+// Figures and the command that prints them: core/deform/implicit/constants.h. The numbers here were
+// measured later than those there, when they were overlap .0485, bulge 1.05, roughness .854 and pop
+// 3.19. A number without a note changes none of them by a tenth, at half and at double.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +17,13 @@ namespace sinew {
 inline constexpr double kFieldFits = 0.15, kFieldMisses = 0.5;
 // Skin shared by many parts follows their blend: shares of moves rise from 0 to 1 while the weights
 // of the owner and of the strongest other part near it rise from the first to the second together.
+// Double of the second: overlap .43. With double of the first or half of the second hardly any skin
+// moves.
 inline constexpr double kMixedSkin = 0.5, kOwnSkin = 0.8;
 inline constexpr int kShareSmoothing = 2;  // passes over these shares
 // Distance between the places of two bones that are nearest to a point, of the size. Up to the
-// first the bones belong to one joint, from the second on they do not.
+// first the bones belong to one joint, from the second on they do not. Double of the second:
+// roughness .95.
 inline constexpr double kOneJoint = 1, kApart = 2;
 // Places at which the axis inward of a point is looked for, and the longest way to it that is
 // distinguished, of the size.
@@ -29,20 +36,24 @@ inline constexpr float kLeanWidth = 1;
 // ---- Rays (level_ray.h)
 
 // Evaluations of T per point, in the first pass and in the others, and how many others there are.
+// Half: overlap .054 and bulge 1.2; .066; .078. Four others: overlap .034, and more time.
 inline constexpr int kRounds = 3, kRoundsAgain = 2, kPassesAgain = 2;
-// Longest move, of the size: a ray without a zero within it ends there.
+// Longest move, of the size: a ray without a zero within it ends there. Half: overlap .14.
 inline constexpr double kLongestMove = 1;
 // The least slope of T in a Newton step. A zero farther from the start than |T| over it is not
 // looked for, so that points move little where T is small, and not at all where it is 0.
 inline constexpr double kLeastSlope = 0.2;
 // Softness of a contact, of the size: T bends over this difference of its terms. Two terms further
 // apart do not change the smooth minimum; it can lower one of them by a quarter before.
+// Half: overlap .062. Double: overlap .035, and contacts have a groove of a twentieth of the
+// radius.
 inline constexpr float kSoftness = 0.1f, kLeastSoftness = 0.01f, kWidestContact = 1.25f * kSoftness;
 // Slope added to gaps outside the skin: a point whose ray lies in the surface between two limbs
 // returns to its start instead of leaving along it.
 inline constexpr double kOutwardSlope = 0.3;
 // Cosines of 11 and 32 degrees: turned apart by less, skin that two limbs share does not fold, from
-// the second on it may touch itself.
+// the second on it may touch itself. Half of the second: overlap .057. Half of the first or double
+// of the second puts them in the wrong order: overlap .10 and .13, roughness 2.4.
 inline constexpr double kNoFold = 0.98, kFold = 0.85;
 // Weight from which on skin counts as shared with a limb: some steps of 8-bit weights.
 inline constexpr double kTrace = 0.02;
@@ -60,22 +71,30 @@ inline constexpr double kNearContact = 0.5;
 
 // ---- Smoothing of moves (move_smoothing.h)
 
+// Before moves were eased, 4 let the largest roughness of MakeHuman rise by a fifth, and 10 changed
+// no figure by a tenth.
 inline constexpr std::size_t kSmoothingPasses = 6;
-// Share of each pass. Without it, rings of an even number of points would oscillate. Not measured.
+// Share of each pass. Without it, rings of an even number of points would oscillate. Half: overlap
+// .043. Above 1 the passes diverge.
 inline constexpr float kDamping = 0.8f;
-// Distance over which moves spread, of the size.
+// Distance over which moves spread, of the size. Half: overlap .037, pop 3.7. Double: overlap .063.
 inline constexpr float kSpreadReach = 0.25f;
-// Gradient of the moves from which on they spread farther.
+// Gradient of the moves from which on they spread farther. Half: overlap .058. Double:
+// overlap .043, pop 3.6.
 inline constexpr float kSteepMove = 0.2f;
 inline constexpr float kLeastCertainty = 0.02f;  // of a move
 // Differences from the mean beside a point, over the spacing: up to the first a restoring move fits
 // those around it; from about the second on it follows them, by kMostMended of the size at most.
+// These matter on other characters: without mending, MakeHuman and hand-3 of judge.py are two to
+// three times as rough. At .06, twists behind lbs keep .94 of the radius instead of .9.
 inline constexpr float kFittingMove = 0.15f, kTornMove = 0.35f, kMostMended = 0.1f;
 // Gradients of the whole move: up to the first it stays, from about the second on it follows those
-// around it, by kMostEased of the size at most.
+// around it, by kMostEased of the size at most. Half of the second: overlap .055.
+// Without easing the 99.9th percentile of roughness is .61 on the hand and .54 on CesiumMan instead
+// of .50 and .47.
 inline constexpr float kGentleMove = 0.15f, kRoughMove = 0.2f, kMostEased = 0.1f;
 // Share of what shortens a move that is let through at a contact; elsewhere moves are eased only by
-// lengthening those around them, or twists would lose their radius.
+// lengthening those around them, or twists would lose their radius. Double: overlap .058.
 inline constexpr float kEasedInContact = 0.2f;
 
 }  // namespace sinew
