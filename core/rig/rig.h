@@ -116,9 +116,9 @@ class Rig {
 };
 
 // Weights that differ by at most this count as equal, so that rounding them to 8 bits does not move
-// the rings midway between two joints, which are common, from one joint to the other. Between 3/255
-// and 5/255, because the difference of two such weights with the sum 1 is an odd multiple of 1/255.
-inline constexpr double kTiedWeight = 4.0 / 255;
+// the rings midway between two joints, which are common, from one joint to the other. Not a
+// multiple of 1/255, as differences of such weights are: rounding would decide about those.
+inline constexpr double kTiedWeight = 4.5 / 255;
 
 // The binding with the largest weight of a vertex. Ties go to the joint of lower rank, then to the
 // stronger binding. (BlockLayout, whose pivots only need to be the same every time, decides ties by

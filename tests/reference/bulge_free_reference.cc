@@ -32,7 +32,7 @@ std::vector<Vec3d> SkinOf(const Rig& rig, std::uint32_t joint) {
     const double largest = *std::max_element(weights.begin(), weights.end());
     std::uint32_t owner = kNoParent;
     for (std::size_t k = 0; k < bindings.size(); ++k) {
-      if (weights[k] >= largest - 4.0 / 255)
+      if (weights[k] >= largest - 4.5 / 255)
         owner = std::min<std::uint32_t>(owner, rig.bindings()[bindings[k]].joint);
     }
     if (owner == joint) skin.push_back(ToDouble(rig.mesh().positions()[v]));

@@ -12,7 +12,7 @@ namespace sinew::reference {
 namespace {
 
 constexpr double kLean = 1, kSoft = 0.1, kLeastSoft = 0.01, kLeastSlope = 0.2;
-constexpr double kTied = 4.0 / 255, kTrace = 0.02;  // weights
+constexpr double kTied = 4.5 / 255, kTrace = 0.02;  // weights
 constexpr int kRounds = 3, kRoundsAgain = 2, kPassesAgain = 2;
 
 double Length(const Vec3d& v) {

@@ -24,7 +24,7 @@
 namespace sinew {
 
 struct BulgeFree : MethodOf<BulgeFree, BulgeFreeParams> {
-  static constexpr int kVersion = 6;
+  static constexpr int kVersion = 7;
   static constexpr std::string_view kSummary =
       "Removes the bulge of bent joints: pulls vertices back to their distance from the bones.";
   static constexpr std::string_view kBehind = "dqs";

@@ -20,7 +20,7 @@
 namespace sinew {
 
 struct Relax : MethodOf<Relax, RelaxParams> {
-  static constexpr int kVersion = 6;
+  static constexpr int kVersion = 7;
   static constexpr std::string_view kSummary =
       "Slides vertices along the posed surface so that it is stretched evenly; use it last.";
   static constexpr std::string_view kPaper = "Vaillant et al. 2013";

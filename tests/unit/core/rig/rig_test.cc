@@ -88,5 +88,25 @@ TEST(Rig, StrongestBindingDoesNotDependOnTheirOrder) {
   EXPECT_EQ(ties, 32u);  // the ring at the joint
 }
 
+// Bytes 4 apart, which are stored as floats, are a tie whatever rounding makes of their difference.
+TEST(Rig, StrongestBindingIsTheSameForAllBytesFourApart) {
+  RigSource source = testing::TubeSource({.joints = 3});
+  InfluenceSource& influences = source.influences;
+  const std::size_t vertices = source.mesh.positions.size();
+  influences = {.offsets = {0}, .bindings = {}, .weights = {}};
+  for (std::size_t v = 0; v < vertices; ++v) {
+    const auto byte = static_cast<float>(84 + v % 42);
+    influences.bindings.insert(influences.bindings.end(), {0, 1, 2});
+    for (const float weight : {byte, byte + 4, 251 - 2 * byte}) {
+      influences.weights.push_back(weight / 255);
+    }
+    influences.offsets.push_back(3 * (v + 1));
+  }
+  const Rig rig = testing::MakeRig(std::move(source));
+  for (std::size_t v = 0; v < vertices; ++v) {
+    EXPECT_EQ(rig.bindings()[StrongestBinding(rig, v)].joint, 0) << v;
+  }
+}
+
 }  // namespace
 }  // namespace sinew
