@@ -29,9 +29,10 @@ def header_of(name):
 
 
 def scaled(text, name, factor):
-    """The header with one number scaled; whole numbers stay whole."""
+    """The header with one number scaled; numbers of a whole type stay whole."""
     found = re.search(rf"\b{name} = ([^,;]+)", text)
-    if re.fullmatch(r"\d+", found[1]):
+    declared = text.rfind("inline constexpr ", 0, found.start())
+    if text.startswith(("std::size_t", "int"), declared + len("inline constexpr ")):
         value = str(int(int(found[1]) * factor))
     else:
         value = f"{factor:.1f}{'f' if found[1].endswith('f') else ''} * {found[1]}"

@@ -85,8 +85,8 @@ inline constexpr float kSteepMove = 0.2f;
 inline constexpr float kLeastCertainty = 0.02f;  // of a move
 // Differences from the mean beside a point, over the spacing: up to the first a restoring move fits
 // those around it; from about the second on it follows them, by kMostMended of the size at most.
-// These matter on other characters: without mending, MakeHuman and hand-3 of judge.py are two to
-// three times as rough. At .06, twists behind lbs keep .94 of the radius instead of .9.
+// These matter on other characters: before moves were eased, MakeHuman and hand-3 of judge.py were
+// two to four times as rough without mending, and at .06 twists behind lbs kept .94 of the radius.
 inline constexpr float kFittingMove = 0.15f, kTornMove = 0.35f, kMostMended = 0.1f;
 // Gradients of the whole move: up to the first it stays, from about the second on it follows those
 // around it, by kMostEased of the size at most. Half of the second: overlap .055.

@@ -172,7 +172,8 @@ TEST(Implicit, SkinEndsNoFartherFromItsBoneThanAtRest) {
     const Vec3f& rest = rig.mesh().positions()[v];
     const double start = from(ran.start[v].y, ran.start[v].z);
     const double end = from(ran.points[v].y, ran.points[v].z);
-    EXPECT_LT(end, std::max(start, from(double{rest.y}, double{rest.z})) + 2e-3) << v;
+    // Easing lengthens moves beside steep ones a little.
+    EXPECT_LT(end, std::max(start, from(double{rest.y}, double{rest.z})) + 1.1e-3) << v;
     outward += end > start + 0.05 ? 1 : 0;
   }
   EXPECT_GT(outward, 50u);

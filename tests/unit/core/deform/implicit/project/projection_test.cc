@@ -311,8 +311,9 @@ TEST(Projection, WithoutContactNothingTouches) {
     const auto from_bone = [&](const Vec3d& x) {
       return Length(ToDouble(field.FromBone(owner, ToFloat(x))));
     };
+    // Easing turns moves that are not parallel a little.
     EXPECT_GE(from_bone(run.points[v]),
-              std::min(from_bone(run.start[v]), double{Cylinder().level().from_bone[p]}) - 2e-3)
+              std::min(from_bone(run.start[v]), double{Cylinder().level().from_bone[p]}) - 1.3e-3)
         << v;
   }
   EXPECT_EQ(run.counts.touching, 0u);
