@@ -107,7 +107,7 @@ inline constexpr double kBoxMargin = 0.02;
 inline constexpr double kCurvedInCell = 2;
 // Gaps beyond this are stored as this, of the size; 127 steps.
 inline constexpr float kMostGap = 0.64f;
-// Gap from which on a part is trusted fully, of the size (rule "trust").
+// Gap from which on a part is trusted fully, of the size.
 inline constexpr float kTrustWidth = 0.05f;
 
 // ---- Distances

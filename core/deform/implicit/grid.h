@@ -38,9 +38,7 @@ std::uint8_t PackedGap(float gap);
 
 // See PosedField::Trust; rises over kTrustWidth.
 //
-//    gap  least f of all others minus f of the part, relative to its size; > 0 where the part is
-//    the
-// nearest.
+//    gap  least f of all others - f of the part, over its size; > 0 where the part is nearest
 float TrustOfGap(float gap);
 
 // Trust at a point of the grid, by linear interpolation of gaps. Continuous; 0 outside the grid.

@@ -1,7 +1,8 @@
 // vertex_status.h - projection status of each vertex; the byte values of sinew.v1's VERTEX_STATUS.
 //
 // The march (march.h) has the seven of Vaillant et al. 2013, which call the last three NB_ITER_MAX,
-// NORM_GRAD_NULL and OUT_VERT; the default projection (projection.h) has kExcluded and its own.
+// NORM_GRAD_NULL and OUT_VERT; the default projection (projection.h) has kExcluded and its own. A
+// status says how the search of a vertex ended. The smoothing that follows can still move it.
 #pragma once
 
 #include <cstdint>

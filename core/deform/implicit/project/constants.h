@@ -20,7 +20,8 @@ inline constexpr double kFieldFits = 0.15, kFieldMisses = 0.5;
 // Double of the second: overlap .43. With double of the first or half of the second hardly any skin
 // moves.
 inline constexpr double kMixedSkin = 0.5, kOwnSkin = 0.8;
-inline constexpr int kShareSmoothing = 2;  // passes over these shares
+// Passes over these shares. Without them MakeHuman has .30 % inverted faces instead of .26.
+inline constexpr int kShareSmoothing = 2;
 // Distance between the places of two bones that are nearest to a point, of the size. Up to the
 // first the bones belong to one joint, from the second on they do not. Double of the second:
 // roughness .95.
@@ -58,7 +59,8 @@ inline constexpr double kNoFold = 0.98, kFold = 0.85;
 // Weight from which on skin counts as shared with a limb: some steps of 8-bit weights.
 inline constexpr double kTrace = 0.02;
 // Least cosine between a ray and the way to the bone, and least distance from the bone, of the
-// size, by which a restoring move is converted.
+// size, by which a restoring move is converted. Without this, a cylinder of exact fields bent by
+// 120 degrees bulges by .4 % of its radius.
 inline constexpr double kLeastCosine = 2.0 / 3, kLeastDistance = 0.01;
 inline constexpr double kUncertain = 0.5;  // share of T that is left where a move is not certain
 // Way back in the last pass, relative to how far smoothing has moved a point: neighbours hold it

@@ -47,7 +47,7 @@ struct LevelRay {
   float level = 0, to_axis = 0;
   // Longest restoring moves, both >= 0.
   float outward = 0, inward = 0;
-  double shift = 0;  // of the level, so that the start is at most `inward` outside it
+  double shift = 0;  // of the level, in passes after the first: how far the start is off it
   float size = 1;    // of the owner, in units
   double unit = 1;   // and in model space
   Vec3d skinned, start, direction;  // start: the skinned point in the first pass

@@ -233,26 +233,13 @@ void MoveSmoothing::LoadMoves(std::span<const float> to) {
   });
 }
 
-// Much of a character is, and needs no sums.
-bool MoveSmoothing::IsAmongUnmoved(std::uint32_t p) const {
-  const auto moves = [&](std::size_t q) {
-    const Vec4 move = Load4(moves_.data(), q);
-    return move[0] != 0 || move[1] != 0 || move[2] != 0;
-  };
-  if (moves(p)) return false;
-  for (std::uint32_t k = rings_.offset[p]; k < rings_.offset[p + 1]; ++k) {
-    if (moves(rings_.point[k])) return false;
-  }
-  return true;
-}
-
 // s = (kSpreadReach / spacing)^2 max(0, over(p))^2
 template <class F>
 void MoveSmoothing::SolveWhereBesideCounts(const F& over) {
   task_.For(rings_.points(), kGrain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t p = begin; p < end; ++p) {
       kept_[p] = kDamping;
-      if (!(rings_.spacing[p] > 0) || IsAmongUnmoved(static_cast<std::uint32_t>(p))) continue;
+      if (!(rings_.spacing[p] > 0)) continue;
       const float wide = kSpreadReach / rings_.spacing[p];
       const float beside = wide * std::max(0.0f, over(static_cast<std::uint32_t>(p)));
       kept_[p] = kDamping / (1 + beside * beside);

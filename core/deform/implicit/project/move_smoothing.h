@@ -130,7 +130,6 @@ class MoveSmoothing {
   Vec4 MeanBeside(std::uint32_t p, std::span<const float> moves) const;
   template <class MoveOf>
   float Steepness(std::uint32_t p, const MoveOf& move_of) const;
-  bool IsAmongUnmoved(std::uint32_t p) const;
   float LengthOf(std::uint32_t p) const;
 
   const MoveRings& rings_;

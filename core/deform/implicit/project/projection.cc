@@ -348,7 +348,6 @@ class Projection {
     ray.outward = static_cast<float>(
         std::max(0.0, share * std::max(lost, 0.0) + std::min(lost, 0.0) + pushed));
     ray.inward = static_cast<float>(share * std::max(0.0, -lost - pushed));
-    ray.shift = std::max(0.0, double{near.own_f - ray.level - ray.inward});
   }
 
   // T and its slope at the ray's point.
