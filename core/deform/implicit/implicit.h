@@ -26,7 +26,7 @@ struct Implicit : MethodOf<Implicit, ImplicitParams> {
       "bulge_free.";
   static constexpr std::string_view kBehind = "dqs";
   static constexpr std::string_view kPaper = "Vaillant et al. 2013";
-  static constexpr std::string_view kCostClass = "20 to 500 x";
+  static constexpr std::string_view kCostClass = "20 to 400 x";
 
   std::uint32_t contact = 1;
   std::uint32_t joints = 0;  // number of joints of the rig
