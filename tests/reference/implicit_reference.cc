@@ -86,7 +86,8 @@ class Projector {
     };
     const double off = Posed(level.owner, start, level.size).value - level.value;
     const double back = returns > 0 ? Step(Nearness(start, v, level, trust)) * returns / unit : 0;
-    const double shift = again ? off + std::clamp(-off, 0.0, back) : 0;
+    const double shift = again ? off + std::clamp(-off, 0.0, back)
+                               : std::max(0.0, off - held.restore_share * std::max(0.0, -lost));
     const double moved = Length(start - skinned) / unit;
     const double to_axis =
         again ? std::max(0.0, std::min(held.to_axis, 1.0) - moved) : held.to_axis;

@@ -8,7 +8,8 @@
 namespace sinew {
 namespace {
 
-constexpr double kSameWay = 1e-7;  // shorter steps may end on the bracket
+// A step this short is kept even if rounding takes it to an end of the bracket.
+constexpr double kSameWay = 1e-7;
 
 struct SoftMinimum {
   double value, of_a;  // and the share of a in its slope
@@ -50,7 +51,7 @@ void LevelRay::Step(const LevelValue& at) {
   if (starts) first = at.value;
   last = at.value;
   touches = at.of_gap;
-  sunk = touches && at.depth > kNear;
+  sunk = touches && at.depth > kOnLevel;
   done = std::abs(at.value) < kAtLevel;
   if (starts && done) return;
   (at.value < 0 ? below_ : above_) = {t, at.value, true};
@@ -74,7 +75,8 @@ double LevelRay::LongestInward() const {
   return std::min(Longest(), double{to_axis});
 }
 
-// Contact with a thin limb, such as a finger, does not push a chest aside.
+// By how far contact has begun, and by the size of the limb that is met over the own one: a finger
+// does not push a chest aside.
 double LevelRay::MostInContact() const {
   double most = 0;
   for (const LevelContact& with : contacts) {

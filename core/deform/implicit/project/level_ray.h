@@ -13,25 +13,27 @@
 namespace sinew {
 
 inline constexpr double kAtLevel = 1e-4;  // |T| of points that stay, and that make their last step
-inline constexpr double kNear = 0.01;     // |T| up to which a point counts as fitted
+inline constexpr double kOnLevel = 0.01;   // |T| up to which a point counts as on its level
 
 // A limb that a point may touch.
 struct LevelContact {
   std::uint16_t part = 0;
   float trust = 0;     // PosedField::Trust at the skinned point
-  float strength = 0;  // the same, less where skin of both limbs is not folded; 0 without contact
-  float past = 0;      // how far the start is past the beginning of contact
+  float strength = 0;  // trust, less where both limbs share the skin and it is not folded; 0 if the
+                       // recipe turns contact off
+  float past = 0;      // kWidestContact less the gap at the start, >= 0
   float size = 0;      // of the part, relative to the owner, at most 1
-  float softness = kSoftness, slack = 0;
+  float softness = kSoftness;  // difference of the depth and the gap over which T bends
+  float slack = 0;             // added to the gap, so that T is exactly 0 at rest
 
-  // gap: between the owner and the part at bind. The slack makes T exactly 0 at rest.
+  // gap: f of the part - f of the owner at bind.
   void SoftenBy(float gap);
 };
 
 // T or one of its terms, and its slope along the ray.
 struct LevelValue {
   double value = 0, slope = 0;
-  double depth = 0;     // a alone
+  double depth = 0;     // a alone, with the ray's shift
   bool of_gap = false;  // a gap decides, not the depth
 
   // The smooth minimum with a gap, as strong as the contact.
@@ -44,17 +46,21 @@ struct LevelRay {
 
   std::uint32_t point = 0;
   std::uint16_t owner = 0;
-  float level = 0, to_axis = 0;
-  // Longest restoring moves, both >= 0.
+  float level = 0;    // f of the owner at bind
+  float to_axis = 0;  // way inward to the axis of the owner at rest
+  // Longest restoring moves, both >= 0. In passes after the first: the way back, and 0.
   float outward = 0, inward = 0;
-  double shift = 0;  // of the level, in passes after the first: how far the start is off it
-  float size = 1;    // of the owner, in units
-  double unit = 1;   // and in model space
+  // Of the level: how far the start may stay off it. In the first pass it is at most `inward`
+  // outside, in the others as far as it is, less the way back.
+  double shift = 0;
+  float size = 1;                   // of the owner, PosedField::Size
+  double unit = 1;                  // and in model space
   Vec3d skinned, start, direction;  // start: the skinned point in the first pass
   double t = 0;                     // along the direction, > 0 inward
   double first = 0, last = 0;       // T at the start and at the last evaluation
-  bool done = false, touches = false;
-  bool sunk = false;  // at the last evaluation: below its level where it touches
+  bool done = false;
+  // At the last evaluation: whether a gap decides T, and whether the point is then below its level.
+  bool touches = false, sunk = false;
   absl::InlinedVector<LevelContact, 4> contacts;
 
   LevelContact* ContactWith(std::uint32_t part);
@@ -71,6 +77,7 @@ struct LevelRay {
     double t = 0, value = 0;
     bool known = false;
   };
+  // Limits of t.
   double MostOutward() const;
   double MostInward() const;
   double MostRestoring() const;

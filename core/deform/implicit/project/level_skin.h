@@ -2,7 +2,7 @@
 // level of that limb's field, the direction inward, and the other limbs near it.
 //
 // Lengths are relative to the size of the owner (PosedField::Size), directions in the bind pose. f
-// is the signed distance of a part, see limb_field.h.
+// is the signed distance of a part, see field.h.
 #pragma once
 
 #include <absl/status/statusor.h>

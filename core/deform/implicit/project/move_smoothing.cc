@@ -81,6 +81,10 @@ absl::Status MoveRings::Check() const {
   for (std::size_t p = 0; p < points(); ++p) {
     double sum = 0;
     for (std::uint32_t k = offset[p]; k < offset[p + 1]; ++k) sum += double{weight[k]};
+    if (spacing[p] > 0 && spacing[p] < 0.5 * kShortest) {
+      return absl::DataLossError(absl::StrCat("bound data: implicit: ring_spacing: got ",
+                                              spacing[p], ", need 0 or at least ", kShortest));
+    }
     if (sum > kMostSum) {
       return absl::DataLossError(
           absl::StrCat("bound data: implicit: ring_weight: the weights of point ", p, " sum to ",

@@ -348,6 +348,7 @@ class Projection {
     ray.outward = static_cast<float>(
         std::max(0.0, share * std::max(lost, 0.0) + std::min(lost, 0.0) + pushed));
     ray.inward = static_cast<float>(share * std::max(0.0, -lost - pushed));
+    ray.shift = std::max(0.0, double{near.own_f - ray.level - ray.inward});
   }
 
   // T and its slope at the ray's point.
@@ -372,7 +373,7 @@ class Projection {
   // How certain a move is: not where a contact has left most of T, because its ray has no zero.
   static float CertaintyOf(const LevelRay& ray) {
     if (!(ray.first < 0)) return 1;
-    const double left = std::max(0.0, -ray.last) / (kNear - ray.first);
+    const double left = std::max(0.0, -ray.last) / (kOnLevel - ray.first);
     return static_cast<float>(1 - SmoothStep(left / kUncertain));
   }
 
@@ -388,9 +389,9 @@ class Projection {
     }
     Put(MovedBy(ray.Move(), ray), points_.at, ray.point);
     Put(MovedBy(ray.RestoringMove(), ray), points_.base, ray.point);
-    SetStatus(ray.point, ray.touches                  ? VertexStatus::kContact
-                         : std::abs(ray.last) < kNear ? VertexStatus::kAtRestLevel
-                                                      : VertexStatus::kMoveLimit);
+    SetStatus(ray.point, ray.touches                    ? VertexStatus::kContact
+                         : std::abs(ray.last) < kOnLevel ? VertexStatus::kAtRestLevel
+                                                        : VertexStatus::kMoveLimit);
   }
 
   Vec3d MovedBy(double way, const LevelRay& ray) const {

@@ -5,16 +5,16 @@
 // point moves to the zero of
 //
 //    T(t) = smooth minimum of  a    = level - f_owner                  depth below its own level
-//                         and  b_x  = f_x - f_owner + slack + r t      gap to each other limb x
+//                         and  b_x  = f_x - f_owner + slack + s t      gap to each other limb x
 //
-// a alone restores the volume: the point returns to its level, but moves no farther than the pose
-// has brought it nearer to its bone, or away from it. Where limbs meet, the gaps stop the point at
-// the surface between them; a limb counts as far as it is trusted (PosedField::Trust). The owner
-// and the ray are fixed by the bind and the pose, and all limits are continuous. No point moves
-// farther than |T(0)| over the least slope, nor farther inward than the axis of its owner was at
-// rest, behind which T falls again. So the result is continuous in the pose as long as T rises
-// along the ray up to there. Between bones that lie apart, such as in the web of a thumb, moves
-// without contact fade out. At rest T(0) = 0.
+// The slack makes T exactly 0 at rest; s is kOutwardSlope for t < 0, else 0. a alone restores the
+// volume: the point returns to its level, but moves no farther than the pose has brought it nearer
+// to its bone, or away from it. Where limbs meet, the gaps stop the point at the surface between
+// them; a limb counts as far as it is trusted (PosedField::Trust). The owner and the ray are fixed
+// by the bind and the pose, and all limits are continuous. No point moves farther than |T(0)| over
+// the least slope, nor farther inward than the axis of its owner was at rest, behind which T falls
+// again. So the result is continuous in the pose as long as T rises along the ray up to there.
+// Between bones that lie apart, such as in the web of a thumb, moves without contact fade out.
 //
 // A frame: every point moves; the moves are smoothed (move_smoothing.h), which takes some points
 // off the surface between two limbs; points near another limb move twice more, inward and by
