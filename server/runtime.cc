@@ -1,5 +1,6 @@
 #include "server/runtime.h"
 
+#include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 #include <malloc.h>
 
@@ -8,6 +9,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -25,16 +27,44 @@ namespace {
 constexpr std::size_t kControlThreads = 2, kStorageThreads = 2;
 constexpr std::uint64_t kIdleFrameBytes = std::uint64_t{256} << 20;
 constexpr std::size_t kFetchThreads = 4, kUpkeepThreads = 2;
+// Threads besides those of the arenas and those of gRPC that serve calls: lanes of work 14, HTTP 5,
+// writers of the shared store 2, log, audit log, timers, listener, and 9 of gRPC for itself.
+constexpr std::size_t kOtherThreads = 34;
 constexpr std::chrono::milliseconds kTick{250};
 constexpr std::chrono::seconds kUpkeep{2};  // of what servers share
 constexpr std::chrono::seconds kFlush{5};   // for what waits to be written to the shared store
 constexpr std::chrono::seconds kPause{5};
 constexpr std::chrono::seconds kFilesPeriod{1};  // of looking for changed tokens and certificates
 
+// Fewer threads for frames if the process cannot start all.
+absl::Status FitThreads(ComputeConfig& compute) {
+  // gRPC has a thread that serves calls for each core of the machine, from 2 to 16.
+  const std::size_t serving = std::clamp(std::thread::hardware_concurrency(), 2u, 16u);
+  const auto needed = [serving](std::uint64_t threads) {
+    return Arenas::MostThreads(threads) + kOtherThreads + serving;
+  };
+  const std::uint64_t startable = StartableThreads(needed(compute.threads));
+  while (compute.threads > 1 && needed(compute.threads) > startable) --compute.threads;
+  if (needed(compute.threads) <= startable) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat("threads: this process can start ", startable,
+                                                    " threads, and needs ", needed(1),
+                                                    "; limits that are set: ", ThreadLimits()));
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const Config& config, Clock& clock) {
-  std::unique_ptr<Runtime> runtime(new Runtime(config, clock));
+  Config fitted = config;
+  SINEW_RETURN_IF_ERROR(fitted.FitTo(ReadMachine()));
+  const std::uint64_t wanted = fitted.compute.threads;
+  SINEW_RETURN_IF_ERROR(FitThreads(fitted.compute));
+  std::unique_ptr<Runtime> runtime(new Runtime(fitted, clock));
+  if (fitted.compute.threads < wanted) {
+    runtime->log->warn(
+        "threads: {} instead of {}, because this process can start no more; limits that are set: "
+        "{}",
+        fitted.compute.threads, wanted, ThreadLimits());
+  }
   if (const std::string& folder = config.rigs.data_dir; !folder.empty()) {
     SINEW_ASSIGN_OR_RETURN(runtime->data_lock, OpenDataFolder(folder, runtime->log));
   }
@@ -111,15 +141,15 @@ Runtime::Runtime(const Config& c, Clock& server_clock)
                     "comparisons"),
       arrivals(arriving),
       timers(clock),
-      arenas(c.Threads()),
+      arenas(c.compute.threads),
       frames(FramePool::Create(kIdleFrameBytes)),
       evaluators{config.streams, config.compute.inline_microseconds, metrics, *frames},
       sessions(c.sessions, c.access.client_share),
       waiting_calls(c.compute.waiting, c.access.client_share, "max-waiting-calls", "waiting calls"),
       control(kControlThreads, waiting_calls, metrics.AddLane("control")),
       storage(kStorageThreads, waiting_calls, metrics.AddLane("storage")),
-      fetches(kFetchThreads, waiting_calls, metrics.AddLane("fetches")),
-      upkeep(kUpkeepThreads, waiting_calls, metrics.AddLane("upkeep")),
+      fetches(c.shared.IsUsed() ? kFetchThreads : 0, waiting_calls, metrics.AddLane("fetches")),
+      upkeep(c.shared.IsUsed() ? kUpkeepThreads : 0, waiting_calls, metrics.AddLane("upkeep")),
       estimates(1, waiting_calls, metrics.AddLane("estimates")),
       weighing(1, waiting_calls, metrics.AddLane("weights")),
       started_(clock.Now()),

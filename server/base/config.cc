@@ -17,7 +17,6 @@
 #include <exception>
 #include <map>
 #include <set>
-#include <thread>
 #include <type_traits>
 
 #include "core/base/closest_names.h"
@@ -97,7 +96,8 @@ template <class Member>
 absl::Status CheckRange(const Option& option, const Member& member) {
   if constexpr (std::is_arithmetic_v<Member> && !std::is_same_v<Member, bool>) {
     const double value = static_cast<double>(member);
-    if (value < option.minimum || value > option.maximum) {
+    const bool fitted = option.percent > 0 && member == 0;
+    if (!fitted && (value < option.minimum || value > option.maximum)) {
       return Wrong(option, absl::StrCat(member), Allowed<Member>(option));
     }
   }
@@ -119,9 +119,48 @@ std::string Canonical(std::string key) {
   return key;
 }
 
+// What a value of "set" says: NAME=VALUE for an internal option.
+absl::Status AddInternal(const Config& config, const std::string& text,
+                         std::map<std::string, Values>& given) {
+  const std::vector<std::string> parts = absl::StrSplit(text, absl::MaxSplits('=', 1));
+  bool internal = false;
+  VisitOptions(config, [&](const Option& option, const auto&) {
+    internal |= option.internal && option.name == parts[0];
+  });
+  if (parts.size() != 2 || !internal) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("set: got \"", text, "\", need NAME=VALUE of an internal limit"));
+  }
+  given[parts[0]].push_back(parts[1]);
+  return absl::OkStatus();
+}
+
+// Why a key has no option, where it once had.
+std::string WhyUnknown(const Config& config, const std::string& key) {
+  std::string why;
+  VisitOptions(config, [&](const Option& option, const auto&) {
+    if (!option.internal || option.name != key) return;
+    why = option.percent > 0 ? absl::StrCat("; it is ", option.percent, " % of memory-bytes")
+                             : "; it is fixed";
+  });
+  return why;
+}
+
 // Sets every option in `given`; a key without an option is an error.
 absl::Status Apply(std::map<std::string, Values> given, Config& config) {
   absl::Status status;
+  VisitOptions(config, [&](const Option& option, const auto&) {
+    if (status.ok() && option.internal && given.contains(std::string(option.name))) {
+      status = absl::InvalidArgumentError(absl::StrCat(
+          AbslView(option.name), ": unknown key", WhyUnknown(config, std::string(option.name))));
+    }
+  });
+  SINEW_RETURN_IF_ERROR(status);
+  if (auto internal = given.extract("set"); !internal.empty()) {
+    for (const std::string& text : internal.mapped()) {
+      SINEW_RETURN_IF_ERROR(AddInternal(config, text, given));
+    }
+  }
   VisitOptions(config, [&](const Option& option, auto& member) {
     const auto found = given.find(std::string(option.name));
     if (found == given.end()) return;
@@ -184,9 +223,9 @@ const char* Variable(const std::string& option) {
 
 // Not an error: orchestrators set such names, as Kubernetes does for a service called sinewd.
 std::vector<std::string> UnknownVariables(const Config& config) {
-  std::set<std::string> known{VariableName("config")};
+  std::set<std::string> known{VariableName("config"), VariableName("set")};
   VisitOptions(config, [&](const Option& option, const auto&) {
-    known.insert(VariableName(std::string(option.name)));
+    if (!option.internal) known.insert(VariableName(std::string(option.name)));
   });
   std::vector<std::string> unknown;
   for (char** variable = environ; *variable != nullptr; ++variable) {
@@ -201,7 +240,9 @@ std::vector<std::string> UnknownVariables(const Config& config) {
 
 std::map<std::string, Values> ReadEnvironment(const Config& config) {
   std::map<std::string, Values> given;
+  if (const char* set = Variable("set"); set != nullptr) given["set"] = absl::StrSplit(set, ',');
   VisitOptions(config, [&](const Option& option, const auto& member) {
+    if (option.internal) return;
     const std::string name(option.name);
     const char* value = Variable(name);
     using Member = std::decay_t<decltype(member)>;
@@ -229,7 +270,14 @@ std::string TextOf(const Member& member) {
 }
 
 void AddFlags(CLI::App& app, const Config& config, std::map<std::string, Values>& given) {
+  app.add_option_function<Values>(
+         "--set", [&given](const Values& values) { given["set"] = values; },
+         "NAME=VALUE of an internal limit, for tests; repeatable")
+      ->take_all()
+      ->expected(1)
+      ->group("");  // not in the help
   VisitOptions(config, [&](const Option& option, const auto& member) {
+    if (option.internal) return;
     std::string help(option.help);
     if (!option.choices.empty()) {
       for (std::size_t i = 0; i < option.choices.size(); ++i) {
@@ -256,7 +304,7 @@ void AddFlags(CLI::App& app, const Config& config, std::map<std::string, Values>
 }
 
 // What was wrong on the command line: an unknown option comes before what CLI11 reports.
-std::string Mistake(const CLI::ParseError& error, const CLI::App& app) {
+std::string Mistake(const CLI::ParseError& error, const CLI::App& app, const Config& config) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
@@ -264,7 +312,10 @@ std::string Mistake(const CLI::ParseError& error, const CLI::App& app) {
   for (const std::string& left : app.remaining()) {
     const std::string option = left.substr(0, left.find('='));
     if (absl::StartsWith(option, "-")) {
-      return absl::StrCat(option, ": no such option", DidYouMean(option, names));
+      const std::string why =
+          WhyUnknown(config, option.substr(std::min<std::size_t>(2, option.size())));
+      return absl::StrCat(option, ": no such option",
+                          why.empty() ? DidYouMean(option, names) : why);
     }
   }
   return error.what();
@@ -284,16 +335,10 @@ absl::Status CheckValues(const Config& config) {
     SINEW_RETURN_IF_ERROR(ParseHostPort("http", config.network.http).status());
   }
   const SessionConfig& sessions = config.sessions;
-  const RigConfig& rigs = config.rigs;
   if (sessions.ttl_seconds > sessions.max_ttl_seconds) {
     return absl::InvalidArgumentError(
         absl::StrCat("session-ttl-seconds: got ", sessions.ttl_seconds,
                      ", need at most max-session-ttl-seconds, ", sessions.max_ttl_seconds));
-  }
-  if (rigs.bytes > rigs.stored_bytes || rigs.bytes > rigs.upload_bytes) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "max-rig-bytes: got ", rigs.bytes, ", need at most max-stored-bytes and max-upload-bytes, ",
-        std::min(rigs.stored_bytes, rigs.upload_bytes)));
   }
   return absl::OkStatus();
 }
@@ -317,10 +362,6 @@ std::vector<std::string> ChangedOptions(const Config& before, const Config& afte
     if (values[name] != TextOf(member)) changed.push_back(std::move(name));
   });
   return changed;
-}
-
-std::uint64_t Config::Threads() const {
-  return compute.threads != 0 ? compute.threads : std::max(1u, std::thread::hardware_concurrency());
 }
 
 absl::Status LoadConfigFile(const std::string& path, Config& config) {
@@ -395,7 +436,7 @@ CommandLine ParseCommandLine(int argc, const char* const* argv, Config& config) 
         done.get_name() == "CallForHelp" ? app.help() : std::string(done.what()) + "\n";
     return {.run = false, .exit_code = 0, .text = text};
   } catch (const CLI::ParseError& error) {
-    return {.run = false, .exit_code = kUsage, .text = "sinewd: " + Mistake(error, app)};
+    return {.run = false, .exit_code = kUsage, .text = "sinewd: " + Mistake(error, app, config)};
   }
   const auto failed = [](int code, const absl::Status& status) {
     return CommandLine{

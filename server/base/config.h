@@ -1,7 +1,8 @@
 // config.h - the configuration of sinewd, one struct per component.
 //
 // Defaults are defined here; names, units, ranges and help texts in config_options.h, from which
-// flags, keys of the file, range checks and the limits in GetServerInfo come.
+// flags, keys of the file, range checks and the limits in GetServerInfo come. Budgets of memory are
+// 0 by default, which stands for a share of the machine's, see FitTo.
 #pragma once
 
 #include <absl/status/status.h>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "server/base/log_config.h"
+#include "server/base/machine.h"
 #include "server/base/shared_config.h"
 
 namespace sinew::server {
@@ -26,11 +28,11 @@ struct NetworkConfig {
   std::uint64_t message_bytes = 4 << 20;   // largest message a client may send
   std::uint64_t message_fields = 1 << 17;  // of one, at every level
   std::uint64_t arriving_messages = 64;    // not complete yet, besides poses; gRPC holds them
-  std::uint64_t held_bytes = std::uint64_t{1} << 30;  // by calls, besides frames
-  double connection_idle_seconds = 1800;  // without a call; clients connect again by themselves
-  double connection_seconds = 86'400;     // then a client opens another one
-  double calls_per_second = 20'000;       // of one client
-  double drain_seconds = 30;              // time for calls to finish after the first SIGTERM
+  std::uint64_t held_bytes = 0;            // by calls, besides frames
+  double connection_idle_seconds = 1800;   // without a call; clients connect again by themselves
+  double connection_seconds = 86'400;      // then a client opens another one
+  double calls_per_second = 20'000;        // of one client
+  double drain_seconds = 30;               // time for calls to finish after the first SIGTERM
 };
 
 // Paths of files and rules are empty by default: no TLS, no authentication.
@@ -57,13 +59,14 @@ struct AccessConfig {
 };
 
 struct ComputeConfig {
-  std::uint64_t threads = 0;  // 0 = one per core
+  std::uint64_t threads = 0;       // that evaluate frames; 0 = one for each core
+  std::uint64_t memory_bytes = 0;  // for everything below that is 0; 0 = 60 % of the machine
   std::string isa = "auto";
   double inline_microseconds = 250;  // cheaper frames are evaluated on the receiving thread
   std::uint64_t deforms = 1024;      // Deform and DeformClip calls at a time
   std::uint64_t waiting = 4096;      // unary calls that wait for a thread
-  std::uint64_t frame_bytes = std::uint64_t{2} << 30;  // frame buffers of all calls together
-  double trim_seconds = 60;  // between times that unused memory is given back to the system
+  std::uint64_t frame_bytes = 0;     // frame buffers of all calls together
+  double trim_seconds = 60;          // between times that unused memory is given back to the system
 };
 
 struct RigConfig {
@@ -84,13 +87,13 @@ struct RigConfig {
   std::uint64_t muscle_vias = 32;         // via points of one muscle
   std::uint64_t summary_bytes = 3 << 20;  // names, joints, controls of one rig in a GetRig reply
   std::uint64_t count = 10'000;           // stored rigs
-  std::uint64_t stored_bytes = std::uint64_t{4} << 30;   // of all stored rigs, serialised
-  std::uint64_t parsed_bytes = std::uint64_t{1} << 30;   // of parsed rigs that no bind uses
-  std::uint64_t parsing_bytes = std::uint64_t{3} << 30;  // while rigs are parsed, all together
-  std::uint64_t uploads = 64;                            // unfinished uploads kept
-  std::uint64_t upload_bytes = std::uint64_t{1} << 30;   // of all unfinished uploads
-  std::uint64_t transfers = 256;  // UploadRig and DownloadRig calls at a time
-  double upload_seconds = 3600;   // how long an unfinished upload is kept after its last data
+  std::uint64_t stored_bytes = 0;         // of all stored rigs, serialised
+  std::uint64_t parsed_bytes = 0;         // of parsed rigs that no bind uses
+  std::uint64_t parsing_bytes = 0;        // while rigs are parsed, all together
+  std::uint64_t uploads = 64;             // unfinished uploads kept
+  std::uint64_t upload_bytes = 0;         // of all unfinished uploads
+  std::uint64_t transfers = 256;          // UploadRig and DownloadRig calls at a time
+  double upload_seconds = 3600;  // how long an unfinished upload is kept after its last data
 };
 
 // What finds and removes damaged files under data_dir.
@@ -101,12 +104,12 @@ struct ScrubConfig {
 };
 
 struct BindConfig {
-  std::uint64_t memory_bytes = std::uint64_t{4} << 30;  // one bind may hold
-  double seconds = 600;                                 // one bind may take
-  double short_seconds = 0.25;                          // shorter ones do not wait for longer ones
-  std::uint64_t queued = 64;                            // waiting binds
-  std::uint64_t bound_bytes = std::uint64_t{4} << 30;   // bound data in memory, with its rigs
-  std::uint64_t disk_bytes = std::uint64_t{8} << 30;    // bound data under data_dir
+  std::uint64_t memory_bytes = 0;                     // one bind may hold
+  double seconds = 600;                               // one bind may take
+  double short_seconds = 0.25;                        // shorter ones do not wait for longer ones
+  std::uint64_t queued = 64;                          // waiting binds
+  std::uint64_t bound_bytes = 0;                      // bound data in memory, with its rigs
+  std::uint64_t disk_bytes = std::uint64_t{8} << 30;  // bound data under data_dir
 };
 
 struct SessionConfig {
@@ -136,17 +139,17 @@ struct StreamConfig {
 };
 
 struct CompareConfig {
-  std::uint64_t count = 16;                      // CompareDeformers calls at a time
-  std::uint64_t targets = 16;                    // of one call
-  std::uint64_t poses = 10'000;                  // of one call
-  std::uint64_t bytes = std::uint64_t{1} << 30;  // all calls together may hold
+  std::uint64_t count = 16;      // CompareDeformers calls at a time
+  std::uint64_t targets = 16;    // of one call
+  std::uint64_t poses = 10'000;  // of one call
+  std::uint64_t bytes = 0;       // all calls together may hold
 };
 
 struct WeightsConfig {
-  std::uint64_t count = 4;                              // ComputeWeights calls at a time
-  std::uint64_t memory_bytes = std::uint64_t{4} << 30;  // one computation may hold
-  double seconds = 600;                                 // one computation may take
-  std::uint64_t resolution = 512;                       // voxels along the longest side
+  std::uint64_t count = 4;         // ComputeWeights calls at a time
+  std::uint64_t memory_bytes = 0;  // one computation may hold
+  double seconds = 600;            // one computation may take
+  std::uint64_t resolution = 512;  // voxels along the longest side
 };
 
 struct Config {
@@ -168,8 +171,9 @@ struct Config {
   // kFailedPrecondition: would listen beyond this machine without TLS or authentication.
   absl::Status Validate() const;
 
-  // Threads that evaluate frames: compute.threads, or one per core.
-  std::uint64_t Threads() const;
+  // Replaces what is 0 by what the machine has: threads, memory and the budgets that are shares of
+  // it. kInvalidArgument: the limit of a rig's size is above the budgets that rigs need.
+  absl::Status FitTo(const Machine& machine);
 };
 
 // Overwrites `config` with the keys of a YAML or JSON file, whose ranges Validate checks.

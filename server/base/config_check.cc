@@ -5,14 +5,41 @@
 #include <absl/strings/string_view.h>
 #include <absl/strings/strip.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <system_error>
+#include <type_traits>
 
 #include "core/base/status.h"
 #include "server/base/address.h"
+#include "server/base/config_options.h"
 
 namespace sinew::server {
+
+absl::Status Config::FitTo(const Machine& machine) {
+  constexpr std::uint64_t kPercent = 60;
+  if (compute.threads == 0) compute.threads = machine.cores;
+  if (compute.memory_bytes == 0) compute.memory_bytes = machine.memory_bytes / 100 * kPercent;
+  VisitOptions(*this, [&](const Option& option, auto& member) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(member)>, std::uint64_t>) {
+      if (option.percent == 0 || member != 0) return;
+      member = std::max<std::uint64_t>(static_cast<std::uint64_t>(option.minimum),
+                                       compute.memory_bytes / 100 * option.percent);
+      if (option.disk_bytes > 0 && !rigs.data_dir.empty()) member = option.disk_bytes;
+    }
+  });
+  const std::uint64_t most = std::min(rigs.stored_bytes, rigs.upload_bytes);
+  if (rigs.bytes <= most) return absl::OkStatus();
+  if (rigs.bytes != RigConfig().bytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("max-rig-bytes: got ", rigs.bytes,
+                     ", need at most what rigs and uploads may take of memory-bytes, ", most));
+  }
+  rigs.bytes = most;
+  return absl::OkStatus();
+}
 
 absl::Status CheckAccess(const Config& config) {
   const AccessConfig& access = config.access;

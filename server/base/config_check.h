@@ -1,4 +1,5 @@
-// config_check.h - what options need of each other. A part of config.h.
+// config_check.h - what options need of each other, and what they are on a machine. A part of
+// config.h.
 #pragma once
 
 #include <absl/status/status.h>

@@ -21,6 +21,7 @@ namespace sinew::server {
 template <class SomeConfig, class Visit>
 void VisitOptions(SomeConfig& c, Visit&& visit) {
   const OptionRows rows(visit);
+  const auto internal = rows.Internal();
   auto& n = c.network;
   rows.Text(n.listen, "listen",
             "Address to serve on, host:port (port 0 = any) or unix:/path; repeatable");
@@ -28,7 +29,7 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
   rows.Text(n.ready_file, "ready-file", "JSON file written when ready: addresses, http, pid");
   rows.Text(n.exit_with_parent, "exit-with-parent",
             "Drain when the process that started this one has ended, as a test that was killed");
-  rows.Text(n.channelz, "channelz", "Serve gRPC channelz");
+  internal.Text(n.channelz, "channelz", "Serve gRPC channelz");
   rows.Number(
       n.drain_seconds, "drain-seconds", "seconds",
       "Time after SIGTERM for calls to finish; uploads, comparisons and weights end at once", 0,
@@ -39,15 +40,19 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
   rows.Text(c.log.audit, "audit-log", "JSON lines of who changed what, a file or - for stdout");
   rows.Number(c.compute.threads, "threads", "threads",
               "Threads that evaluate frames; 0 = one per core", 0, 1024);
-  rows.Text(c.compute.isa, "isa", "Instruction set of the kernels",
-            {"auto", "scalar", "avx2", "avx512", "neon"});
-  rows.Number(c.compute.inline_microseconds, "inline-microseconds", "microseconds",
-              "Cheaper frames are evaluated on the receiving thread", 0, 10'000);
+  rows.Number(c.compute.memory_bytes, "memory-bytes", "bytes",
+              "Memory that rigs, bound data, frames and everything clients cause may take; 0 = 60 "
+              "% of what the machine or the control group has",
+              0, kHuge);
+  internal.Text(c.compute.isa, "isa", "Instruction set of the kernels",
+                {"auto", "scalar", "avx2", "avx512", "neon"});
+  internal.Number(c.compute.inline_microseconds, "inline-microseconds", "microseconds",
+                  "Cheaper frames are evaluated on the receiving thread", 0, 10'000);
   rows.Text(c.rigs.data_dir, "data-dir", "Folder for rigs and bound data; empty = memory only");
   rows.Shared(n.connections, "max-connections", "connections",
               "Open connections; fewer if the limit of open files is lower", 1, 1e6);
-  rows.Limit(n.streams_per_connection, "max-streams-per-connection", "calls",
-             "Concurrent calls per connection", 1, 65'535);
+  internal.Limit(n.streams_per_connection, "max-streams-per-connection", "calls",
+                 "Concurrent calls per connection", 1, 65'535);
   rows.Limit(n.message_bytes, "max-message-bytes", "bytes",
              "Largest message from a client; pieces of an upload have up to 1 MiB", 1 << 20,
              1 << 30);
@@ -55,24 +60,24 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
              "Time a connection may stay open without a call", 1, 1e6);
   rows.Limit(n.connection_seconds, "max-connection-seconds", "seconds",
              "Age of a connection; open calls continue, new ones need a new connection", 1, 1e6);
-  rows.Limit(n.message_fields, "max-message-fields", "fields",
-             "Fields of a message at every level; 16 bytes of a packed list count as one", 1000,
-             1e9);
+  internal.Limit(n.message_fields, "max-message-fields", "fields",
+                 "Fields of a message at every level; 16 bytes of a packed list count as one", 1000,
+                 1e9);
   rows.Limit(n.calls_per_second, "max-calls-per-second", "calls", "Calls of one client in a second",
              1, 1e9);
-  rows.Shared(n.arriving_messages, "max-arriving-messages", "messages",
-              "Messages, besides poses, that arrive at a time; others wait", 1, 1e6);
-  rows.Shared(n.held_bytes, "max-held-bytes", "bytes",
-              "Total size of requests, waiting poses and replies that have not been read", 1 << 20,
-              kHuge);
-  rows.Shared(c.compute.deforms, "max-deforms", "calls", "Concurrent Deform and DeformClip calls",
-              1, 1e6);
-  rows.Shared(c.compute.waiting, "max-waiting-calls", "calls", "Unary calls that wait for a thread",
-              1, 1e6);
-  rows.Shared(c.compute.frame_bytes, "max-frame-bytes", "bytes", "Total size of frame buffers",
-              1 << 20, kHuge);
-  rows.Number(c.compute.trim_seconds, "trim-seconds", "seconds",
-              "How often unused memory is given back to the system, after any call", 0.1, 1e7);
+  internal.Shared(n.arriving_messages, "max-arriving-messages", "messages",
+                  "Messages, besides poses, that arrive at a time; others wait", 1, 1e6);
+  rows.Share(5).Shared(n.held_bytes, "max-held-bytes", "bytes",
+                       "Total size of requests, waiting poses and replies that have not been read",
+                       1 << 20, kHuge);
+  internal.Shared(c.compute.deforms, "max-deforms", "calls",
+                  "Concurrent Deform and DeformClip calls", 1, 1e6);
+  internal.Shared(c.compute.waiting, "max-waiting-calls", "calls",
+                  "Unary calls that wait for a thread", 1, 1e6);
+  rows.Share(10).Shared(c.compute.frame_bytes, "max-frame-bytes", "bytes",
+                        "Total size of frame buffers", 1 << 20, kHuge);
+  internal.Number(c.compute.trim_seconds, "trim-seconds", "seconds",
+                  "How often unused memory is given back to the system, after any call", 0.1, 1e7);
   auto& a = c.access;
   rows.Text(a.token_file, "token-file", "Bearer tokens, one JSON object a line; see --make-token");
   rows.Text(a.jwks_file, "jwks-file",
@@ -98,20 +103,21 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
               "Part of what other clients leave of a limit that one client may hold; 1 = all of it",
               0.01, 1);
   VisitRigOptions(rows, c.rigs);
-  rows.Number(c.scrub.bytes_per_second, "scrub-bytes-per-second", "bytes",
-              "Rate at which stored files are reread to find damage; 0 = off", 0, 1e12);
-  rows.Number(c.scrub.damaged_days, "damaged-days", "days", "How long damaged files are kept aside",
-              0, 36'500);
-  rows.Number(c.scrub.damaged_bytes, "max-damaged-bytes", "bytes", "Total size of those files", 0,
-              kHuge);
-  rows.Limit(c.binds.memory_bytes, "max-bind-bytes", "bytes", "Memory per bind", 1 << 20, kHuge);
+  internal.Number(c.scrub.bytes_per_second, "scrub-bytes-per-second", "bytes",
+                  "Rate at which stored files are reread to find damage; 0 = off", 0, 1e12);
+  internal.Number(c.scrub.damaged_days, "damaged-days", "days",
+                  "How long damaged files are kept aside", 0, 36'500);
+  internal.Number(c.scrub.damaged_bytes, "max-damaged-bytes", "bytes", "Total size of those files",
+                  0, kHuge);
+  rows.Share(12).Limit(c.binds.memory_bytes, "max-bind-bytes", "bytes", "Memory per bind", 1 << 20,
+                       kHuge);
   rows.Limit(c.binds.seconds, "max-bind-seconds", "seconds", "Time per bind", 0.001, 1e7);
-  rows.Number(c.binds.short_seconds, "short-bind-seconds", "seconds",
-              "Binds estimated below this do not wait for longer ones", 0, 1e7);
+  internal.Number(c.binds.short_seconds, "short-bind-seconds", "seconds",
+                  "Binds estimated below this do not wait for longer ones", 0, 1e7);
   rows.Shared(c.binds.queued, "max-queued-binds", "binds", "Waiting binds", 1, 1e6);
-  rows.Shared(c.binds.bound_bytes, "max-bound-bytes", "bytes",
-              "Bound data in memory with its rigs; of a client, what its sessions use", 1 << 10,
-              kHuge);
+  rows.Share(16).Shared(c.binds.bound_bytes, "max-bound-bytes", "bytes",
+                        "Bound data in memory with its rigs; of a client, what its sessions use",
+                        1 << 10, kHuge);
   rows.Number(c.binds.disk_bytes, "max-bound-disk-bytes", "bytes", "Bound data under data-dir", 0,
               kHuge);
   auto& s = c.sessions;
@@ -124,23 +130,24 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
               "Lease of a session created for a Target with a recipe", 1, 1e7);
   rows.Limit(s.seconds, "max-session-seconds", "seconds",
              "Age of a session, however often its lease is renewed; open calls go on", 1, 1e9);
-  rows.Limit(s.recipe_bytes, "max-recipe-bytes", "bytes", "Size of a recipe, as text or serialised",
-             16, 1 << 20);
-  rows.Limit(s.request_id_bytes, "max-request-id-bytes", "bytes",
-             "Size of request_id in CreateSession", 1, 4096);
-  rows.Limit(s.page, "max-page-size", "rows", "Rows per page of a List reply", 1, 100'000);
-  rows.Shared(s.watches, "max-watches", "calls", "Concurrent WatchSession calls", 1, 1e6);
+  internal.Limit(s.recipe_bytes, "max-recipe-bytes", "bytes",
+                 "Size of a recipe, as text or serialised", 16, 1 << 20);
+  internal.Limit(s.request_id_bytes, "max-request-id-bytes", "bytes",
+                 "Size of request_id in CreateSession", 1, 4096);
+  internal.Limit(s.page, "max-page-size", "rows", "Rows per page of a List reply", 1, 100'000);
+  internal.Shared(s.watches, "max-watches", "calls", "Concurrent WatchSession calls", 1, 1e6);
   VisitSharedOptions(rows, c.shared);
   auto& t = c.streams;
   rows.Shared(t.count, "max-streams", "streams", "Concurrent StreamDeform calls", 1, 1e6);
   rows.Limit(t.window, "max-window", "frames", "Unacknowledged frames per stream", 1, 65'536);
-  rows.Limit(t.backlog, "max-backlog", "poses", "Poses queued beyond the window", 1, 65'536);
-  rows.Limit(t.waiting_pose_bytes, "max-waiting-pose-bytes", "bytes",
-             "Poses of a stream received before its session is found", 1024, kHuge);
-  rows.Limit(t.chunk_bytes, "max-chunk-bytes", "bytes", "Bulk data per Frame message", 4096, 2e9);
-  rows.Limit(t.response_bytes, "max-response-bytes", "bytes",
-             "Largest max_response_bytes of Deform", 4096, 2e9);
-  rows.Limit(t.clip_poses, "max-clip-poses", "poses", "Poses per DeformClip call", 1, 1e7);
+  internal.Limit(t.backlog, "max-backlog", "poses", "Poses queued beyond the window", 1, 65'536);
+  internal.Limit(t.waiting_pose_bytes, "max-waiting-pose-bytes", "bytes",
+                 "Poses of a stream received before its session is found", 1024, kHuge);
+  internal.Limit(t.chunk_bytes, "max-chunk-bytes", "bytes", "Bulk data per Frame message", 4096,
+                 2e9);
+  internal.Limit(t.response_bytes, "max-response-bytes", "bytes",
+                 "Largest max_response_bytes of Deform", 4096, 2e9);
+  internal.Limit(t.clip_poses, "max-clip-poses", "poses", "Poses per DeformClip call", 1, 1e7);
   rows.Limit(t.stall_seconds, "max-stall-seconds", "seconds",
              "Time a stream may wait for an acknowledgement, or a reply for its reader", 0.1, 1e6);
   rows.Limit(t.idle_seconds, "max-idle-seconds", "seconds",
@@ -148,20 +155,20 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
   rows.Limit(t.seconds, "max-stream-seconds", "seconds",
              "Age of a call, such as a stream; a client may call again", 1, 1e9);
   auto& m = c.compare;
-  rows.Shared(m.count, "max-compares", "calls", "Concurrent CompareDeformers calls", 1, 1e6);
-  rows.Limit(m.targets, "max-compare-targets", "targets", "Targets per CompareDeformers call", 1,
-             4096);
-  rows.Limit(m.poses, "max-compare-poses", "poses", "Poses per CompareDeformers call", 1, 1e7);
-  rows.Shared(m.bytes, "max-compare-bytes", "bytes", "Total memory of CompareDeformers calls",
-              1 << 20, kHuge);
+  internal.Shared(m.count, "max-compares", "calls", "Concurrent CompareDeformers calls", 1, 1e6);
+  internal.Limit(m.targets, "max-compare-targets", "targets", "Targets per CompareDeformers call",
+                 1, 4096);
+  internal.Limit(m.poses, "max-compare-poses", "poses", "Poses per CompareDeformers call", 1, 1e7);
+  rows.Share(5).Shared(m.bytes, "max-compare-bytes", "bytes",
+                       "Total memory of CompareDeformers calls", 1 << 20, kHuge);
   auto& w = c.weights;
-  rows.Shared(w.count, "max-weight-calls", "calls", "Concurrent ComputeWeights calls", 1, 1e6);
-  rows.Limit(w.memory_bytes, "max-weight-bytes", "bytes", "Memory per ComputeWeights call", 1 << 20,
-             kHuge);
+  internal.Shared(w.count, "max-weight-calls", "calls", "Concurrent ComputeWeights calls", 1, 1e6);
+  rows.Share(8).Limit(w.memory_bytes, "max-weight-bytes", "bytes", "Memory per ComputeWeights call",
+                      1 << 20, kHuge);
   rows.Limit(w.seconds, "max-weight-seconds", "seconds", "Time per ComputeWeights call", 0.001,
              1e7);
-  rows.Limit(w.resolution, "max-weight-resolution", "voxels",
-             "Voxels along the longest side in ComputeWeights", 16, 512);
+  internal.Limit(w.resolution, "max-weight-resolution", "voxels",
+                 "Voxels along the longest side in ComputeWeights", 16, 512);
 }
 
 }  // namespace sinew::server

@@ -1,6 +1,7 @@
 // option.h - what is known about an option: name, unit, range and help.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -13,6 +14,11 @@ struct Option {
   bool limit = false;                          // limits clients; listed by GetServerInfo
   bool shared = false;                         // one client may hold a part of it, see client-share
   std::vector<std::string_view> choices = {};  // of strings; empty = any
+  // Constants of the server: neither a flag nor a key, only --set NAME=VALUE changes them.
+  bool internal = false;
+  // > 0: 0 stands for this share of memory-bytes, or with a data folder for disk_bytes if that is
+  // > 0.
+  std::uint64_t percent = 0, disk_bytes = 0;
 };
 
 inline constexpr double kHuge = 1e15;  // the largest limit of bytes
@@ -23,31 +29,48 @@ class OptionRows {
  public:
   explicit OptionRows(Visit& visit) : visit_(visit) {}
 
+  // Rows of internal options, see Option.
+  OptionRows Internal() const { return OptionRows(visit_, true); }
+  OptionRows Share(std::uint64_t percent, std::uint64_t disk_bytes = 0) const {
+    return OptionRows(visit_, true, percent, disk_bytes);
+  }
+
   using View = std::string_view;
   template <class Member>
   void Text(Member& member, View name, View help, std::vector<View> choices = {}) const {
-    visit_(Option{name, "", help, 0, 0, false, false, std::move(choices)}, member);
+    visit_(Row({name, "", help, 0, 0, false, false, std::move(choices)}), member);
   }
   template <class Member>
   void Number(Member& member, View name, View unit, View help, double minimum,
               double maximum) const {
-    visit_(Option{name, unit, help, minimum, maximum}, member);
+    visit_(Row({name, unit, help, minimum, maximum}), member);
   }
   // A number that limits clients.
   template <class Member>
   void Limit(Member& member, View name, View unit, View help, double minimum,
              double maximum) const {
-    visit_(Option{name, unit, help, minimum, maximum, true}, member);
+    visit_(Row({name, unit, help, minimum, maximum, true}), member);
   }
   // A limit of what all clients hold together.
   template <class Member>
   void Shared(Member& member, View name, View unit, View help, double minimum,
               double maximum) const {
-    visit_(Option{name, unit, help, minimum, maximum, true, true}, member);
+    visit_(Row({name, unit, help, minimum, maximum, true, true}), member);
   }
 
  private:
+  OptionRows(Visit& visit, bool internal, std::uint64_t percent = 0, std::uint64_t disk_bytes = 0)
+      : visit_(visit), internal_(internal), percent_(percent), disk_bytes_(disk_bytes) {}
+  Option Row(Option option) const {
+    option.internal = internal_;
+    option.percent = percent_;
+    option.disk_bytes = disk_bytes_;
+    return option;
+  }
+
   Visit& visit_;
+  const bool internal_ = false;
+  const std::uint64_t percent_ = 0, disk_bytes_ = 0;
 };
 
 }  // namespace sinew::server

@@ -20,6 +20,8 @@ struct SharedConfig {
   std::string redis = {};  // redis://host:port/number, rediss:// or unix:/path
   std::string redis_user = {}, redis_password_file = {}, redis_ca = {};
   std::string session_key_file = {};  // signs session names
+
+  bool IsUsed() const { return !store.empty() || !redis.empty() || !session_key_file.empty(); }
 };
 
 }  // namespace sinew::server

@@ -4,6 +4,7 @@
 #include <absl/strings/str_join.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -28,6 +29,7 @@
 namespace sinew::server {
 namespace {
 
+constexpr std::size_t kSmallStack = 2 << 20;
 constexpr int kUnclean = 1, kUnavailable = 69, kConfiguration = 78;
 
 sigset_t EndingSignals() {
@@ -78,12 +80,23 @@ void BlockSignals() {
   sigaddset(&signals, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit of a file's size fails instead
 }
 
 void TuneMalloc() {
   mallopt(M_MMAP_THRESHOLD, 256 << 20);
   mallopt(M_TRIM_THRESHOLD, 512 << 20);
   mallopt(M_TOP_PAD, 16 << 20);
+  rlimit space{};
+  if (::getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur == RLIM_INFINITY) return;
+  // Stacks and the heaps of threads reserve much more address space than they use.
+  mallopt(M_ARENA_MAX, 2);
+  mallopt(M_TOP_PAD, 1 << 20);
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0) return;
+  pthread_attr_setstacksize(&attributes, kSmallStack);
+  pthread_setattr_default_np(&attributes);
+  pthread_attr_destroy(&attributes);
 }
 
 int CheckFiles(const Config& config) {

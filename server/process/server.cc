@@ -156,9 +156,12 @@ absl::StatusOr<std::unique_ptr<Server::State>> Server::State::Start(const Config
     SINEW_ASSIGN_OR_RETURN(state->http, HttpPort::Start(config.network.http, std::move(pages)));
     state->http_address = state->http->address();
   }
-  runtime.log->info("serving on {}; http {}; {}, {}", absl::StrJoin(state->addresses, ", "),
+  const ComputeConfig& compute = runtime.config.compute;
+  runtime.log->info("serving on {}; http {}; {}, {}, memory {} MB",
+                    absl::StrJoin(state->addresses, ", "),
                     config.network.http == "off" ? "off" : state->http_address,
-                    CountedText(config.Threads(), "thread"), std::string(IsaName(ActiveIsa())));
+                    CountedText(compute.threads, "thread"), std::string(IsaName(ActiveIsa())),
+                    compute.memory_bytes / 1'000'000);
   return state;
 }
 
@@ -296,12 +299,14 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> Server::InProcessChannel() {
   return state_->InProcessChannel();
 }
 
-void Server::Reload(const absl::StatusOr<Config>& config) {
+void Server::Reload(absl::StatusOr<Config> config) {
   Runtime& runtime = *state_->runtime;
-  if (config.ok()) {
-    runtime.Reload(*config);
+  absl::Status status = config.status();
+  if (status.ok()) status = config->FitTo(ReadMachine());
+  if (status.ok()) {
+    runtime.Reload(*std::move(config));
   } else {
-    runtime.log->error("configuration not changed: {}", std::string(config.status().message()));
+    runtime.log->error("configuration not changed: {}", std::string(status.message()));
   }
   runtime.access->ReloadAll();
 }

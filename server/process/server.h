@@ -47,7 +47,7 @@ class Server {
 
   // After a signal to read the configuration again: takes over what can change while serving, see
   // Runtime::Reload. An error is logged and changes nothing.
-  void Reload(const absl::StatusOr<Config>& config);
+  void Reload(absl::StatusOr<Config> config);
 
   // Refuses new work from now on (UNAVAILABLE), reports not serving and not ready, and
   // notifies open streams. Returns immediately; a second call has no effect.

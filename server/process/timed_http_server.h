@@ -15,9 +15,9 @@ namespace sinew::server {
 // for all of it, and a shorter one for sending it while other connections wait for a thread.
 class TimedHttpServer final : public httplib::Server {
  public:
-  static constexpr std::size_t kThreads = 16;
+  static constexpr std::size_t kThreads = 4;
   static constexpr std::chrono::seconds kRequestTime{5};
-  // While others wait: with all threads, 320 connections a second that send nothing.
+  // While others wait: with all threads, 80 connections a second that send nothing.
   static constexpr std::chrono::milliseconds kCrowdedTime{50};
   static constexpr std::size_t kRequestBytes = 64 << 10;
   // From the start of the connection to the end of the reply, while others wait.

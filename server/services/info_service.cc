@@ -91,24 +91,25 @@ absl::Status List(const v1::ListMethodsRequest& request, std::uint64_t most_rows
 }  // namespace
 
 void AddInfoMethods(Runtime& runtime, RpcService& service) {
-  service.Add({.runtime = runtime, .name = "InfoService/GetServerInfo", .scope = Scope::kAny},
-              Unary<v1::GetServerInfoRequest, v1::GetServerInfoResponse>(
-                  [&runtime](const Call& call, const v1::GetServerInfoRequest&,
-                             v1::GetServerInfoResponse& response) -> absl::Status {
-                    response.set_version(kVersion);
-                    response.set_simd(std::string(IsaName(ActiveIsa())));
-                    response.set_threads(static_cast<std::uint32_t>(runtime.config.Threads()));
-                    AddLimits(runtime.Current(), response);
-                    response.add_encodings(v1::ENCODING_FLOAT32);
-                    response.add_normal_encodings(v1::ENCODING_FLOAT32);
-                    response.add_compressions(v1::COMPRESSION_NONE);
-                    response.add_attributes(v1::ATTRIBUTE_POSITIONS);
-                    response.add_attributes(v1::ATTRIBUTE_NORMALS);
-                    response.add_attributes(v1::ATTRIBUTE_TANGENTS);
-                    response.add_attributes(v1::ATTRIBUTE_VERTEX_STATUS);
-                    *response.mutable_stats() = runtime.StatsFor(call.caller());
-                    return absl::OkStatus();
-                  }));
+  service.Add(
+      {.runtime = runtime, .name = "InfoService/GetServerInfo", .scope = Scope::kAny},
+      Unary<v1::GetServerInfoRequest, v1::GetServerInfoResponse>(
+          [&runtime](const Call& call, const v1::GetServerInfoRequest&,
+                     v1::GetServerInfoResponse& response) -> absl::Status {
+            response.set_version(kVersion);
+            response.set_simd(std::string(IsaName(ActiveIsa())));
+            response.set_threads(static_cast<std::uint32_t>(runtime.config.compute.threads));
+            AddLimits(runtime.Current(), response);
+            response.add_encodings(v1::ENCODING_FLOAT32);
+            response.add_normal_encodings(v1::ENCODING_FLOAT32);
+            response.add_compressions(v1::COMPRESSION_NONE);
+            response.add_attributes(v1::ATTRIBUTE_POSITIONS);
+            response.add_attributes(v1::ATTRIBUTE_NORMALS);
+            response.add_attributes(v1::ATTRIBUTE_TANGENTS);
+            response.add_attributes(v1::ATTRIBUTE_VERTEX_STATUS);
+            *response.mutable_stats() = runtime.StatsFor(call.caller());
+            return absl::OkStatus();
+          }));
 
   service.Add({.runtime = runtime, .name = "InfoService/ListMethods", .scope = Scope::kAny},
               Unary<v1::ListMethodsRequest, v1::ListMethodsResponse>(

@@ -58,7 +58,8 @@ struct Arenas::State {
         binds{tbb::task_arena(static_cast<int>(threads.bind), 1),
               tbb::task_arena(static_cast<int>(threads.bind), 1),
               tbb::task_arena(static_cast<int>(threads.bind), 1),
-              tbb::task_arena(static_cast<int>(threads.bind), 1)} {}
+              tbb::task_arena(static_cast<int>(threads.bind), 1)},
+        ticks(threads.frames) {}
   bool Idle() const ABSL_SHARED_LOCKS_REQUIRED(mutex) {
     return std::ranges::all_of(frames, [](const FrameArena& lane) { return lane.running == 0; });
   }
@@ -83,6 +84,10 @@ void Arenas::State::Run(FrameArena& lane) {
     mutex.Lock();
   }
   --lane.running;
+}
+
+std::size_t Arenas::MostThreads(std::size_t threads) {
+  return Threads(threads).all() + threads;
 }
 
 Arenas::Arenas(std::size_t threads) : state_(std::make_unique<State>(Threads(threads))) {}

@@ -22,6 +22,8 @@ class Arenas {
   enum class Frames { kInteractive, kBatch };
   enum class Binds { kEstimates, kShort, kLong, kWeights };
 
+  // How many threads it can have, with those of preemption_ticks.h.
+  static std::size_t MostThreads(std::size_t threads);
   // threads: of each lane of frames.
   explicit Arenas(std::size_t threads);
   // Waits for every posted frame.

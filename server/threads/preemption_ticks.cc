@@ -4,6 +4,7 @@
 #include <sys/prctl.h>
 
 #include <chrono>
+#include <system_error>
 
 namespace sinew::server {
 namespace {
@@ -15,25 +16,31 @@ constexpr unsigned long kTimerSlack = 1000;  // ns; the default would add 50 us 
 
 }  // namespace
 
-PreemptionTicks::PreemptionTicks() {
+void PreemptionTicks::Start() {
   cpu_set_t allowed;
   if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;  // more cores than it can list
-  for (std::size_t core = 0; core < CPU_SETSIZE; ++core) {
-    if (CPU_ISSET(core, &allowed)) threads_.emplace_back([this, core] { Tick(core); });
+  try {
+    for (std::size_t core = 0; core < CPU_SETSIZE && threads_.size() < most_; ++core) {
+      if (CPU_ISSET(core, &allowed)) threads_.emplace_back([this, core] { Tick(core); });
+    }
+  } catch (const std::system_error&) {  // the system has none left: some cores go without
   }
 }
 
 PreemptionTicks::~PreemptionTicks() {
+  std::vector<std::thread> ended;
   {
     const absl::MutexLock lock(&mutex_);
     stopping_ = true;
+    ended.swap(threads_);
   }
-  for (std::thread& thread : threads_) thread.join();
+  for (std::thread& thread : ended) thread.join();
 }
 
 void PreemptionTicks::Add(int scopes) {
   const absl::MutexLock lock(&mutex_);
   scopes_ += scopes;
+  if (scopes_ > 0 && threads_.empty()) Start();
   needed_ = scopes_ > 0;
 }
 

@@ -32,8 +32,8 @@ class PreemptionTicks {
     PreemptionTicks& ticks_;
   };
 
-  // Starts a thread for each core that the calling thread may use.
-  PreemptionTicks();
+  // The first scope starts a thread for each core that its thread may use, at most `most`.
+  explicit PreemptionTicks(std::size_t most) : most_(most) {}
   // All scopes must have ended.
   ~PreemptionTicks();
   PreemptionTicks(const PreemptionTicks&) = delete;
@@ -41,6 +41,7 @@ class PreemptionTicks {
 
  private:
   void Add(int scopes);
+  void Start() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Tick(std::size_t core);
   bool Wanted() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return stopping_ || needed_; }
 
@@ -48,7 +49,8 @@ class PreemptionTicks {
   int scopes_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::atomic<bool> needed_{false};  // scopes_ > 0; read without the lock between two sleeps
-  std::vector<std::thread> threads_;
+  const std::size_t most_;
+  std::vector<std::thread> threads_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace sinew::server

@@ -1,6 +1,7 @@
 #include "server/threads/workers.h"
 
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "core/base/status.h"
@@ -10,8 +11,8 @@
 namespace sinew::server {
 
 Workers::Workers(std::size_t threads, Quota& waiting, prometheus::Histogram& seconds)
-    : waiting_(waiting), seconds_(seconds) {
-  for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { Loop(); });
+    : most_(threads), waiting_(waiting), seconds_(seconds) {
+  if (most_ > 0) threads_.emplace_back([this] { Loop(); });
 }
 
 Workers::~Workers() {
@@ -19,13 +20,13 @@ Workers::~Workers() {
 }
 
 void Workers::Stop() {
+  std::vector<std::thread> ended;
   {
     const absl::MutexLock lock(&mutex_);
     stopping_ = true;
+    ended.swap(threads_);
   }
-  for (std::thread& thread : threads_) {
-    if (thread.joinable()) thread.join();
-  }
+  for (std::thread& thread : ended) thread.join();
 }
 
 absl::StatusOr<Workers::Ticket> Workers::Post(const std::string& client, Work work) {
@@ -41,6 +42,12 @@ absl::StatusOr<Workers::Ticket> Workers::Push(const std::string& client, Waiting
   const absl::MutexLock lock(&mutex_);
   if (stopping_) return Draining();
   queue_.Push(++last_, client, std::move(waiting));
+  if (queue_.size() > threads_.size() - running_ && threads_.size() < most_) {
+    try {
+      threads_.emplace_back([this] { Loop(); });
+    } catch (const std::system_error&) {  // the system has none left: there is at least one
+    }
+  }
   return last_;
 }
 

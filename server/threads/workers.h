@@ -28,8 +28,9 @@ class Workers {
   using Work = std::function<void(const absl::Status&)>;
   using Ticket = std::uint64_t;  // never 0
 
-  // waiting: counts the work posted here that has not started. seconds: how long it waited. Both
-  // must outlive this object.
+  // threads: at most so many. The first one starts at once, others when work waits. waiting: counts
+  // the work posted here that has not started. seconds: how long it waited. Both must outlive this
+  // object.
   Workers(std::size_t threads, Quota& waiting, prometheus::Histogram& seconds);
   // Runs what is queued, then ends.
   ~Workers();
@@ -63,6 +64,7 @@ class Workers {
   void Loop();
   bool Wanted() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return stopping_ || !queue_.empty(); }
 
+  const std::size_t most_;  // threads
   Quota& waiting_;
   prometheus::Histogram& seconds_;
   mutable absl::Mutex mutex_;
@@ -70,7 +72,7 @@ class Workers {
   Ticket last_ ABSL_GUARDED_BY(mutex_) = 0;
   std::size_t running_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  std::vector<std::thread> threads_;
+  std::vector<std::thread> threads_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace sinew::server

@@ -2,7 +2,7 @@
 the model says. The stubs that protoc makes for Python must be in sys.path.
 
 One client opens one session at a time, deforms a few poses and deletes it, at the replica that the model's ring names.
-Give the servers a small --max-bound-bytes, so that there are misses. A miss is a bind, or data from disk or the store.
+Give the servers a small max-bound-bytes (--set), so that there are misses. A miss is a bind, or data from disk or the store.
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ class MeasuredTest(unittest.TestCase):
         self.addCleanup(temporary.cleanup)
         folder = pathlib.Path(temporary.name)
         # A client may use all of the memory, and the estimate of one bind is 9 MB.
-        servers = [processes.Replica(options.sinewd, number, folder, "--max-bound-bytes", 35_000_000, "--client-share",
+        servers = [processes.Replica(options.sinewd, number, folder, "--set", "max-bound-bytes=35000000", "--client-share",
                                      1)
                    for number in range(3)]
         for server in servers:

@@ -1,6 +1,6 @@
 """Several sinewd and a balancer in front of them, for tests: each is a real program on loopback, stopped by its handle.
 
-Replicas keep their ports when they are started again. Each has another --max-page-size, by which `identity` knows it.
+Replicas keep their ports when they are started again. Each has another max-page-size, by which `identity` knows it.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Replica(Program):
         self.address = f"127.0.0.1:{s3_server.free_port()}"
         self.http = f"127.0.0.1:{s3_server.free_port()}"
         super().__init__([sinewd, "--listen", self.address, "--http", self.http, "--insecure", "--trusted-proxy",
-                          "127.0.0.1", "--max-page-size", FIRST_PAGE_SIZE + number, "--exit-with-parent", "--log-level",
+                          "127.0.0.1", "--set", f"max-page-size={FIRST_PAGE_SIZE + number}", "--exit-with-parent", "--log-level",
                           "warning", *arguments], folder / f"sinewd-{number}.log")
 
     def answers(self) -> bool:

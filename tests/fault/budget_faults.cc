@@ -22,7 +22,8 @@ class Budgets {
       : suite_(suite),
         undisturbed_(undisturbed),
         dice_(suite.Dice("budgets")),
-        server_(suite, {}, {"--max-frame-bytes", "12000000", "--max-bound-bytes", "30000000"}) {}
+        server_(suite, {},
+                {"--set", "max-frame-bytes=12000000", "--set", "max-bound-bytes=30000000"}) {}
 
   void Run() {
     for (std::uint64_t i = 0; i < suite_.SlowRepeats() && suite_.MayContinue(); ++i) {
@@ -141,7 +142,7 @@ class Budgets {
   // Requests of 1 MB at a time: what is acknowledged is whole.
   void Uploads() {
     suite_.Step("more requests at a time than fit");
-    const RestartableServer server(suite_, {}, {"--max-held-bytes", "3000000"});
+    const RestartableServer server(suite_, {}, {"--set", "max-held-bytes=3000000"});
     Ledger ledger(suite_);
     std::vector<std::string> rigs;
     for (int t = 0; t < 12; ++t) {

@@ -312,6 +312,7 @@ void AddServerFiles(const Corpus& corpus) {
   std::string all;
   const server::Config defaults;
   server::VisitOptions(defaults, [&]<class T>(const server::Option& option, const T& value) {
+    if (option.internal) return;
     if constexpr (std::is_same_v<T, std::string>) {
       if (value.empty()) return;  // not allowed in a file
     }
@@ -327,6 +328,7 @@ void AddServerFiles(const Corpus& corpus) {
     }
   });
   corpus.Add("config", "defaults.yaml", all);
+  corpus.Add("config", "internal.yaml", "set: [max-backlog=3, isa=scalar]\n");
   corpus.Add("config", "lists.yaml", "listen: [\"127.0.0.1:0\", 'unix:/tmp/s']\nmax_window: 8\n");
   corpus.Add("config", "open.json",
              R"({"listen": ["[::]:1"], "tls-cert": "c", "tls-key": "k", "token-file": "t"})");

@@ -110,7 +110,7 @@ std::vector<double> RoundTrips(Report& report, const client::Client& client,
 void MeasureLatency(Report& report, const LoadOptions& options) {
   // 60 s give 3,600 poses at 60 a second, of which the slowest 36 are beyond p99.
   const double seconds = std::clamp(options.seconds / 20, 1.0, 60.0);
-  LoadServer server(report, {"--max-bound-bytes", "500000000"});
+  LoadServer server(report, {"--set", "max-bound-bytes=500000000"});
   const client::Client client = server.Client();
   Motion motion = LoadMotion(true, 0.25, "lbs");
   const auto character =

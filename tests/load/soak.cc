@@ -58,7 +58,7 @@ class SoakRun {
   // The sessions use 30 MB of bound data, binds in progress some more, and one client may use half;
   // the other half is for FillCache.
   static std::vector<std::string> Flags(const std::string& folder) {
-    return {"--data-dir", folder, "--max-bound-bytes", "160000000", "--max-bound-disk-bytes",
+    return {"--data-dir", folder, "--set", "max-bound-bytes=160000000", "--max-bound-disk-bytes",
             "100000000"};
   }
 

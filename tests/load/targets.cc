@@ -58,7 +58,7 @@ class Targets {
  public:
   explicit Targets(Report& report)
       : report_(report),
-        server_(report, {"--max-bind-bytes", "1000000000000"}),
+        server_(report, {"--set", "max-bind-bytes=1000000000000"}),
         client_(server_.Client()) {
     small_ = LoadMotion(true, 0.25, "lbs");
     small_rig_ = Upload(small_.rig);

@@ -32,6 +32,7 @@ absl::StatusOr<LocalService> StartLocalService(
   config.network.listen.clear();
   config.network.http = "off";
   config.network.streams_per_connection = 65'535;  // all calls are on one connection
+  config.access.client_share = 1;                  // and of one client
   config.log.level = "error";                      // what a caller has to know comes as a status
   if (warn) config.log.take = [warn](const std::string& message) { warn(InCache(message)); };
   if (!cache.empty()) {

@@ -73,7 +73,7 @@ class DelaysTest : public AttackTest {
 };
 
 TEST_F(DelaysTest, ShortBindWaitsAtMostASecond) {
-  Start({"--threads", "2", "--max-bind-bytes", "1000000000000"});
+  Start({"--threads", "2", "--set", "max-bind-bytes=1000000000000"});
   Stubs attacker = Attacker();
   const std::string slow = attacker.UploadTube(kSlowTube), tube = stubs().UploadTube();
   grpc::ClientContext weighing;
@@ -96,7 +96,8 @@ TEST_F(DelaysTest, ShortBindWaitsAtMostASecond) {
 }
 
 TEST_F(DelaysTest, SessionsCreatedAndDeletedDelayNoBind) {
-  Start({"--threads", "2", "--max-bind-bytes", "1000000000000", "--short-bind-seconds", "0"});
+  Start(
+      {"--threads", "2", "--set", "max-bind-bytes=1000000000000", "--set", "short-bind-seconds=0"});
   Stubs attacker = Attacker();
   const std::string tube = attacker.UploadTube();
   Binding(attacker);  // all others wait for it in the only lane
@@ -232,7 +233,7 @@ TEST_F(DelaysTest, ListsOfSessionsAreShort) {
 }
 
 TEST_F(DelaysTest, DeformsThatWaitLeaveRoom) {
-  Start({"--threads", "2", "--max-bind-bytes", "1000000000000"});
+  Start({"--threads", "2", "--set", "max-bind-bytes=1000000000000"});
   std::list<Stubs> attackers;
   for (int k = 0; k < 5; ++k) attackers.push_back(Attacker());  // of 256 calls each
   const std::string binding = Binding(attackers.front()), tube = stubs().UploadTube();
@@ -282,7 +283,7 @@ TEST_F(DelaysTest, ConnectionsThatAnswerNoPingAreClosed) {
 }
 
 TEST_F(DelaysTest, EndsSoonWithFullQueues) {
-  Start({"--threads", "2", "--max-bind-bytes", "1000000000000"});
+  Start({"--threads", "2", "--set", "max-bind-bytes=1000000000000"});
   Stubs attacker = Attacker();
   const std::string binding = Binding(attacker), slow = attacker.UploadTube(kLongTube);
   attacker.WaitFor(&v1::ServerStats::binds_running, 1);

@@ -73,6 +73,7 @@ TEST_F(InfoTest, ListsEveryLimitWithItsShare) {
   for (const v1::Limit& limit : info.limits()) listed[limit.name()] = limit;
   EXPECT_EQ(listed.size(), static_cast<std::size_t>(info.limits_size())) << "each once";
   std::size_t limits = 0;
+  ASSERT_TRUE(config.FitTo(server::ReadMachine()).ok());
   server::VisitOptions(config, [&](const server::Option& option, const auto& member) {
     using Member = std::decay_t<decltype(member)>;
     if constexpr (std::is_arithmetic_v<Member>) {

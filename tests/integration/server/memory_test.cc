@@ -70,7 +70,7 @@ TEST_F(MemoryTest, CompressedMessageIsRefusedWithoutDecompressing) {
 
 // Messages of 4 MB whose last byte never arrives, on 180 calls.
 TEST_F(MemoryTest, UnfinishedMessagesAreBounded) {
-  Start({"--max-arriving-messages", "16", "--max-stall-seconds", "60"});
+  Start({"--set", "max-arriving-messages=16", "--max-stall-seconds", "60"});
   const std::string message = RawHttp2::Framed(std::string(4 << 20, 'x'));
   const std::string_view unfinished(message.data(), message.size() - 1);
   const std::string rig = stubs().UploadTube();
@@ -143,7 +143,7 @@ TEST_F(MemoryTest, EmptyMessagesBeforeTheSessionAreNotKept) {
 }
 
 TEST_F(MemoryTest, UnfinishedMessagesAreCutOff) {
-  Start({"--max-arriving-messages", "2", "--max-stall-seconds", "1"});
+  Start({"--set", "max-arriving-messages=2", "--max-stall-seconds", "1"});
   RawHttp2 client(address(), kUsualWindow);
   const std::uint32_t unfinished = client.Begin("sinew.v1.InfoService/GetServerInfo");
   client.SendSome(unfinished, RawHttp2::Framed("half").substr(0, 7), false);
@@ -174,7 +174,7 @@ TEST_F(MemoryTest, MapsOfFewVerticesAreNotWidened) {
 
 // Replies of 3 MB on connections that let none of it through.
 TEST_F(MemoryTest, UnreadRepliesAreBounded) {
-  Start({"--max-held-bytes", "256000000", "--max-stall-seconds", "3"});
+  Start({"--set", "max-held-bytes=256000000", "--max-stall-seconds", "3"});
   v1::Rig rig = TubeRig({.joints = 800});
   for (v1::Joint& joint : *rig.mutable_joints()) joint.mutable_name()->resize(3'500, 'x');
   for (int j = 0; j < rig.joints_size(); ++j) {
@@ -206,7 +206,7 @@ TEST_F(MemoryTest, UnreadRepliesAreBounded) {
 }
 
 TEST_F(MemoryTest, UnreadFramesAreBounded) {
-  Start({"--max-frame-bytes", "256000000", "--max-stall-seconds", "3"});
+  Start({"--set", "max-frame-bytes=256000000", "--max-stall-seconds", "3"});
   const TubeShape shape{.rings = 2000, .segments = 100};  // 2.4 MB a frame
   const v1::DeformRequest request = DeformOf(stubs().UploadTube(shape), shape);
   v1::DeformResponse frame;
@@ -290,7 +290,7 @@ TEST_F(MemoryTest, MessagesOfManyFieldsAreNotParsed) {
 
 TEST_F(MemoryTest, MemoryOfAPeakIsGivenBack) {
   if (!kMemoryIsJudged) GTEST_SKIP() << "the sanitizer keeps what is freed";
-  Start({"--trim-seconds", "0.5"});
+  Start({"--set", "trim-seconds=0.5"});
   const TubeShape shape{.rings = 20, .joints = 200};
   v1::StreamDeformRequest request;
   v1::StreamOpen& open = *request.mutable_open();

@@ -90,7 +90,7 @@ TEST(Operations, ReadsConfigurationAgainOnSignal) {
   const std::string file = (folder.path() / "sinewd.yaml").string();
   const std::string audit = (folder.path() / "audit").string();
   std::ofstream(file) << "max-streams: 7\nlog-level: info\naudit-log: " << audit << "\n";
-  SinewdProcess server({"--config", file, "--max-deforms", "5"});
+  SinewdProcess server({"--config", file, "--max-queued-binds", "5"});
   Stubs stubs(Connect(server));
   const auto limit = [&](const std::string& name) {
     grpc::ClientContext context;
@@ -106,8 +106,8 @@ TEST(Operations, ReadsConfigurationAgainOnSignal) {
   };
   EXPECT_EQ(limit("max-streams"), 7u);
   std::filesystem::rename(audit, audit + ".1");  // as logrotate does
-  std::ofstream(file) << "max-streams: 9\nmax-deforms: 6\nmax-window: 8\nlog-level: debug\n"
-                      << "max-rigs: 3\nmax-sessions: 4\nmax-bound-bytes: 5000000\n"
+  std::ofstream(file) << "max-streams: 9\nmax-queued-binds: 6\nmax-window: 8\nlog-level: debug\n"
+                      << "max-rigs: 3\nmax-sessions: 4\nset: [max-bound-bytes=5000000]\n"
                       << "max-calls-per-second: 7000\naudit-log: " << audit << "\n";
   server.Signal(SIGHUP);
   WaitUntil([&] { return said("need a restart: max-window"); });
@@ -119,7 +119,7 @@ TEST(Operations, ReadsConfigurationAgainOnSignal) {
   EXPECT_EQ(limit("max-calls-per-second"), 7000u);
   EXPECT_EQ(MetricOf(server.http(), "sinew_limit{limit=\"max-sessions\"}"), "4");
   EXPECT_EQ(limit("max-streams"), 9u);
-  EXPECT_EQ(limit("max-deforms"), 5u) << "flags override the file";
+  EXPECT_EQ(limit("max-queued-binds"), 5u) << "flags override the file";
   EXPECT_EQ(MetricOf(server.http(), "sinew_limit{limit=\"max-streams\"}"), "9");
   const std::string rig = stubs.UploadTube();
   WaitUntil([&] { return ReadAll(audit).find(rig) != std::string::npos; });

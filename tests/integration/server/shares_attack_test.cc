@@ -98,7 +98,7 @@ TEST_F(SharesAttack, CallsWithoutMessageGiveWay) {
 }
 
 TEST_F(SharesAttack, BoundDataLeavesRoom) {
-  Start({"--max-bound-bytes", "20000000"});
+  Start({"--set", "max-bound-bytes=20000000"});
   Stubs attacker = Attacker();
   v1::CreateSessionRequest request;
   request.mutable_source()->set_rig(stubs().UploadTube({.rings = 500, .segments = 20}));
@@ -183,7 +183,7 @@ TEST_F(SharesAttack, ConnectionsWithoutCallsAreClosed) {
 
 // Frames of 120 kB that are not read, as many as the window allows.
 TEST_F(SharesAttack, StreamsThatStopReadingLeaveRoom) {
-  Start({"--max-frame-bytes", "256000000", "--max-stall-seconds", "3"});
+  Start({"--set", "max-frame-bytes=256000000", "--max-stall-seconds", "3"});
   const TubeShape shape{.rings = 100, .segments = 100};
   v1::StreamDeformRequest request;
   *request.mutable_open() = Open(stubs().UploadTube(shape));

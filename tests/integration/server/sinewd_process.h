@@ -30,9 +30,9 @@ class SinewdProcess {
  public:
   // Adds --listen 127.0.0.1:0 and --ready-file, unless `flags` hold their own. wait: until it is
   // ready, where the file is ours, or has ended. err: its stderr instead of a file. max_files: hard
-  // limit of its open files.
+  // limit of its open files. max_space: of its address space.
   explicit SinewdProcess(std::vector<std::string> flags = {}, bool wait = true, int err = -1,
-                         rlim_t max_files = 0) {
+                         rlim_t max_files = 0, rlim_t max_space = 0) {
     ready_file_ = folder_.path() / "ready.json";
     const auto has = [&](const std::string& name) {
       return std::ranges::any_of(flags,
@@ -44,7 +44,7 @@ class SinewdProcess {
       arguments.insert(arguments.end(), {"--ready-file", ready_file_.string()});
     }
     arguments.insert(arguments.end(), flags.begin(), flags.end());
-    Spawn(arguments, err, max_files);
+    Spawn(arguments, err, max_files, max_space);
     if (wait) WaitReady();
   }
 
@@ -112,7 +112,7 @@ class SinewdProcess {
   }
 
  private:
-  void Spawn(std::vector<std::string>& arguments, int err, rlim_t max_files) {
+  void Spawn(std::vector<std::string>& arguments, int err, rlim_t max_files, rlim_t max_space) {
     const std::string out = (folder_.path() / "out").string();
     const std::string err_file = (folder_.path() / "err").string();
     std::vector<char*> argv;
@@ -133,6 +133,10 @@ class SinewdProcess {
     if (max_files > 0) {
       const rlimit limit{.rlim_cur = max_files, .rlim_max = max_files};
       ::setrlimit(RLIMIT_NOFILE, &limit);
+    }
+    if (max_space > 0) {
+      const rlimit limit{.rlim_cur = max_space, .rlim_max = max_space};
+      ::setrlimit(RLIMIT_AS, &limit);
     }
     ::execv(argv[0], argv.data());
     ::_exit(127);

@@ -146,10 +146,10 @@ TEST(Sinewd, WrongFlagsAndFilesHaveExitCodes) {
   EXPECT_EQ(run({"--threads", "many"}), 64);
   EXPECT_EQ(run({"--threads", "-1"}), 64);
   EXPECT_EQ(said, "sinewd: threads: got \"-1\", need a whole number from 0 to 1024\n");
-  EXPECT_EQ(run({"--max-vertex-influences", "256"}), 64);
+  EXPECT_EQ(run({"--set", "max-vertex-influences=256"}), 64);
   EXPECT_EQ(said,
             "sinewd: max-vertex-influences: got \"256\", need a whole number from 1 to 255\n");
-  EXPECT_EQ(run({"--max-stored-bytes", "1e9"}), 64);
+  EXPECT_EQ(run({"--set", "max-stored-bytes=1e9"}), 64);
   EXPECT_EQ(said,
             "sinewd: max-stored-bytes: got \"1e9\", need a whole number from 1024 to "
             "1000000000000000\n");
@@ -441,10 +441,25 @@ TEST(Sinewd, UploadResumesAfterKill) {
   EXPECT_EQ(response.rig().name(), RigNameOf(bytes));
 }
 
+// Stacks and heaps of threads reserve far more than this by default.
+TEST(Sinewd, ServesInAnAddressSpaceOfOneGigabyte) {
+  SinewdProcess server({}, true, -1, 0, 1'000'000'000);
+  ASSERT_FALSE(server.address().empty()) << server.err();
+  EXPECT_NE(server.err().find("memory 600 MB"), std::string::npos) << server.err();
+  EXPECT_EQ(server.Stop(), 0);
+}
+
+TEST(Sinewd, SaysWhichLimitLeavesTooFewThreads) {
+  SinewdProcess server({}, true, -1, 0, 150'000'000);
+  EXPECT_EQ(server.Wait(), 78);
+  EXPECT_NE(server.err().find("needs"), std::string::npos) << server.err();
+  EXPECT_NE(server.err().find("RLIMIT_AS 150000000"), std::string::npos) << server.err();
+}
+
 TEST(Sinewd, EveryInstructionSetGivesSameBits) {
   std::vector<std::string> results;
   for (const char* isa : {"scalar", "avx2", "avx512", "neon"}) {
-    SinewdProcess server({"--isa", isa});
+    SinewdProcess server({"--set", std::string("isa=") + isa});
     if (server.address().empty()) {
       EXPECT_EQ(server.Wait(), 78) << isa;  // this machine cannot run it
       continue;

@@ -52,9 +52,10 @@ TEST(Config, OptionsHaveUniqueNamesAndHelp) {
 
 TEST(Config, FlagsSetValues) {
   Config config;
-  const CommandLine line = Parse({"--listen", "127.0.0.1:0", "--listen", "unix:/tmp/x", "--threads",
-                                  "3", "--drain-seconds=1.5", "--log-format", "json", "--channelz"},
-                                 config);
+  const CommandLine line =
+      Parse({"--listen", "127.0.0.1:0", "--listen", "unix:/tmp/x", "--threads", "3",
+             "--drain-seconds=1.5", "--log-format", "json", "--set", "channelz=true"},
+            config);
   EXPECT_TRUE(line.run) << line.text;
   EXPECT_EQ(config.network.listen, (std::vector<std::string>{"127.0.0.1:0", "unix:/tmp/x"}));
   EXPECT_EQ(config.compute.threads, 3u);
@@ -72,7 +73,7 @@ TEST(Config, WrongFlagsAreUsageErrors) {
       {"--threads", "1.5"},
       {"--threads"},
       {"--drain-seconds", "nan"},
-      {"--isa", "mmx"},
+      {"--set", "isa=mmx"},
       {"--log-format", "xml"},
       {"--listen", "no-port"},
       {"--listen", "host:70000"},
@@ -83,7 +84,9 @@ TEST(Config, WrongFlagsAreUsageErrors) {
       {"--http", "somewhere"},
       {"--max-window", "0"},
       {"--session-ttl-seconds", "100000"},
-      {"--max-rig-bytes", "2000000000", "--max-stored-bytes", "1000000"},
+      {"--set", "isa"},
+      {"--set", "threads=2"},
+      {"--max-bind-bytes", "1000000000"},
   };
   for (const auto& arguments : table) {
     Config config;
@@ -92,6 +95,66 @@ TEST(Config, WrongFlagsAreUsageErrors) {
     EXPECT_EQ(line.exit_code, 64) << arguments[0] << " " << arguments.back();
     EXPECT_NE(line.text.find("sinewd: "), std::string::npos);
   }
+}
+
+TEST(Config, InternalLimitsAreSetByNameAlone) {
+  Config config;
+  EXPECT_TRUE(Parse({"--set", "max-backlog=3", "--set", "max-rig-meshes=9"}, config).run);
+  EXPECT_EQ(config.streams.backlog, 3u);
+  EXPECT_NE(Parse({"--max-backlog", "3"}, config).text.find("no such option; it is fixed"),
+            std::string::npos);
+  EXPECT_NE(Parse({"--max-bind-bytes", "9"}, config).text.find("it is 12 % of memory-bytes"),
+            std::string::npos);
+  EXPECT_EQ(Parse({"--help"}, config).text.find("max-backlog"), std::string::npos);
+}
+
+constexpr std::uint64_t kGiga = std::uint64_t{1} << 30;
+
+Machine MachineOf(std::uint64_t cores, std::uint64_t bytes) {
+  Machine machine;
+  machine.cores = cores;
+  machine.memory_bytes = bytes;
+  return machine;
+}
+
+TEST(Config, BudgetsAreSharesOfTheMachine) {
+  std::uint64_t percent = 0;
+  Config config;
+  VisitOptions(config, [&](const Option& option, const auto&) {
+    const bool thrice = option.name == "max-bind-bytes";  // short, long, and an estimate
+    percent += option.percent * (thrice ? 3 : 1);
+  });
+  EXPECT_EQ(percent, 100u);
+  ASSERT_TRUE(config.FitTo(MachineOf(3, 16 * kGiga)).ok());
+  EXPECT_EQ(config.compute.threads, 3u);
+  EXPECT_EQ(config.compute.memory_bytes, 16 * kGiga / 100 * 60);
+  EXPECT_EQ(config.binds.memory_bytes, config.compute.memory_bytes / 100 * 12);
+  EXPECT_EQ(config.rigs.bytes, RigConfig().bytes);
+}
+
+TEST(Config, WhatIsSetIsNotReplaced) {
+  Config config;
+  config.compute.threads = 7;
+  config.compute.memory_bytes = kGiga;
+  config.binds.memory_bytes = 5 * kGiga;
+  ASSERT_TRUE(config.FitTo(MachineOf(2, 16 * kGiga)).ok());
+  EXPECT_EQ(config.compute.threads, 7u);
+  EXPECT_EQ(config.compute.frame_bytes, kGiga / 100 * 10);
+  EXPECT_EQ(config.binds.memory_bytes, 5 * kGiga);
+}
+
+TEST(Config, RigsFitTheBudgetsOfASmallMachine) {
+  Config small;
+  ASSERT_TRUE(small.FitTo(MachineOf(1, kGiga / 4)).ok());
+  EXPECT_EQ(small.rigs.bytes, std::min(small.rigs.stored_bytes, small.rigs.upload_bytes));
+  Config wanted;
+  wanted.rigs.bytes = kGiga / 8;
+  EXPECT_EQ(wanted.FitTo(MachineOf(1, kGiga / 4)).code(), absl::StatusCode::kInvalidArgument);
+  Config on_disk;
+  on_disk.rigs.data_dir = "/data";
+  ASSERT_TRUE(on_disk.FitTo(MachineOf(1, kGiga / 4)).ok());
+  EXPECT_EQ(on_disk.rigs.stored_bytes, 4 * kGiga);
+  EXPECT_EQ(on_disk.rigs.bytes, RigConfig().bytes);
 }
 
 TEST(Config, OtherMachinesNeedTlsAndAuthentication) {
@@ -212,7 +275,9 @@ TEST_F(ConfigFile, EveryOptionHasAKey) {
       value = std::to_string(static_cast<std::uint64_t>(member) + 1);
     }
     Config loaded;
-    const std::string path = Write(std::string(option.name) + ": " + value + "\n");
+    const std::string name(option.name);
+    const std::string path =
+        Write(option.internal ? "set: [" + name + "=" + value + "]\n" : name + ": " + value + "\n");
     EXPECT_TRUE(LoadConfigFile(path, loaded).ok()) << option.name;
   });
 }
@@ -238,16 +303,16 @@ class Variable {
 };
 
 TEST_F(ConfigFile, FlagsOverrideEnvironmentOverridesFile) {
-  const std::string path = Write("threads: 2\nmax_window: 17\nmax-backlog: 9\n");
+  const std::string path = Write("threads: 2\nmax_window: 17\nmax-queued-binds: 9\n");
   const Variable file("SINEWD_CONFIG", path.c_str()), threads("SINEWD_THREADS", "3"),
       window("SINEWD_MAX_WINDOW", "18"), listen("SINEWD_LISTEN", "127.0.0.1:1,127.0.0.1:2"),
-      empty("SINEWD_MAX_BACKLOG", "");
+      empty("SINEWD_MAX_QUEUED_BINDS", "");
   Config config;
   const CommandLine line = Parse({"--threads", "4"}, config);
   ASSERT_TRUE(line.run) << line.text;
   EXPECT_EQ(config.compute.threads, 4u);
   EXPECT_EQ(config.streams.window, 18u);
-  EXPECT_EQ(config.streams.backlog, 9u) << "an empty number is as good as none";
+  EXPECT_EQ(config.binds.queued, 9u) << "an empty number is as good as none";
   EXPECT_EQ(config.network.listen, (std::vector<std::string>{"127.0.0.1:1", "127.0.0.1:2"}));
 }
 
@@ -328,7 +393,7 @@ TEST(Config, WrongEnvironmentIsAConfigurationError) {
 TEST(Config, CheckIsForValidConfigurations) {
   Config config;
   const CommandLine good = Parse({"--check"}, config),
-                    bad = Parse({"--check", "--isa", "mmx"}, config);
+                    bad = Parse({"--check", "--set", "isa=mmx"}, config);
   EXPECT_TRUE(good.run);
   EXPECT_TRUE(good.check);
   EXPECT_FALSE(bad.run);

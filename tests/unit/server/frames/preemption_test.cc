@@ -44,7 +44,7 @@ long Sleeps(std::chrono::milliseconds time) {
 
 TEST(PreemptionTicks, RunOnlyDuringLongWork) {
   constexpr std::chrono::milliseconds kTime(200);
-  PreemptionTicks ticks;
+  PreemptionTicks ticks(64);
   EXPECT_LT(Sleeps(kTime), 40);
   {
     const PreemptionTicks::Scope first(ticks);

@@ -14,6 +14,7 @@
 #include "core/deform/engine/recipe_text.h"
 #include "server/convert/rig.h"
 #include "server/store/deformer_cache.h"
+#include "tests/support/fitted_config.h"
 #include "tests/support/test_rig.h"
 
 namespace sinew::server {
@@ -85,7 +86,7 @@ class DeformerCacheTest : public ::testing::Test {
     return use;
   }
 
-  BindConfig config_;
+  BindConfig config_ = testing::FittedConfig().binds;
   double share_ = 1;
   fs::path folder_ = fs::path(::testing::TempDir()) / ("bound" + std::to_string(::getpid()));
   Arenas arenas_{2};

@@ -25,8 +25,8 @@ class ScrubberTest : public StoreTest {
  protected:
   void SetUp() override {
     rigs_ = OpenStore();
-    bound_ =
-        *DeformerCache::Open({}, 1, config_.data_dir, {}, arenas_, timers_, metrics_, QuietLog());
+    bound_ = *DeformerCache::Open(testing::FittedConfig().binds, 1, config_.data_dir, {}, arenas_,
+                                  timers_, metrics_, QuietLog());
   }
   ~ScrubberTest() override { timers_.Stop(); }
 

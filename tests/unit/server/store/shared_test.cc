@@ -6,6 +6,7 @@
 #include "core/base/table_io.h"
 #include "server/store/bound_data.h"
 #include "server/store/shared_rigs.h"
+#include "tests/support/fitted_config.h"
 #include "tests/support/hooked_store.h"
 #include "tests/support/wait_until.h"
 #include "tests/unit/server/store/deformer_cache_fixture.h"
@@ -37,7 +38,7 @@ class SharedRigsTest : public ::testing::Test {
   }
 
   const testing::TemporaryFolder folder_;
-  RigConfig config_;
+  RigConfig config_ = testing::FittedConfig().rigs;
   Shared a_shared_{folder_.path() / "shared"}, b_shared_{folder_.path() / "shared"};
   const Sample sample_ = MakeSample("first"), second_ = MakeSample("second");
 };
@@ -96,7 +97,7 @@ TEST_F(SharedRigsTest, ADeletedRigIsGoneEverywhere) {
 }
 
 TEST_F(SharedRigsTest, AFolderIsWrittenToTheStoreUnlessItsRigsWereDeleted) {
-  RigConfig alone;
+  RigConfig alone = config_;
   alone.data_dir = folder_ / "b";
   Metrics metrics{"0", "scalar"};
   {

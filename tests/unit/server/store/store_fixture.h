@@ -14,6 +14,7 @@
 #include "server/base/metrics.h"
 #include "server/store/rig_store.h"
 #include "server/store/upload_table.h"
+#include "tests/support/fitted_config.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/test_rig.h"
 
@@ -67,7 +68,7 @@ class StoreTest : public ::testing::TestWithParam<bool> {
     return Folder("rigs") / ("sha256-" + sample.hex + ".sinewrig");
   }
 
-  RigConfig config_;
+  RigConfig config_ = testing::FittedConfig().rigs;
   double share_ = 1;
   SharedStore* shared_ = nullptr;
   Metrics metrics_{"0", "scalar"};
