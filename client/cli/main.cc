@@ -7,6 +7,7 @@
 #include "client/cli/base/exit_code.h"
 #include "client/cli/commands/command_line.h"
 #include "client/cli/run/interrupt.h"
+#include "core/base/standard_streams.h"
 
 namespace sinew::cli {
 namespace {
@@ -52,5 +53,6 @@ int Main(int argc, char** argv) {
 }  // namespace sinew::cli
 
 int main(int argc, char** argv) {
+  sinew::OpenStandardStreams();
   return sinew::cli::Main(argc, argv);
 }

@@ -10,6 +10,7 @@
 #include "client/cli/character/muscle_help.h"
 #include "core/base/counted_text.h"
 #include "tests/integration/cli/process.h"
+#include "tests/support/paths.h"
 #include "tests/support/temporary_folder.h"
 
 namespace sinew::testing {
@@ -53,6 +54,24 @@ TEST(Messages, EmptyMapMeansNone) {
   const Finished empty = Bind("lbs | delta_mush(map=\"\")");
   EXPECT_EQ(empty.exit_code, 0) << empty.err;
   EXPECT_EQ(Bind("lbs | delta_mush(map=)").exit_code, 65);
+}
+
+// The next file would otherwise get the number of a closed stream, and progress would be in it.
+TEST(Messages, ClosedStreamsAreNoFiles) {
+  const TemporaryFolder folder;
+  const auto run = [&](const std::string& name, const std::string& closed) {
+    return Process({"/bin/sh", "-c",
+                    absl::StrCat(ProgramPath("sinew"),
+                                 " render model:tube --deformer lbs --local --out ", folder / name,
+                                 " ", closed)})
+        .Wait();
+  };
+  EXPECT_EQ(run("open.png", "").exit_code, 0);
+  for (const char* closed : {"2>&-", "<&-", "<&- 2>&-"}) {
+    EXPECT_EQ(run("closed.png", closed).exit_code, 0) << closed;
+    EXPECT_EQ(ReadAll(folder / "closed.png"), ReadAll(folder / "open.png")) << closed;
+  }
+  EXPECT_EQ(run("out.png", ">&-").exit_code, 73) << "the name of the file cannot be printed";
 }
 
 TEST(Messages, PicturesNameTheirOptions) {
