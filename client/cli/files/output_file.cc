@@ -49,6 +49,21 @@ fs::path FolderOf(const std::string& path) {
   return folder.empty() ? fs::path(".") : folder;
 }
 
+// What a link names that does not exist yet, through any number of links. ELOOP as errno: they
+// lead nowhere.
+absl::StatusOr<std::string> NewTarget(const std::string& path) {
+  constexpr int kMostLinks = 40;  // as the kernel follows
+  fs::path target = path;
+  for (int links = 0; links <= kMostLinks; ++links) {
+    std::error_code error;
+    if (!fs::is_symlink(fs::symlink_status(target, error))) return target.string();
+    const fs::path next = fs::read_symlink(target, error);
+    if (error) return CannotWrite(path, error.value());
+    target = target.parent_path() / next;
+  }
+  return CannotWrite(path, ELOOP);
+}
+
 // The path that is to be replaced, links followed.
 absl::StatusOr<std::string> Destination(const std::string& path, bool overwrite) {
   if (path.empty()) return OutputError("out: got an empty path, need the name of a file");
@@ -56,7 +71,7 @@ absl::StatusOr<std::string> Destination(const std::string& path, bool overwrite)
   const fs::file_status state = fs::status(path, error);
   if (!fs::exists(state)) {
     if (fs::path(path).filename().empty()) return CannotWrite(path, EISDIR);
-    return path;
+    return NewTarget(path);
   }
   if (fs::is_directory(state)) return CannotWrite(path, EISDIR);
   if (!fs::is_regular_file(state)) {
@@ -134,6 +149,22 @@ int CreateLocked(const std::string& path) {
   return file;
 }
 
+// Those of the file that is replaced, as far as this user may set them.
+void KeepModeAndGroup(const std::string& destination, int file) {
+  struct stat old {};
+  if (::stat(destination.c_str(), &old) != 0) return;
+  // Changing the group clears bits of the mode.
+  if (::fchown(file, static_cast<uid_t>(-1), old.st_gid) == 0) ::fchmod(file, old.st_mode & 07777);
+}
+
+// Renames unless a file of the new name exists: then false with EEXIST.
+bool MoveToNewName(const std::string& from, const std::string& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
+  if (errno != EINVAL && errno != ENOSYS) return false;
+  // File systems without that flag, such as NFS, have hard links.
+  return ::link(from.c_str(), to.c_str()) == 0 && ::unlink(from.c_str()) == 0;
+}
+
 }  // namespace
 
 absl::StatusOr<OutputFile> OutputFile::Create(const std::string& path, bool overwrite) {
@@ -148,6 +179,7 @@ absl::StatusOr<OutputFile> OutputFile::Create(const std::string& path, bool over
     const int file = CreateLocked(temporary);
     if (file >= 0) {
       Register(temporary);
+      KeepModeAndGroup(*destination, file);
       return OutputFile(*std::move(destination), temporary, file, overwrite);
     }
     if (errno != EEXIST || attempt == 1000) return CannotWrite(path, errno);
@@ -197,12 +229,9 @@ absl::Status OutputFile::Close() {
 
 absl::Status OutputFile::Commit() {
   if (absl::Status closed = Close(); !closed.ok()) return closed;
-  // Without `overwrite` a link fails where another file appeared meanwhile; a rename would replace
-  // it.
   const bool moved = overwrite_ ? std::rename(temporary_.c_str(), path_.c_str()) == 0
-                                : ::link(temporary_.c_str(), path_.c_str()) == 0;
+                                : MoveToNewName(temporary_, path_);
   if (!moved) return CannotWrite(path_, errno);
-  if (!overwrite_) ::unlink(temporary_.c_str());
   Unregister(std::exchange(temporary_, {}));
   ::close(std::exchange(file_, -1));
   const int folder = ::open(FolderOf(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -89,6 +90,47 @@ TEST(OutputFile, ReplacesOldContentOnCommit) {
   ASSERT_TRUE(file->Write("new").ok());
   ASSERT_TRUE(file->Commit().ok());
   EXPECT_EQ(ReadAll(folder / "a.bin"), "new");
+}
+
+TEST(OutputFile, DanglingLinkWritesToItsTarget) {
+  const TemporaryFolder folder;
+  std::filesystem::create_symlink("later", folder / "link");
+  std::filesystem::create_symlink("link", folder / "first");
+  auto file = OutputFile::Create(folder / "first");
+  ASSERT_TRUE(file.ok()) << file.status();
+  ASSERT_TRUE(file->Write("new").ok());
+  ASSERT_TRUE(file->Commit().ok());
+  EXPECT_EQ(ReadAll(folder / "later"), "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
+  EXPECT_THAT(folder.Names(), ElementsAre("first", "later", "link"));
+}
+
+TEST(OutputFile, LoopOfLinksIsAnError) {
+  const TemporaryFolder folder;
+  std::filesystem::create_symlink("b", folder / "a");
+  std::filesystem::create_symlink("a", folder / "b");
+  const absl::Status status = OutputFile::Create(folder / "a").status();
+  EXPECT_EQ(ExitCode(status), kExitCannotWrite);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("symbolic links"));
+  EXPECT_THAT(folder.Names(), ElementsAre("a", "b"));
+}
+
+TEST(OutputFile, ReplacedFileKeepsItsModeAndGroup) {
+  const TemporaryFolder folder;
+  WriteAll(folder / "a.bin", "old");
+  if (::geteuid() == 0) {
+    ASSERT_EQ(::chown((folder / "a.bin").c_str(), 0, 12345), 0);
+  }
+  ASSERT_EQ(::chmod((folder / "a.bin").c_str(), 0640), 0);
+  struct stat before {
+  }, after{};
+  ASSERT_EQ(::stat((folder / "a.bin").c_str(), &before), 0);
+  auto file = OutputFile::Create(folder / "a.bin");
+  ASSERT_TRUE(file.ok());
+  ASSERT_TRUE(file->Commit().ok());
+  ASSERT_EQ(::stat((folder / "a.bin").c_str(), &after), 0);
+  EXPECT_EQ(after.st_mode, before.st_mode);
+  EXPECT_EQ(after.st_gid, before.st_gid);
 }
 
 TEST(OutputFile, NoOverwriteRejectsExistingFile) {
