@@ -424,9 +424,15 @@ CommandLine ParseCommandLine(int argc, const char* const* argv, Config& config) 
   std::string make_token;
   app.add_option("--make-token", make_token,
                  "Make a token for this principal and exit: its line of --token-file to stdout, "
-                 "the token to stderr")
+                 "the token to the file of --out")
       ->type_name("NAME")
       ->check(not_empty);
+  std::string token_out;
+  CLI::Option* out = app.add_option("--out", token_out, "New file for the token, mode 600")
+                         ->type_name("FILE")
+                         ->check(not_empty)
+                         ->needs("--make-token");
+  app.get_option("--make-token")->needs(out);
   std::map<std::string, Values> given;
   AddFlags(app, config, given);
   try {
@@ -469,7 +475,8 @@ CommandLine ParseCommandLine(int argc, const char* const* argv, Config& config) 
           .text = {},
           .check = check,
           .probe = std::move(probe),
-          .make_token = std::move(make_token)};
+          .make_token = std::move(make_token),
+          .token_out = std::move(token_out)};
 }
 
 }  // namespace sinew::server

@@ -188,6 +188,7 @@ struct CommandLine {
   bool check = false;           // --check: check the files that the configuration names
   std::string probe = {};       // address of --probe: check its health instead of serving
   std::string make_token = {};  // name of --make-token: make one instead of serving
+  std::string token_out = {};   // file for the token
 };
 
 // Names of the options that differ.

@@ -75,7 +75,8 @@ class TextFormatter : public spdlog::formatter {
   }
 
  private:
-  spdlog::pattern_formatter head_{"%Y-%m-%dT%H:%M:%S.%e %l ", spdlog::pattern_time_type::local, ""};
+  spdlog::pattern_formatter head_{"%Y-%m-%dT%H:%M:%S.%e%z %l ", spdlog::pattern_time_type::local,
+                                  ""};
 };
 
 // Writes to a file or pipe and never waits in the kernel: a thread that does cannot be ended.

@@ -4,10 +4,14 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
+#include <system_error>
 
+#include "core/base/standard_streams.h"
 #include "server/access/tokens.h"
 #include "server/base/config.h"
+#include "server/base/files.h"
 #include "server/process/probe.h"
 #include "server/process/process_stats.h"
 #include "server/process/serve.h"
@@ -20,20 +24,30 @@ int Probe(const std::string& address) {
   return health.ok() ? 0 : 1;
 }
 
-int MakeToken(const std::string& name) {
+// The token goes to a file, as logs and terminals keep what is printed.
+int MakeToken(const std::string& name, const std::string& file) {
+  const auto failed = [](int code, const absl::Status& status) {
+    std::fprintf(stderr, "sinewd: make-token: %s\n", std::string(status.message()).c_str());
+    return code;
+  };
   const auto made = sinew::server::MakeToken(name);
-  if (!made.ok()) {
-    std::fprintf(stderr, "sinewd: make-token: %s\n", std::string(made.status().message()).c_str());
-    return 64;
+  if (!made.ok()) return failed(64, made.status());
+  std::error_code error;
+  if (std::filesystem::exists(std::filesystem::symlink_status(file, error))) {
+    return failed(73, absl::AlreadyExistsError(file + ": exists already"));
   }
+  const absl::Status written = sinew::server::WriteAtomically(file, made->token + "\n");
+  if (!written.ok()) return failed(73, written);
   std::fputs(made->line.c_str(), stdout);
-  std::fprintf(stderr, "%s\n", made->token.c_str());
-  return 0;
+  if (std::fflush(stdout) == 0) return 0;
+  std::remove(file.c_str());
+  return failed(73, absl::UnavailableError("cannot write to stdout"));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  sinew::OpenStandardStreams();
   sinew::server::BlockSignals();
   sinew::server::TuneMalloc();
   sinew::server::RaiseFileLimit();
@@ -54,7 +68,7 @@ int main(int argc, char** argv) {
   };
   const int code = line.check                 ? sinew::server::CheckFiles(config)
                    : !line.probe.empty()      ? Probe(line.probe)
-                   : !line.make_token.empty() ? MakeToken(line.make_token)
+                   : !line.make_token.empty() ? MakeToken(line.make_token, line.token_out)
                                               : sinew::server::Serve(config, read_again);
   // gRPC threads may still be cleaning up; static destructors must not run concurrently with them.
   std::fflush(nullptr);

@@ -346,7 +346,8 @@ class KubernetesTest(unittest.TestCase):
                 (folder / "sinewd.yaml").write_text(yaml.safe_dump({**config_of(objects), "data-dir": temporary}),
                                                     encoding="utf-8")
                 make_certificate(folder)
-                token = subprocess.run([options.sinewd, "--make-token", "test"], capture_output=True, check=True)
+                token = subprocess.run([options.sinewd, "--make-token", "test", "--out", folder / "token"],
+                                       capture_output=True, check=True)
                 (folder / "tokens.jsonl").write_bytes(token.stdout)
                 (folder / "credentials").write_text("[default]\naws_access_key_id = a\naws_secret_access_key = b\n",
                                                     encoding="utf-8")

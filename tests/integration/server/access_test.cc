@@ -339,13 +339,22 @@ TEST(SinewdAccess, DoesNotListenBeyondThisMachineUnprotected) {
 }
 
 TEST(SinewdAccess, MakesTokens) {
-  SinewdProcess maker({"--make-token", "alice"}, false);
+  const TemporaryFolder folder;
+  const std::string file = folder / "alice.token";
+  SinewdProcess maker({"--make-token", "alice", "--out", file}, false);
   EXPECT_EQ(maker.Wait(), 0);
+  EXPECT_EQ(maker.err(), "");
+  EXPECT_EQ(std::filesystem::status(file).permissions(), std::filesystem::perms(0600));
   const auto tokens = server::Tokens::Parse(maker.out());
   ASSERT_TRUE(tokens.ok()) << tokens.status();
-  const std::string token = maker.err().substr(0, maker.err().find('\n'));
+  const std::string text = ReadAll(file), token = text.substr(0, text.find('\n'));
   EXPECT_NE(tokens->Find(token, server::RealClock().WallNow()), nullptr);
-  SinewdProcess wrong({"--make-token", std::string(300, 'x')}, false);
+  SinewdProcess again({"--make-token", "alice", "--out", file}, false);
+  EXPECT_EQ(again.Wait(), 73);
+  EXPECT_EQ(ReadAll(file), text) << "a token is never replaced";
+  SinewdProcess nowhere({"--make-token", "alice"}, false);
+  EXPECT_EQ(nowhere.Wait(), 64);
+  SinewdProcess wrong({"--make-token", std::string(300, 'x'), "--out", folder / "x"}, false);
   EXPECT_EQ(wrong.Wait(), 64);
 }
 
