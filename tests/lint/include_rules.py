@@ -150,7 +150,7 @@ FOLDERS = (
      "client/cli/base client/cli/character client/cli/files client/cli/pictures client/cli/run "
      "client/lib/codec client/lib/rpc client/models client/render client/rig core/base core/formats sinew",
      "json", ""),
-    ("client/cli", "client/cli/base client/cli/commands client/cli/run", "", ""),
+    ("client/cli", "client/cli/base client/cli/commands client/cli/run core/base", "", ""),
     ("client/python/src",
      "client/cli/base client/cli/character client/cli/commands client/cli/files client/cli/pictures client/cli/run "
      "client/import client/render core/base sinew",

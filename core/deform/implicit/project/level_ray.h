@@ -13,7 +13,7 @@
 namespace sinew {
 
 inline constexpr double kAtLevel = 1e-4;  // |T| of points that stay, and that make their last step
-inline constexpr double kOnLevel = 0.01;   // |T| up to which a point counts as on its level
+inline constexpr double kOnLevel = 0.01;  // |T| up to which a point counts as on its level
 
 // A limb that a point may touch.
 struct LevelContact {

@@ -389,9 +389,9 @@ class Projection {
     }
     Put(MovedBy(ray.Move(), ray), points_.at, ray.point);
     Put(MovedBy(ray.RestoringMove(), ray), points_.base, ray.point);
-    SetStatus(ray.point, ray.touches                    ? VertexStatus::kContact
+    SetStatus(ray.point, ray.touches                     ? VertexStatus::kContact
                          : std::abs(ray.last) < kOnLevel ? VertexStatus::kAtRestLevel
-                                                        : VertexStatus::kMoveLimit);
+                                                         : VertexStatus::kMoveLimit);
   }
 
   Vec3d MovedBy(double way, const LevelRay& ray) const {
