@@ -172,7 +172,8 @@ struct Config {
   absl::Status Validate() const;
 
   // Replaces what is 0 by what the machine has: threads, memory and the budgets that are shares of
-  // it. kInvalidArgument: the limit of a rig's size is above the budgets that rigs need.
+  // it. Lowers limits of a rig that are not set, so that the largest one fits. kInvalidArgument:
+  // the limit of its size is set, and above the budgets that rigs need.
   absl::Status FitTo(const Machine& machine);
 };
 

@@ -17,6 +17,39 @@
 #include "server/base/config_options.h"
 
 namespace sinew::server {
+namespace {
+
+// Limits that are not set become so small that the largest rig can be parsed: it takes up to ten
+// times its bytes, and more for its fields and maps.
+absl::Status FitRigs(std::uint64_t memory_bytes, RigConfig& rigs) {
+  constexpr std::uint64_t kBytesOfByte = 10, kBytesOfField = 176, kBytesOfMapValue = 8;
+  constexpr double kPart = 0.25;  // of the memory, besides what parsing has anyway
+  const RigConfig defaults;
+  const bool is_set = rigs.bytes != defaults.bytes;
+  const std::uint64_t largest = kBytesOfByte * defaults.bytes + kBytesOfField * defaults.fields +
+                                kBytesOfMapValue * defaults.map_values;
+  const double scale = std::min(
+      1.0, (kPart * static_cast<double>(memory_bytes) + static_cast<double>(rigs.parsing_bytes)) /
+               static_cast<double>(largest));
+  const auto fit = [scale](std::uint64_t& limit, std::uint64_t by_default, double least) {
+    if (limit != by_default) return;
+    limit = static_cast<std::uint64_t>(std::max(least, scale * static_cast<double>(by_default)));
+  };
+  fit(rigs.fields, defaults.fields, 1000);
+  fit(rigs.map_values, defaults.map_values, 1000);
+  fit(rigs.bytes, defaults.bytes, 1024);
+  const std::uint64_t most = std::min(rigs.stored_bytes, rigs.upload_bytes);
+  if (rigs.bytes <= most) return absl::OkStatus();
+  if (is_set) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("max-rig-bytes: got ", rigs.bytes,
+                     ", need at most what rigs and uploads may take of memory-bytes, ", most));
+  }
+  rigs.bytes = most;
+  return absl::OkStatus();
+}
+
+}  // namespace
 
 absl::Status Config::FitTo(const Machine& machine) {
   constexpr std::uint64_t kPercent = 60;
@@ -30,15 +63,7 @@ absl::Status Config::FitTo(const Machine& machine) {
       if (option.disk_bytes > 0 && !rigs.data_dir.empty()) member = option.disk_bytes;
     }
   });
-  const std::uint64_t most = std::min(rigs.stored_bytes, rigs.upload_bytes);
-  if (rigs.bytes <= most) return absl::OkStatus();
-  if (rigs.bytes != RigConfig().bytes) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("max-rig-bytes: got ", rigs.bytes,
-                     ", need at most what rigs and uploads may take of memory-bytes, ", most));
-  }
-  rigs.bytes = most;
-  return absl::OkStatus();
+  return FitRigs(compute.memory_bytes, rigs);
 }
 
 absl::Status CheckAccess(const Config& config) {

@@ -125,9 +125,9 @@ TEST(Config, BudgetsAreSharesOfTheMachine) {
     percent += option.percent * (thrice ? 3 : 1);
   });
   EXPECT_EQ(percent, 100u);
-  ASSERT_TRUE(config.FitTo(MachineOf(3, 16 * kGiga)).ok());
+  ASSERT_TRUE(config.FitTo(MachineOf(3, 24 * kGiga)).ok());
   EXPECT_EQ(config.compute.threads, 3u);
-  EXPECT_EQ(config.compute.memory_bytes, 16 * kGiga / 100 * 60);
+  EXPECT_EQ(config.compute.memory_bytes, 24 * kGiga / 100 * 60);
   EXPECT_EQ(config.binds.memory_bytes, config.compute.memory_bytes / 100 * 12);
   EXPECT_EQ(config.rigs.bytes, RigConfig().bytes);
 }
@@ -143,10 +143,18 @@ TEST(Config, WhatIsSetIsNotReplaced) {
   EXPECT_EQ(config.binds.memory_bytes, 5 * kGiga);
 }
 
-TEST(Config, RigsFitTheBudgetsOfASmallMachine) {
-  Config small;
-  ASSERT_TRUE(small.FitTo(MachineOf(1, kGiga / 4)).ok());
-  EXPECT_EQ(small.rigs.bytes, std::min(small.rigs.stored_bytes, small.rigs.upload_bytes));
+TEST(Config, LargestRigFitsASmallMachine) {
+  for (const char* folder : {"", "/data"}) {
+    Config small;
+    small.rigs.data_dir = folder;
+    ASSERT_TRUE(small.FitTo(MachineOf(1, kGiga / 4)).ok());
+    const RigConfig& rigs = small.rigs;
+    EXPECT_LE(rigs.bytes, std::min(rigs.stored_bytes, rigs.upload_bytes));
+    EXPECT_GT(rigs.bytes, 2'000'000u);
+    // What parsing it takes.
+    EXPECT_LE(10 * rigs.bytes + 176 * rigs.fields + 8 * rigs.map_values,
+              small.compute.memory_bytes / 3);
+  }
   Config wanted;
   wanted.rigs.bytes = kGiga / 8;
   EXPECT_EQ(wanted.FitTo(MachineOf(1, kGiga / 4)).code(), absl::StatusCode::kInvalidArgument);
@@ -154,7 +162,6 @@ TEST(Config, RigsFitTheBudgetsOfASmallMachine) {
   on_disk.rigs.data_dir = "/data";
   ASSERT_TRUE(on_disk.FitTo(MachineOf(1, kGiga / 4)).ok());
   EXPECT_EQ(on_disk.rigs.stored_bytes, 4 * kGiga);
-  EXPECT_EQ(on_disk.rigs.bytes, RigConfig().bytes);
 }
 
 TEST(Config, OtherMachinesNeedTlsAndAuthentication) {
