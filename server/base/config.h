@@ -171,9 +171,8 @@ struct Config {
   // kFailedPrecondition: would listen beyond this machine without TLS or authentication.
   absl::Status Validate() const;
 
-  // Replaces what is 0 by what the machine has: threads, memory and the budgets that are shares of
-  // it. Lowers limits of a rig that are not set, so that the largest one fits. kInvalidArgument:
-  // the limit of its size is set, and above the budgets that rigs need.
+  // Replaces threads, memory and shares of it that are 0 by those of the machine, and lowers limits
+  // of a rig that are not set so that the largest one fits. kInvalidArgument: max-rig-bytes cannot.
   absl::Status FitTo(const Machine& machine);
 };
 

@@ -39,7 +39,7 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
             {"debug", "info", "warning", "error", "off"});
   rows.Text(c.log.audit, "audit-log", "JSON lines of who changed what, a file or - for stdout");
   rows.Number(c.compute.threads, "threads", "threads",
-              "Threads that evaluate frames; 0 = one per core", 0, 1024);
+              "Threads that evaluate frames; 0 = one for each core it may use", 0, 1024);
   rows.Number(c.compute.memory_bytes, "memory-bytes", "bytes",
               "Memory that rigs, bound data, frames and everything clients cause may take; 0 = 60 "
               "% of what the machine or the control group has",
