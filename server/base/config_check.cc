@@ -58,8 +58,9 @@ absl::Status Config::FitTo(const Machine& machine) {
   VisitOptions(*this, [&](const Option& option, auto& member) {
     if constexpr (std::is_same_v<std::decay_t<decltype(member)>, std::uint64_t>) {
       if (option.percent == 0 || member != 0) return;
-      member = std::max<std::uint64_t>(static_cast<std::uint64_t>(option.minimum),
-                                       compute.memory_bytes / 100 * option.percent);
+      const std::uint64_t least =
+          std::max(static_cast<std::uint64_t>(option.minimum), option.least);
+      member = std::max(least, compute.memory_bytes / 100 * option.percent);
       if (option.disk_bytes > 0 && !rigs.data_dir.empty()) member = option.disk_bytes;
     }
   });

@@ -22,6 +22,9 @@ template <class SomeConfig, class Visit>
 void VisitOptions(SomeConfig& c, Visit&& visit) {
   const OptionRows rows(visit);
   const auto internal = rows.Internal();
+  // A character of 20,000 vertices binds to every recipe, and 16 clients stream it, also in a
+  // container of 256 MB.
+  constexpr std::uint64_t kSmallest = 128 << 20;
   auto& n = c.network;
   rows.Text(n.listen, "listen",
             "Address to serve on, host:port (port 0 = any) or unix:/path; repeatable");
@@ -74,8 +77,9 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
                   "Concurrent Deform and DeformClip calls", 1, 1e6);
   internal.Shared(c.compute.waiting, "max-waiting-calls", "calls",
                   "Unary calls that wait for a thread", 1, 1e6);
-  rows.Share(10).Shared(c.compute.frame_bytes, "max-frame-bytes", "bytes",
-                        "Total size of frame buffers", 1 << 20, kHuge);
+  rows.Share(10, 0, kSmallest)
+      .Shared(c.compute.frame_bytes, "max-frame-bytes", "bytes", "Total size of frame buffers",
+              1 << 20, kHuge);
   internal.Number(c.compute.trim_seconds, "trim-seconds", "seconds",
                   "How often unused memory is given back to the system, after any call", 0.1, 1e7);
   auto& a = c.access;
@@ -109,15 +113,16 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
                   "How long damaged files are kept aside", 0, 36'500);
   internal.Number(c.scrub.damaged_bytes, "max-damaged-bytes", "bytes", "Total size of those files",
                   0, kHuge);
-  rows.Share(12).Limit(c.binds.memory_bytes, "max-bind-bytes", "bytes", "Memory per bind", 1 << 20,
-                       kHuge);
+  rows.Share(12, 0, kSmallest)
+      .Limit(c.binds.memory_bytes, "max-bind-bytes", "bytes", "Memory per bind", 1 << 20, kHuge);
   rows.Limit(c.binds.seconds, "max-bind-seconds", "seconds", "Time per bind", 0.001, 1e7);
   internal.Number(c.binds.short_seconds, "short-bind-seconds", "seconds",
                   "Binds estimated below this do not wait for longer ones", 0, 1e7);
   rows.Shared(c.binds.queued, "max-queued-binds", "binds", "Waiting binds", 1, 1e6);
-  rows.Share(16).Shared(c.binds.bound_bytes, "max-bound-bytes", "bytes",
-                        "Bound data in memory with its rigs; of a client, what its sessions use",
-                        1 << 10, kHuge);
+  rows.Share(16, 0, kSmallest)
+      .Shared(c.binds.bound_bytes, "max-bound-bytes", "bytes",
+              "Bound data in memory with its rigs; of a client, what its sessions use", 1 << 10,
+              kHuge);
   rows.Number(c.binds.disk_bytes, "max-bound-disk-bytes", "bytes", "Bound data under data-dir", 0,
               kHuge);
   auto& s = c.sessions;

@@ -19,6 +19,7 @@ struct Option {
   // > 0: 0 stands for this share of memory-bytes, or with a data folder for disk_bytes if that is
   // > 0.
   std::uint64_t percent = 0, disk_bytes = 0;
+  std::uint64_t least = 0;  // of such a share, on a small machine
 };
 
 inline constexpr double kHuge = 1e15;  // the largest limit of bytes
@@ -31,8 +32,9 @@ class OptionRows {
 
   // Rows of internal options, see Option.
   OptionRows Internal() const { return OptionRows(visit_, true); }
-  OptionRows Share(std::uint64_t percent, std::uint64_t disk_bytes = 0) const {
-    return OptionRows(visit_, true, percent, disk_bytes);
+  OptionRows Share(std::uint64_t percent, std::uint64_t disk_bytes = 0,
+                   std::uint64_t least = 0) const {
+    return OptionRows(visit_, true, percent, disk_bytes, least);
   }
 
   using View = std::string_view;
@@ -59,18 +61,24 @@ class OptionRows {
   }
 
  private:
-  OptionRows(Visit& visit, bool internal, std::uint64_t percent = 0, std::uint64_t disk_bytes = 0)
-      : visit_(visit), internal_(internal), percent_(percent), disk_bytes_(disk_bytes) {}
+  OptionRows(Visit& visit, bool internal, std::uint64_t percent = 0, std::uint64_t disk_bytes = 0,
+             std::uint64_t least = 0)
+      : visit_(visit),
+        internal_(internal),
+        percent_(percent),
+        disk_bytes_(disk_bytes),
+        least_(least) {}
   Option Row(Option option) const {
     option.internal = internal_;
     option.percent = percent_;
     option.disk_bytes = disk_bytes_;
+    option.least = least_;
     return option;
   }
 
   Visit& visit_;
   const bool internal_ = false;
-  const std::uint64_t percent_ = 0, disk_bytes_ = 0;
+  const std::uint64_t percent_ = 0, disk_bytes_ = 0, least_ = 0;
 };
 
 }  // namespace sinew::server

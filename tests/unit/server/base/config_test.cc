@@ -135,11 +135,11 @@ TEST(Config, BudgetsAreSharesOfTheMachine) {
 TEST(Config, WhatIsSetIsNotReplaced) {
   Config config;
   config.compute.threads = 7;
-  config.compute.memory_bytes = kGiga;
+  config.compute.memory_bytes = 4 * kGiga;
   config.binds.memory_bytes = 5 * kGiga;
   ASSERT_TRUE(config.FitTo(MachineOf(2, 16 * kGiga)).ok());
   EXPECT_EQ(config.compute.threads, 7u);
-  EXPECT_EQ(config.compute.frame_bytes, kGiga / 100 * 10);
+  EXPECT_EQ(config.compute.frame_bytes, 4 * kGiga / 100 * 10);
   EXPECT_EQ(config.binds.memory_bytes, 5 * kGiga);
 }
 
@@ -151,6 +151,7 @@ TEST(Config, LargestRigFitsASmallMachine) {
     const RigConfig& rigs = small.rigs;
     EXPECT_LE(rigs.bytes, std::min(rigs.stored_bytes, rigs.upload_bytes));
     EXPECT_GT(rigs.bytes, 2'000'000u);
+    EXPECT_EQ(small.binds.memory_bytes, kGiga / 8);
     // What parsing it takes.
     EXPECT_LE(10 * rigs.bytes + 176 * rigs.fields + 8 * rigs.map_values,
               small.compute.memory_bytes / 3);
