@@ -43,12 +43,13 @@ absl::Status FitThreads(ComputeConfig& compute) {
   const auto needed = [serving](std::uint64_t threads) {
     return Arenas::MostThreads(threads) + kOtherThreads + serving;
   };
-  const std::uint64_t startable = StartableThreads(needed(compute.threads));
+  const std::uint64_t startable = StartableThreads(needed(compute.threads), compute.memory_bytes);
   while (compute.threads > 1 && needed(compute.threads) > startable) --compute.threads;
   if (needed(compute.threads) <= startable) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat("threads: this process can start ", startable,
-                                                    " threads, and needs ", needed(1),
-                                                    "; limits that are set: ", ThreadLimits()));
+  return absl::FailedPreconditionError(
+      absl::StrCat("threads: this process can start ", startable, " threads beside ",
+                   compute.memory_bytes / 1'000'000, " MB of memory, and needs ", needed(1),
+                   "; limits that are set: ", ThreadLimits()));
 }
 
 }  // namespace
@@ -60,6 +61,7 @@ absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const Config& config, C
   SINEW_RETURN_IF_ERROR(FitThreads(fitted.compute));
   std::unique_ptr<Runtime> runtime(new Runtime(fitted, clock));
   if (fitted.compute.threads < wanted) {
+    runtime->most_threads_ = fitted.compute.threads;
     runtime->log->warn(
         "threads: {} instead of {}, because this process can start no more; limits that are set: "
         "{}",
@@ -319,6 +321,7 @@ void Runtime::Reload(Config wanted) {
     const absl::MutexLock lock(&mutex_);
     const Config before = current_;
     wanted.network.connections = std::min(wanted.network.connections, most_connections_);
+    wanted.compute.threads = std::min(wanted.compute.threads, most_threads_);
     std::map<std::string_view, std::uint64_t> values;
     VisitOptions(wanted, [&](const Option& option, const auto& member) {
       if constexpr (std::is_same_v<std::decay_t<decltype(member)>, std::uint64_t>) {

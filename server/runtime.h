@@ -167,6 +167,8 @@ class Runtime {
   std::unordered_map<const LiveCall*, std::weak_ptr<LiveCall>> live_ ABSL_GUARDED_BY(mutex_);
   Config current_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::pair<std::string, std::string>> deleted_records_ ABSL_GUARDED_BY(mutex_);
+  // What the process could start.
+  std::uint64_t most_threads_ = std::numeric_limits<std::uint64_t>::max();
   std::atomic<bool> renewing_{false}, dropping_{false};
   std::map<std::string, std::int64_t> deleted_rigs_;  // marks that have been seen; of one thread
   std::uint64_t most_connections_ ABSL_GUARDED_BY(mutex_) =

@@ -15,19 +15,18 @@
 #include "core/base/status.h"
 #include "server/base/address.h"
 #include "server/base/config_options.h"
+#include "server/base/parsing_memory.h"
 
 namespace sinew::server {
 namespace {
 
-// Limits that are not set become so small that the largest rig can be parsed: it takes up to ten
-// times its bytes, and more for its fields and maps.
+// Limits that are not set become so small that the largest rig can be parsed.
 absl::Status FitRigs(std::uint64_t memory_bytes, RigConfig& rigs) {
-  constexpr std::uint64_t kBytesOfByte = 10, kBytesOfField = 176, kBytesOfMapValue = 8;
   constexpr double kPart = 0.25;  // of the memory, besides what parsing has anyway
   const RigConfig defaults;
   const bool is_set = rigs.bytes != defaults.bytes;
-  const std::uint64_t largest = kBytesOfByte * defaults.bytes + kBytesOfField * defaults.fields +
-                                kBytesOfMapValue * defaults.map_values;
+  const std::uint64_t largest = kBytesPerByte * defaults.bytes + kBytesPerField * defaults.fields +
+                                kBytesPerMapValue * defaults.map_values;
   const double scale = std::min(
       1.0, (kPart * static_cast<double>(memory_bytes) + static_cast<double>(rigs.parsing_bytes)) /
                static_cast<double>(largest));

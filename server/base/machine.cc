@@ -8,6 +8,7 @@
 #include <absl/strings/str_split.h>
 #include <absl/synchronization/mutex.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -149,7 +150,11 @@ double QuotaIn(const std::string& root) {
 
 }  // namespace
 
-std::uint64_t StartableThreads(std::uint64_t most) {
+std::uint64_t StartableThreads(std::uint64_t most, std::uint64_t reserved) {
+  void* const space = reserved == 0 ? nullptr
+                                    : ::mmap(nullptr, reserved, PROT_NONE,
+                                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (space == MAP_FAILED) return 0;
   struct Gate {
     absl::Mutex mutex;
     bool open ABSL_GUARDED_BY(mutex) = false;
@@ -168,6 +173,7 @@ std::uint64_t StartableThreads(std::uint64_t most) {
     gate.open = true;
   }
   for (std::thread& thread : threads) thread.join();
+  if (space != nullptr) ::munmap(space, reserved);
   return threads.size();
 }
 
@@ -195,24 +201,22 @@ Machine ReadMachine(const std::string& root) {
   const auto quota = static_cast<std::uint64_t>(std::ceil(QuotaIn(root)));
   machine.cores = std::clamp<std::uint64_t>(quota, 1, AllowedCores());
 
-  const auto limit = [&](std::optional<std::uint64_t> bytes, std::string by) {
-    if (!bytes || *bytes == 0 || *bytes >= machine.memory_bytes) return;
-    machine.memory_bytes = *bytes;
-    machine.memory_limit = std::move(by);
+  const auto limit = [&](std::optional<std::uint64_t> bytes) {
+    if (bytes && *bytes > 0) machine.memory_bytes = std::min(machine.memory_bytes, *bytes);
   };
   machine.memory_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
                          static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   for (const fs::path& group : GroupsIn(root, "")) {
     for (const char* file : {"memory.max", "memory.high"}) {
-      limit(NumberIn(group / file), absl::StrCat(file, " of its control group"));
+      limit(NumberIn(group / file));
     }
   }
   for (const fs::path& group : GroupsIn(root, "memory")) {
-    limit(NumberIn(group / "memory.limit_in_bytes"), "memory.limit_in_bytes of its control group");
+    limit(NumberIn(group / "memory.limit_in_bytes"));
   }
   rlimit space{};
   if (::getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY) {
-    limit(space.rlim_cur, "RLIMIT_AS");
+    limit(space.rlim_cur);
   }
   return machine;
 }

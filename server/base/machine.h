@@ -13,13 +13,12 @@ struct Machine {
   std::uint64_t cores = 1;
   // The smallest of physical memory, the limits of the control groups and RLIMIT_AS.
   std::uint64_t memory_bytes = 0;
-  // What sets memory_bytes, for messages: "the machine", "memory.max of its control group", ...
-  std::string memory_limit = "the machine";
 };
 
-// How many threads this process can start besides those it has, up to `most`: all limits count,
-// RLIMIT_NPROC, pids.max, RLIMIT_AS and those of the machine. Starts them and ends them again.
-std::uint64_t StartableThreads(std::uint64_t most);
+// How many threads this process can start besides those it has, up to `most`, if `reserved` bytes
+// of its address space are used for other things: all limits count, RLIMIT_NPROC, pids.max,
+// RLIMIT_AS and those of the machine. Starts them and ends them again.
+std::uint64_t StartableThreads(std::uint64_t most, std::uint64_t reserved);
 
 // The limits of threads and address space that are set, for messages: "RLIMIT_NPROC 48, pids.max
 // 64"; "none" if none is.

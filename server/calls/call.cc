@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/base/status.h"
+#include "server/base/parsing_memory.h"
 #include "server/calls/call_log.h"
 #include "server/convert/field_count.h"
 
@@ -89,13 +90,13 @@ absl::StatusOr<std::uint64_t> CheckFields(const google::protobuf::Descriptor& ty
                                           const grpc::ByteBuffer& bytes,
                                           const NetworkConfig& limits) {
   const std::size_t length = bytes.Length();
-  if (length <= kUncounted) return 2 * length + length / 2 * kFieldBytes;
+  if (length <= kUncounted) return 2 * length + length / 2 * kBytesPerField;
   grpc::ByteBuffer copy(bytes);  // refers to the same slices
   grpc::ProtoBufferReader reader(&copy);
   const std::uint64_t fields = CountFields(type, reader, limits.message_fields);
   SINEW_RETURN_IF_ERROR(
       CheckLimit("request", fields, limits.message_fields, "fields or more", "max-message-fields"));
-  return 2 * length + fields * kFieldBytes;
+  return 2 * length + fields * kBytesPerField;
 }
 
 void CutOff(grpc::CallbackServerContext& context, const grpc::Status& final) {

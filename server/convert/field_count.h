@@ -11,10 +11,6 @@
 
 namespace sinew::server {
 
-// At most this is allocated for a field besides its bytes: the largest message, 152, and its place
-// in a list.
-inline constexpr std::uint64_t kFieldBytes = 176;
-
 // Counts the fields of a message of this type and of all messages in it; sixteen bytes of a packed
 // list count as one. Stops soon after `most`. Of bytes that are no such message, those that could
 // be read.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/base/status.h"
+#include "server/base/parsing_memory.h"
 #include "server/base/status.h"
 #include "server/convert/array.h"
 #include "server/convert/field_count.h"
@@ -22,12 +23,6 @@
 
 namespace sinew::server {
 namespace {
-
-// Peak of what conversion allocates for a byte of the message. Worst are indices of one or two
-// bytes that become four, in arrays that have just grown to twice their size: 8.6
-// (parsing_memory_test).
-constexpr std::uint64_t kParsedBytes = 10;
-constexpr std::uint64_t kMapValueBytes = 2 * sizeof(float);  // likewise
 
 template <class List>
 std::uint64_t Size(const List& list) {
@@ -174,7 +169,7 @@ v1::RigSummary Summarise(const v1::Rig& rig, const Rig& converted) {
 
 absl::StatusOr<std::uint64_t> ParsingBytes(std::string_view bytes, const RigConfig& limits) {
   SINEW_ASSIGN_OR_RETURN(const std::uint64_t fields, FieldsOf(bytes, limits));
-  return kParsedBytes * bytes.size() + kFieldBytes * fields;
+  return kBytesPerByte * bytes.size() + kBytesPerField * fields;
 }
 
 std::uint64_t AddedMapBytes(const v1::Rig& rig) {
@@ -189,7 +184,7 @@ std::uint64_t AddedMapBytes(const v1::Rig& rig) {
     }
   }
   const std::uint64_t all = maps.size() * vertices;
-  return values < all ? kMapValueBytes * (all - values) : 0;
+  return values < all ? kBytesPerMapValue * (all - values) : 0;
 }
 
 absl::StatusOr<v1::Rig> ParseRig(std::string_view bytes, const RigConfig& limits) {

@@ -131,8 +131,9 @@ void Arenas::Remove(Ticket ticket) {
 }
 
 void Arenas::Bind(Binds lane, const Work& work) {
-  [[maybe_unused]] thread_local const bool lowered = LowerPriority();
+  // First, as threads inherit the priority of the one that starts them.
   const PreemptionTicks::Scope long_work(state_->ticks);
+  [[maybe_unused]] thread_local const bool lowered = LowerPriority();
   state_->binds[static_cast<std::size_t>(lane)].execute(work);
 }
 

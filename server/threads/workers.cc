@@ -42,12 +42,6 @@ absl::StatusOr<Workers::Ticket> Workers::Push(const std::string& client, Waiting
   const absl::MutexLock lock(&mutex_);
   if (stopping_) return Draining();
   queue_.Push(++last_, client, std::move(waiting));
-  if (queue_.size() > threads_.size() - running_ && threads_.size() < most_) {
-    try {
-      threads_.emplace_back([this] { Loop(); });
-    } catch (const std::system_error&) {  // the system has none left: there is at least one
-    }
-  }
   return last_;
 }
 
@@ -85,6 +79,14 @@ bool Workers::idle() const {
   return queue_.empty() && running_ == 0;
 }
 
+void Workers::KeepOneIdle() {
+  if (stopping_ || running_ < threads_.size() || threads_.size() == most_) return;
+  try {
+    threads_.emplace_back([this] { Loop(); });
+  } catch (const std::system_error&) {  // the system has none left: this one goes on
+  }
+}
+
 void Workers::Loop() {
   const absl::MutexLock lock(&mutex_);
   while (true) {
@@ -92,6 +94,7 @@ void Workers::Loop() {
     std::optional<Waiting> next = queue_.Pop();
     if (!next) return;
     ++running_;
+    KeepOneIdle();
     mutex_.Unlock();
     next->permit.reset();
     Observe(std::chrono::steady_clock::now() - next->posted, seconds_);

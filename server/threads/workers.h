@@ -28,7 +28,7 @@ class Workers {
   using Work = std::function<void(const absl::Status&)>;
   using Ticket = std::uint64_t;  // never 0
 
-  // threads: at most so many. The first one starts at once, others when work waits. waiting: counts
+  // threads: at most so many. The first one starts at once, others when all work. waiting: counts
   // the work posted here that has not started. seconds: how long it waited. Both must outlive this
   // object.
   Workers(std::size_t threads, Quota& waiting, prometheus::Histogram& seconds);
@@ -62,6 +62,9 @@ class Workers {
   };
   absl::StatusOr<Ticket> Push(const std::string& client, Waiting waiting);
   void Loop();
+  // Starts another thread from this one, whose priority it inherits: that of a thread that posts
+  // may be lowered for good, see arena.h.
+  void KeepOneIdle() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool Wanted() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return stopping_ || !queue_.empty(); }
 
   const std::size_t most_;  // threads

@@ -6,6 +6,7 @@
 
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
+#include "server/base/parsing_memory.h"
 #include "server/base/status.h"
 #include "server/convert/field_count.h"
 #include "tests/fuzz/fuzz.h"
@@ -35,7 +36,7 @@ void RequireCounted(const google::protobuf::Message& message, std::string_view b
                                                    std::numeric_limits<std::uint64_t>::max());
   const std::unique_ptr<google::protobuf::Message> empty(message.New());
   const std::uint64_t most =
-      empty->SpaceUsedLong() + 2 * bytes.size() + fields * server::kFieldBytes;
+      empty->SpaceUsedLong() + 2 * bytes.size() + fields * server::kBytesPerField;
   Require(message.SpaceUsedLong() <= most, "memory for " + std::to_string(fields) + " fields in " +
                                                std::to_string(bytes.size()) + " bytes, at most " +
                                                std::to_string(most) + ", got " +

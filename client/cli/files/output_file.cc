@@ -149,7 +149,7 @@ int CreateLocked(const std::string& path) {
   return file;
 }
 
-// Those of the file that is replaced, as far as this user may set them.
+// Gives the file the mode and group of the one that it replaces, as far as this user may.
 void KeepModeAndGroup(const std::string& destination, int file) {
   struct stat old {};
   if (::stat(destination.c_str(), &old) != 0) return;
@@ -162,7 +162,9 @@ bool MoveToNewName(const std::string& from, const std::string& to) {
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
   if (errno != EINVAL && errno != ENOSYS) return false;
   // File systems without that flag, such as NFS, have hard links.
-  return ::link(from.c_str(), to.c_str()) == 0 && ::unlink(from.c_str()) == 0;
+  if (::link(from.c_str(), to.c_str()) != 0) return false;
+  ::unlink(from.c_str());
+  return true;
 }
 
 }  // namespace

@@ -449,6 +449,19 @@ TEST(Sinewd, ServesInAnAddressSpaceOfOneGigabyte) {
   EXPECT_EQ(server.Stop(), 0);
 }
 
+TEST(Sinewd, KeepsItsThreadsWhenItReadsTheConfigurationAgain) {
+  SinewdProcess server({"--threads", "1024"}, true, -1, 0, 1'000'000'000);
+  ASSERT_FALSE(server.address().empty()) << server.err();
+  const auto said = [&](const std::string& text) {
+    return server.err().find(text) != std::string::npos;
+  };
+  EXPECT_TRUE(said(" instead of 1024, because this process can start no more")) << server.err();
+  server.Signal(SIGHUP);
+  WaitUntil([&] { return said("configuration read again; changed: nothing"); });
+  EXPECT_EQ(server.Stop(), 0);
+  EXPECT_FALSE(said("need a restart")) << server.err();
+}
+
 TEST(Sinewd, SaysWhichLimitLeavesTooFewThreads) {
   SinewdProcess server({}, true, -1, 0, 150'000'000);
   EXPECT_EQ(server.Wait(), 78);

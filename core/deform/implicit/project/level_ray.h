@@ -50,8 +50,8 @@ struct LevelRay {
   float to_axis = 0;  // way inward to the axis of the owner at rest
   // Longest restoring moves, both >= 0. In passes after the first: the way back, and 0.
   float outward = 0, inward = 0;
-  // Of the level: how far the start may stay off it. In the first pass it is at most `inward`
-  // outside, in the others as far as it is, less the way back.
+  // Added to the level: how far the start may stay off it. In the first pass that is what `inward`
+  // cannot restore, in the others as far as it is, less the way back.
   double shift = 0;
   float size = 1;                   // of the owner, PosedField::Size
   double unit = 1;                  // and in model space

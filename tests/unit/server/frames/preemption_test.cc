@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <string>
 #include <thread>
 
 #include "server/threads/arena.h"
@@ -53,6 +55,23 @@ TEST(PreemptionTicks, RunOnlyDuringLongWork) {
   }
   Sleeps(std::chrono::milliseconds(5));  // the last ticks
   EXPECT_LT(Sleeps(kTime), 40);
+}
+
+// Those that a bind starts, though its own thread has a lower priority.
+TEST(PreemptionTicks, HaveThePriorityOfTheServer) {
+  const auto lowered = [nice = Nice()] {
+    int count = 0;
+    for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+      const auto thread = static_cast<id_t>(std::stoul(task.path().filename().string()));
+      count += ::getpriority(PRIO_PROCESS, thread) > nice ? 1 : 0;
+    }
+    return count;
+  };
+  Arenas arenas(2);
+  const int before = lowered();
+  std::thread([&] {
+    arenas.Bind(Arenas::Binds::kShort, [&] { EXPECT_EQ(lowered(), before + 1) << "its own"; });
+  }).join();
 }
 
 }  // namespace

@@ -365,6 +365,7 @@ TEST(Implicit, CheckRejectsInconsistentTables) {
   EXPECT_TRUE(refused([](Implicit& m) { m.rings.weight.pop_back(); }));
   EXPECT_TRUE(refused([](Implicit& m) { m.rings.weight[3] = 1; }));
   EXPECT_TRUE(refused([](Implicit& m) { m.rings.spacing[3] = -1; }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.rings.spacing[3] = 1e-30f; }));
   EXPECT_TRUE(refused([](Implicit& m) {
     m.rings.spacing.pop_back();
     m.rings.offset.pop_back();
