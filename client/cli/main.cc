@@ -45,7 +45,7 @@ int Main(int argc, char** argv) {
     PrintInterrupted(line.globals, interrupt.exit_code());
     interrupt.Raise();
   }
-  if (!status.ok()) PrintFailure(line.globals, status, line.name);
+  if (!status.ok()) PrintFailure(line.globals, NameOption(line, status), line.name);
   return ExitCode(status);
 }
 

@@ -149,12 +149,12 @@ void MakeOneLine(std::vector<Problem>& problems) {
 
 // Faces of a skin that its joints mirror show their inside, in pictures and other programs.
 void ReportMirrors(ImportedScene& scene) {
-  const std::vector<float> rest = cli::RestJoints(scene.rig);
+  const std::vector<float> rest = client::RestJoints(scene.rig);
   for (const Mesh& mesh : scene.rig.meshes) {
     std::size_t mirrors = 0;
     for (std::size_t s = 0; s < mesh.skin.joints.size() && !rest.empty(); ++s) {
-      const AffineD skin = Compose(cli::MatrixAt(rest, mesh.skin.joints[s]),
-                                   cli::MatrixAt(mesh.skin.inverse_bind, s));
+      const AffineD skin = Compose(client::MatrixAt(rest, mesh.skin.joints[s]),
+                                   client::MatrixAt(mesh.skin.inverse_bind, s));
       mirrors += Determinant(Linear(skin)) < 0 ? 1 : 0;
     }
     if (mirrors * 2 <= mesh.skin.joints.size()) continue;
@@ -168,13 +168,13 @@ void ReportMirrors(ImportedScene& scene) {
 void ReportRig(ImportedScene& scene) {
   ReportMirrors(scene);
   for (const Mesh& mesh : scene.rig.meshes) {
-    const std::string singular = cli::SingularBindText(mesh.skin);
+    const std::string singular = client::SingularBindText(mesh.skin);
     if (!singular.empty()) {
       scene.problems.push_back({Severity::kWarning, singular, mesh.source_path});
     }
   }
-  const cli::RigTraits traits = cli::CountRig(scene.rig);
-  for (const cli::MeshTraits& mesh : traits.meshes) {
+  const client::RigTraits traits = client::CountRig(scene.rig);
+  for (const client::MeshTraits& mesh : traits.meshes) {
     if (mesh.over_four == 0) continue;
     scene.problems.push_back(
         {Severity::kInfo,

@@ -95,8 +95,8 @@ std::uint32_t AddStillJoint(ImportedScene& scene) {
 // They stay where the topmost joint of the skin has them at rest.
 void KeepStill(const RigData& rig, std::uint32_t joint, Skin& skin) {
   const std::uint32_t top = TopJoint(skin);
-  const AffineD bind = Compose(cli::MatrixAt(cli::RestJoints(rig), skin.joints[top]),
-                               cli::MatrixAt(skin.inverse_bind, top));
+  const AffineD bind = Compose(client::MatrixAt(client::RestJoints(rig), skin.joints[top]),
+                               client::MatrixAt(skin.inverse_bind, top));
   skin.fallback_joint = static_cast<std::uint32_t>(skin.joints.size());
   skin.joints.push_back(joint);
   for (const double x : bind.m) skin.inverse_bind.push_back(static_cast<float>(x));

@@ -6,7 +6,7 @@
 #include "client/rig/vertex_influences.h"
 #include "core/rig/skeleton.h"
 
-namespace sinew::cli {
+namespace sinew::client {
 
 AffineD MatrixAt(std::span<const float> matrices, std::size_t index) {
   AffineD matrix;
@@ -69,4 +69,4 @@ std::vector<float> RestJoints(const client::RigData& rig) {
   return model;
 }
 
-}  // namespace sinew::cli
+}  // namespace sinew::client

@@ -8,7 +8,7 @@
 #include "core/base/types.h"
 #include "sinew/rig_data.h"
 
-namespace sinew::cli {
+namespace sinew::client {
 
 // One of the 3x4 matrices of an array.
 AffineD MatrixAt(std::span<const float> matrices, std::size_t index);
@@ -20,4 +20,4 @@ std::vector<float> RestPositions(const client::RigData& rig);
 // [J * 12] joint to model at rest; empty if the joints are not valid.
 std::vector<float> RestJoints(const client::RigData& rig);
 
-}  // namespace sinew::cli
+}  // namespace sinew::client

@@ -17,7 +17,7 @@
 #include "core/base/counted_text.h"
 #include "core/rig/point_weights.h"
 
-namespace sinew::cli {
+namespace sinew::client {
 namespace {
 
 using client::Severity;
@@ -153,4 +153,4 @@ std::vector<client::Problem> Lint(const client::RigData& rig) {
   return Linter().Run(rig);
 }
 
-}  // namespace sinew::cli
+}  // namespace sinew::client

@@ -7,7 +7,7 @@
 #include "sinew/problem.h"
 #include "sinew/rig_data.h"
 
-namespace sinew::cli {
+namespace sinew::client {
 
 // How many joints of the skin have a singular inverse bind matrix, which flattens what they move;
 // empty if none has.
@@ -19,4 +19,4 @@ std::string SingularBindText(const client::Skin& skin);
 // Cost O(size of the rig).
 std::vector<client::Problem> Lint(const client::RigData& rig);
 
-}  // namespace sinew::cli
+}  // namespace sinew::client

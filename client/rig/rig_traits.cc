@@ -5,7 +5,7 @@
 
 #include "client/rig/vertex_influences.h"
 
-namespace sinew::cli {
+namespace sinew::client {
 namespace {
 
 MeshTraits CountMesh(const client::Mesh& mesh) {
@@ -53,4 +53,4 @@ RigTraits CountRig(const client::RigData& rig) {
   return facts;
 }
 
-}  // namespace sinew::cli
+}  // namespace sinew::client

@@ -8,7 +8,7 @@
 
 #include "sinew/rig_data.h"
 
-namespace sinew::cli {
+namespace sinew::client {
 
 using Bounds = std::array<double, 6>;  // min xyz, max xyz
 
@@ -30,4 +30,4 @@ struct RigTraits {
 // Never fails: arrays that do not agree are counted as far as they go. Cost O(size of the rig).
 RigTraits CountRig(const client::RigData& rig);
 
-}  // namespace sinew::cli
+}  // namespace sinew::client

@@ -9,7 +9,7 @@
 
 #include "client/rig/rest_pose.h"
 
-namespace sinew::cli {
+namespace sinew::client {
 namespace {
 
 // Beyond this ratio of sizes, different units are more likely than a skeleton of part of the mesh.
@@ -51,4 +51,4 @@ std::string SuspiciousUnits(const client::RigData& rig) {
   return SuspiciousUnits(CountRig(rig).bounds, JointBounds(rig));
 }
 
-}  // namespace sinew::cli
+}  // namespace sinew::client

@@ -6,7 +6,7 @@
 #include "client/rig/rig_traits.h"
 #include "sinew/rig_data.h"
 
-namespace sinew::cli {
+namespace sinew::client {
 
 // Bounds of joint origins at rest, in model space; empty (minimum above maximum) without joints.
 Bounds JointBounds(const client::RigData& rig);
@@ -19,4 +19,4 @@ std::string SuspiciousUnits(const Bounds& mesh, const Bounds& skeleton);
 // bind matrices place its joints in the mesh.
 std::string SuspiciousUnits(const client::RigData& rig);
 
-}  // namespace sinew::cli
+}  // namespace sinew::client

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sinew::cli {
+namespace sinew::client {
 namespace {
 
 // Adds the vertex whose influences `row` holds, joints in any order and any number of times.
@@ -62,4 +62,4 @@ std::vector<float> WeightsOf(const RigInfluences& influences, std::size_t joint)
   return weights;
 }
 
-}  // namespace sinew::cli
+}  // namespace sinew::client

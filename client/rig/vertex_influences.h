@@ -8,7 +8,7 @@
 
 #include "sinew/rig_data.h"
 
-namespace sinew::cli {
+namespace sinew::client {
 
 struct JointWeight {
   std::uint32_t joint = 0;  // of the rig
@@ -33,4 +33,4 @@ RigInfluences ReadInfluences(const client::RigData& rig);
 // [V] what one joint carries.
 std::vector<float> WeightsOf(const RigInfluences& influences, std::size_t joint);
 
-}  // namespace sinew::cli
+}  // namespace sinew::client

@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "client/cli/character/character_file.h"
+#include "client/bake/character/character_file.h"
 #include "client/models/models.h"
 #include "core/deform/dqs/dqs.h"
 #include "core/deform/engine/deformer.h"
@@ -137,9 +137,9 @@ Character Hands() {
 }
 
 Character ReadFile(const std::string& file) {
-  const cli::CharacterFile character = ValueOrDie(cli::ReadCharacter(file));
+  const bake::CharacterFile character = ValueOrDie(bake::ReadCharacter(file));
   return MakeCharacter(character.label, character.rig_bytes,
-                       ValueOrDie(cli::ReadMotion(character, {})));
+                       ValueOrDie(bake::ReadMotion(character, {})));
 }
 
 // What the projection does: evaluations of the field a vertex, over the clip.

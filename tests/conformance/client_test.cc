@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
+#include "client/bake/formats/npy.h"
 #include "core/base/digest.h"
-#include "core/formats/npy.h"
 #include "sinew/client.h"
 #include "sinew/local_server.h"
 #include "tests/support/paths.h"
@@ -39,7 +39,7 @@ std::string ReadFile(const fs::path& path) {
 template <class T>
 std::vector<T> ReadNpy(const fs::path& path) {
   const std::string bytes = ReadFile(path);
-  const auto header = ParseNpyHeader(std::as_bytes(std::span(bytes)));
+  const auto header = bake::ParseNpyHeader(std::as_bytes(std::span(bytes)));
   EXPECT_TRUE(header.ok()) << path << ": " << header.status();
   if (!header.ok() || header->value_bytes != sizeof(T)) {
     ADD_FAILURE() << path << ": need values of " << sizeof(T) << " bytes";

@@ -19,10 +19,10 @@
 #include <utility>
 #include <vector>
 
+#include "client/bake/formats/npy.h"
 #include "core/base/digest.h"
 #include "core/base/math_library.h"
 #include "core/base/status.h"
-#include "core/formats/npy.h"
 #include "tests/conformance/cases.h"
 
 namespace sinew::conformance {
@@ -89,7 +89,7 @@ absl::StatusOr<Json> WriteShapes(const fs::path& folder, const CaseRig& rig) {
     }
     const std::string file = absl::StrCat(rig.name, ".shape", files.size(), ".npy");
     SINEW_RETURN_IF_ERROR(
-        Write(folder / file, EncodeNpy(std::array{vertices, std::uint64_t{3}}, offsets)));
+        Write(folder / file, bake::EncodeNpy(std::array{vertices, std::uint64_t{3}}, offsets)));
     files[rig.rig.controls()[shape.control].name] = file;
   }
   return files;
@@ -106,13 +106,14 @@ absl::StatusOr<Json> WriteRig(const fs::path& folder, const CaseRig& rig) {
                 {"frames", Json::array()}};
   for (const CasePose& pose : rig.poses) entry["frames"].push_back(pose.name);
   SINEW_RETURN_IF_ERROR(Write(folder / bytes, rig.bytes));
-  SINEW_RETURN_IF_ERROR(Write(
-      folder / poses, EncodeNpy(std::array{frames, joints, std::uint64_t{12}}, JointsOf(rig))));
+  SINEW_RETURN_IF_ERROR(
+      Write(folder / poses,
+            bake::EncodeNpy(std::array{frames, joints, std::uint64_t{12}}, JointsOf(rig))));
   if (controls > 0) {
     const std::string values = rig.name + ".controls.npy";
     entry["controls"] = values;
     SINEW_RETURN_IF_ERROR(
-        Write(folder / values, EncodeNpy(std::array{frames, controls}, ControlsOf(rig))));
+        Write(folder / values, bake::EncodeNpy(std::array{frames, controls}, ControlsOf(rig))));
   }
   if (rig.not_in_blender.empty()) {
     SINEW_ASSIGN_OR_RETURN(entry["shapes"], WriteShapes(folder, rig));

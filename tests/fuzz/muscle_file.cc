@@ -1,5 +1,5 @@
 // muscle_file.cc - muscles as JSON, for --muscles, and what the server makes of those accepted.
-#include "client/cli/character/muscle_file.h"
+#include "client/bake/character/muscle_file.h"
 
 #include "client/lib/codec/rig_codec.h"
 #include "client/models/models.h"
@@ -23,7 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const client::RigData tube =
       client::Tube({.rings = 3, .segments = 3, .joints = 3, .frames = 1}).rig;
   client::RigData rig = tube;
-  const absl::Status read = cli::ReadMuscles(fuzz::Text(data, size), rig);
+  const absl::Status read = bake::ReadMuscles(fuzz::Text(data, size), rig);
   if (!read.ok()) {
     fuzz::RequireRefusal(read, {absl::StatusCode::kInvalidArgument, absl::StatusCode::kNotFound,
                                 absl::StatusCode::kAlreadyExists});

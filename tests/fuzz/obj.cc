@@ -2,8 +2,8 @@
 #include <numeric>
 #include <vector>
 
+#include "client/bake/formats/obj.h"
 #include "client/import/obj_reader.h"
-#include "core/formats/obj.h"
 #include "tests/fuzz/fuzz.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -26,8 +26,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fuzz::Require(vertex < mesh.vertices(), "corners at vertices of the mesh");
   }
   // Written again it is the same mesh.
-  const ObjPart part{mesh.name, mesh.positions, mesh.face_sizes, mesh.face_vertices};
-  const absl::StatusOr<std::string> text = EncodeObj("fuzz", std::span(&part, 1));
+  const bake::ObjPart part{mesh.name, mesh.positions, mesh.face_sizes, mesh.face_vertices};
+  const absl::StatusOr<std::string> text = bake::EncodeObj("fuzz", std::span(&part, 1));
   fuzz::Require(text.ok(), "a mesh that can be written");
   const absl::StatusOr<client::ImportedScene> again = client::ReadObj(*text);
   fuzz::Require(again.ok(), "a file that is read back");

@@ -3,7 +3,7 @@
 
 #include <google/protobuf/util/json_util.h>
 
-#include "client/cli/character/recipe_text.h"
+#include "client/bake/character/recipe_text.h"
 #include "core/deform/engine/recipe_text.h"
 #include "server/convert/recipe.h"
 #include "tests/fuzz/fuzz.h"
@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const absl::StatusOr<v1::Recipe> message = client::ParseRecipeJson(text);
   if (!message.ok()) {
     fuzz::RequireRefusal(message.status());
-    (void)cli::RecipeText(text);  // takes any text
+    (void)bake::RecipeText(text);  // takes any text
     return 0;
   }
   const absl::StatusOr<Recipe> recipe = server::ToRecipe(*message);
@@ -30,6 +30,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const absl::StatusOr<v1::Recipe> again = client::ParseRecipeJson(json);
   fuzz::Require(again.ok() && again->SerializeAsString() == resolved.SerializeAsString(),
                 "JSON that is read back: " + json);
-  (void)cli::RecipeText(json);
+  (void)bake::RecipeText(json);
   return 0;
 }

@@ -7,11 +7,11 @@
 #include <filesystem>
 #include <map>
 
+#include "client/bake/formats/obj.h"
+#include "client/bake/formats/point_cache.h"
 #include "core/deform/engine/deformer.h"
 #include "core/deform/engine/recipe_text.h"
 #include "core/deform/engine/registry.h"
-#include "core/formats/obj.h"
-#include "core/formats/point_cache.h"
 #include "core/parallel/task.h"
 #include "server/base/config_options.h"
 #include "server/convert/recipe.h"
@@ -287,8 +287,9 @@ void AddBoundData(const Corpus& corpus) {
 
 void AddFormats(const Corpus& corpus) {
   const std::vector<float> frame = {0, 1, 2, 3, 4, 5};
-  std::string cache = EncodeCacheHeader(CacheFormat::kNpy, {.frames = 2, .vertices = 2}).value();
-  for (int k = 0; k < 2; ++k) AppendCacheFrame(CacheFormat::kNpy, frame, cache);
+  std::string cache =
+      bake::EncodeCacheHeader(bake::CacheFormat::kNpy, {.frames = 2, .vertices = 2}).value();
+  for (int k = 0; k < 2; ++k) bake::AppendCacheFrame(bake::CacheFormat::kNpy, frame, cache);
   corpus.Add("npy", "cache", cache);
   const auto array = [](const std::string& type, const std::string& shape, std::size_t bytes) {
     const std::string text =
@@ -301,8 +302,8 @@ void AddFormats(const Corpus& corpus) {
   corpus.Add("npy", "empty", array("<f4", "0, 1, 12", 0));
   const std::vector<float> square = {0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 1e-3f};
   const std::vector<std::uint32_t> sizes = {3, 4}, corners = {0, 1, 2, 0, 1, 2, 3};
-  const ObjPart part{"square", square, sizes, corners};
-  corpus.Add("obj", "square", EncodeObj("square", std::span(&part, 1)).value());
+  const bake::ObjPart part{"square", square, sizes, corners};
+  corpus.Add("obj", "square", bake::EncodeObj("square", std::span(&part, 1)).value());
   corpus.Add("obj", "relative",
              "o a\r\nv 0 0 0 1\r\nv 1e0 0 0\nv\t1 1 0\nvt 0 0\nvn 0 0 1\n"
              "f -3/1/1 -2//1 -1/1 # end\n");

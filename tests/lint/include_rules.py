@@ -54,7 +54,6 @@ FOLDERS = (
     # The deformation core: no gRPC, no protobuf, no files.
     ("core/base", "", "openssl xxhash", ""),
     ("core/parallel", "", "", "tbb"),
-    ("core/formats", "core/base", "", "json xxhash"),
     ("core/mesh", "core/base", "", ""),
     ("core/simd", "core/base", "highway", ""),
     ("core/solve", "core/base", "", "eigen"),
@@ -126,34 +125,42 @@ FOLDERS = (
      "core/base core/simd server server/access server/base server/calls server/services server/shared "
      "server/store server/threads",
      "grpc httplib", "json openssl"),
-    # Importers, pictures and the command line, which runs a server in its process for --local.
+    # Importers, caches, pictures and the command line, which runs a server in its process for --local.
     ("client/rig", "core/base core/rig sinew", "", ""),
     ("client/import", "client/rig core/base sinew", "assimp json pugixml tinygltf ufbx",
      "draco eigen meshoptimizer nanoflann"),
     ("client/models", "core/base sinew", "eigen", "proto"),
     ("client/render", "core/base sinew", "eigen embree", "freetype png tbb"),
-    ("client/cli/base", "client/import core/base sinew", "json", "cli11 utfcpp"),
-    ("client/cli/files", "client/cli/base core/base core/formats sinew", "", ""),
+    ("client/bake/base", "core/base sinew", "", ""),
+    ("client/bake/formats", "core/base", "", "json xxhash"),
+    ("client/bake/files", "client/bake/base client/bake/formats core/base sinew", "", ""),
+    ("client/bake/character",
+     "client/bake/base client/bake/files client/bake/formats client/import client/models client/rig core/base sinew",
+     "json", "utfcpp"),
+    ("client/bake/passes",
+     "client/bake/base client/bake/character client/bake/files client/bake/formats client/import client/rig "
+     "core/base sinew", "", ""),
+    ("client/bake/pictures", "client/bake/base client/bake/character client/render client/rig core/base sinew",
+     "json", ""),
+    ("client/cli/base", "client/bake/base client/bake/character client/import core/base sinew", "json",
+     "cli11 utfcpp"),
     ("client/cli/run",
-     "client/cli/base client/cli/files client/lib/rpc core/base server/base server/process server/shared "
-     "sinew",
+     "client/bake/base client/bake/files client/cli/base client/lib/rpc core/base server/base server/process server/shared sinew",
      "json", ""),
     ("client/cli/character",
-     "client/cli/base client/cli/files client/cli/run client/import client/lib/codec client/models "
-     "client/rig core/base core/formats sinew",
-     "", "json utfcpp"),
-    ("client/cli/pictures",
-     "client/cli/base client/cli/character client/cli/files client/cli/run client/render "
-     "client/rig core/base sinew",
-     "json", ""),
+     "client/bake/base client/bake/character client/bake/files client/bake/pictures client/cli/base client/cli/run "
+     "client/models client/render client/rig core/base sinew",
+     "", ""),
     ("client/cli/commands",
-     "client/cli/base client/cli/character client/cli/files client/cli/pictures client/cli/run "
-     "client/lib/codec client/lib/rpc client/models client/render client/rig core/base core/formats sinew",
+     "client/bake/base client/bake/character client/bake/files client/bake/formats client/bake/passes "
+     "client/bake/pictures client/cli/base client/cli/character client/cli/run client/lib/codec client/lib/rpc "
+     "client/models client/render client/rig core/base sinew",
      "json", ""),
     ("client/cli", "client/cli/base client/cli/commands client/cli/run core/base", "", ""),
     ("client/python/src",
-     "client/cli/base client/cli/character client/cli/commands client/cli/files client/cli/pictures client/cli/run "
-     "client/import client/render core/base sinew",
+     "client/bake/base client/bake/character client/bake/files client/bake/formats client/bake/passes "
+     "client/bake/pictures client/cli/base client/cli/character client/cli/run client/import client/render client/rig "
+     "core/base sinew",
      "pybind11 eigen", ""),
 )
 

@@ -25,10 +25,10 @@ INCLUDES = (
     ("core/deform/dqs/dqs.cc", '#include "core/deform/engine/registry.h"', '#include "core/deform/method/method.h"'),
     ("core/deform/implicit/hrbf.cc", '#include "core/deform/implicit/project/projection.h"',
      '#include "core/deform/implicit/hrbf.h"'),
-    ("core/formats/npy.cc", '#include "core/rig/rig.h"', "#include <nlohmann/json.hpp>"),
+    ("client/bake/formats/npy.cc", '#include "core/rig/rig.h"', "#include <nlohmann/json.hpp>"),
     # Methods do not know each other; the registry knows them all.
     ("core/deform/dqs/dqs.cc", '#include "core/deform/lbs/lbs.h"', "#include <span>"),
-    ("core/deform/engine/registry.cc", '#include "core/formats/npy.h"', '#include "core/deform/lbs/lbs.h"'),
+    ("core/deform/engine/registry.cc", '#include "client/bake/formats/npy.h"', '#include "core/deform/lbs/lbs.h"'),
     # Libraries in their place; Eigen never in a header.
     ("core/solve/rotation.h", "#include <Eigen/Dense>", "#include <span>"),
     ("core/solve/rotation.h", "  #  include  <Eigen/Core>", "#include <sys/mman.h>"),

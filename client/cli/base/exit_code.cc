@@ -4,6 +4,8 @@
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
+#include "client/bake/base/errors.h"
+#include "client/bake/character/joint_suggestion.h"
 #include "client/cli/base/printable.h"
 #include "client/cli/base/request_field.h"
 #include "sinew/client.h"
@@ -11,18 +13,7 @@
 namespace sinew::cli {
 namespace {
 
-constexpr char kPart[] = "sinew.cli/part";
 constexpr char kHint[] = "sinew.cli/hint";
-
-absl::Status InPart(absl::Status status, const char* part) {
-  status.SetPayload(kPart, absl::Cord(part));
-  return status;
-}
-
-bool IsInPart(const absl::Status& status, const char* part) {
-  const auto payload = status.GetPayload(kPart);
-  return payload && *payload == part;
-}
 
 // A named limit without a time to wait is one that patience does not lift.
 bool IsHardLimit(const absl::Status& status) {
@@ -58,7 +49,11 @@ std::string Hint(const absl::Status& status, const std::string& command) {
     default:
       break;
   }
+  if (absl::StrContains(status.message(), bake::kNoJoint)) {
+    return "`sinew inspect FILE --joints` lists the joints";
+  }
   const std::string field = client::Details(status).field;
+  if (absl::StartsWith(status.message(), "deformer: ")) return kRecipeHint;
   if (OptionForField(field, command) == "RIG") return "see `sinew rigs`, or `sinew upload FILE`";
   return IsRecipeField(field) ? kRecipeHint : "";
 }
@@ -66,22 +61,7 @@ std::string Hint(const absl::Status& status, const std::string& command) {
 }  // namespace
 
 absl::Status UsageError(const std::string& message) {
-  return InPart(absl::InvalidArgumentError(message), "usage");
-}
-
-absl::Status OutputError(const std::string& message, absl::StatusCode code) {
-  return InPart(absl::Status(code, message), "output");
-}
-
-absl::Status Reworded(const absl::Status& status, const std::string& message) {
-  absl::Status reworded(status.code(), message);
-  status.ForEachPayload(
-      [&](absl::string_view url, const absl::Cord& payload) { reworded.SetPayload(url, payload); });
-  return reworded;
-}
-
-absl::Status Prefixed(const std::string& what, const absl::Status& status) {
-  return Reworded(status, absl::StrCat(what, ": ", status.message()));
+  return bake::RequestError(message);
 }
 
 absl::Status WithHint(absl::Status status, const std::string& hint) {
@@ -90,8 +70,8 @@ absl::Status WithHint(absl::Status status, const std::string& hint) {
 }
 
 int ExitCode(const absl::Status& status) {
-  if (IsInPart(status, "usage")) return kExitUsage;
-  if (IsInPart(status, "output")) return kExitCannotWrite;
+  if (bake::IsRequestError(status)) return kExitUsage;
+  if (bake::IsOutputError(status)) return kExitCannotWrite;
   switch (status.code()) {
     case absl::StatusCode::kOk:
       return kExitOk;

@@ -1,7 +1,7 @@
 // exit_code.h - the one place where errors become exit codes and the text a person reads.
 //
-// The code of a status decides the exit code, except that UsageError and OutputError mark errors of
-// the command line and of writing, which have exit codes of their own.
+// The code of a status decides the exit code, except that bake::RequestError and bake::OutputError
+// have exit codes of their own.
 #pragma once
 
 #include <absl/status/status.h>
@@ -21,16 +21,6 @@ inline constexpr int kExitNotPermitted = 77;
 
 // The command line itself is wrong: exit 64.
 absl::Status UsageError(const std::string& message);
-
-// Something could not be written: exit 73, whatever the code.
-absl::Status OutputError(const std::string& message,
-                         absl::StatusCode code = absl::StatusCode::kPermissionDenied);
-
-// `message` with the code and details of `status`.
-absl::Status Reworded(const absl::Status& status, const std::string& message);
-
-// "what: message", with the same code and details: states the file or frame of an error.
-absl::Status Prefixed(const std::string& what, const absl::Status& status);
 
 // Adds a second line of the error text that says how to proceed, such as "see `sinew rigs`".
 absl::Status WithHint(absl::Status status, const std::string& hint);

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <utility>
 
+#include "client/bake/base/quantity.h"
 #include "client/cli/base/exit_code.h"
-#include "client/cli/base/quantity.h"
 #include "core/base/closest_names.h"
 
 namespace sinew::cli {
@@ -48,7 +48,7 @@ CLI::Option* AddOne(CLI::App& app, const std::string& name, const char* type,
 }
 
 std::string Shown(double value, bool whole) {
-  return whole ? absl::StrCat(static_cast<std::int64_t>(value)) : NumberText(value);
+  return whole ? absl::StrCat(static_cast<std::int64_t>(value)) : bake::NumberText(value);
 }
 
 std::optional<double> ParseNumber(const std::string& text, bool whole) {
@@ -265,13 +265,24 @@ OptionParser::Result OptionParser::Parse(int argc, const char* const* argv) {
     }
     return result;
   }
-  if (!app_->get_subcommands().empty())
-    result.command = app_->get_subcommands().front()->get_name();
+  if (const auto chosen = app_->get_subcommands(); !chosen.empty()) {
+    result.command = chosen.front()->get_name();
+  }
   return result;
 }
 
 std::string OptionParser::Help() const {
   return app_->help();
+}
+
+std::vector<std::string> OptionParser::Options() const {
+  std::vector<std::string> all;
+  for (const CLI::App* command : app_->get_subcommands([](const CLI::App*) { return true; })) {
+    for (const CLI::Option* option : command->get_options()) {
+      all.insert(all.end(), option->get_lnames().begin(), option->get_lnames().end());
+    }
+  }
+  return all;
 }
 
 int OptionParser::NextWord(int argc, const char* const* argv, int at) const {

@@ -27,8 +27,8 @@ void Progress::Close() {
   const std::lock_guard lock(mutex_);
   if (drawn_) std::fputs(kWipeLine, stderr);
   drawn_ = false;
-  // Programs want the last state too.
-  if (writer_.joinable() && form_ != Form::kLines) WriteLine();
+  // Programs want the last state too, and a log must not end in the middle.
+  if (writer_.joinable() && (form_ != Form::kLines || has_line_)) WriteLine();
   form_ = Form::kNone;
   writer = std::exchange(writer_, {});
   writer.request_stop();
@@ -88,6 +88,7 @@ void Progress::WriteLine() {
     std::fprintf(stderr, "openjd_status: %s %.0f %%%s\n", label_.c_str(), percent, detail.c_str());
     if (part_ == Part::kMain) std::fprintf(stderr, "openjd_progress: %.1f\n", percent);
   } else if (form_ == Form::kLines) {
+    has_line_ = true;
     std::fprintf(stderr, "sinew: %s %.0f %%%s\n", label_.c_str(), percent, detail.c_str());
   }
 }

@@ -9,6 +9,8 @@
 #include <string>
 #include <thread>
 
+#include "client/bake/base/monitor.h"
+
 namespace sinew::cli {
 
 // Moves the cursor of a terminal to the start of the line and erases the line.
@@ -19,7 +21,7 @@ std::string EventText(const nlohmann::ordered_json& event);
 void PrintEvent(const nlohmann::ordered_json& event);
 
 // Thread-safe: the client library reports from its own threads.
-class Progress {
+class Progress : public bake::ProgressLine {
  public:
   enum class Form {
     kNone,
@@ -28,22 +30,18 @@ class Progress {
     kOpenJd,  // openjd_status and openjd_progress, every second
     kJson,    // an event every second
   };
-  enum class Part {
-    kMain,   // of the command
-    kFirst,  // work before that: openjd_progress does not count it
-  };
+  using Part = bake::Monitor::Part;  // openjd_progress counts kMain only
   // The time begins with the first update.
   Progress(Form form, std::string label, Part part = Part::kMain)
       : form_(form), part_(part), label_(std::move(label)) {}
-  ~Progress();
+  ~Progress() override;
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // `fraction` in [0, 1]; `detail` is shown after the bar.
-  void Update(double fraction, const std::string& detail = {});
+  void Update(double fraction, const std::string& detail) override;
 
   // Wipes the line; later updates draw nothing.
-  void Close();
+  void Close() override;
 
  private:
   void DrawBar();
@@ -53,7 +51,7 @@ class Progress {
   std::mutex mutex_;
   Form form_;
   const Part part_;
-  bool drawn_ = false;
+  bool drawn_ = false, has_line_ = false;
   std::string label_, detail_;
   double fraction_ = 0;
   std::chrono::steady_clock::time_point last_;

@@ -6,13 +6,13 @@
 
 namespace sinew::cli {
 
-void AddClipFileOption(OptionSet& set, ReadOptions& read) {
+void AddClipFileOption(OptionSet& set, bake::ReadOptions& read) {
   set.AddList("--clip-file", read.clip_files,
               "Also the clips of this file, by the names of its joints; may be given several times")
       .OneEach();
 }
 
-Option AddClipOptions(OptionSet& set, ReadOptions& read, MotionRequest& request) {
+Option AddClipOptions(OptionSet& set, bake::ReadOptions& read, bake::MotionRequest& request) {
   AddClipFileOption(set, read);
   const Option clip =
       set.AddText("--clip", request.clip,
@@ -22,7 +22,7 @@ Option AddClipOptions(OptionSet& set, ReadOptions& read, MotionRequest& request)
   return clip;
 }
 
-void AddMotionOptions(OptionSet& set, ReadOptions& read, MotionRequest& request) {
+void AddMotionOptions(OptionSet& set, bake::ReadOptions& read, bake::MotionRequest& request) {
   const Option clip = AddClipOptions(set, read, request);
   const Option poses =
       set.AddText(
@@ -39,11 +39,11 @@ Option AddFramesOption(OptionSet& set, std::optional<std::string>& frames) {
 }
 
 absl::StatusOr<client::ClipData> ChooseMotion(const Context& context,
-                                              const CharacterFile& character,
-                                              const MotionRequest& request) {
-  SINEW_ASSIGN_OR_RETURN(client::ClipData clip, ReadMotion(character, request));
+                                              const bake::CharacterFile& character,
+                                              const bake::MotionRequest& request) {
+  SINEW_ASSIGN_OR_RETURN(client::ClipData clip, bake::ReadMotion(character, request));
   if (request.clip.empty() && request.poses.empty() && character.clips.size() > 1) {
-    const bool other = DefaultClip(character) > 0;
+    const bool other = bake::DefaultClip(character) > 0;
     context.Note(absl::StrCat("clip '", clip.name, "', the first of ",
                               other ? "--clip-file; there are " : "", character.clips.size(),
                               " (choose with --clip, list with `sinew inspect",

@@ -4,24 +4,24 @@
 #include <optional>
 #include <string>
 
+#include "client/bake/character/character_file.h"
 #include "client/cli/base/options.h"
-#include "client/cli/character/character_file.h"
 #include "client/cli/run/context.h"
 
 namespace sinew::cli {
 
 // Adds --clip-file.
-void AddClipFileOption(OptionSet& set, ReadOptions& read);
+void AddClipFileOption(OptionSet& set, bake::ReadOptions& read);
 // Adds --clip-file, --clip and --fps; returns --clip.
-Option AddClipOptions(OptionSet& set, ReadOptions& read, MotionRequest& request);
+Option AddClipOptions(OptionSet& set, bake::ReadOptions& read, bake::MotionRequest& request);
 // Also --poses and --controls.
-void AddMotionOptions(OptionSet& set, ReadOptions& read, MotionRequest& request);
+void AddMotionOptions(OptionSet& set, bake::ReadOptions& read, bake::MotionRequest& request);
 // Adds --frames, for ParseFrames.
 Option AddFramesOption(OptionSet& set, std::optional<std::string>& frames);
 
 // ReadMotion, with a note where a choice was made for the user.
 absl::StatusOr<client::ClipData> ChooseMotion(const Context& context,
-                                              const CharacterFile& character,
-                                              const MotionRequest& request);
+                                              const bake::CharacterFile& character,
+                                              const bake::MotionRequest& request);
 
 }  // namespace sinew::cli

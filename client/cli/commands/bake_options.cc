@@ -2,10 +2,10 @@
 
 #include <absl/strings/str_cat.h>
 
+#include "client/bake/files/usd_file.h"
 #include "client/cli/base/exit_code.h"
 #include "client/cli/character/motion_options.h"
 #include "client/cli/character/read_options.h"
-#include "client/cli/files/usd_file.h"
 #include "core/base/status.h"
 
 namespace sinew::cli {
@@ -18,20 +18,21 @@ constexpr double kLeastStep = 0.01, kMostStep = 10;  // frames, of velocities
 
 std::uint64_t SamplesOfFrames(const BakeOptions& options, std::uint64_t frames) {
   if (!options.motion.shutter) return frames;
-  const Shutter& shutter = *options.motion.shutter;
+  const bake::Shutter& shutter = *options.motion.shutter;
   const bool shares = shutter.samples > 1 && shutter.close - shutter.open == 1;
   return frames * static_cast<std::uint64_t>(shares ? shutter.samples - 1 : shutter.samples);
 }
 
 absl::Status ReadSampling(BakeOptions& options) {
-  MotionRequest& motion = options.motion;
+  bake::MotionRequest& motion = options.motion;
   if (options.shutter) {
     if (!motion.poses.empty()) return UsageError("--shutter: is for clips, not for --poses");
     if (!options.times.empty()) {
       return UsageError("--shutter: is for whole frames, need it without --times");
     }
     SINEW_ASSIGN_OR_RETURN(
-        motion.shutter, ParseShutter(*options.shutter, options.samples.value_or(kShutterSamples)));
+        motion.shutter,
+        bake::ParseShutter(*options.shutter, options.samples.value_or(kShutterSamples)));
     if (options.parts.frames) {
       options.parts.frames = SamplesOfFrames(options, *options.parts.frames);
     }
@@ -59,12 +60,12 @@ void AddBakeOptions(OptionSet& set, BakeOptions& options) {
   set.AddText("--times", options.times,
               "Frames with fractions, such as 10,10.25 or 10-12x0.25, instead of --frames")
       .Excludes(frames);
-  set.AddText(
-      "--shutter", options.shutter,
-      absl::StrCat("Motion blur: samples of every frame from OPEN..CLOSE relative to it, ",
-                   "such as -0.25..0.25; both from ", -kWidestShutter, " to ", kWidestShutter));
-  set.AddNumber("--samples", options.samples, 1, kMostSamples,
-                absl::StrCat("Of --shutter: 1 to ", kMostSamples,
+  set.AddText("--shutter", options.shutter,
+              absl::StrCat("Motion blur: samples of every frame from OPEN..CLOSE relative to it, ",
+                           "such as -0.25..0.25; both from ", -bake::kWidestShutter, " to ",
+                           bake::kWidestShutter));
+  set.AddNumber("--samples", options.samples, 1, bake::kMostSamples,
+                absl::StrCat("Of --shutter: 1 to ", bake::kMostSamples,
                              " samples of a frame at even distances, both ends included; 1 is in "
                              "the middle (default: ",
                              kShutterSamples, ")"));
@@ -76,7 +77,7 @@ void AddBakeOptions(OptionSet& set, BakeOptions& options) {
                 absl::StrCat("Of --velocities: frames before and after a sample that it is taken "
                              "from, ",
                              kLeastStep, " to ", kMostStep, " (default: 1)"));
-  BakeOutput& output = options.output;
+  bake::BakeOutput& output = options.output;
   set.AddText("--out", output.out,
               "The cache; its manifest is PATH.json. {mesh}, {clip} and {deformer} become names, "
               "#### or %04d of an .obj the number of the frame")
@@ -85,7 +86,7 @@ void AddBakeOptions(OptionSet& set, BakeOptions& options) {
                 "Of the cache (default: by the extension)");
   set.AddList("--mesh", output.meshes, "Only this mesh; may be given several times").OneEach();
   set.AddFlag("--split", output.split, "One cache for each mesh; --out contains {mesh}");
-  set.AddChoice("--usd", output.usd, {kUsdMesh, kUsdOver, kUsdClips},
+  set.AddChoice("--usd", output.usd, {bake::kUsdMesh, bake::kUsdOver, bake::kUsdClips},
                 "Of .usda: meshes with faces, overs for meshes of another layer, or value clips "
                 "of --chunk frames (default: mesh)");
   set.AddText("--usd-root", output.usd_root,

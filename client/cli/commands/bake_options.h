@@ -6,26 +6,26 @@
 #include <string>
 #include <vector>
 
+#include "client/bake/character/character_file.h"
+#include "client/bake/passes/bake_plan.h"
+#include "client/bake/passes/bake_targets.h"
 #include "client/cli/base/options.h"
-#include "client/cli/character/character_file.h"
-#include "client/cli/commands/bake_plan.h"
-#include "client/cli/commands/bake_targets.h"
 
 namespace sinew::cli {
 
 inline constexpr char kObjectSpace[] = "object";
 
 struct BakeOptions {
-  ReadOptions read;
+  bake::ReadOptions read;
   std::string file, times;
   std::optional<std::string> shutter;
   std::optional<std::int64_t> samples;
   std::optional<double> velocity_step;
   std::optional<std::string> frames;
   std::vector<std::string> deformers;
-  MotionRequest motion;
-  BakeOutput output;
-  PartsRequest parts;
+  bake::MotionRequest motion;
+  bake::BakeOutput output;
+  bake::PartsRequest parts;
   bool skip_if_current = false;
   bool dry_run = false;
 };

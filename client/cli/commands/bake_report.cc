@@ -7,37 +7,37 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "client/cli/base/quantity.h"
-#include "client/cli/character/bake_manifest.h"
-#include "client/cli/character/import_warnings.h"
-#include "client/cli/character/shutter.h"
-#include "client/cli/files/cache_check.h"
-#include "client/cli/files/cache_parts.h"
+#include "client/bake/base/quantity.h"
+#include "client/bake/character/import_warnings.h"
+#include "client/bake/character/shutter.h"
+#include "client/bake/files/cache_check.h"
+#include "client/bake/files/cache_parts.h"
+#include "client/bake/passes/bake_manifest.h"
 #include "core/base/counted_text.h"
 
 namespace sinew::cli {
 namespace {
 
-std::uint64_t VerticesOf(const CacheTarget& target, const client::RigData& rig) {
-  Manifest manifest;
-  DescribePoints(target, rig, manifest);
+std::uint64_t VerticesOf(const bake::CacheTarget& target, const client::RigData& rig) {
+  bake::Manifest manifest;
+  bake::DescribePoints(target, rig, manifest);
   return manifest.vertices;
 }
 
 // What is known before a bake.
-nlohmann::ordered_json TargetJson(const PassInput& in, const PartsRequest& parts,
-                                  const CacheTarget& target) {
+nlohmann::ordered_json TargetJson(const bake::PassInput& in, const bake::PartsRequest& parts,
+                                  const bake::CacheTarget& target) {
   std::vector<std::string> meshes;
   for (const std::size_t m : target.meshes) meshes.push_back(in.character.rig.meshes[m].name);
-  const CacheInfo times = TimesOf(in.clip);
+  const bake::CacheInfo times = bake::TimesOf(in.clip);
   nlohmann::ordered_json json;
   if (parts.only) {
-    json["parts"] = PartsFolder(target.path);
+    json["parts"] = bake::PartsFolder(target.path);
   } else {
     json["out"] = target.path;
-    json["manifest"] = ManifestPath(target.path);
+    json["manifest"] = bake::ManifestPath(target.path);
   }
-  json["format"] = CacheFormatName(parts.only ? kPartFormat : target.format);
+  json["format"] = bake::CacheFormatName(parts.only ? bake::kPartFormat : target.format);
   json["clip"] = in.clip.name;
   json["meshes"] = meshes;
   json["frames"] = in.clip.frames;
@@ -46,17 +46,17 @@ nlohmann::ordered_json TargetJson(const PassInput& in, const PartsRequest& parts
   if (!times.frame_numbers.empty()) json["frame_numbers"] = times.frame_numbers;
   json["fps"] = in.clip.fps;
   json["vertices"] = VerticesOf(target, in.character.rig);
-  json["warnings"] = ImportWarnings(in.character);
+  json["warnings"] = bake::ImportWarnings(in.character);
   return json;
 }
 
-nlohmann::ordered_json JsonOf(const PassInput& in, const PartsRequest& parts,
-                              const CacheTarget& target, const Baked& baked) {
+nlohmann::ordered_json JsonOf(const bake::PassInput& in, const bake::PartsRequest& parts,
+                              const bake::CacheTarget& target, const bake::Baked& baked) {
   nlohmann::ordered_json json = TargetJson(in, parts, target);
   const double seconds = std::max(absl::ToDoubleSeconds(baked.elapsed), 1e-9);
-  if (const absl::StatusOr<Manifest> manifest = ReadManifest(target.path);
+  if (const absl::StatusOr<bake::Manifest> manifest = bake::ReadManifest(target.path);
       !parts.only && manifest.ok()) {
-    const absl::StatusOr<OpenCache> cache = OpenCache::Open(target.path, *manifest);
+    const absl::StatusOr<bake::OpenCache> cache = bake::OpenCache::Open(target.path, *manifest);
     if (cache.ok()) json["bytes"] = cache->bytes();
   }
   json["current"] = baked.current;
@@ -67,51 +67,44 @@ nlohmann::ordered_json JsonOf(const PassInput& in, const PartsRequest& parts,
   json["rig"] = baked.manifest.rig;
   json["recipe"] = baked.manifest.recipe;
   json["determinism_digest"] = baked.manifest.determinism_digest;
-  if (target.WritesRest() && !parts.only) json["rest"] = RestPath(target.path);
+  if (target.WritesRest() && !parts.only) json["rest"] = bake::RestPath(target.path);
   return json;
 }
 
-std::string FilesText(const PassInput& in, const PartsRequest& parts) {
-  const std::vector<CacheTarget>& targets = in.pass.targets;
+std::string FilesText(const bake::PassInput& in, const bake::PartsRequest& parts) {
+  const std::vector<bake::CacheTarget>& targets = in.pass.targets;
   if (parts.only) return "; parts for `sinew join`";
   return targets.size() == 1
-             ? "; manifest " + ManifestPath(targets[0].path)
+             ? "; manifest " + bake::ManifestPath(targets[0].path)
              : absl::StrCat(" in ", targets.size(), " caches, each with a manifest");
 }
 
 // How to join the parts; a task does not know the frames of the others.
-void NoteJoin(const Context& context, const PassInput& in) {
+void NoteJoin(const Context& context, const bake::PassInput& in) {
   std::string caches;
-  for (const CacheTarget& target : in.pass.targets) {
+  for (const bake::CacheTarget& target : in.pass.targets) {
     absl::StrAppend(&caches, " '", absl::StrReplaceAll(target.path, {{"'", "'\\''"}}), "'");
   }
   context.Note(in.motion.frames.ranges.empty()
                    ? absl::StrCat("join with: sinew join", caches, " --frames ",
-                                  FramesText(FramesOfPass(in)))
+                                  bake::FramesText(bake::FramesOfPass(in)))
                    : absl::StrCat("when all parts are there, join with: sinew join", caches,
                                   " --frames FIRST-LAST"));
 }
 
 }  // namespace
 
-CacheInfo FramesOfPass(const PassInput& in) {
-  if (!in.motion.shutter) return TimesOf(in.clip);
-  std::vector<double> numbers;
-  for (std::size_t k = 0; k < in.clip.frames; ++k) numbers.push_back(in.clip.FrameNumber(k));
-  return TimesOf(FramesOf(numbers, *in.motion.shutter));
-}
-
-void Report(const Context& context, const PassInput& in, const PartsRequest& parts,
-            const Baked& baked, nlohmann::ordered_json& caches) {
-  for (const CacheTarget& target : in.pass.targets) {
+void Report(const Context& context, const bake::PassInput& in, const bake::PartsRequest& parts,
+            const bake::Baked& baked, nlohmann::ordered_json& caches) {
+  for (const bake::CacheTarget& target : in.pass.targets) {
     if (target.WritesRest() && !parts.only) {
       context.Note(absl::StrCat("vertices are not in the order of the file: apply the cache to ",
-                                RestPath(target.path)));
+                                bake::RestPath(target.path)));
     }
     if (context.json()) {
       caches.push_back(JsonOf(in, parts, target, baked));
     } else {
-      context.Print((parts.only ? PartsFolder(target.path) : target.path) + "\n");
+      context.Print((parts.only ? bake::PartsFolder(target.path) : target.path) + "\n");
     }
   }
   if (baked.current) {
@@ -122,23 +115,24 @@ void Report(const Context& context, const PassInput& in, const PartsRequest& par
       baked.kept == 0 ? "" : absl::StrCat(" (", baked.kept, " from an earlier run)");
   if (parts.only) NoteJoin(context, in);
   context.Note(absl::StrCat(CountedText(in.clip.frames, "frame"), kept, " of ",
-                            CountText(in.character.rig.vertices()), " vertices, clip '",
-                            in.clip.name, "', in ", DurationText(baked.elapsed), "; ",
-                            BytesText(baked.bytes), FilesText(in, parts)));
+                            bake::CountText(in.character.rig.vertices()), " vertices, clip '",
+                            in.clip.name, "', in ", bake::DurationText(baked.elapsed), "; ",
+                            bake::BytesText(baked.bytes), FilesText(in, parts)));
 }
 
-void ReportPlan(const Context& context, const PassInput& in, const PartsRequest& parts,
-                const Chunks& chunks, const client::Session& session, const Baked& baked,
-                nlohmann::ordered_json& caches) {
+void ReportPlan(const Context& context, const bake::PassInput& in, const bake::PartsRequest& parts,
+                const bake::Chunks& chunks, const client::Session& session,
+                const bake::Baked& baked, nlohmann::ordered_json& caches) {
   std::size_t frames = 0;
   for (const std::vector<std::size_t>& chunk : chunks) frames += chunk.size();
   const client::Estimate& estimate = session.estimate;
   const absl::Duration time =
       estimate.bind_time + estimate.frame_time * static_cast<double>(frames);
-  for (const CacheTarget& target : in.pass.targets) {
-    CacheTarget written = target;
-    if (parts.only) written.format = kPartFormat;
-    const std::uint64_t bytes = CacheWriter::Estimate(written, TimesOf(in.clip), in.character.rig);
+  for (const bake::CacheTarget& target : in.pass.targets) {
+    bake::CacheTarget written = target;
+    if (parts.only) written.format = bake::kPartFormat;
+    const std::uint64_t bytes =
+        bake::CacheWriter::Estimate(written, bake::TimesOf(in.clip), in.character.rig);
     if (context.json()) {
       nlohmann::ordered_json json = TargetJson(in, parts, target);
       json["current"] = baked.current;
@@ -156,26 +150,27 @@ void ReportPlan(const Context& context, const PassInput& in, const PartsRequest&
     } else {
       context.Print(absl::StrCat(
           target.path, ": clip '", in.clip.name, "', ", CountedText(in.clip.frames, "frame"), ", ",
-          BytesText(bytes), "; ", frames, " to bake",
+          bake::BytesText(bytes), "; ", frames, " to bake",
           parts.enabled() ? absl::StrCat(" in ", CountedText(chunks.size(), "part"))
                           : std::string(),
           "\n"));
     }
   }
   if (baked.current) return;
-  context.Note(absl::StrCat("about ", DurationText(estimate.bind_time),
-                            " to bind unless that is done, ", DurationText(estimate.frame_time),
-                            " a frame, ", DurationText(time), " in all; the server needs ",
-                            BytesText(estimate.bound_bytes), " for the bound data, ",
-                            BytesText(estimate.peak_bytes), " while it binds"));
+  context.Note(absl::StrCat(
+      "about ", bake::DurationText(estimate.bind_time), " to bind unless that is done, ",
+      bake::DurationText(estimate.frame_time), " a frame, ", bake::DurationText(time),
+      " in all; the server needs ", bake::BytesText(estimate.bound_bytes), " for the bound data, ",
+      bake::BytesText(estimate.peak_bytes), " while it binds"));
 }
 
-std::string KeptText(const PassInput& in, const PartsRequest& parts, const Baked& baked) {
+std::string KeptText(const bake::PassInput& in, const bake::PartsRequest& parts,
+                     const bake::Baked& baked) {
   const std::string& out = in.pass.targets[0].path;
   if (parts.enabled()) {
     const std::uint64_t kept = baked.kept + baked.finished;
     return absl::StrCat(kept, " of ", CountedText(in.clip.frames, "frame"),
-                        kept == 1 ? " is" : " are", " kept in ", PartsFolder(out),
+                        kept == 1 ? " is" : " are", " kept in ", bake::PartsFolder(out),
                         "; --resume continues");
   }
   std::error_code error;

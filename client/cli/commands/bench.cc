@@ -12,14 +12,13 @@
 #include <optional>
 #include <thread>
 
+#include "client/bake/base/quantity.h"
+#include "client/bake/character/recipe_argument.h"
+#include "client/bake/passes/bound_character.h"
 #include "client/cli/base/exit_code.h"
-#include "client/cli/base/quantity.h"
 #include "client/cli/base/table.h"
-#include "client/cli/character/bound_character.h"
-#include "client/cli/character/import_warnings.h"
 #include "client/cli/character/motion_options.h"
 #include "client/cli/character/read_options.h"
-#include "client/cli/character/recipe_argument.h"
 #include "client/cli/commands/commands.h"
 #include "client/models/models.h"
 #include "core/base/counted_text.h"
@@ -32,8 +31,8 @@ using Clock = std::chrono::steady_clock;
 
 struct Options {
   std::string file, deformer;
-  ReadOptions read;
-  MotionRequest motion;
+  bake::ReadOptions read;
+  bake::MotionRequest motion;
   std::uint32_t vertices = 10'000;
   std::uint32_t streams = 1;
   std::uint32_t depth = 8;  // poses in flight per stream
@@ -89,12 +88,12 @@ double CpuSeconds() {
 }
 
 // A tube of about `vertices` vertices, four influences each.
-absl::StatusOr<CharacterFile> SyntheticTube(std::uint32_t vertices) {
+absl::StatusOr<bake::CharacterFile> SyntheticTube(std::uint32_t vertices) {
   client::TubeOptions tube;
   tube.segments = vertices < 512 ? 8 : 32;
   tube.rings = std::max(2U, (vertices - 2) / tube.segments);
   tube.influences = 4;
-  return FromModel(client::Tube(tube), "synthetic tube");
+  return bake::FromModel(client::Tube(tube), "synthetic tube");
 }
 
 absl::StatusOr<Sample> Measure(const client::FrameView& view, Clock::time_point sent,
@@ -133,7 +132,7 @@ absl::Status Pump(const Context& context, const client::ClipData& clip, std::uin
         finished = true;
         break;
       }
-      client::Pose pose = PoseOf(clip, sent % clip.frames);
+      client::Pose pose = bake::PoseOf(clip, sent % clip.frames);
       pose.frame = ++sent;
       sent_at[sent % depth] = now;
       SINEW_RETURN_IF_ERROR(stream.Send(pose).status());
@@ -193,7 +192,7 @@ absl::StatusOr<Load> Run(const Context& context, const client::Character& charac
   return load;
 }
 
-void PrintLoad(const Context& context, const CharacterFile& character, const Options& options,
+void PrintLoad(const Context& context, const bake::CharacterFile& character, const Options& options,
                const Load& load) {
   std::uint64_t bytes = 0;
   for (const Sample& sample : load.samples) bytes += sample.bytes;
@@ -204,7 +203,7 @@ void PrintLoad(const Context& context, const CharacterFile& character, const Opt
                cores = load.cpu_seconds / seconds;
   nlohmann::ordered_json json = {{"character", character.label},
                                  {"vertices", vertices},
-                                 {"deformer", RecipeLabel(options.deformer)},
+                                 {"deformer", bake::RecipeLabel(options.deformer)},
                                  {"streams", options.streams},
                                  {"depth", options.depth},
                                  {"normals", options.normals},
@@ -226,7 +225,7 @@ void PrintLoad(const Context& context, const CharacterFile& character, const Opt
   for (std::size_t k = 0; k < std::size(kParts); ++k) {
     std::vector<double> values;
     for (const Sample& sample : load.samples) values.push_back(sample.parts[k]);
-    const Spread s = SpreadOf(std::move(values));
+    const bake::Spread s = bake::SpreadOf(std::move(values));
     const auto ms = [](double value) { return absl::StrFormat("%.3f", value); };
     table.Add(
         {kParts[k].label, ms(s.mean), ms(s.p50), ms(s.p90), ms(s.p99), ms(s.p999), ms(s.maximum)});
@@ -240,19 +239,19 @@ void PrintLoad(const Context& context, const CharacterFile& character, const Opt
       json,
       absl::StrFormat("%s, %s vertices, %s, %s of depth %d%s\n%s frames in %.2f s: %.1f "
                       "frames/s, %.1f MB/s, %.1f million vertices/s, %.2f cores used here\n\n%s",
-                      character.label, CountText(vertices), RecipeLabel(options.deformer),
-                      CountedText(options.streams, "stream"), options.depth,
-                      options.normals ? ", with normals" : "", CountText(frames), load.seconds,
-                      frame_rate, megabytes, frame_rate * static_cast<double>(vertices) / 1e6,
-                      cores, table.Text()));
+                      character.label, bake::CountText(vertices),
+                      bake::RecipeLabel(options.deformer), CountedText(options.streams, "stream"),
+                      options.depth, options.normals ? ", with normals" : "",
+                      bake::CountText(frames), load.seconds, frame_rate, megabytes,
+                      frame_rate * static_cast<double>(vertices) / 1e6, cores, table.Text()));
 }
 
 absl::Status Bench(Context& context, Options options) {
   if (options.file.empty() && !options.read.clip_files.empty()) {
     return UsageError("--clip-file: needs a FILE, the synthetic tube has a clip of its own");
   }
-  SINEW_ASSIGN_OR_RETURN(const std::string recipe_text, ReadRecipe(options.deformer));
-  SINEW_ASSIGN_OR_RETURN(const CharacterFile character,
+  SINEW_ASSIGN_OR_RETURN(const std::string recipe_text, bake::ReadRecipe(options.deformer));
+  SINEW_ASSIGN_OR_RETURN(const bake::CharacterFile character,
                          options.file.empty() ? SyntheticTube(options.vertices)
                                               : ReadAndWarn(context, options.file, options.read));
   SINEW_ASSIGN_OR_RETURN(const client::ClipData clip,
@@ -262,7 +261,7 @@ absl::Status Bench(Context& context, Options options) {
     options.output.attributes = {client::Attribute::kPositions, client::Attribute::kNormals};
   }
   SINEW_ASSIGN_OR_RETURN(const client::Character bound,
-                         BindCharacter(context, character, recipe_text));
+                         bake::BindCharacter(context.Connect(), context, character, recipe_text));
   SINEW_ASSIGN_OR_RETURN(const Load load, Run(context, bound, clip, options));
   PrintLoad(context, character, options, load);
   return absl::OkStatus();

@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "client/bake/base/quantity.h"
+#include "client/bake/character/character_file.h"
+#include "client/bake/character/import_warnings.h"
+#include "client/bake/character/recipe_argument.h"
+#include "client/bake/passes/bound_character.h"
 #include "client/cli/base/exit_code.h"
-#include "client/cli/base/quantity.h"
-#include "client/cli/character/bound_character.h"
-#include "client/cli/character/character_file.h"
-#include "client/cli/character/import_warnings.h"
 #include "client/cli/character/read_options.h"
-#include "client/cli/character/recipe_argument.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/commands/session_json.h"
 #include "core/base/status.h"
@@ -22,51 +22,53 @@ namespace {
 
 struct Options {
   std::string rig, deformer, ttl, determinism_digest;
-  ReadOptions read;
+  bake::ReadOptions read;
   bool no_wait = false, dry_run = false;
 };
 
 // The name of the rig on the server, and in `warnings` those of its import.
-absl::StatusOr<std::string> RigOf(Context& context, const std::string& rig, const ReadOptions& read,
+absl::StatusOr<std::string> RigOf(Context& context, const std::string& rig,
+                                  const bake::ReadOptions& read,
                                   std::vector<std::string>& warnings) {
   if (absl::StartsWith(rig, "rigs/")) {
     if (!read.muscles.empty()) {
       return UsageError("--muscles: needs a FILE, a stored rig has its own");
     }
-    if (read.unweighted != ReadOptions().unweighted) {
+    if (read.unweighted != bake::ReadOptions().unweighted) {
       return UsageError("--unweighted: needs a FILE, what a stored rig holds is final");
     }
     return rig;
   }
-  SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadAndWarn(context, rig, read));
-  warnings = ImportWarnings(character);
-  SINEW_ASSIGN_OR_RETURN(const client::UploadedRig uploaded, UploadCharacter(context, character));
+  SINEW_ASSIGN_OR_RETURN(const bake::CharacterFile character, ReadAndWarn(context, rig, read));
+  warnings = bake::ImportWarnings(character);
+  SINEW_ASSIGN_OR_RETURN(const client::UploadedRig uploaded,
+                         bake::UploadCharacter(context.Connect(), context, character));
   return uploaded.rig.name;
 }
 
 void PrintEstimate(const Context& context, const client::Session& session) {
   const client::Estimate& estimate = session.estimate;
-  context.Print(absl::StrCat("bind about ", DurationText(estimate.bind_time), "\nframe about ",
-                             DurationText(estimate.frame_time), "\nbound data at most ",
-                             BytesText(estimate.bound_bytes),
+  context.Print(absl::StrCat("bind about ", bake::DurationText(estimate.bind_time),
+                             "\nframe about ", bake::DurationText(estimate.frame_time),
+                             "\nbound data at most ", bake::BytesText(estimate.bound_bytes),
                              ", an upper bound, often several times what is needed\npeak memory "
                              "at most ",
-                             BytesText(estimate.peak_bytes), ", an upper bound\n"));
+                             bake::BytesText(estimate.peak_bytes), ", an upper bound\n"));
 }
 
 void NoteMeasures(const Context& context, const client::Session& session) {
   for (const client::BindStatistic& statistic : session.statistics) {
     context.Note(absl::StrCat("stage ", statistic.stage + 1, ": ", statistic.name, " ",
-                              NumberText(statistic.value), statistic.unit.empty() ? "" : " ",
+                              bake::NumberText(statistic.value), statistic.unit.empty() ? "" : " ",
                               statistic.unit, " (", statistic.description, ")"));
   }
 }
 
 absl::Status Bind(Context& context, const Options& options) {
   client::SessionRequest request;
-  SINEW_ASSIGN_OR_RETURN(request.recipe, ReadRecipe(options.deformer));
+  SINEW_ASSIGN_OR_RETURN(request.recipe, bake::ReadRecipe(options.deformer));
   if (!options.ttl.empty()) {
-    SINEW_ASSIGN_OR_RETURN(request.ttl, ParseDuration("--ttl", options.ttl));
+    SINEW_ASSIGN_OR_RETURN(request.ttl, bake::ParseDuration("--ttl", options.ttl));
   }
   request.determinism_digest = options.determinism_digest;
   request.validate_only = options.dry_run;
@@ -79,7 +81,7 @@ absl::Status Bind(Context& context, const Options& options) {
   }
   SINEW_ASSIGN_OR_RETURN(client::Session session, std::move(created));
   if (!options.no_wait && !options.dry_run) {
-    SINEW_ASSIGN_OR_RETURN(session, WaitUntilBound(context, connection, session.name));
+    SINEW_ASSIGN_OR_RETURN(session, bake::WaitUntilBound(context, connection, session.name));
   }
   context.Warn(session.warnings);
   NoteMeasures(context, session);

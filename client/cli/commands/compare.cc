@@ -5,17 +5,18 @@
 #include <optional>
 #include <utility>
 
+#include "client/bake/base/errors.h"
+#include "client/bake/character/import_warnings.h"
+#include "client/bake/character/recipe_argument.h"
+#include "client/bake/files/output_file.h"
+#include "client/bake/passes/bound_character.h"
+#include "client/bake/passes/clip_stream.h"
 #include "client/cli/base/exit_code.h"
-#include "client/cli/character/bound_character.h"
-#include "client/cli/character/clip_stream.h"
-#include "client/cli/character/import_warnings.h"
 #include "client/cli/character/motion_options.h"
+#include "client/cli/character/picture_options.h"
 #include "client/cli/character/read_options.h"
-#include "client/cli/character/recipe_argument.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/commands/compare_report.h"
-#include "client/cli/files/output_file.h"
-#include "client/cli/pictures/picture_options.h"
 #include "core/base/counted_text.h"
 #include "core/base/status.h"
 
@@ -23,11 +24,11 @@ namespace sinew::cli {
 namespace {
 
 struct Options {
-  ReadOptions read;
+  bake::ReadOptions read;
   std::string file, picture;
   std::optional<std::string> frames;
   std::vector<std::string> deformers;
-  MotionRequest motion;
+  bake::MotionRequest motion;
   std::optional<std::int64_t> frame;
   bool no_self_intersections = false;
   PictureRequest drawing;
@@ -51,18 +52,21 @@ absl::Status CheckCount(Context& context, std::size_t deformers) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<BoundMethod>> BindAll(Context& context, const CharacterFile& character,
+absl::StatusOr<std::vector<BoundMethod>> BindAll(Context& context,
+                                                 const bake::CharacterFile& character,
                                                  const client::ClipData& clip,
                                                  const std::vector<std::string>& arguments,
                                                  const std::vector<std::string>& recipes) {
   std::vector<BoundMethod> bound;
   for (std::size_t k = 0; k < recipes.size(); ++k) {
-    absl::StatusOr<client::Character> one = BindCharacter(context, character, recipes[k]);
+    absl::StatusOr<client::Character> one =
+        bake::BindCharacter(context.Connect(), context, character, recipes[k]);
     if (!one.ok()) {
-      return OfDeformer(arguments[k], character, context.Lost(one.status(), "nothing is measured"));
+      return bake::OfDeformer(arguments[k], character,
+                              context.Lost(one.status(), "nothing is measured"));
     }
-    WarnUnusedControls(context, character.rig, *one, clip);
-    bound.push_back({RecipeLabel(arguments[k]), *std::move(one)});
+    bake::WarnUnusedControls(context, character.rig, *one, clip);
+    bound.push_back({bake::RecipeLabel(arguments[k]), *std::move(one)});
   }
   return bound;
 }
@@ -102,7 +106,7 @@ absl::StatusOr<std::vector<ComparedMethod>> Measure(Context& context, const clie
     if (!metrics[k].problems.empty()) {
       const client::PoseProblem& first = metrics[k].problems.front();
       const auto frame = clip.first_frame + static_cast<std::int64_t>(first.frame - 1) * clip.step;
-      return Prefixed(absl::StrCat(bound[k].label, ": frame ", frame), first.problem);
+      return bake::Prefixed(absl::StrCat(bound[k].label, ": frame ", frame), first.problem);
     }
     methods.push_back({bound[k].label, std::move(metrics[k])});
   }
@@ -124,25 +128,27 @@ absl::StatusOr<std::size_t> FrameToDraw(const Options& options, const client::Cl
                    clip.step == 1 ? std::string() : absl::StrCat(" in steps of ", clip.step)));
 }
 
-absl::Status Draw(Context& context, const CharacterFile& character, MotionRequest motion,
-                  std::int64_t number, const std::vector<BoundMethod>& bound,
-                  PictureRequest request, OutputFile& out) {
-  motion.frames = FrameSet::One(number);
-  SINEW_ASSIGN_OR_RETURN(const client::ClipData clip, ReadMotion(character, motion));
-  SINEW_RETURN_IF_ERROR(AimPicture(character.rig, PoseOf(clip, 0).joint_transforms, request));
-  PictureOptions& drawing = request.options;
-  std::vector<PosedPanel> panels;
+absl::Status Draw(Context& context, const bake::CharacterFile& character,
+                  bake::MotionRequest motion, std::int64_t number,
+                  const std::vector<BoundMethod>& bound, PictureRequest request,
+                  bake::OutputFile& out) {
+  motion.frames = bake::FrameSet::One(number);
+  SINEW_ASSIGN_OR_RETURN(const client::ClipData clip, bake::ReadMotion(character, motion));
+  SINEW_RETURN_IF_ERROR(AimPicture(character.rig, bake::PoseOf(clip, 0).joint_transforms, request));
+  bake::PictureOptions& drawing = request.options;
+  std::vector<bake::PosedPanel> panels;
   for (const BoundMethod& method : bound) {
-    PosedPanel& panel = panels.emplace_back();
+    bake::PosedPanel& panel = panels.emplace_back();
     panel.label = method.label;
     const auto take = [&](const client::FrameView& frame) -> absl::Status {
       SINEW_ASSIGN_OR_RETURN(panel.positions, frame.Positions());
       return absl::OkStatus();
     };
-    SINEW_RETURN_IF_ERROR(StreamClip(context, method.character, clip, {.label = "Pose"}, take));
+    SINEW_RETURN_IF_ERROR(
+        bake::StreamClip(context, method.character, clip, {.label = "Pose"}, take));
   }
   drawing.title = PictureTitle(character.label, clip);
-  ColourByDistance(panels, drawing);
+  bake::ColourByDistance(panels, drawing);
   return DrawPicture(context, character.rig, panels, drawing, out).status();
 }
 
@@ -150,13 +156,13 @@ absl::Status Compare(Context& context, Options options) {
   SINEW_RETURN_IF_ERROR(ReadPictureSize(options.drawing));
   if (!options.picture.empty()) SINEW_RETURN_IF_ERROR(CheckPng("--picture", options.picture));
   if (options.frames) {
-    SINEW_ASSIGN_OR_RETURN(options.motion.frames, ParseFrames(*options.frames));
+    SINEW_ASSIGN_OR_RETURN(options.motion.frames, bake::ParseFrames(*options.frames));
   }
   std::vector<std::string> recipes;
   for (const std::string& argument : options.deformers) {
-    SINEW_ASSIGN_OR_RETURN(recipes.emplace_back(), ReadRecipe(argument));
+    SINEW_ASSIGN_OR_RETURN(recipes.emplace_back(), bake::ReadRecipe(argument));
   }
-  SINEW_ASSIGN_OR_RETURN(const CharacterFile character,
+  SINEW_ASSIGN_OR_RETURN(const bake::CharacterFile character,
                          ReadAndWarn(context, options.file, options.read));
   SINEW_ASSIGN_OR_RETURN(const client::ClipData clip,
                          ChooseMotion(context, character, options.motion));
@@ -166,13 +172,13 @@ absl::Status Compare(Context& context, Options options) {
   }
   if (options.frame) SINEW_RETURN_IF_ERROR(FrameToDraw(options, clip, {}).status());
   SINEW_RETURN_IF_ERROR(
-      AimPicture(character.rig, PoseOf(clip, 0).joint_transforms, options.drawing));
+      AimPicture(character.rig, bake::PoseOf(clip, 0).joint_transforms, options.drawing));
   if (const absl::Status status = CheckCount(context, recipes.size()); !status.ok()) {
     return context.Lost(status, "nothing is measured");
   }
-  std::optional<OutputFile> out;
+  std::optional<bake::OutputFile> out;
   if (!options.picture.empty()) {
-    SINEW_ASSIGN_OR_RETURN(OutputFile created, OutputFile::Create(options.picture));
+    SINEW_ASSIGN_OR_RETURN(bake::OutputFile created, bake::OutputFile::Create(options.picture));
     out.emplace(std::move(created));
   }
   SINEW_ASSIGN_OR_RETURN(const std::vector<BoundMethod> bound,
@@ -180,7 +186,7 @@ absl::Status Compare(Context& context, Options options) {
   SINEW_ASSIGN_OR_RETURN(const std::vector<ComparedMethod> methods,
                          Measure(context, clip, bound, !options.no_self_intersections));
   nlohmann::ordered_json json = CompareJson(character, clip, methods);
-  json["warnings"] = ImportWarnings(character);
+  json["warnings"] = bake::ImportWarnings(character);
   if (out) {
     SINEW_ASSIGN_OR_RETURN(const std::size_t index, FrameToDraw(options, clip, methods));
     const auto frame = clip.first_frame + static_cast<std::int64_t>(index) * clip.step;
@@ -190,7 +196,7 @@ absl::Status Compare(Context& context, Options options) {
     json["picture"] = {{"out", options.picture}, {"frame", frame}};
     context.Note(absl::StrCat(options.picture, ": frame ", frame));
   }
-  for (const BoundMethod& method : bound) ReleaseCharacter(context, method.character);
+  for (const BoundMethod& method : bound) bake::ReleaseCharacter(context, method.character);
   context.PrintResult(json, CompareText(character, clip, methods));
   return absl::OkStatus();
 }

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "client/cli/base/quantity.h"
+#include "client/bake/base/quantity.h"
 #include "client/cli/base/table.h"
 
 namespace sinew::cli {
@@ -50,7 +50,7 @@ nlohmann::ordered_json MetricsJson(const client::FrameMetrics& m) {
 
 }  // namespace
 
-std::string CompareText(const CharacterFile& character, const client::ClipData& clip,
+std::string CompareText(const bake::CharacterFile& character, const client::ClipData& clip,
                         const std::vector<ComparedMethod>& methods) {
   using enum Table::Align;
   Table table({{"method"},
@@ -73,7 +73,7 @@ std::string CompareText(const CharacterFile& character, const client::ClipData& 
     table.Add({label, Percent(worst.volume_ratio), Percent(worst.minimum_thickness),
                Percent(worst.bulge), Plain(worst.edge_distortion), Plain(worst.area_distortion),
                Percent(worst.flipped_fraction), Percent(worst.flipped_beyond_linear),
-               worst.self_intersections ? CountText(*worst.self_intersections) : "-",
+               worst.self_intersections ? bake::CountText(*worst.self_intersections) : "-",
                worst.overlap ? absl::StrFormat("%.3f %%", 100 * *worst.overlap) : "-",
                worst.roughness ? absl::StrFormat("%.2f", *worst.roughness) : "-",
                worst.rough_fraction ? absl::StrFormat("%.3f %%", 100 * *worst.rough_fraction) : "-",
@@ -82,12 +82,14 @@ std::string CompareText(const CharacterFile& character, const client::ClipData& 
                absl::StrFormat("%.3f", 1000 * metrics.mean.evaluate_seconds)});
   }
   return absl::StrCat(
-      character.label, ", ", CountText(character.rig.vertices()), " vertices, ", clip.name, ", ",
-      clip.frames, clip.frames == 1 ? " frame" : " frames; worst frame shown, ms/frame is the mean",
-      "\n\n", table.Text());
+      character.label, ", ", bake::CountText(character.rig.vertices()), " vertices, ", clip.name,
+      ", ", clip.frames,
+      clip.frames == 1 ? " frame" : " frames; worst frame shown, ms/frame is the mean", "\n\n",
+      table.Text());
 }
 
-nlohmann::ordered_json CompareJson(const CharacterFile& character, const client::ClipData& clip,
+nlohmann::ordered_json CompareJson(const bake::CharacterFile& character,
+                                   const client::ClipData& clip,
                                    const std::vector<ComparedMethod>& methods) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const auto& [label, metrics] : methods) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "client/cli/character/character_file.h"
+#include "client/bake/character/character_file.h"
 #include "sinew/client.h"
 
 namespace sinew::cli {
@@ -17,11 +17,12 @@ struct ComparedMethod {
 };
 
 // One line per method, the worst of its frames, with a line above that says so.
-std::string CompareText(const CharacterFile& character, const client::ClipData& clip,
+std::string CompareText(const bake::CharacterFile& character, const client::ClipData& clip,
                         const std::vector<ComparedMethod>& methods);
 
 // The summary and every frame. Frames carry the numbers of the clip; what is absent is null.
-nlohmann::ordered_json CompareJson(const CharacterFile& character, const client::ClipData& clip,
+nlohmann::ordered_json CompareJson(const bake::CharacterFile& character,
+                                   const client::ClipData& clip,
                                    const std::vector<ComparedMethod>& methods);
 
 // Position in the clip of the frame that some method distorts most (edges, root mean square).

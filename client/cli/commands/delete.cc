@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "client/bake/base/errors.h"
 #include "client/cli/base/exit_code.h"
 #include "client/cli/commands/commands.h"
 #include "core/base/status.h"
@@ -27,7 +28,7 @@ absl::Status Delete(Context& context, const std::vector<std::string>& names) {
       return WithHint(status, is_rig ? "see `sinew rigs`" : "see `sinew sessions`");
     }
     if (!status.ok()) {
-      return absl::StrContains(status.message(), name) ? status : Prefixed(name, status);
+      return absl::StrContains(status.message(), name) ? status : bake::Prefixed(name, status);
     }
     deleted.push_back(name);
     if (!context.json()) context.Print(name + "\n");

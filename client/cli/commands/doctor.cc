@@ -11,11 +11,12 @@
 #include <optional>
 #include <vector>
 
+#include "client/bake/base/errors.h"
+#include "client/bake/base/quantity.h"
+#include "client/bake/character/character_file.h"
+#include "client/bake/passes/bound_character.h"
 #include "client/cli/base/exit_code.h"
-#include "client/cli/base/quantity.h"
 #include "client/cli/base/table.h"
-#include "client/cli/character/bound_character.h"
-#include "client/cli/character/character_file.h"
 #include "client/cli/commands/commands.h"
 #include "client/render/text.h"
 #include "core/base/counted_text.h"
@@ -122,7 +123,7 @@ void CheckPrograms(Findings& findings) {
 void CheckSystem(Findings& findings) {
   rlimit files{};
   ::getrlimit(RLIMIT_NOFILE, &files);
-  const std::string open = absl::StrCat(CountText(files.rlim_cur), " may be open");
+  const std::string open = absl::StrCat(bake::CountText(files.rlim_cur), " may be open");
   if (files.rlim_cur < kOpenFiles) {
     findings.Warn("files", open,
                   absl::StrCat("a server here needs `ulimit -n ", kOpenFiles, "` or more"));
@@ -133,7 +134,7 @@ void CheckSystem(Findings& findings) {
   const std::filesystem::path folder = std::filesystem::temp_directory_path(error);
   const std::uintmax_t space = error ? 0 : std::filesystem::space(folder, error).available;
   const bool writable = !error && ::access(folder.c_str(), W_OK) == 0;
-  const std::string found = absl::StrCat(folder.string(), ", ", BytesText(space), " free");
+  const std::string found = absl::StrCat(folder.string(), ", ", bake::BytesText(space), " free");
   if (error || !writable) {
     findings.Warn("temporary files", error ? error.message() : folder.string() + ": not writable",
                   "set $TMPDIR to a folder that is");
@@ -148,18 +149,18 @@ void CheckSystem(Findings& findings) {
 // digest.
 absl::StatusOr<std::string> TryDeformation(Context& context, const client::Client& client,
                                            absl::Duration& frame_time) {
-  SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadCharacter(kModel));
+  SINEW_ASSIGN_OR_RETURN(const bake::CharacterFile character, bake::ReadCharacter(kModel));
   client::CallOptions call = context.call();
   call.deadline = kPatience;
   SINEW_ASSIGN_OR_RETURN(const client::UploadedRig uploaded,
                          client.UploadRig(character.rig_bytes, {}, call));
   SINEW_ASSIGN_OR_RETURN(const client::Character bound,
                          client::Character::Create(client, character.rig_bytes, kRecipe, {}, call));
-  const client::Pose pose = PoseOf(character.model_clip, 1);
+  const client::Pose pose = bake::PoseOf(character.model_clip, 1);
   const absl::StatusOr<absl::Duration> time =
       MedianTime(context, [&] { return bound.Deform({}, pose, {}, call).status(); });
   const std::string digest = bound.session().determinism_digest;
-  ReleaseCharacter(context, bound);
+  bake::ReleaseCharacter(context, bound);
   if (!uploaded.was_stored) (void)client.DeleteRig(uploaded.rig.name, call);
   if (!time.ok()) return time.status();
   frame_time = *time;
@@ -167,7 +168,7 @@ absl::StatusOr<std::string> TryDeformation(Context& context, const client::Clien
 }
 
 std::string FrameText(absl::Duration time) {
-  return absl::StrCat("a frame of ", kModel, " by ", kRecipe, " takes ", DurationText(time));
+  return absl::StrCat("a frame of ", kModel, " by ", kRecipe, " takes ", bake::DurationText(time));
 }
 
 // Computes in this process. Returns the determinism digest, or nothing after a fault.
@@ -207,7 +208,7 @@ void CheckServer(Context& context, const std::optional<std::string>& local_diges
                  Findings& findings) {
   const std::string& address = context.globals().server;
   const auto fault = [&](const char* subject, const absl::Status& status) {
-    findings.Fault(subject, Reworded(status, absl::StrCat(address, ": ", status.message())),
+    findings.Fault(subject, bake::Reworded(status, absl::StrCat(address, ": ", status.message())),
                    ServerAdvice(context, status));
   };
   const absl::StatusOr<client::Client> client = context.Connect();
@@ -227,10 +228,10 @@ void CheckServer(Context& context, const std::optional<std::string>& local_diges
       MedianTime(context, [&] { return client->GetServerInfo(call).status(); });
   if (!trip.ok()) return fault("round trip", trip.status());
   if (*trip > kFrame / 2) {
-    findings.Warn("round trip", DurationText(*trip),
+    findings.Warn("round trip", bake::DurationText(*trip),
                   "too slow for posing at 60 frames a second; bakes are not affected");
   } else {
-    findings.Good("round trip", DurationText(*trip));
+    findings.Good("round trip", bake::DurationText(*trip));
   }
   absl::Duration time;
   const absl::StatusOr<std::string> digest = TryDeformation(context, *client, time);

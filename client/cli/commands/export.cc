@@ -7,17 +7,17 @@
 #include <optional>
 #include <vector>
 
+#include "client/bake/base/quantity.h"
+#include "client/bake/character/character_file.h"
+#include "client/bake/character/import_warnings.h"
+#include "client/bake/files/output_file.h"
+#include "client/bake/formats/npy.h"
+#include "client/bake/passes/bound_character.h"
 #include "client/cli/base/exit_code.h"
-#include "client/cli/base/quantity.h"
-#include "client/cli/character/bound_character.h"
-#include "client/cli/character/character_file.h"
-#include "client/cli/character/import_warnings.h"
 #include "client/cli/character/motion_options.h"
 #include "client/cli/character/read_options.h"
 #include "client/cli/commands/commands.h"
-#include "client/cli/files/output_file.h"
 #include "core/base/status.h"
-#include "core/formats/npy.h"
 
 namespace sinew::cli {
 namespace {
@@ -25,8 +25,8 @@ namespace {
 struct Options {
   std::string file, rig, poses, controls;
   std::optional<std::string> frames;
-  ReadOptions read;
-  MotionRequest motion;
+  bake::ReadOptions read;
+  bake::MotionRequest motion;
   bool no_clobber = false;
 };
 
@@ -61,19 +61,20 @@ absl::Status CheckPaths(const Options& options) {
 
 // All files are complete before the first gets its name.
 absl::Status WriteAll(const std::vector<Exported>& files, bool overwrite) {
-  std::vector<OutputFile> written;
+  std::vector<bake::OutputFile> written;
   for (const Exported& file : files) {
-    SINEW_ASSIGN_OR_RETURN(OutputFile output, OutputFile::Create(file.path, overwrite));
+    SINEW_ASSIGN_OR_RETURN(bake::OutputFile output, bake::OutputFile::Create(file.path, overwrite));
     SINEW_RETURN_IF_ERROR(output.Write(file.bytes));
     SINEW_RETURN_IF_ERROR(output.Close());
     written.push_back(std::move(output));
   }
-  for (OutputFile& output : written) SINEW_RETURN_IF_ERROR(output.Commit());
+  for (bake::OutputFile& output : written) SINEW_RETURN_IF_ERROR(output.Commit());
   return absl::OkStatus();
 }
 
-absl::Status AddMotion(Context& context, const CharacterFile& character, const Options& options,
-                       std::vector<Exported>& files, nlohmann::ordered_json& json) {
+absl::Status AddMotion(Context& context, const bake::CharacterFile& character,
+                       const Options& options, std::vector<Exported>& files,
+                       nlohmann::ordered_json& json) {
   SINEW_ASSIGN_OR_RETURN(const client::ClipData clip,
                          ChooseMotion(context, character, options.motion));
   json["clip"] = clip.name;
@@ -81,7 +82,7 @@ absl::Status AddMotion(Context& context, const CharacterFile& character, const O
   json["fps"] = clip.fps;
   if (!options.poses.empty()) {
     const std::uint64_t shape[] = {clip.frames, character.rig.joints.size(), 12};
-    files.push_back({"poses", options.poses, EncodeNpy(shape, clip.joint_transforms)});
+    files.push_back({"poses", options.poses, bake::EncodeNpy(shape, clip.joint_transforms)});
   }
   if (options.controls.empty()) return absl::OkStatus();
   if (character.rig.controls.empty()) {
@@ -95,21 +96,21 @@ absl::Status AddMotion(Context& context, const CharacterFile& character, const O
     }
   }
   const std::uint64_t shape[] = {clip.frames, character.rig.controls.size()};
-  files.push_back({"controls", options.controls, EncodeNpy(shape, values)});
+  files.push_back({"controls", options.controls, bake::EncodeNpy(shape, values)});
   return absl::OkStatus();
 }
 
 absl::Status Export(Context& context, Options options) {
   SINEW_RETURN_IF_ERROR(CheckPaths(options));
   if (options.frames) {
-    SINEW_ASSIGN_OR_RETURN(options.motion.frames, ParseFrames(*options.frames));
+    SINEW_ASSIGN_OR_RETURN(options.motion.frames, bake::ParseFrames(*options.frames));
   }
-  SINEW_ASSIGN_OR_RETURN(const CharacterFile character,
+  SINEW_ASSIGN_OR_RETURN(const bake::CharacterFile character,
                          ReadAndWarn(context, options.file, options.read));
   std::vector<Exported> files;
   nlohmann::ordered_json json = {{"joints", character.rig.joints.size()},
                                  {"controls", character.rig.controls.size()},
-                                 {"warnings", ImportWarnings(character)}};
+                                 {"warnings", bake::ImportWarnings(character)}};
   if (!options.rig.empty()) files.push_back({"rig", options.rig, character.rig_bytes});
   if (!options.poses.empty() || !options.controls.empty()) {
     SINEW_RETURN_IF_ERROR(AddMotion(context, character, options, files, json));

@@ -9,14 +9,14 @@
 #include <optional>
 #include <utility>
 
+#include "client/bake/base/quantity.h"
+#include "client/bake/character/character_file.h"
+#include "client/bake/character/import_warnings.h"
+#include "client/bake/character/muscle_file.h"
+#include "client/bake/passes/bound_character.h"
 #include "client/cli/base/printable.h"
-#include "client/cli/base/quantity.h"
 #include "client/cli/base/table.h"
-#include "client/cli/character/bound_character.h"
-#include "client/cli/character/character_file.h"
-#include "client/cli/character/import_warnings.h"
 #include "client/cli/character/motion_options.h"
-#include "client/cli/character/muscle_file.h"
 #include "client/cli/character/read_options.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/run/local.h"
@@ -31,15 +31,15 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Options {
-  ReadOptions read;
+  bake::ReadOptions read;
   std::string file;
   bool joints = false, projection = false;
   double fps = 24;
 };
 
 struct Report {
-  CharacterFile character;
-  RigTraits facts;
+  bake::CharacterFile character;
+  client::RigTraits facts;
   std::vector<client::Problem> problems;  // of the import, a server, and the rig
   std::optional<double> unprojected;      // % of the skin, if asked for
 };
@@ -49,14 +49,14 @@ const char* AxisName(client::UpAxis axis) {
 }
 
 std::string Counted(std::uint64_t count, const char* one, const char* many) {
-  return absl::StrCat(CountText(count), " ", count == 1 ? one : many);
+  return absl::StrCat(bake::CountText(count), " ", count == 1 ? one : many);
 }
 
 std::string Overview(const Report& report) {
   const client::RigData& rig = report.character.rig;
   const auto& bounds = report.facts.bounds;
   std::size_t faces = 0;
-  for (const MeshTraits& mesh : report.facts.meshes) faces += mesh.faces;
+  for (const client::MeshTraits& mesh : report.facts.meshes) faces += mesh.faces;
   std::string text = absl::StrCat(Printable(report.character.label), ": ", report.character.format,
                                   ", ", Counted(rig.meshes.size(), "mesh", "meshes"), ", ",
                                   Counted(rig.vertices(), "vertex", "vertices"), ", ",
@@ -64,10 +64,11 @@ std::string Overview(const Report& report) {
                                   Counted(rig.joints.size(), "joint", "joints"), ", ",
                                   Counted(rig.controls.size(), "control", "controls"), ", ",
                                   Counted(report.character.clips.size(), "clip", "clips"), "\n");
-  absl::StrAppend(&text, "unit ", NumberText(rig.meters_per_unit), " m, up ", AxisName(rig.up_axis),
-                  "\nbind space from (", NumberText(bounds[0]), ", ", NumberText(bounds[1]), ", ",
-                  NumberText(bounds[2]), ") to (", NumberText(bounds[3]), ", ",
-                  NumberText(bounds[4]), ", ", NumberText(bounds[5]), ")\n");
+  absl::StrAppend(&text, "unit ", bake::NumberText(rig.meters_per_unit), " m, up ",
+                  AxisName(rig.up_axis), "\nbind space from (", bake::NumberText(bounds[0]), ", ",
+                  bake::NumberText(bounds[1]), ", ", bake::NumberText(bounds[2]), ") to (",
+                  bake::NumberText(bounds[3]), ", ", bake::NumberText(bounds[4]), ", ",
+                  bake::NumberText(bounds[5]), ")\n");
   absl::StrAppend(
       &text,
       report.character.keeps_file_order
@@ -86,16 +87,17 @@ std::string MeshTable(const Report& report) {
                {"influences", kRight},
                {"over 4", kRight},
                {"morphs", kRight}});
-  for (const MeshTraits& mesh : report.facts.meshes) {
-    table.Add({mesh.name, CountText(mesh.vertices), CountText(mesh.faces),
-               CountText(mesh.triangles), CountText(mesh.skin_joints),
-               CountText(mesh.max_influences), CountText(mesh.over_four), CountText(mesh.morphs)});
+  for (const client::MeshTraits& mesh : report.facts.meshes) {
+    table.Add({mesh.name, bake::CountText(mesh.vertices), bake::CountText(mesh.faces),
+               bake::CountText(mesh.triangles), bake::CountText(mesh.skin_joints),
+               bake::CountText(mesh.max_influences), bake::CountText(mesh.over_four),
+               bake::CountText(mesh.morphs)});
   }
   return absl::StrCat("\n", table.Text());
 }
 
 // The name of the other file that a clip is from, or empty.
-std::string ClipFile(const CharacterFile& character, std::size_t clip) {
+std::string ClipFile(const bake::CharacterFile& character, std::size_t clip) {
   if (clip >= character.clip_files.size()) return {};
   return std::filesystem::path(character.clip_files[clip]).filename().string();
 }
@@ -104,13 +106,14 @@ std::string ClipTable(const Report& report, double fps) {
   if (report.character.clips.empty())
     return "\nno clips: bake needs --poses, render draws the rest pose\n";
   using enum Table::Align;
-  const bool others = DefaultClip(report.character) > 0 || !ClipFile(report.character, 0).empty();
+  const bool others =
+      bake::DefaultClip(report.character) > 0 || !ClipFile(report.character, 0).empty();
   std::vector<Table::Column> columns = {
       {"clip", kRight},
       {"name"},
       {"from", kRight},
       {"to", kRight},
-      {absl::StrCat("frames at ", NumberText(fps), " fps"), kRight},
+      {absl::StrCat("frames at ", bake::NumberText(fps), " fps"), kRight},
       {"channels", kRight},
       {"keys", kRight}};
   if (others) columns.push_back({"file"});
@@ -119,8 +122,9 @@ std::string ClipTable(const Report& report, double fps) {
     const client::ClipInfo& clip = report.character.clips[k];
     table.Add({absl::StrCat(k), clip.name, absl::StrFormat("%.3f s", clip.start),
                absl::StrFormat("%.3f s", clip.end),
-               CountText(static_cast<std::uint64_t>(client::ClipFrames(clip, fps))),
-               CountText(clip.channels), CountText(clip.keys), ClipFile(report.character, k)});
+               bake::CountText(static_cast<std::uint64_t>(client::ClipFrames(clip, fps))),
+               bake::CountText(clip.channels), bake::CountText(clip.keys),
+               ClipFile(report.character, k)});
   }
   return absl::StrCat("\n", table.Text());
 }
@@ -151,8 +155,9 @@ std::string MuscleTable(const client::RigData& rig) {
                {"profile"},
                {"activation"}});
   for (const client::Muscle& muscle : rig.muscles) {
-    table.Add({muscle.name, JointsOf(rig, muscle), WrapName(muscle), NumberText(muscle.width),
-               NumberText(muscle.depth), MuscleProfileName(muscle.profile), muscle.activation});
+    table.Add({muscle.name, JointsOf(rig, muscle), WrapName(muscle), bake::NumberText(muscle.width),
+               bake::NumberText(muscle.depth), bake::MuscleProfileName(muscle.profile),
+               muscle.activation});
   }
   return absl::StrCat("\n", table.Text());
 }
@@ -167,7 +172,7 @@ Json MusclesJson(const client::RigData& rig) {
                        {"tendons", {muscle.origin_tendon, muscle.insertion_tendon}},
                        {"width", muscle.width},
                        {"depth", muscle.depth},
-                       {"profile", MuscleProfileName(muscle.profile)},
+                       {"profile", bake::MuscleProfileName(muscle.profile)},
                        {"activation", muscle.activation}});
   }
   return muscles;
@@ -214,15 +219,15 @@ std::string ProblemList(const Report& report) {
   }
   const std::size_t idle = report.facts.joints_without_weights.size();
   // Importers report it themselves.
-  if (idle > 0 && report.character.kind != CharacterFile::Kind::kImported) {
-    table.Add({"info", "joints", absl::StrCat(CountText(idle), " without weights")});
+  if (idle > 0 && report.character.kind != bake::CharacterFile::Kind::kImported) {
+    table.Add({"info", "joints", absl::StrCat(bake::CountText(idle), " without weights")});
   }
   return table.rows() == 0 ? "\nno problems\n" : absl::StrCat("\n", table.Text());
 }
 
 Json MeshesJson(const Report& report) {
   Json meshes = Json::array();
-  for (const MeshTraits& mesh : report.facts.meshes) {
+  for (const client::MeshTraits& mesh : report.facts.meshes) {
     meshes.push_back({{"name", mesh.name},
                       {"vertices", mesh.vertices},
                       {"faces", mesh.faces},
@@ -236,7 +241,7 @@ Json MeshesJson(const Report& report) {
 }
 
 Json ReportJson(const Report& report, double fps) {
-  const CharacterFile& character = report.character;
+  const bake::CharacterFile& character = report.character;
   Json joints = Json::array(), controls = Json::array(), clips = Json::array(),
        problems = Json::array(), idle = Json::array();
   for (const client::Joint& joint : character.rig.joints) {
@@ -287,7 +292,7 @@ absl::StatusOr<double> FindUnprojected(Context& context, const client::Client& c
   SINEW_ASSIGN_OR_RETURN(
       client::Session session,
       connection.CreateSession({.rig = rig, .recipe = "dqs | implicit"}, context.call()));
-  SINEW_ASSIGN_OR_RETURN(session, WaitUntilBound(context, connection, session.name));
+  SINEW_ASSIGN_OR_RETURN(session, bake::WaitUntilBound(context, connection, session.name));
   const auto at =
       std::ranges::find(session.statistics, "unprojected_points", &client::BindStatistic::name);
   if (at == session.statistics.end()) return absl::InternalError("no unprojected_points");
@@ -297,10 +302,10 @@ absl::StatusOr<double> FindUnprojected(Context& context, const client::Client& c
 // Uploads the rig to a server in this process, which checks it, and binds its muscles for their
 // warnings.
 absl::Status AskServer(Context& context, bool projection, Report& report) {
-  const CharacterFile& character = report.character;
+  const bake::CharacterFile& character = report.character;
   SINEW_ASSIGN_OR_RETURN(const LocalService service, StartLocalService());
   const auto rig = service.client.UploadRig(std::string_view(character.rig_bytes));
-  if (!rig.ok()) return PlacedInMuscleFile(character.muscles, rig.status());
+  if (!rig.ok()) return bake::PlacedInMuscleFile(character.muscles, rig.status());
   if (projection) {
     SINEW_ASSIGN_OR_RETURN(report.unprojected,
                            FindUnprojected(context, service.client, rig->rig.name));
@@ -310,8 +315,8 @@ absl::Status AskServer(Context& context, bool projection, Report& report) {
                                               context.call());
   if (session.ok()) session = service.client.WaitSession(session->name, {}, context.call());
   if (absl::IsResourceExhausted(session.status())) return absl::OkStatus();  // the rig is valid
-  if (!session.ok()) return PlacedInMuscleFile(character.muscles, session.status());
-  for (client::Problem& warning : PlacedInMuscleFile(character.muscles, session->warnings)) {
+  if (!session.ok()) return bake::PlacedInMuscleFile(character.muscles, session.status());
+  for (client::Problem& warning : bake::PlacedInMuscleFile(character.muscles, session->warnings)) {
     report.problems.push_back({.message = std::move(warning.message)});
   }
   return absl::OkStatus();
@@ -322,7 +327,7 @@ absl::Status AskServer(Context& context, bool projection, Report& report) {
 absl::Status CheckRig(Context& context, bool projection, Report& report) {
   const absl::Status accepted = AskServer(context, projection, report);
   if (accepted.ok()) {
-    for (client::Problem& problem : Lint(report.character.rig)) {
+    for (client::Problem& problem : client::Lint(report.character.rig)) {
       // Not what the importer has said.
       if (std::ranges::count(report.character.problems, problem.message,
                              &client::Problem::message) == 0) {
@@ -342,8 +347,8 @@ absl::Status CheckRig(Context& context, bool projection, Report& report) {
 
 absl::Status Inspect(Context& context, const Options& options) {
   Report report;
-  SINEW_ASSIGN_OR_RETURN(report.character, ReadCharacter(options.file, options.read));
-  report.facts = CountRig(report.character.rig);
+  SINEW_ASSIGN_OR_RETURN(report.character, bake::ReadCharacter(options.file, options.read));
+  report.facts = client::CountRig(report.character.rig);
   report.problems = report.character.problems;
   const absl::Status accepted = CheckRig(context, options.projection, report);
   if (context.json()) {
@@ -354,7 +359,7 @@ absl::Status Inspect(Context& context, const Options& options) {
                                options.joints ? JointTree(report.character.rig) : "",
                                ProjectionLine(report), ProblemList(report)));
   }
-  const std::vector<std::string> warnings = ImportWarnings(report.character);
+  const std::vector<std::string> warnings = bake::ImportWarnings(report.character);
   if (!accepted.ok() || !options.read.strict || warnings.empty()) return accepted;
   return absl::InvalidArgumentError(absl::StrCat(report.character.label, ": ",
                                                  CountedText(warnings.size(), "warning"),

@@ -8,12 +8,12 @@
 #include <optional>
 #include <vector>
 
+#include "client/bake/base/quantity.h"
+#include "client/bake/character/frame_set.h"
+#include "client/bake/files/cache_parts.h"
+#include "client/bake/passes/join_parts.h"
 #include "client/cli/base/exit_code.h"
-#include "client/cli/base/quantity.h"
-#include "client/cli/character/frame_set.h"
-#include "client/cli/character/join_parts.h"
 #include "client/cli/commands/commands.h"
-#include "client/cli/files/cache_parts.h"
 #include "core/base/counted_text.h"
 #include "core/base/status.h"
 
@@ -29,29 +29,29 @@ struct Options {
 
 // The frames that --frames names.
 absl::StatusOr<std::vector<std::int64_t>> NamedFrames(const std::string& text) {
-  SINEW_ASSIGN_OR_RETURN(const FrameSet set, ParseFrames(text));
+  SINEW_ASSIGN_OR_RETURN(const bake::FrameSet set, bake::ParseFrames(text));
   std::int64_t end = 0;
-  for (const FrameRange& range : set.ranges) {
+  for (const bake::FrameRange& range : set.ranges) {
     if (!range.last) {
       return UsageError(absl::StrCat("--frames: got \"", text, "\", need a last frame"));
     }
     end = std::max(end, *range.last);
   }
-  return ResolveFrames(set, end + 1, "the cache", 1);
+  return bake::ResolveFrames(set, end + 1, "the cache", 1);
 }
 
 // The cache of a folder of parts, so that a pattern such as hero.*.pc2.parts names them.
 std::string CacheOf(absl::string_view path) {
   while (path.size() > 1 && absl::ConsumeSuffix(&path, "/")) {
   }
-  absl::ConsumeSuffix(&path, kPartsSuffix);
+  absl::ConsumeSuffix(&path, bake::kPartsSuffix);
   return std::string(path);
 }
 
 absl::StatusOr<nlohmann::ordered_json> Join(const Context& context, const Options& options,
                                             const std::string& out) {
-  JoinRequest request = {.cache = out, .overwrite = !options.no_clobber};
-  const absl::StatusOr<CacheFormat> format = ParseCacheFormat(
+  bake::JoinRequest request = {.cache = out, .overwrite = !options.no_clobber};
+  const absl::StatusOr<bake::CacheFormat> format = bake::ParseCacheFormat(
       options.format.empty() ? std::filesystem::path(out).extension().string() : options.format);
   if (!format.ok()) {
     return UsageError(absl::StrCat("CACHE: got \"", out,
@@ -62,15 +62,15 @@ absl::StatusOr<nlohmann::ordered_json> Join(const Context& context, const Option
     SINEW_ASSIGN_OR_RETURN(request.frame_numbers, NamedFrames(*options.frames));
   }
   const auto line = context.MakeProgress("Join");
-  SINEW_ASSIGN_OR_RETURN(const JoinOutcome outcome,
-                         JoinAndRemoveParts(request, [&](double fraction) {
+  SINEW_ASSIGN_OR_RETURN(const bake::JoinOutcome outcome,
+                         bake::JoinAndRemoveParts(request, [&](double fraction) {
                            line->Update(fraction, out);
                            return context.CheckStop();
                          }));
   line->Close();
-  const Manifest& manifest = outcome.cache.manifest;
+  const bake::Manifest& manifest = outcome.cache.manifest;
   nlohmann::ordered_json json = {{"out", out},
-                                 {"manifest", ManifestPath(out)},
+                                 {"manifest", bake::ManifestPath(out)},
                                  {"format", manifest.format},
                                  {"was_joined", outcome.was_joined},
                                  {"parts", outcome.used},
@@ -81,10 +81,11 @@ absl::StatusOr<nlohmann::ordered_json> Join(const Context& context, const Option
                                  {"bytes", outcome.cache.bytes}};
   if (!context.json()) context.Print(out + "\n");
   context.Note(absl::StrCat(
-      CountedText(manifest.frames, "frame"), " of ", CountText(manifest.vertices), " vertices",
+      CountedText(manifest.frames, "frame"), " of ", bake::CountText(manifest.vertices),
+      " vertices",
       outcome.was_joined ? ", joined by an earlier run"
                          : absl::StrCat(" from ", CountedText(outcome.used, "part")),
-      "; ", BytesText(outcome.cache.bytes), "; manifest ", ManifestPath(out),
+      "; ", bake::BytesText(outcome.cache.bytes), "; manifest ", bake::ManifestPath(out),
       outcome.kept == 0 ? ""
                         : absl::StrCat("; ", CountedText(outcome.kept, "part"),
                                        outcome.kept == 1 ? " is kept" : " are kept")));

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "client/bake/base/quantity.h"
 #include "client/cli/base/printable.h"
-#include "client/cli/base/quantity.h"
 #include "client/cli/base/table.h"
 #include "client/cli/commands/commands.h"
 #include "core/base/closest_names.h"
@@ -21,8 +21,8 @@ namespace {
 std::string Range(const client::Parameter& parameter) {
   if (!parameter.choices.empty()) return absl::StrJoin(parameter.choices, ", ");
   if (!parameter.minimum && !parameter.maximum) return parameter.type;
-  return absl::StrCat(parameter.minimum ? NumberText(*parameter.minimum) : "", "..",
-                      parameter.maximum ? NumberText(*parameter.maximum) : "");
+  return absl::StrCat(parameter.minimum ? bake::NumberText(*parameter.minimum) : "", "..",
+                      parameter.maximum ? bake::NumberText(*parameter.maximum) : "");
 }
 
 nlohmann::ordered_json MethodJson(const client::Method& method) {

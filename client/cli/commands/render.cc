@@ -3,19 +3,19 @@
 
 #include <nlohmann/json.hpp>
 
+#include "client/bake/character/import_warnings.h"
+#include "client/bake/character/recipe_argument.h"
+#include "client/bake/files/output_file.h"
+#include "client/bake/passes/bound_character.h"
+#include "client/bake/passes/clip_stream.h"
+#include "client/bake/pictures/posed_picture.h"
+#include "client/bake/pictures/status_picture.h"
+#include "client/bake/pictures/weight_picture.h"
 #include "client/cli/base/exit_code.h"
-#include "client/cli/character/bound_character.h"
-#include "client/cli/character/clip_stream.h"
-#include "client/cli/character/import_warnings.h"
 #include "client/cli/character/motion_options.h"
+#include "client/cli/character/picture_options.h"
 #include "client/cli/character/read_options.h"
-#include "client/cli/character/recipe_argument.h"
 #include "client/cli/commands/commands.h"
-#include "client/cli/files/output_file.h"
-#include "client/cli/pictures/picture_options.h"
-#include "client/cli/pictures/posed_picture.h"
-#include "client/cli/pictures/status_picture.h"
-#include "client/cli/pictures/weight_picture.h"
 #include "client/rig/rest_pose.h"
 #include "core/base/status.h"
 
@@ -24,9 +24,9 @@ namespace {
 
 struct Options {
   std::string file, out, weights;
-  ReadOptions read;
+  bake::ReadOptions read;
   std::vector<std::string> deformers;
-  MotionRequest motion;
+  bake::MotionRequest motion;
   std::int64_t frame = 0;
   bool vertex_status = false, translucent = false;
   PictureRequest picture;
@@ -34,7 +34,7 @@ struct Options {
 
 // What a picture shows, and what --json reports about it.
 struct Drawing {
-  std::vector<PosedPanel> panels;
+  std::vector<bake::PosedPanel> panels;
   nlohmann::ordered_json facts = nlohmann::ordered_json::object();
 };
 
@@ -46,24 +46,26 @@ client::OutputOptions OutputFor(const Options& options) {
   return output;
 }
 
-absl::Status AddVertexStatus(const client::FrameView& frame, PosedPanel& panel, Drawing& drawing) {
+absl::Status AddVertexStatus(const client::FrameView& frame, bake::PosedPanel& panel,
+                             Drawing& drawing) {
   std::vector<client::VertexStatus> vertex_status(frame.vertices());
   SINEW_RETURN_IF_ERROR(frame.CopyVertexStatus(vertex_status));
-  ColourByStatus(vertex_status, panel);
+  bake::ColourByStatus(vertex_status, panel);
   drawing.facts["vertex_status"].push_back(
-      {{"deformer", panel.label}, {"counts", VertexStatusJson(CountVertexStatus(vertex_status))}});
+      {{"deformer", panel.label},
+       {"counts", bake::VertexStatusJson(bake::CountVertexStatus(vertex_status))}});
   return absl::OkStatus();
 }
 
-absl::Status AddDeformed(Context& context, const CharacterFile& character,
+absl::Status AddDeformed(Context& context, const bake::CharacterFile& character,
                          const client::ClipData& clip, const std::string& argument,
                          const Options& options, Drawing& drawing) {
-  SINEW_ASSIGN_OR_RETURN(const std::string recipe_text, ReadRecipe(argument));
+  SINEW_ASSIGN_OR_RETURN(const std::string recipe_text, bake::ReadRecipe(argument));
   SINEW_ASSIGN_OR_RETURN(const client::Character bound,
-                         BindCharacter(context, character, recipe_text));
-  WarnUnusedControls(context, character.rig, bound, clip);
-  PosedPanel panel;
-  panel.label = RecipeLabel(argument);
+                         bake::BindCharacter(context.Connect(), context, character, recipe_text));
+  bake::WarnUnusedControls(context, character.rig, bound, clip);
+  bake::PosedPanel panel;
+  panel.label = bake::RecipeLabel(argument);
   const auto take = [&](const client::FrameView& frame) -> absl::Status {
     SINEW_ASSIGN_OR_RETURN(panel.positions, frame.Positions());
     if (options.vertex_status) SINEW_RETURN_IF_ERROR(AddVertexStatus(frame, panel, drawing));
@@ -73,15 +75,16 @@ absl::Status AddDeformed(Context& context, const CharacterFile& character,
     }
     return absl::OkStatus();
   };
-  SINEW_RETURN_IF_ERROR(
-      StreamClip(context, bound, clip, {.label = "Pose", .output = OutputFor(options)}, take));
-  ReleaseCharacter(context, bound);
+  SINEW_RETURN_IF_ERROR(bake::StreamClip(context, bound, clip,
+                                         {.label = "Pose", .output = OutputFor(options)}, take));
+  bake::ReleaseCharacter(context, bound);
   drawing.panels.push_back(std::move(panel));
   return absl::OkStatus();
 }
 
 // The pose to draw; a file without clips is drawn in its rest pose.
-absl::StatusOr<client::ClipData> PoseToDraw(const Context& context, const CharacterFile& character,
+absl::StatusOr<client::ClipData> PoseToDraw(const Context& context,
+                                            const bake::CharacterFile& character,
                                             const Options& options) {
   const bool still = character.clips.empty() && options.motion.poses.empty();
   if (!still || !options.motion.clip.empty()) {
@@ -92,15 +95,15 @@ absl::StatusOr<client::ClipData> PoseToDraw(const Context& context, const Charac
   client::ClipData rest;
   rest.name = "rest";
   rest.frames = 1;
-  rest.joint_transforms = RestJoints(character.rig);
+  rest.joint_transforms = client::RestJoints(character.rig);
   return rest;
 }
 
-absl::StatusOr<Drawing> DrawDeformed(Context& context, const CharacterFile& character,
+absl::StatusOr<Drawing> DrawDeformed(Context& context, const bake::CharacterFile& character,
                                      Options& options) {
   SINEW_ASSIGN_OR_RETURN(const client::ClipData clip, PoseToDraw(context, character, options));
   SINEW_RETURN_IF_ERROR(
-      AimPicture(character.rig, PoseOf(clip, 0).joint_transforms, options.picture));
+      AimPicture(character.rig, bake::PoseOf(clip, 0).joint_transforms, options.picture));
   options.picture.options.title = PictureTitle(character.label, clip);
   Drawing drawing;
   for (const std::string& deformer : options.deformers) {
@@ -108,16 +111,17 @@ absl::StatusOr<Drawing> DrawDeformed(Context& context, const CharacterFile& char
     const absl::Status added = AddDeformed(context, character, clip, deformer, options, drawing);
     if (added.ok()) continue;
     const absl::Status lost = context.Lost(added, "no picture is drawn");
-    return options.deformers.size() == 1 ? lost : OfDeformer(deformer, character, lost);
+    return options.deformers.size() == 1 ? lost : bake::OfDeformer(deformer, character, lost);
   }
   return drawing;
 }
 
-absl::StatusOr<Drawing> DrawWeights(const Context& context, const CharacterFile& character,
+absl::StatusOr<Drawing> DrawWeights(const Context& context, const bake::CharacterFile& character,
                                     Options& options) {
   const client::RigData& rig = character.rig;
-  SINEW_ASSIGN_OR_RETURN(const RigWeights weights, ReadWeights(rig, "--weights", options.weights));
-  SINEW_RETURN_IF_ERROR(AimPicture(rig, RestJoints(rig), options.picture));
+  SINEW_ASSIGN_OR_RETURN(const bake::RigWeights weights,
+                         bake::ReadWeights(rig, "weights", options.weights));
+  SINEW_RETURN_IF_ERROR(AimPicture(rig, client::RestJoints(rig), options.picture));
   if (options.weights == "all" && weights.carrying > weights.joints.size()) {
     context.Note(absl::StrCat("the ", weights.joints.size(),
                               " joints with the largest sums of weights, of ", weights.carrying,
@@ -126,8 +130,8 @@ absl::StatusOr<Drawing> DrawWeights(const Context& context, const CharacterFile&
   options.picture.options.title = absl::StrCat(character.label, ", weights at rest");
   Drawing drawing;
   ShrinkPanels(weights.joints.size(), options.picture);
-  drawing.panels = WeightPanels(rig, weights, options.picture.options);
-  for (const JointShare& joint : weights.joints) {
+  drawing.panels = bake::WeightPanels(rig, weights, options.picture.options);
+  for (const bake::JointShare& joint : weights.joints) {
     drawing.facts["weights"].push_back({{"joint", rig.joints[joint.joint].name},
                                         {"vertices", joint.vertices},
                                         {"sum", joint.sum},
@@ -148,10 +152,10 @@ absl::Status Render(Context& context, Options options) {
   SINEW_RETURN_IF_ERROR(CheckWhat(options));
   SINEW_RETURN_IF_ERROR(ReadPictureSize(options.picture));
   SINEW_RETURN_IF_ERROR(CheckPng("--out", options.out));
-  options.motion.frames = FrameSet::One(options.frame, "--frame");
-  SINEW_ASSIGN_OR_RETURN(const CharacterFile character,
+  options.motion.frames = bake::FrameSet::One(options.frame, "frame");
+  SINEW_ASSIGN_OR_RETURN(const bake::CharacterFile character,
                          ReadAndWarn(context, options.file, options.read));
-  SINEW_ASSIGN_OR_RETURN(OutputFile out, OutputFile::Create(options.out));
+  SINEW_ASSIGN_OR_RETURN(bake::OutputFile out, bake::OutputFile::Create(options.out));
   SINEW_ASSIGN_OR_RETURN(const Drawing drawing, options.weights.empty()
                                                     ? DrawDeformed(context, character, options)
                                                     : DrawWeights(context, character, options));
@@ -163,10 +167,11 @@ absl::Status Render(Context& context, Options options) {
     return absl::OkStatus();
   }
   nlohmann::ordered_json labels = nlohmann::ordered_json::array();
-  for (const PosedPanel& panel : drawing.panels) labels.push_back(panel.label);
-  nlohmann::ordered_json json = {{"out", options.out},     {"width", image.width},
-                                 {"height", image.height}, {"title", options.picture.options.title},
-                                 {"panels", labels},       {"warnings", ImportWarnings(character)}};
+  for (const bake::PosedPanel& panel : drawing.panels) labels.push_back(panel.label);
+  nlohmann::ordered_json json = {
+      {"out", options.out},     {"width", image.width},
+      {"height", image.height}, {"title", options.picture.options.title},
+      {"panels", labels},       {"warnings", bake::ImportWarnings(character)}};
   json.update(drawing.facts);
   context.PrintJson(json);
   return absl::OkStatus();
@@ -206,7 +211,7 @@ void AddRender(CommandList& commands) {
 If the connection drops, waits up to 30 s for the server and says so.
 Status of vertices in --vertex-status, with its colour; --json has '_' for blanks:
 )",
-      VertexStatusHelp(),
+      bake::VertexStatusHelp(),
       R"(Examples:
   sinew render hero.glb --deformer ddm --frame 12 --out hero.png
   sinew render hero.glb --deformer lbs dqs ddm enhanced_ddm --clip Run --frame 7 --size 640x720 --out run.png

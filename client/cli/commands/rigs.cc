@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "client/cli/base/quantity.h"
+#include "client/bake/base/quantity.h"
 #include "client/cli/base/table.h"
 #include "client/cli/commands/commands.h"
 #include "core/base/status.h"
@@ -46,8 +46,8 @@ absl::Status Rigs(Context& context) {
         json.push_back(RigJson(rig));
         // Only the size is known of a rig that another server holds.
         const bool known = rig.vertices > 0;
-        table.Add({rig.name, known ? CountText(rig.vertices) : "-",
-                   known ? CountText(rig.faces) : "-", BytesText(rig.size_bytes),
+        table.Add({rig.name, known ? bake::CountText(rig.vertices) : "-",
+                   known ? bake::CountText(rig.faces) : "-", bake::BytesText(rig.size_bytes),
                    known ? MeshNames(rig) : "-"});
         return true;
       },

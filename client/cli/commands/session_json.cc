@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "client/cli/base/quantity.h"
+#include "client/bake/base/quantity.h"
 
 namespace sinew::cli {
 
@@ -61,7 +61,7 @@ nlohmann::ordered_json SessionJson(const client::Session& session) {
 std::string ExpiresIn(const client::Session& session) {
   if (session.expire_time == absl::InfinitePast()) return "";
   const absl::Duration left = session.expire_time - absl::Now();
-  return left <= absl::ZeroDuration() ? "expired" : DurationText(left);
+  return left <= absl::ZeroDuration() ? "expired" : bake::DurationText(left);
 }
 
 }  // namespace sinew::cli

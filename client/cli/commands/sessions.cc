@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "client/bake/base/quantity.h"
 #include "client/cli/base/exit_code.h"
-#include "client/cli/base/quantity.h"
 #include "client/cli/base/table.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/commands/session_json.h"
@@ -21,7 +21,7 @@ void AddRow(const client::Session& session, Table& table) {
   const bool failed = session.state == client::SessionState::kFailed;
   table.Add({session.name, StateName(session.state),
              absl::StrFormat("%.0f %%", session.progress * 100), ExpiresIn(session),
-             BytesText(session.bound_bytes), session.rig.substr(0, kShortRig),
+             bake::BytesText(session.bound_bytes), session.rig.substr(0, kShortRig),
              failed                        ? session.problem.message
              : session.recipe_text.empty() ? session.recipe_json
                                            : session.recipe_text});

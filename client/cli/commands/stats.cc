@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "client/cli/base/quantity.h"
+#include "client/bake/base/quantity.h"
 #include "client/cli/base/table.h"
 #include "client/cli/commands/commands.h"
 #include "core/base/status.h"
@@ -42,27 +42,28 @@ std::string StatsText(const client::ServerInfo& info) {
   const client::ServerStats& stats = info.stats;
   Table table({{"server"}, {absl::StrCat("sinewd ", info.version)}});
   table.Add({"instruction set", info.simd});
-  table.Add({"threads", CountText(info.threads)});
-  table.Add({"rigs", absl::StrCat(CountText(stats.rigs), ", ", BytesText(stats.rig_bytes))});
-  table.Add({"sessions", CountText(stats.sessions)});
+  table.Add({"threads", bake::CountText(info.threads)});
+  table.Add(
+      {"rigs", absl::StrCat(bake::CountText(stats.rigs), ", ", bake::BytesText(stats.rig_bytes))});
+  table.Add({"sessions", bake::CountText(stats.sessions)});
   if (stats.tenant_only) {
     table.Add({"all clients", "not shown: needs a token with the scope admin"});
     return table.Text();
   }
-  table.Add({"up for", DurationText(absl::Seconds(stats.uptime_seconds))});
-  table.Add(
-      {"bound", absl::StrCat(CountText(stats.bound_entries), ", ", BytesText(stats.bound_bytes))});
+  table.Add({"up for", bake::DurationText(absl::Seconds(stats.uptime_seconds))});
+  table.Add({"bound", absl::StrCat(bake::CountText(stats.bound_entries), ", ",
+                                   bake::BytesText(stats.bound_bytes))});
   table.Add(
       {"binds", absl::StrCat(stats.binds_running, " running, ", stats.binds_queued, " queued")});
-  table.Add({"open streams", CountText(stats.streams)});
-  table.Add({"frames sent", CountText(stats.frames_sent)});
+  table.Add({"open streams", bake::CountText(stats.streams)});
+  table.Add({"frames sent", bake::CountText(stats.frames_sent)});
   return table.Text();
 }
 
 std::string LimitsText(const client::ServerInfo& info) {
   Table table({{"limit"}, {"value", Table::Align::kRight}, {"unit"}, {"what"}});
   for (const client::Limit& limit : info.limits) {
-    table.Add({limit.name, CountText(limit.value), limit.unit, limit.description});
+    table.Add({limit.name, bake::CountText(limit.value), limit.unit, limit.description});
   }
   return table.Text();
 }

@@ -3,9 +3,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "client/cli/character/bound_character.h"
-#include "client/cli/character/character_file.h"
-#include "client/cli/character/import_warnings.h"
+#include "client/bake/character/character_file.h"
+#include "client/bake/character/import_warnings.h"
+#include "client/bake/passes/bound_character.h"
 #include "client/cli/character/read_options.h"
 #include "client/cli/commands/commands.h"
 #include "core/base/status.h"
@@ -15,13 +15,14 @@ namespace {
 
 struct Options {
   std::string file;
-  ReadOptions read;
+  bake::ReadOptions read;
 };
 
 absl::Status Upload(Context& context, const Options& options) {
-  SINEW_ASSIGN_OR_RETURN(const CharacterFile character,
+  SINEW_ASSIGN_OR_RETURN(const bake::CharacterFile character,
                          ReadAndWarn(context, options.file, options.read));
-  SINEW_ASSIGN_OR_RETURN(const client::UploadedRig uploaded, UploadCharacter(context, character));
+  SINEW_ASSIGN_OR_RETURN(const client::UploadedRig uploaded,
+                         bake::UploadCharacter(context.Connect(), context, character));
   const client::RigSummary& rig = uploaded.rig;
   context.PrintResult({{"rig", rig.name},
                        {"bytes", rig.size_bytes},
@@ -29,7 +30,7 @@ absl::Status Upload(Context& context, const Options& options) {
                        {"was_stored", uploaded.was_stored},
                        {"vertices", rig.vertices},
                        {"joints", rig.joints.size()},
-                       {"warnings", ImportWarnings(character)}},
+                       {"warnings", bake::ImportWarnings(character)}},
                       rig.name + "\n");
   return absl::OkStatus();
 }

@@ -5,59 +5,37 @@
 #include <string>
 #include <vector>
 
-#include "client/cli/base/exit_code.h"
+#include "client/bake/base/quantity.h"
+#include "client/bake/files/cache_check.h"
+#include "client/bake/passes/repair_cache.h"
 #include "client/cli/base/printable.h"
-#include "client/cli/base/quantity.h"
 #include "client/cli/commands/commands.h"
-#include "client/cli/files/cache_check.h"
-#include "client/cli/files/input_file.h"
 #include "core/base/counted_text.h"
 #include "core/base/status.h"
 
 namespace sinew::cli {
 namespace {
 
-struct Verified {
-  Manifest manifest;
-  CacheDamage damage;
-};
-
-absl::StatusOr<Verified> VerifyOne(const Context& context, const std::string& path) {
-  Verified verified;
-  absl::StatusOr<Manifest> manifest = ReadManifest(path);
-  if (!manifest.ok()) {
-    SINEW_RETURN_IF_ERROR(InputFile::Open(path, kMaxCacheBytes).status());
-    return manifest.status();
-  }
-  verified.manifest = *std::move(manifest);
-  SINEW_ASSIGN_OR_RETURN(const OpenCache cache, OpenCache::Open(path, verified.manifest));
-  const auto line = context.MakeProgress("Verify");
-  SINEW_ASSIGN_OR_RETURN(verified.damage, cache.FindDamage([&](double fraction) {
-    line->Update(fraction, path);
-    return context.CheckStop();
-  }));
-  return verified;
-}
-
 // What is wrong with a cache, or empty.
-std::string ReasonOf(const absl::StatusOr<Verified>& verified) {
+std::string ReasonOf(const absl::StatusOr<bake::CheckedCache>& verified) {
   if (!verified.ok()) return std::string(verified.status().message());
-  const CacheDamage& damage = verified->damage;
+  const bake::CacheDamage& damage = verified->damage;
   if (damage.samples.empty()) return damage.first;
-  return absl::StrCat(damage.first,
-                      "; bad frames: ", FramesText(InfoOf(verified->manifest), damage.samples));
+  return absl::StrCat(damage.first, "; bad frames: ",
+                      bake::FramesText(bake::InfoOf(verified->manifest), damage.samples));
 }
 
-std::string RowText(const std::string& path, const absl::StatusOr<Verified>& verified) {
+std::string RowText(const std::string& path, const absl::StatusOr<bake::CheckedCache>& verified) {
   if (const std::string reason = ReasonOf(verified); !reason.empty()) {
     return absl::StrCat("bad ", Printable(path), ": ", Printable(reason), "\n");
   }
-  const Manifest& manifest = verified->manifest;
+  const bake::Manifest& manifest = verified->manifest;
   return absl::StrCat("ok ", Printable(path), ": ", CountedText(manifest.frames, "frame"), " of ",
-                      CountText(manifest.vertices), " vertices\n");
+                      bake::CountText(manifest.vertices), " vertices\n");
 }
 
-nlohmann::ordered_json RowJson(const std::string& path, const absl::StatusOr<Verified>& verified) {
+nlohmann::ordered_json RowJson(const std::string& path,
+                               const absl::StatusOr<bake::CheckedCache>& verified) {
   const std::string reason = ReasonOf(verified);
   nlohmann::ordered_json row = {{"cache", path}, {"ok", reason.empty()}};
   if (reason.empty()) {
@@ -82,7 +60,7 @@ absl::Status Verify(const Context& context, const std::vector<std::string>& path
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   std::vector<std::string> bad;
   for (const std::string& path : paths) {
-    const absl::StatusOr<Verified> verified = VerifyOne(context, path);
+    const absl::StatusOr<bake::CheckedCache> verified = bake::CheckCache(context, path);
     SINEW_RETURN_IF_ERROR(context.CheckStop());
     if (!ReasonOf(verified).empty()) bad.push_back(path);
     if (context.json()) {

@@ -9,19 +9,21 @@
 #include <optional>
 #include <utility>
 
+#include "client/bake/base/errors.h"
+#include "client/bake/base/quantity.h"
+#include "client/bake/character/import_warnings.h"
+#include "client/bake/character/joint_suggestion.h"
+#include "client/bake/character/skeleton_file.h"
+#include "client/bake/files/output_file.h"
+#include "client/bake/passes/bound_character.h"
+#include "client/bake/pictures/posed_picture.h"
+#include "client/bake/pictures/weight_picture.h"
+#include "client/bake/pictures/weights_table.h"
 #include "client/cli/base/exit_code.h"
-#include "client/cli/base/quantity.h"
-#include "client/cli/character/bound_character.h"
-#include "client/cli/character/import_warnings.h"
-#include "client/cli/character/joint_suggestion.h"
+#include "client/cli/character/picture_options.h"
 #include "client/cli/character/read_options.h"
-#include "client/cli/character/skeleton_file.h"
+#include "client/cli/character/weights_text.h"
 #include "client/cli/commands/commands.h"
-#include "client/cli/files/output_file.h"
-#include "client/cli/pictures/picture_options.h"
-#include "client/cli/pictures/posed_picture.h"
-#include "client/cli/pictures/weight_picture.h"
-#include "client/cli/pictures/weights_table.h"
 #include "client/rig/rest_pose.h"
 #include "client/rig/rig_units.h"
 #include "core/base/status.h"
@@ -30,7 +32,7 @@ namespace sinew::cli {
 namespace {
 
 struct Options {
-  ReadOptions read = {.allow_no_skin = true};
+  bake::ReadOptions read = {.allow_no_skin = true};
   std::string file, skeleton, method, out, picture;
   std::string picture_joint = "all";
   bool all_joints = false, no_facing = false;
@@ -69,32 +71,33 @@ absl::Status CheckMethodOptions(const Options& options) {
 // The joints with weights; none for a character without weights.
 std::vector<std::string> Carriers(const client::RigData& rig) {
   std::vector<std::string> names;
-  for (const JointShare& share : JointShares(rig)) {
+  for (const bake::JointShare& share : bake::JointShares(rig)) {
     if (share.vertices > 0) names.push_back(rig.joints[share.joint].name);
   }
   return names;
 }
 
 // The character, and in `carriers` the joints that have weights in the file.
-absl::StatusOr<CharacterFile> ReadInput(const Context& context, const Options& options,
-                                        std::vector<std::string>& carriers) {
-  SINEW_ASSIGN_OR_RETURN(CharacterFile character, ReadAndWarn(context, options.file, options.read));
+absl::StatusOr<bake::CharacterFile> ReadInput(const Context& context, const Options& options,
+                                              std::vector<std::string>& carriers) {
+  SINEW_ASSIGN_OR_RETURN(bake::CharacterFile character,
+                         ReadAndWarn(context, options.file, options.read));
   if (character.rig.vertices() == 0) {
     return absl::InvalidArgumentError(absl::StrCat(character.label, ": no mesh, need one"));
   }
   carriers = Carriers(character.rig);
   if (!options.skeleton.empty()) {
-    SINEW_ASSIGN_OR_RETURN(const CharacterFile skeleton,
+    SINEW_ASSIGN_OR_RETURN(const bake::CharacterFile skeleton,
                            ReadAndWarn(context, options.skeleton, options.read));
     SINEW_ASSIGN_OR_RETURN(const std::vector<std::string> notes,
-                           AttachSkeleton(skeleton, character));
+                           bake::AttachSkeleton(skeleton, character));
     for (const std::string& note : notes) context.Note(note);
     carriers = Carriers(skeleton.rig);
   } else if (character.rig.joints.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         character.label, " has no joints, need --skeleton FILE2, a character file that has some"));
   }
-  const std::string doubt = SuspiciousUnits(character.rig);
+  const std::string doubt = client::SuspiciousUnits(character.rig);
   if (!doubt.empty()) context.Warn(doubt);
   return character;
 }
@@ -109,10 +112,10 @@ absl::StatusOr<client::WeightedRig> Compute(Context& context, const client::Clie
 }
 
 // The new rig as a character, for the following steps.
-absl::StatusOr<CharacterFile> Fetch(const Context& context, const client::Client& connection,
-                                    const std::string& label, const std::string& name) {
-  CharacterFile weighted;
-  weighted.kind = CharacterFile::Kind::kSerialised;
+absl::StatusOr<bake::CharacterFile> Fetch(const Context& context, const client::Client& connection,
+                                          const std::string& label, const std::string& name) {
+  bake::CharacterFile weighted;
+  weighted.kind = bake::CharacterFile::Kind::kSerialised;
   weighted.label = label;
   SINEW_ASSIGN_OR_RETURN(weighted.rig_bytes, connection.DownloadRig(name, {}, context.call()));
   SINEW_ASSIGN_OR_RETURN(weighted.rig, client::DecodeRig(weighted.rig_bytes));
@@ -121,17 +124,17 @@ absl::StatusOr<CharacterFile> Fetch(const Context& context, const client::Client
 
 void NoteReport(const Context& context, const client::RigData& rig,
                 const client::WeightsReport& report,
-                const std::optional<WeightDifference>& difference) {
+                const std::optional<bake::WeightDifference>& difference) {
   context.Warn(report.warnings);
   if (report.unseen_count > 0) {
     std::string list;
     for (std::size_t i = 0; i < std::min<std::size_t>(5, report.unseen_vertices.size()); ++i) {
       absl::StrAppend(&list, i == 0 ? "" : ", ", report.unseen_vertices[i]);
     }
-    context.Warn(absl::StrCat("no bone sees or reaches ", CountText(report.unseen_count), " of ",
-                              CountText(rig.vertices()), " vertices, which follow the nearest (",
-                              list, report.unseen_count > 5 ? ", ..." : "",
-                              "); --json lists up to 1000"));
+    context.Warn(
+        absl::StrCat("no bone sees or reaches ", bake::CountText(report.unseen_count), " of ",
+                     bake::CountText(rig.vertices()), " vertices, which follow the nearest (", list,
+                     report.unseen_count > 5 ? ", ..." : "", "); --json lists up to 1000"));
   }
   std::string idle;
   for (const std::uint32_t joint : report.idle_joints) {
@@ -149,12 +152,13 @@ void NoteReport(const Context& context, const client::RigData& rig,
 }
 
 nlohmann::ordered_json ReportJson(const Options& options, const std::string& source,
-                                  const CharacterFile& weighted, const client::WeightedRig& result,
+                                  const bake::CharacterFile& weighted,
+                                  const client::WeightedRig& result,
                                   const std::vector<std::string>& import_warnings,
-                                  const std::optional<WeightDifference>& difference) {
+                                  const std::optional<bake::WeightDifference>& difference) {
   using Json = nlohmann::ordered_json;
   Json joints = Json::array(), idle = Json::array();
-  for (const JointShare& share : JointShares(weighted.rig)) {
+  for (const bake::JointShare& share : bake::JointShares(weighted.rig)) {
     joints.push_back({{"name", weighted.rig.joints[share.joint].name},
                       {"vertices", share.vertices},
                       {"share", share.share},
@@ -194,21 +198,21 @@ absl::Status CheckOptions(Options& options) {
   return ReadPictureSize(options.drawing);
 }
 
-absl::StatusOr<std::optional<OutputFile>> Open(const std::string& path) {
-  if (path.empty()) return std::optional<OutputFile>();
-  SINEW_ASSIGN_OR_RETURN(OutputFile file, OutputFile::Create(path));
-  return std::optional<OutputFile>(std::move(file));
+absl::StatusOr<std::optional<bake::OutputFile>> Open(const std::string& path) {
+  if (path.empty()) return std::optional<bake::OutputFile>();
+  SINEW_ASSIGN_OR_RETURN(bake::OutputFile file, bake::OutputFile::Create(path));
+  return std::optional<bake::OutputFile>(std::move(file));
 }
 
 // Draws one panel per joint.
-absl::Status Draw(const Context& context, const CharacterFile& weighted, Options options,
-                  OutputFile& out) {
-  SINEW_ASSIGN_OR_RETURN(const RigWeights weights,
-                         ReadWeights(weighted.rig, "--picture-joint", options.picture_joint));
+absl::Status Draw(const Context& context, const bake::CharacterFile& weighted, Options options,
+                  bake::OutputFile& out) {
+  SINEW_ASSIGN_OR_RETURN(const bake::RigWeights weights,
+                         bake::ReadWeights(weighted.rig, "picture_joint", options.picture_joint));
   ShrinkPanels(weights.joints.size(), options.drawing);
-  PictureOptions& drawing = options.drawing.options;
+  bake::PictureOptions& drawing = options.drawing.options;
   drawing.title = absl::StrCat(weighted.label, ", ", options.method, " weights");
-  const std::vector<PosedPanel> panels = WeightPanels(weighted.rig, weights, drawing);
+  const std::vector<bake::PosedPanel> panels = bake::WeightPanels(weighted.rig, weights, drawing);
   return DrawPicture(context, weighted.rig, panels, drawing, out).status();
 }
 
@@ -218,34 +222,37 @@ absl::Status Weigh(Context& context, Options options) {
   SINEW_RETURN_IF_ERROR(CheckMethodOptions(options));
   if (options.no_facing) options.request.facing = false;
   std::vector<std::string> carriers;
-  SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadInput(context, options, carriers));
+  SINEW_ASSIGN_OR_RETURN(const bake::CharacterFile character,
+                         ReadInput(context, options, carriers));
   for (const std::string& joint : options.request.joints) {
-    const absl::StatusOr<std::size_t> found = FindJoint(character.rig, joint);
-    if (!found.ok()) return Prefixed("--joints", found.status());
+    const absl::StatusOr<std::size_t> found = bake::FindJoint(character.rig, joint);
+    if (!found.ok()) return bake::Prefixed("--joints", found.status());
   }
   if (options.picture_joint != "all") {  // before the server starts to work
     SINEW_RETURN_IF_ERROR(
-        ReadWeights(character.rig, "--picture-joint", options.picture_joint).status());
+        bake::ReadWeights(character.rig, "picture_joint", options.picture_joint).status());
   }
-  SINEW_RETURN_IF_ERROR(AimPicture(character.rig, RestJoints(character.rig), options.drawing));
+  SINEW_RETURN_IF_ERROR(
+      AimPicture(character.rig, client::RestJoints(character.rig), options.drawing));
   if (options.request.joints.empty() && !options.all_joints) options.request.joints = carriers;
-  SINEW_ASSIGN_OR_RETURN(std::optional<OutputFile> out, Open(options.out));
-  SINEW_ASSIGN_OR_RETURN(std::optional<OutputFile> picture, Open(options.picture));
+  SINEW_ASSIGN_OR_RETURN(std::optional<bake::OutputFile> out, Open(options.out));
+  SINEW_ASSIGN_OR_RETURN(std::optional<bake::OutputFile> picture, Open(options.picture));
 
-  SINEW_ASSIGN_OR_RETURN(const client::UploadedRig uploaded, UploadCharacter(context, character));
+  SINEW_ASSIGN_OR_RETURN(const client::UploadedRig uploaded,
+                         bake::UploadCharacter(context.Connect(), context, character));
   options.request.rig = uploaded.rig.name;
   SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());
   SINEW_ASSIGN_OR_RETURN(const client::WeightedRig result,
                          Compute(context, connection, options.request));
-  SINEW_ASSIGN_OR_RETURN(const CharacterFile weighted,
+  SINEW_ASSIGN_OR_RETURN(const bake::CharacterFile weighted,
                          Fetch(context, connection, character.label, result.rig.name));
-  const auto difference = CompareWeights(character.rig, weighted.rig);
+  const auto difference = bake::CompareWeights(character.rig, weighted.rig);
   if (out) SINEW_RETURN_IF_ERROR(out->Write(weighted.rig_bytes));
   if (out) SINEW_RETURN_IF_ERROR(out->Commit());
   NoteReport(context, weighted.rig, result.report, difference);
   if (context.json()) {
     context.PrintJson(ReportJson(options, uploaded.rig.name, weighted, result,
-                                 ImportWarnings(character), difference));
+                                 bake::ImportWarnings(character), difference));
   } else {
     context.Print(absl::StrCat(result.rig.name, "\n", WeightsText(weighted.rig)));
   }

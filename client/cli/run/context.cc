@@ -1,4 +1,5 @@
 #include "client/cli/run/context.h"
+#include "client/bake/base/errors.h"
 
 #include <absl/strings/str_cat.h>
 #include <poll.h>
@@ -10,9 +11,9 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "client/bake/base/quantity.h"
 #include "client/cli/base/exit_code.h"
 #include "client/cli/base/printable.h"
-#include "client/cli/base/quantity.h"
 #include "client/cli/base/request_field.h"
 #include "client/lib/rpc/traceparent.h"
 #include "core/base/status.h"
@@ -33,7 +34,7 @@ absl::Status NameOrigin(const absl::Status& status, const Globals& globals) {
   const std::string member = message.substr(0, message.find(':'));
   const auto origin = globals.origins.find(member);
   if (origin == globals.origins.end()) return status;
-  return Reworded(status, origin->second + message.substr(member.size()));
+  return bake::Reworded(status, origin->second + message.substr(member.size()));
 }
 
 constexpr char kOpenJd[] = "openjd", kJson[] = "json";
@@ -114,7 +115,7 @@ absl::StatusOr<client::Client> Context::Connect() {
   options.on_wait = [this](const absl::Status& why, absl::Duration longest) {
     const bool busy = absl::IsResourceExhausted(why);
     Note(absl::StrCat("server ", globals_.server, busy ? ": busy (" : ": cannot be reached (",
-                      why.message(), "); waiting up to ", DurationText(longest),
+                      why.message(), "); waiting up to ", bake::DurationText(longest),
                       busy ? "" : " for it"));
   };
   absl::StatusOr<client::Client> client = client::Client::Connect(options);
@@ -132,8 +133,8 @@ absl::Status Context::CheckStop() const {
   return stop_.stop_requested() ? absl::CancelledError("interrupted") : absl::OkStatus();
 }
 
-std::shared_ptr<Progress> Context::MakeProgress(const std::string& label,
-                                                Progress::Part part) const {
+std::shared_ptr<bake::ProgressLine> Context::MakeProgress(const std::string& label,
+                                                          Part part) const {
   const Progress::Form form = globals_.quiet                 ? Progress::Form::kNone
                               : globals_.progress == kOpenJd ? Progress::Form::kOpenJd
                               : globals_.progress == kJson   ? Progress::Form::kJson
@@ -146,7 +147,7 @@ absl::Status Context::Lost(const absl::Status& status, const std::string& kept) 
   if (!absl::IsUnavailable(status)) return status;
   const std::string server =
       globals_.local ? "the service of this process" : "server " + globals_.server;
-  return Reworded(status, absl::StrCat(server, ": ", status.message(), "; ", kept));
+  return bake::Reworded(status, absl::StrCat(server, ": ", status.message(), "; ", kept));
 }
 
 void Context::Print(const std::string& text) const {
@@ -166,17 +167,13 @@ void Context::Note(const std::string& text) const {
 }
 
 void Context::Warn(const std::string& text) const {
-  PrintMessage(globals_, "warning", text);
+  if (warned_.insert(text).second) PrintMessage(globals_, "warning", text);
 }
 
 void Context::Warn(const std::vector<client::Problem>& problems) const {
   for (const client::Problem& problem : problems) {
-    WarnOnce(NameOption(problem.message, problem.field, {}));
+    Warn(NameOption(problem.message, problem.field, {}));
   }
-}
-
-void Context::WarnOnce(const std::string& text) const {
-  if (warned_.insert(text).second) Warn(text);
 }
 
 namespace {
@@ -193,7 +190,7 @@ absl::Status CheckOutput() {
   errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return absl::OkStatus();
   if (errno == EPIPE || ReaderClosed()) return absl::OkStatus();  // it has what it wants
-  return OutputError(
+  return bake::OutputError(
       absl::StrCat("stdout: cannot write: ", std::strerror(errno != 0 ? errno : EIO)));
 }
 

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "client/bake/base/monitor.h"
 #include "client/cli/base/progress.h"
 #include "client/cli/run/local.h"
 #include "sinew/client.h"
@@ -44,7 +45,7 @@ std::string FailureText(const Globals& globals, const absl::Status& status,
 // Writes it.
 void PrintFailure(const Globals& globals, const absl::Status& status, const std::string& command);
 
-class Context {
+class Context : public bake::Monitor {
  public:
   Context(Globals globals, std::stop_token stop) : globals_(std::move(globals)), stop_(stop) {}
 
@@ -59,15 +60,15 @@ class Context {
   absl::StatusOr<client::Client> ConnectIfNamed();
 
   // Options of every call: Ctrl-C cancels it.
-  client::CallOptions call() const { return {.stop = stop_}; }
+  client::CallOptions call() const override { return {.stop = stop_}; }
   const std::stop_token& stop() const { return stop_; }
   // kCancelled once Ctrl-C was pressed.
-  absl::Status CheckStop() const;
+  absl::Status CheckStop() const override;
 
   // A progress line on a terminal, elsewhere lines every few seconds, or what --progress asks for;
   // nothing with --quiet.
-  std::shared_ptr<Progress> MakeProgress(const std::string& label,
-                                         Progress::Part part = Progress::Part::kMain) const;
+  std::shared_ptr<bake::ProgressLine> MakeProgress(const std::string& label,
+                                                   Part part = Part::kMain) const override;
 
   // The error of a command that failed. If the server is unavailable, adds its address and `kept`,
   // which states what happened to the work done so far.
@@ -79,13 +80,10 @@ class Context {
   // `json` with --json, else `text`.
   void PrintResult(const nlohmann::ordered_json& json, const std::string& text) const;
 
-  // A line to stderr. Notes are silenced by --quiet, warnings are not.
-  void Note(const std::string& text) const;
-  void Warn(const std::string& text) const;
-  // Warnings of the server, each once.
-  void Warn(const std::vector<client::Problem>& problems) const;
-  // Unless this command has printed the same warning before.
-  void WarnOnce(const std::string& text) const;
+  // A line to stderr. Notes are silenced by --quiet, warnings are not; each is printed once.
+  void Note(const std::string& text) const override;
+  void Warn(const std::string& text) const override;
+  void Warn(const std::vector<client::Problem>& problems) const override;
 
  private:
   Globals globals_;

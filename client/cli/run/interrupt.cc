@@ -5,7 +5,7 @@
 
 #include <ctime>
 
-#include "client/cli/files/output_file.h"
+#include "client/bake/files/output_file.h"
 
 namespace sinew::cli {
 namespace {
@@ -42,7 +42,7 @@ void Interrupt::Wait() {
   source_.request_stop();
   sigtimedwait(&signals_, nullptr, &kGrace);
   if (finished_.stop_requested()) return;
-  RemoveTemporaryFiles();
+  bake::RemoveTemporaryFiles();
   Raise();
 }
 

@@ -1,4 +1,5 @@
 #include "client/cli/run/local.h"
+#include "client/bake/base/errors.h"
 
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
@@ -45,7 +46,7 @@ absl::StatusOr<LocalService> StartLocalService(
   }
   absl::StatusOr<std::shared_ptr<server::Server>> started = server::Server::Start(config);
   if (!started.ok() && absl::StartsWith(started.status().message(), "store: ")) {
-    return OutputError(InCache(started.status().message()));
+    return bake::OutputError(InCache(started.status().message()));
   }
   SINEW_ASSIGN_OR_RETURN(const std::shared_ptr<server::Server> server, std::move(started));
   SINEW_ASSIGN_OR_RETURN(auto channel, server->InProcessChannel());

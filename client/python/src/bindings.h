@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "client/cli/character/character_file.h"
+#include "client/bake/character/character_file.h"
 #include "client/cli/run/local.h"
 #include "sinew/client.h"
 
@@ -14,7 +14,7 @@ namespace sinew::python {
 
 // What Python calls a Rig: with its clips, if it was read from a file that has some.
 struct Rig {
-  std::shared_ptr<const cli::CharacterFile> file;
+  std::shared_ptr<const bake::CharacterFile> file;
   std::string path = {};  // that it was read from, or empty
 
   const client::RigData& data() const { return file->rig; }

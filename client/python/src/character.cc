@@ -13,12 +13,12 @@
 #include <utility>
 #include <vector>
 
-#include "client/cli/character/bake_manifest.h"
-#include "client/cli/character/clip_stream.h"
-#include "client/cli/commands/bake_plan.h"
-#include "client/cli/commands/bake_targets.h"
-#include "client/cli/commands/pass_writer.h"
-#include "client/cli/files/cache_writer.h"
+#include "client/bake/files/cache_writer.h"
+#include "client/bake/passes/bake_manifest.h"
+#include "client/bake/passes/bake_plan.h"
+#include "client/bake/passes/bake_targets.h"
+#include "client/bake/passes/clip_stream.h"
+#include "client/bake/passes/pass_writer.h"
 #include "client/python/src/arrays.h"
 #include "client/python/src/blocking.h"
 #include "client/python/src/errors.h"
@@ -142,9 +142,9 @@ using Spaces = std::map<std::string, FloatArray>;  // by the name of a mesh
 
 // Each cache holds one mesh, in the space that is given for it.
 void SetSpaces(const Spaces& spaces, const client::RigData& rig,
-               std::span<cli::CacheTarget> targets) {
+               std::span<bake::CacheTarget> targets) {
   std::size_t used = 0;
-  for (cli::CacheTarget& target : targets) {
+  for (bake::CacheTarget& target : targets) {
     for (const std::size_t mesh : target.meshes) {
       const auto found = spaces.find(rig.meshes[mesh].name);
       if (found == spaces.end()) continue;
@@ -172,30 +172,30 @@ std::vector<std::string> Bake(const CharacterPointer& character, const Poses& po
                               bool split, const std::vector<std::string>& meshes,
                               const std::string& axes, bool overwrite, const Spaces& spaces,
                               bool part, py::object progress, std::optional<double> deadline) {
-  const cli::CharacterFile& file = *character->rig.file;
+  const bake::CharacterFile& file = *character->rig.file;
   if (part && !overwrite) {
     Raise(absl::InvalidArgumentError("overwrite: does not apply to parts, but to join()"));
   }
-  cli::BakeOutput output;
+  bake::BakeOutput output;
   output.out = out.string();
   output.format = format;
   output.axes = axes;
   output.meshes = meshes;
   output.split = split;
   output.no_clobber = !overwrite;
-  cli::CacheTarget common = Value(cli::CommonTarget(output));
-  Check(cli::AddScene(output, file, /*clip_samples=*/0, common));
+  bake::CacheTarget common = Value(bake::CommonTarget(output));
+  Check(bake::AddScene(output, file, /*clip_samples=*/0, common));
   std::vector<std::string> inputs = file.clip_files;
   inputs.push_back(character->rig.path);
-  std::vector<cli::BakePass> passes =
-      Value(cli::BakePasses(output, common, file.rig, {poses.clip->name},
-                            {character->bound.session().recipe_text}, inputs));
+  std::vector<bake::BakePass> passes =
+      Value(bake::BakePasses(output, common, file.rig, {poses.clip->name},
+                             {character->bound.session().recipe_text}, inputs));
   SetSpaces(spaces, file.rig, passes[0].targets);
-  Manifest origin = cli::ManifestOf(file, Value(cli::DigestsOf(file, {})), *poses.clip,
-                                    character->bound.session());
-  const cli::Chunks whole = cli::ChunksOf(*poses.clip, {});
-  std::vector<std::uint64_t> hashes = cli::PoseHashes(*poses.clip);
-  cli::PassWriter writer(file, *poses.clip, passes[0].targets, whole, part);
+  bake::Manifest origin = bake::ManifestOf(file, Value(bake::DigestsOf(file, {})), *poses.clip,
+                                           character->bound.session());
+  const bake::Chunks whole = bake::ChunksOf(*poses.clip, {});
+  std::vector<std::uint64_t> hashes = bake::PoseHashes(*poses.clip);
+  bake::PassWriter writer(file, *poses.clip, passes[0].targets, whole, part);
   Check(writer.Begin());
   writer.SetOrigin(std::move(origin), std::move(hashes));
   const std::vector<std::string> paths = writer.paths();

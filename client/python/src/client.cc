@@ -183,7 +183,7 @@ Rig ComputeWeights(const ConnectionPointer& connection, const Rig& rig, const st
                           : absl::StatusOr<std::string>(weighted.status());
   });
   report.Rethrow();
-  auto file = std::make_shared<cli::CharacterFile>(*rig.file);
+  auto file = std::make_shared<bake::CharacterFile>(*rig.file);
   file->rig_bytes = Value(std::move(bytes));
   file->rig = Value(client::DecodeRig(file->rig_bytes));
   return {std::move(file), {}};

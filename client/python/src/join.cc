@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "client/cli/character/join_parts.h"
-#include "client/cli/commands/bake_targets.h"
+#include "client/bake/passes/bake_targets.h"
+#include "client/bake/passes/join_parts.h"
 #include "client/python/src/bindings.h"
 #include "client/python/src/blocking.h"
 #include "client/python/src/errors.h"
@@ -28,15 +28,15 @@ std::string Join(const std::filesystem::path& out, std::vector<std::int64_t> fra
   if (!frames.empty() && frames.front() < 0) {
     Raise(absl::InvalidArgumentError("frames: need numbers of 0 or more"));
   }
-  const cli::CacheTarget target =
-      Value(cli::CommonTarget({.out = out.string(), .format = format, .no_clobber = !overwrite}));
-  cli::JoinRequest request = {
+  const bake::CacheTarget target =
+      Value(bake::CommonTarget({.out = out.string(), .format = format, .no_clobber = !overwrite}));
+  bake::JoinRequest request = {
       .cache = out.string(), .format = target.format, .overwrite = overwrite};
   request.frame_numbers = frames;
   std::stop_source stop;
-  absl::StatusOr<cli::JoinOutcome> joined = absl::UnknownError("not run");
+  absl::StatusOr<bake::JoinOutcome> joined = absl::UnknownError("not run");
   Block(stop, [&] {
-    joined = cli::JoinAndRemoveParts(request, [&](double) {
+    joined = bake::JoinAndRemoveParts(request, [&](double) {
       return stop.stop_requested() ? absl::CancelledError("interrupted") : absl::OkStatus();
     });
   });

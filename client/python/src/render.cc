@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "client/cli/pictures/posed_picture.h"
+#include "client/bake/pictures/posed_picture.h"
 #include "client/python/src/arrays.h"
 #include "client/python/src/bindings.h"
 #include "client/python/src/blocking.h"
@@ -40,19 +40,19 @@ py::array Render(const Rig& rig, const NamedPositions& frames, std::int64_t widt
                  const std::optional<DoubleArray>& look_at, bool heat_map, bool wire,
                  py::object progress) {
   const auto vertices = Size(rig.data().vertices());
-  std::vector<cli::PosedPanel> panels;
+  std::vector<bake::PosedPanel> panels;
   for (const auto& [label, positions] : frames) {
     if (positions.ndim() != 2 || positions.shape(0) != vertices || positions.shape(1) != 3) {
       RaiseShape("frames", positions, absl::StrCat("(", vertices, ", 3)"));
     }
     const std::span<const float> points = Floats(positions);
-    cli::PosedPanel& panel = panels.emplace_back();
+    bake::PosedPanel& panel = panels.emplace_back();
     panel.label = label;
     panel.positions.assign(points.begin(), points.end());
   }
   std::stop_source stop;
   Callback report(std::move(progress), stop);
-  cli::PictureOptions options;
+  bake::PictureOptions options;
   options.width = Side("width", width);
   options.height = Side("height", height);
   options.framing.azimuth = Within("azimuth", azimuth, -3600, 3600);
@@ -69,9 +69,9 @@ py::array Render(const Rig& rig, const NamedPositions& frames, std::int64_t widt
     if (report) report(fraction);
     return !stop.stop_requested();
   };
-  if (heat_map) cli::ColourByDistance(panels, options);
+  if (heat_map) bake::ColourByDistance(panels, options);
   absl::StatusOr<client::Image> image = absl::UnknownError("not run");
-  Block(stop, [&] { image = cli::DrawPanels(rig.data(), panels, options); });
+  Block(stop, [&] { image = bake::DrawPanels(rig.data(), panels, options); });
   report.Rethrow();
   client::Image drawn = Value(std::move(image));
   const Shape shape = {Size(drawn.height), Size(drawn.width), 3};

@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <optional>
 
-#include "client/cli/character/import_warnings.h"
-#include "client/cli/files/output_file.h"
+#include "client/bake/character/import_warnings.h"
+#include "client/bake/files/output_file.h"
 #include "client/python/src/arrays.h"
 #include "client/python/src/bindings.h"
 #include "client/python/src/errors.h"
@@ -113,7 +113,7 @@ std::size_t FirstVertex(const Mesh& mesh) {
 
 Poses SamplePoses(const Clip& clip, double fps, std::int64_t first,
                   const std::optional<std::int64_t>& last, std::int64_t step) {
-  cli::MotionRequest request;
+  bake::MotionRequest request;
   request.clip = clip.info().name;
   if (!std::isfinite(fps) || fps < 0.001 || fps > 100'000) {
     Raise(absl::InvalidArgumentError(absl::StrCat("fps: got ", fps, ", need 0.001 to 100000")));
@@ -126,15 +126,15 @@ Poses SamplePoses(const Clip& clip, double fps, std::int64_t first,
   absl::StatusOr<client::ClipData> sampled = absl::UnknownError("not sampled");
   {
     const py::gil_scoped_release release;
-    sampled = cli::ReadMotion(*clip.rig.file, request);
+    sampled = bake::ReadMotion(*clip.rig.file, request);
   }
   if (PyErr_Occurred() != nullptr) throw py::error_already_set();  // of a ClipData's function
   return {std::make_shared<const client::ClipData>(Value(std::move(sampled)))};
 }
 
 // What the importer warns of, as Python warnings; an exception if those are errors, or `strict`.
-void Warn(const cli::CharacterFile& file, bool strict) {
-  const std::vector<std::string> warnings = cli::ShownWarnings(file);
+void Warn(const bake::CharacterFile& file, bool strict) {
+  const std::vector<std::string> warnings = bake::ShownWarnings(file);
   if (strict && !warnings.empty()) {
     Raise(absl::InvalidArgumentError(
         absl::StrCat("strict: got warnings, need none:\n", absl::StrJoin(warnings, "\n"))));
@@ -174,21 +174,21 @@ Rig Load(const std::filesystem::path& path, const std::filesystem::path& muscles
     Warn(*rig.file, strict);
     return rig;
   }
-  cli::ReadOptions options = {
+  bake::ReadOptions options = {
       .muscles = muscles.string(), .unweighted = unweighted, .allow_no_skin = allow_no_skin};
   for (const std::filesystem::path& clip : clips) options.clip_files.push_back(clip.string());
-  absl::StatusOr<cli::CharacterFile> file = absl::UnknownError("not read");
+  absl::StatusOr<bake::CharacterFile> file = absl::UnknownError("not read");
   {
     const py::gil_scoped_release release;
-    file = cli::ReadCharacter(path.string(), options);
+    file = bake::ReadCharacter(path.string(), options);
   }
-  Rig rig{std::make_shared<const cli::CharacterFile>(Value(std::move(file))), path.string()};
+  Rig rig{std::make_shared<const bake::CharacterFile>(Value(std::move(file))), path.string()};
   Warn(*rig.file, strict);
   return rig;
 }
 
 void Save(const Rig& rig, const std::filesystem::path& path) {
-  cli::OutputFile file = Value(cli::OutputFile::Create(path.string()));
+  bake::OutputFile file = Value(bake::OutputFile::Create(path.string()));
   Check(file.Write(rig.file->rig_bytes));
   Check(file.Commit());
 }

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "client/cli/base/exit_code.h"
+#include "client/bake/base/errors.h"
 #include "client/import/posed_scene.h"
 #include "client/python/src/arrays.h"
 #include "client/python/src/bindings.h"
@@ -170,9 +170,9 @@ client::ImportedScene ReadScene(const SceneArguments& arguments) {
 Rig FromArguments(const SceneArguments& arguments) {
   client::ImportedScene scene = ReadScene(arguments);
   scene.format = "arrays";
-  cli::CharacterFile file = Value(cli::FromScene(std::move(scene)));
+  bake::CharacterFile file = Value(bake::FromScene(std::move(scene)));
   file.label = arguments.label;
-  return {std::make_shared<const cli::CharacterFile>(std::move(file)), {}};
+  return {std::make_shared<const bake::CharacterFile>(std::move(file)), {}};
 }
 
 Rig FromMeshes(const py::sequence& meshes, const std::vector<std::string>& joints,
@@ -230,7 +230,7 @@ Rig FromFile(const py::sequence& meshes, const std::vector<std::string>& joints,
              double meters_per_unit, const std::vector<ReaderProblem>& problems,
              const std::string& path, const std::string& label, const std::string& format,
              const std::string& unweighted, const std::filesystem::path& muscles) {
-  const client::Unweighted choice = Value(cli::ParseUnweighted(unweighted));
+  const client::Unweighted choice = Value(bake::ParseUnweighted(unweighted));
   client::ImportedScene scene = ReadScene({.meshes = meshes,
                                            .joints = joints,
                                            .parents = parents,
@@ -246,13 +246,13 @@ Rig FromFile(const py::sequence& meshes, const std::vector<std::string>& joints,
   }
   for (const ReaderProblem& problem : problems) scene.problems.push_back(ToProblem(problem));
   if (const absl::Status status = client::FinishScene(choice, scene); !status.ok()) {
-    Raise(cli::Prefixed(label, status));
+    Raise(bake::Prefixed(label, status));
   }
-  cli::CharacterFile file = Value(cli::FromScene(std::move(scene)));
+  bake::CharacterFile file = Value(bake::FromScene(std::move(scene)));
   file.label = label;
   file.path = path;
-  if (!muscles.empty()) Check(cli::AddMuscles(muscles.string(), file));
-  return {std::make_shared<const cli::CharacterFile>(std::move(file)), path};
+  if (!muscles.empty()) Check(bake::AddMuscles(muscles.string(), file));
+  return {std::make_shared<const bake::CharacterFile>(std::move(file)), path};
 }
 
 }  // namespace

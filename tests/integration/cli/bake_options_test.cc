@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "core/formats/manifest.h"
-#include "core/formats/point_cache.h"
+#include "client/bake/formats/manifest.h"
+#include "client/bake/formats/point_cache.h"
 #include "tests/integration/cli/process.h"
 #include "tests/integration/cli/small_gltf.h"
 #include "tests/support/collada_file.h"
@@ -36,16 +36,17 @@ class BakeOptions : public ::testing::Test {
   }
   std::vector<float> Points(const std::string& out, std::uint32_t frame) const {
     const std::string bytes = ReadAll(folder_ / out);
-    const auto reader = CacheReader::Open(CacheFormat::kNpy, std::as_bytes(std::span(bytes)));
+    const auto reader =
+        bake::CacheReader::Open(bake::CacheFormat::kNpy, std::as_bytes(std::span(bytes)));
     EXPECT_TRUE(reader.ok()) << reader.status();
     std::vector<float> points(std::size_t{reader->vertices()} * 3);
     EXPECT_TRUE(reader->ReadFrame(frame, points).ok());
     return points;
   }
-  Manifest ManifestOf(const std::string& out) const {
-    auto manifest = ParseManifest(ReadAll(folder_ / (out + ".json")));
+  bake::Manifest ManifestOf(const std::string& out) const {
+    auto manifest = bake::ParseManifest(ReadAll(folder_ / (out + ".json")));
     EXPECT_TRUE(manifest.ok()) << manifest.status();
-    return manifest.ok() ? *std::move(manifest) : Manifest();
+    return manifest.ok() ? *std::move(manifest) : bake::Manifest();
   }
   std::string Write(const std::string& name, const nlohmann::json& gltf) const {
     WriteAll(folder_ / name, gltf.dump());
@@ -59,7 +60,7 @@ class BakeOptions : public ::testing::Test {
 TEST_F(BakeOptions, TimesEqualFramesOfHigherRate) {
   ASSERT_EQ(Bake("model:hand", "sub.npy", {"--times", "2,2.25,3"}).exit_code, 0);
   ASSERT_EQ(Bake("model:hand", "all.npy", {"--fps", "96"}).exit_code, 0);
-  const Manifest sub = ManifestOf("sub.npy"), all = ManifestOf("all.npy");
+  const bake::Manifest sub = ManifestOf("sub.npy"), all = ManifestOf("all.npy");
   EXPECT_THAT(sub.frame_hashes,
               ElementsAre(all.frame_hashes[8], all.frame_hashes[9], all.frame_hashes[12]));
   EXPECT_THAT(sub.frame_numbers, ElementsAre(2, 2.25, 3));
@@ -91,7 +92,7 @@ TEST_F(BakeOptions, TimesOfFileEqualFramesOfHigherRate) {
   const std::string file = Write("small.gltf", SmallGltf());
   ASSERT_EQ(Bake(file, "sub.npy", {"--times", "3.5,7.25"}).exit_code, 0);
   ASSERT_EQ(Bake(file, "all.npy", {"--fps", "96"}).exit_code, 0);
-  const Manifest all = ManifestOf("all.npy");
+  const bake::Manifest all = ManifestOf("all.npy");
   EXPECT_THAT(ManifestOf("sub.npy").frame_hashes,
               ElementsAre(all.frame_hashes[14], all.frame_hashes[29]));
 }

@@ -154,7 +154,7 @@ TEST_F(ClipFiles, RepairNeedsThem) {
   WriteAll(folder_ / "a.npy", bad);
   const Finished without = Sinew({"repair", folder_ / "a.npy", hero_, "--local"});
   EXPECT_EQ(without.exit_code, 65);
-  EXPECT_THAT(without.err, HasSubstr("name the file of the clip, walk.gltf, with --clip-file"));
+  EXPECT_THAT(without.err, HasSubstr("need the file of the clip, walk.gltf, as --clip-file"));
   const Finished with =
       Sinew({"repair", folder_ / "a.npy", hero_, "--clip-file", walk_, "--local"});
   EXPECT_EQ(with.exit_code, 0) << with.err;

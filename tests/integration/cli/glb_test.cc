@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "client/bake/formats/manifest.h"
+#include "client/bake/formats/point_cache.h"
 #include "client/import/import.h"
-#include "core/formats/manifest.h"
-#include "core/formats/point_cache.h"
 #include "tests/integration/cli/parts_fixture.h"
 
 namespace sinew::testing {
@@ -53,8 +53,8 @@ TEST_F(Glb, FramesAreReadBackAsTheyWereBaked) {
   ASSERT_TRUE(clip.ok()) << clip.status();
   ASSERT_EQ(clip->frames, 19u);
   const std::string bytes = ReadAll(folder_ / "a.npy");
-  const auto reader =
-      CacheReader::Open(CacheFormat::kNpy, std::as_bytes(std::span(bytes.data(), bytes.size())));
+  const auto reader = bake::CacheReader::Open(bake::CacheFormat::kNpy,
+                                              std::as_bytes(std::span(bytes.data(), bytes.size())));
   ASSERT_TRUE(reader.ok());
   std::vector<float> before(mesh.positions.size()), after(mesh.positions.size());
   for (std::uint32_t k = 0; k < 19; ++k) {

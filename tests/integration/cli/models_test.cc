@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/formats/manifest.h"
+#include "client/bake/formats/manifest.h"
 #include "tests/integration/cli/process.h"
 #include "tests/support/paths.h"
 #include "tests/support/temporary_folder.h"
@@ -63,7 +63,7 @@ class Models : public ::testing::TestWithParam<const char*> {
 Daemon* Models::daemon_ = nullptr;
 
 std::vector<std::uint64_t> Hashes(const std::string& cache) {
-  const auto manifest = ParseManifest(ReadAll(cache + ".json"));
+  const auto manifest = bake::ParseManifest(ReadAll(cache + ".json"));
   EXPECT_TRUE(manifest.ok()) << manifest.status();
   return manifest.ok() ? manifest->frame_hashes : std::vector<std::uint64_t>();
 }

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/formats/manifest.h"
-#include "core/formats/point_cache.h"
+#include "client/bake/formats/manifest.h"
+#include "client/bake/formats/point_cache.h"
 #include "tests/integration/cli/parts_fixture.h"
 
 namespace sinew::testing {
@@ -26,18 +26,18 @@ class MotionBlur : public Parts {
   // Frame `sample` of an array of the test's folder.
   std::vector<float> Frame(const std::string& name, std::uint32_t sample) const {
     const std::string bytes = ReadAll(folder_ / name);
-    const auto reader =
-        CacheReader::Open(CacheFormat::kNpy, std::as_bytes(std::span(bytes.data(), bytes.size())));
+    const auto reader = bake::CacheReader::Open(
+        bake::CacheFormat::kNpy, std::as_bytes(std::span(bytes.data(), bytes.size())));
     EXPECT_TRUE(reader.ok()) << name << ": " << reader.status();
     if (!reader.ok()) return {};
     std::vector<float> values(std::size_t{reader->vertices()} * 3);
     EXPECT_TRUE(reader->ReadFrame(sample, values).ok());
     return values;
   }
-  Manifest ManifestOf(const std::string& name) const {
-    const auto manifest = ParseManifest(ReadAll(folder_ / (name + ".json")));
+  bake::Manifest ManifestOf(const std::string& name) const {
+    const auto manifest = bake::ParseManifest(ReadAll(folder_ / (name + ".json")));
     EXPECT_TRUE(manifest.ok()) << manifest.status();
-    return manifest.value_or(Manifest());
+    return manifest.value_or(bake::Manifest());
   }
   void ExpectSame(const std::string& a, const std::string& b) const {
     const auto same = [&](const std::string& end) {
@@ -61,10 +61,10 @@ TEST_F(MotionBlur, SamplesAreWhereTheShutterPutsThem) {
   ASSERT_EQ(Bake("plain.npy", {}).exit_code, 0);
   const Finished bake = Bake("blur.npy", {"--shutter", "-0.25..0.25", "--frames", "0,20,47"});
   ASSERT_EQ(bake.exit_code, 0) << bake.err;
-  const Manifest manifest = ManifestOf("blur.npy");
+  const bake::Manifest manifest = ManifestOf("blur.npy");
   EXPECT_THAT(manifest.frame_numbers,
               ElementsAre(-0.25, 0, 0.25, 19.75, 20, 20.25, 46.75, 47, 47.25));
-  EXPECT_EQ(manifest.shutter, (ManifestShutter{-0.25, 0.25, 3}));
+  EXPECT_EQ(manifest.shutter, (bake::ManifestShutter{-0.25, 0.25, 3}));
   EXPECT_TRUE(Frame("blur.npy", 4) == Frame("plain.npy", 20));
   EXPECT_TRUE(Frame("blur.npy", 0) == Frame("plain.npy", 0)) << "the first pose holds before it";
   EXPECT_TRUE(Frame("blur.npy", 8) == Frame("plain.npy", 47)) << "the last pose holds after it";

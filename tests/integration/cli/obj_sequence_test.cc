@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "core/formats/manifest.h"
-#include "core/formats/obj.h"
+#include "client/bake/formats/manifest.h"
+#include "client/bake/formats/obj.h"
 #include "tests/integration/cli/parts_fixture.h"
 
 namespace sinew::testing {
@@ -25,10 +25,10 @@ class ObjSequences : public Parts {
  protected:
   static constexpr std::size_t kVertices = 9140;
 
-  ObjArrays Read(const std::string& name, std::size_t vertices = kVertices) const {
-    const auto arrays = ReadObjArrays(ReadAll(folder_ / name), vertices);
+  bake::ObjArrays Read(const std::string& name, std::size_t vertices = kVertices) const {
+    const auto arrays = bake::ReadObjArrays(ReadAll(folder_ / name), vertices);
     EXPECT_TRUE(arrays.ok()) << name << ": " << arrays.status();
-    return arrays.value_or(ObjArrays());
+    return arrays.value_or(bake::ObjArrays());
   }
   void ExpectSameFiles(const std::vector<std::string>& names, const std::string& a,
                        const std::string& b) const {
@@ -43,15 +43,15 @@ TEST_F(ObjSequences, FilesHaveTheFacesAndPointsOfEachFrame) {
   ASSERT_EQ(bake.exit_code, 0) << bake.err;
   EXPECT_THAT(folder_.Names(),
               ElementsAre("a.####.obj.json", "a.0008.obj", "a.0009.obj", "a.0010.obj"));
-  const auto manifest = ParseManifest(ReadAll(folder_ / "a.####.obj.json"));
+  const auto manifest = bake::ParseManifest(ReadAll(folder_ / "a.####.obj.json"));
   ASSERT_TRUE(manifest.ok()) << manifest.status();
   ASSERT_EQ(manifest->files.size(), 3u);
   EXPECT_EQ(manifest->files[2].name, "a.0010.obj");
   const std::string text = ReadAll(folder_ / "a.0009.obj");
   EXPECT_EQ(manifest->files[1].bytes, text.size());
-  const ObjArrays arrays = Read("a.0009.obj");
-  EXPECT_EQ(HashPositions(arrays.points), manifest->frame_hashes[1]) << "every bit is there";
-  EXPECT_EQ(HashPositions(arrays.normals), manifest->attributes[0].frame_hashes[1]);
+  const bake::ObjArrays arrays = Read("a.0009.obj");
+  EXPECT_EQ(bake::HashPositions(arrays.points), manifest->frame_hashes[1]) << "every bit is there";
+  EXPECT_EQ(bake::HashPositions(arrays.normals), manifest->attributes[0].frame_hashes[1]);
   EXPECT_THAT(text, HasSubstr("\ng hand\nf "));
   EXPECT_THAT(text, HasSubstr("1 unit = 1 m, Y is up"));
   const std::string later = ReadAll(folder_ / "a.0010.obj");

@@ -18,7 +18,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/formats/manifest.h"
+#include "client/bake/formats/manifest.h"
 #include "tests/integration/cli/parts_fixture.h"
 #include "tests/support/paths.h"
 
@@ -180,7 +180,7 @@ TEST_F(Parts, ResumesAfterKillsAtRandomInstants) {
           absl::StartsWith(entry.path().filename().string(), ".")) {
         continue;
       }
-      held += ParseManifest(ReadAll(entry.path().string()))->frames;
+      held += bake::ParseManifest(ReadAll(entry.path().string()))->frames;
     }
     const bool was_complete = std::filesystem::exists(out + ".json");
     const Finished resumed = Sinew(Arguments(out, options));

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/formats/manifest.h"
+#include "client/bake/formats/manifest.h"
 #include "tests/integration/cli/parts_fixture.h"
 
 namespace sinew::testing {

@@ -11,8 +11,8 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 
+#include "client/bake/formats/npy.h"
 #include "client/import/import.h"
-#include "core/formats/npy.h"
 #include "tests/integration/cli/process.h"
 #include "tests/support/gltf_builder.h"
 #include "tests/support/linear_blend.h"
@@ -125,7 +125,7 @@ std::vector<double> Viewer(const std::string& interpolation, bool morphs) {
 // The numbers of a baked .npy, frame after frame.
 std::vector<float> Baked(const std::string& path) {
   const std::string file = ReadAll(path);
-  const auto header = ParseNpyHeader(std::as_bytes(std::span(file)));
+  const auto header = bake::ParseNpyHeader(std::as_bytes(std::span(file)));
   if (!header.ok()) {
     ADD_FAILURE() << header.status();
     return {};

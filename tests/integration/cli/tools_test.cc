@@ -8,7 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "core/formats/manifest.h"
+#include "client/bake/formats/manifest.h"
 #include "tests/integration/cli/process.h"
 #include "tests/support/paths.h"
 #include "tests/support/temporary_folder.h"
@@ -139,7 +139,7 @@ TEST_F(Tools, ManifestRecipeBakesSameBits) {
                 folder_ / "a.npy"})
                 .exit_code,
             0);
-  const std::string recipe = ParseManifest(ReadAll(folder_ / "a.npy.json"))->recipe;
+  const std::string recipe = bake::ParseManifest(ReadAll(folder_ / "a.npy.json"))->recipe;
   const Finished again =
       At({"bake", "model:tube", "--deformer", recipe, "--frames", "7", "--out", folder_ / "b.npy"});
   ASSERT_EQ(again.exit_code, 0) << recipe << again.err;
@@ -153,8 +153,8 @@ TEST_F(Tools, FrameRangeEqualsPartOfWhole) {
                 folder_ / "some.npy"})
                 .exit_code,
             0);
-  const auto all = ParseManifest(ReadAll(folder_ / "all.npy.json")),
-             some = ParseManifest(ReadAll(folder_ / "some.npy.json"));
+  const auto all = bake::ParseManifest(ReadAll(folder_ / "all.npy.json")),
+             some = bake::ParseManifest(ReadAll(folder_ / "some.npy.json"));
   ASSERT_TRUE(all.ok() && some.ok());
   EXPECT_EQ(some->first_frame, 3);
   EXPECT_EQ(some->frame_step, 4);
@@ -173,7 +173,7 @@ TEST_F(Tools, BakeWritesCachePerDeformerAndMesh) {
   EXPECT_THAT(folder_.Names(),
               ::testing::ElementsAre("fist.dqs.hand.npy", "fist.dqs.hand.npy.json",
                                      "fist.lbs.hand.npy", "fist.lbs.hand.npy.json"));
-  EXPECT_EQ(ParseManifest(ReadAll(folder_ / "fist.lbs.hand.npy.json"))->up_axis, "Z");
+  EXPECT_EQ(bake::ParseManifest(ReadAll(folder_ / "fist.lbs.hand.npy.json"))->up_axis, "Z");
   EXPECT_EQ(Sinew({"verify", folder_ / "fist.dqs.hand.npy"}).exit_code, 0);
   EXPECT_EQ(At({"sessions"}).out, before);
 }

@@ -12,8 +12,8 @@
 #include <tuple>
 #include <utility>
 
+#include "client/bake/formats/obj.h"
 #include "client/models/models.h"
-#include "core/formats/obj.h"
 #include "sinew/client.h"
 #include "tests/integration/cli/process.h"
 #include "tests/integration/cli/small_gltf.h"
@@ -165,8 +165,9 @@ TEST_F(Weights, RejectsMismatchedSkeleton) {
 TEST_F(Weights, ObjGetsWeightsOfSameMesh) {
   auto tube = client::Tube({});
   client::Mesh& mesh = tube.rig.meshes[0];
-  const auto obj = EncodeObj(
-      "tube", std::vector<ObjPart>{{"tube", mesh.positions, mesh.face_sizes, mesh.face_vertices}});
+  const auto obj = bake::EncodeObj(
+      "tube",
+      std::vector<bake::ObjPart>{{"tube", mesh.positions, mesh.face_sizes, mesh.face_vertices}});
   ASSERT_TRUE(obj.ok()) << obj.status();
   WriteAll(folder_ / "tube.obj", *obj);
   tube.rig.joints.clear();
@@ -210,9 +211,9 @@ TEST_F(Weights, WarnsOfMeshInOtherUnits) {
   for (const double factor : {0.01, 1.0, 100.0}) {
     client::RigData rig = scaled(factor);
     client::Mesh& mesh = rig.meshes[0];
-    const std::vector<ObjPart> parts = {
+    const std::vector<bake::ObjPart> parts = {
         {"tube", mesh.positions, mesh.face_sizes, mesh.face_vertices}};
-    WriteAll(obj, *EncodeObj("tube", parts));
+    WriteAll(obj, *bake::EncodeObj("tube", parts));
     mesh.skin = {};
     WriteAll(own, *client::EncodeRig(rig));
     const Finished inspect = Sinew({"inspect", own});

@@ -1,4 +1,5 @@
 #include "client/cli/base/exit_code.h"
+#include "client/bake/base/errors.h"
 
 #include <absl/strings/cord.h>
 #include <gmock/gmock.h>
@@ -53,8 +54,9 @@ TEST(ExitCode, CodesOfLaterVersionsAreInternal) {
 
 TEST(ExitCode, UsageAndOutputErrorsOverrideTheCode) {
   EXPECT_EQ(ExitCode(UsageError("--frames: got x")), 64);
-  EXPECT_EQ(ExitCode(OutputError("out: cannot write")), 73);
-  EXPECT_EQ(ExitCode(Prefixed("a.pc2", OutputError("full"))), 73) << "a prefix keeps the part";
+  EXPECT_EQ(ExitCode(bake::OutputError("out: cannot write")), 73);
+  EXPECT_EQ(ExitCode(bake::Prefixed("a.pc2", bake::OutputError("full"))), 73)
+      << "a prefix keeps the part";
 }
 
 TEST(ExitCode, TextHasMessageAndHint) {

@@ -1,5 +1,5 @@
 // Muscles as JSON: valid files, and errors in others.
-#include "client/cli/character/muscle_file.h"
+#include "client/bake/character/muscle_file.h"
 
 #include <absl/strings/str_split.h>
 #include <gmock/gmock.h>
@@ -44,20 +44,20 @@ TEST(MuscleFile, ExampleEqualsMusclesOfTheArm) {
   client::RigData read = arm;
   read.muscles.clear();
   read.controls.clear();
-  const absl::Status status = ReadMuscles(ExampleText(), read);
+  const absl::Status status = bake::ReadMuscles(ExampleText(), read);
   ASSERT_TRUE(status.ok()) << status;
   EXPECT_EQ(*client::EncodeRig(read), *client::EncodeRig(arm));
 }
 
 TEST(MuscleFile, ReadsEveryMember) {
   client::RigData rig = Arm();
-  const absl::Status status = ReadMuscles(R"({"muscles": [{
+  const absl::Status status = bake::ReadMuscles(R"({"muscles": [{
     "name": "m", "origin": {"joint": "forearm", "at": [1, 2, 3]},
     "insertion": {"joint": "hand", "at": [4, 5, 6]}, "tendons": [0.5, 0.25], "width": 2, "depth": 1,
     "wrap": {"shape": "sphere", "joint": "hand", "centre": [7, 8, 9], "radius": 0.5},
     "width_direction": [0, 0, -1], "profile": "parabola", "warp": 0.5, "tension": 1.5, "fat": 0.1,
     "activation": "squeeze"}]})",
-                                          rig);
+                                                rig);
   ASSERT_TRUE(status.ok()) << status;
   ASSERT_EQ(rig.muscles.size(), 1u);
   const client::Muscle& m = rig.muscles[0];
@@ -88,7 +88,7 @@ TEST(MuscleFile, HelpShowsAValidFile) {
   EXPECT_THAT(MuscleHelp(), HasSubstr(kMuscleExample));
   const client::RigData arm = Arm();
   client::RigData read = arm;
-  const absl::Status status = ReadMuscles(kMuscleExample, read);
+  const absl::Status status = bake::ReadMuscles(kMuscleExample, read);
   ASSERT_TRUE(status.ok()) << status;
   ASSERT_EQ(read.muscles.size(), 1u);
   EXPECT_EQ(read.muscles[0].width, arm.muscles[0].width);
@@ -98,7 +98,7 @@ TEST(MuscleFile, HelpNamesEveryMember) {
   client::RigData rig = Arm();
   const auto names = [&](const char* text) {
     // "unknown member, need one of name, origin, ..."
-    const std::string said(ReadMuscles(text, rig).message());
+    const std::string said(bake::ReadMuscles(text, rig).message());
     return std::vector<std::string>(
         absl::StrSplit(said.substr(said.find("one of ") + 7), absl::ByString(", ")));
   };
@@ -122,12 +122,12 @@ TEST(MuscleFile, HelpNamesEveryMember) {
 
 TEST(MuscleFile, SuggestsSimilarNames) {
   client::RigData rig = Arm();
-  EXPECT_THAT(std::string(ReadMuscles(R"({"muscles": [{"widht": 1}]})", rig).message()),
+  EXPECT_THAT(std::string(bake::ReadMuscles(R"({"muscles": [{"widht": 1}]})", rig).message()),
               ::testing::EndsWith("activation; did you mean width?"));
   Json muscles = Json::parse(kMuscleExample);
   muscles["muscles"][0]["profile"] = "sines";
   EXPECT_THAT(
-      std::string(ReadMuscles(muscles.dump(), rig).message()),
+      std::string(bake::ReadMuscles(muscles.dump(), rig).message()),
       ::testing::EndsWith("need ellipsoid, sine, root_sine or parabola; did you mean sine?"));
 }
 
@@ -177,29 +177,30 @@ TEST(MuscleFile, ErrorsNameThePlace) {
     bad.spoil(text);
     client::RigData rig = Arm();
     const std::size_t muscles = rig.muscles.size();
-    const absl::Status status = ReadMuscles(text.dump(), rig);
+    const absl::Status status = bake::ReadMuscles(text.dump(), rig);
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << bad.said;
     EXPECT_THAT(std::string(status.message()), StartsWith(bad.said));
     EXPECT_EQ(rig.muscles.size(), muscles);
   }
   client::RigData rig = Arm();
   for (const char* text : {"", "{", "{\"muscles\": [1e999]}", "\xff\xfe"}) {
-    EXPECT_EQ(ReadMuscles(text, rig).code(), absl::StatusCode::kInvalidArgument) << text;
+    EXPECT_EQ(bake::ReadMuscles(text, rig).code(), absl::StatusCode::kInvalidArgument) << text;
   }
   // A text nested as deep as memory allows is refused, not followed.
-  EXPECT_FALSE(ReadMuscles("{\"muscles\": [{\"name\": " + std::string(1'000'000, '['), rig).ok());
-  EXPECT_EQ(ReadMuscles("{\"muscles\": [{\"name\": " + std::string(100'000, '[') +
-                            std::string(100'000, ']') + "}]}",
-                        rig)
+  EXPECT_FALSE(
+      bake::ReadMuscles("{\"muscles\": [{\"name\": " + std::string(1'000'000, '['), rig).ok());
+  EXPECT_EQ(bake::ReadMuscles("{\"muscles\": [{\"name\": " + std::string(100'000, '[') +
+                                  std::string(100'000, ']') + "}]}",
+                              rig)
                 .message(),
             "muscles[0].name[0][0][0][0][0][0][0][0][...: nested deeper than 64");
 }
 
 TEST(MuscleFile, InvalidJsonIsLocatedByLineAndColumn) {
   client::RigData rig = Arm();
-  EXPECT_EQ(
-      ReadMuscles("{\"muscles\": [\n  {\"name\": \"a\",\n   \"width\" 3}\n]}\n", rig).message(),
-      "line 3, column 12: not JSON");
+  EXPECT_EQ(bake::ReadMuscles("{\"muscles\": [\n  {\"name\": \"a\",\n   \"width\" 3}\n]}\n", rig)
+                .message(),
+            "line 3, column 12: not JSON");
 }
 
 TEST(MuscleFile, RefusesDuplicateMembers) {
@@ -212,7 +213,7 @@ TEST(MuscleFile, RefusesDuplicateMembers) {
   };
   for (const auto& [text, said] : rows) {
     client::RigData rig = Arm();
-    const absl::Status status = ReadMuscles(text, rig);
+    const absl::Status status = bake::ReadMuscles(text, rig);
     EXPECT_EQ(status.code(), absl::StatusCode::kAlreadyExists) << text;
     EXPECT_THAT(std::string(status.message()), StartsWith(said));
   }
@@ -238,9 +239,9 @@ TEST(MuscleFile, ServerFieldsBecomePlacesInTheFile) {
   };
   for (const auto& [field, message] : rows) {
     const absl::Status status = FieldError(absl::StatusCode::kInvalidArgument, field);
-    EXPECT_EQ(PlacedInMuscleFile("arm.json", status).message(), message);
-    EXPECT_EQ(PlacedInMuscleFile("", status), status);
-    const std::vector<client::Problem> problems = PlacedInMuscleFile(
+    EXPECT_EQ(bake::PlacedInMuscleFile("arm.json", status).message(), message);
+    EXPECT_EQ(bake::PlacedInMuscleFile("", status), status);
+    const std::vector<client::Problem> problems = bake::PlacedInMuscleFile(
         "arm.json", {{.message = std::string(status.message()), .field = field}});
     EXPECT_EQ(problems[0].message, message);
   }
@@ -249,7 +250,7 @@ TEST(MuscleFile, ServerFieldsBecomePlacesInTheFile) {
 TEST(MuscleFile, PlacedErrorsKeepOtherDetails) {
   absl::Status limit = FieldError(absl::StatusCode::kResourceExhausted, "rig.muscles");
   limit.SetPayload("details", absl::Cord("limit"));
-  const absl::Status placed = PlacedInMuscleFile("arm.json", limit);
+  const absl::Status placed = bake::PlacedInMuscleFile("arm.json", limit);
   EXPECT_EQ(placed.code(), limit.code());
   EXPECT_EQ(placed.message(), "arm.json: muscles: got -1");
   EXPECT_EQ(placed.GetPayload("details"), absl::Cord("limit"));
@@ -259,9 +260,9 @@ TEST(MuscleFile, PlacedErrorsKeepOtherDetails) {
 TEST(MuscleFile, MessagesBeginWithTheFile) {
   const testing::TemporaryFolder folder;
   client::RigData rig = Arm();
-  EXPECT_EQ(ReadMuscleFile(folder / "none.json", rig).code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(bake::ReadMuscleFile(folder / "none.json", rig).code(), absl::StatusCode::kNotFound);
   std::ofstream(folder / "bad.json") << "{";
-  EXPECT_THAT(std::string(ReadMuscleFile(folder / "bad.json", rig).message()),
+  EXPECT_THAT(std::string(bake::ReadMuscleFile(folder / "bad.json", rig).message()),
               StartsWith(folder / "bad.json"));
 }
 

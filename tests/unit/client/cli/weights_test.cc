@@ -1,9 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "client/bake/character/skeleton_file.h"
+#include "client/bake/pictures/weights_table.h"
 #include "client/cli/base/exit_code.h"
-#include "client/cli/character/skeleton_file.h"
-#include "client/cli/pictures/weights_table.h"
+#include "client/cli/character/weights_text.h"
 #include "client/rig/rig_units.h"
 #include "sinew/client.h"
 
@@ -31,7 +32,7 @@ client::RigData TwoVertices(std::vector<float> weights) {
 
 TEST(WeightsTable, CountsSharesOfJoints) {
   const client::RigData rig = TwoVertices({0.25f, 0.75f, 1});
-  const auto shares = JointShares(rig);
+  const auto shares = bake::JointShares(rig);
   ASSERT_EQ(shares.size(), 3u);
   EXPECT_EQ(shares[0].vertices, 2u);
   EXPECT_DOUBLE_EQ(shares[0].share, 0.875);
@@ -50,15 +51,15 @@ TEST(RigInfluences, SlotsOfOneJointAreMerged) {
   rig.meshes[0].skin.fallback_joint = 0;
   rig.meshes.push_back(rig.meshes[0]);
   rig.meshes[1].skin.influence_counts = {900, 1};  // more than there are
-  const RigInfluences influences = ReadInfluences(rig);
+  const client::RigInfluences influences = client::ReadInfluences(rig);
   ASSERT_EQ(influences.vertices(), 4u);
   ASSERT_EQ(influences.Of(0).size(), 1u) << "once, though it has two slots";
   EXPECT_EQ(influences.Of(0)[0].weight, 1.0f);
   ASSERT_EQ(influences.Of(1).size(), 1u) << "the fallback";
   EXPECT_EQ(influences.Of(1)[0].weight, 1.0f);
-  EXPECT_EQ(WeightsOf(influences, 2), (std::vector<float>{1, 1, 1, 1}));
-  EXPECT_EQ(JointShares(rig)[2].vertices, 4u);
-  EXPECT_EQ(JointShares(rig)[2].share, 1.0);
+  EXPECT_EQ(client::WeightsOf(influences, 2), (std::vector<float>{1, 1, 1, 1}));
+  EXPECT_EQ(bake::JointShares(rig)[2].vertices, 4u);
+  EXPECT_EQ(bake::JointShares(rig)[2].share, 1.0);
 }
 
 TEST(RigInfluences, MemoryWithManyJointsFollowsWeights) {
@@ -67,26 +68,26 @@ TEST(RigInfluences, MemoryWithManyJointsFollowsWeights) {
   client::Mesh& mesh = rig.meshes[0];
   mesh.positions.assign(200'000 * 3, 0);
   mesh.skin.influence_counts.resize(200'000, 0);
-  const RigInfluences influences = ReadInfluences(rig);  // dense: 40 GB
+  const client::RigInfluences influences = client::ReadInfluences(rig);  // dense: 40 GB
   EXPECT_EQ(influences.vertices(), 200'000u);
   EXPECT_LT(influences.entries.capacity(), 16u);
-  EXPECT_EQ(JointShares(influences, rig.joints.size())[2].vertices, 1u);
+  EXPECT_EQ(bake::JointShares(influences, rig.joints.size())[2].vertices, 1u);
 }
 
 TEST(WeightsTable, ComparesWeights) {
   const client::RigData rig = TwoVertices({0.25f, 0.75f, 1});
-  EXPECT_EQ(CompareWeights(rig, rig)->mean_absolute, 0);
-  const auto difference = CompareWeights(rig, TwoVertices({0.75f, 0.25f, 1}));
+  EXPECT_EQ(bake::CompareWeights(rig, rig)->mean_absolute, 0);
+  const auto difference = bake::CompareWeights(rig, TwoVertices({0.75f, 0.25f, 1}));
   // |0.5| twice and 0 once; half of one vertex's weight moved.
   EXPECT_DOUBLE_EQ(difference->mean_absolute, 1.0 / 3);
   EXPECT_DOUBLE_EQ(difference->moved, 0.25);
   client::RigData bare = rig;
   bare.meshes[0].skin = {};
-  EXPECT_FALSE(CompareWeights(rig, bare).has_value());
+  EXPECT_FALSE(bake::CompareWeights(rig, bare).has_value());
 }
 
-CharacterFile Character(const char* label, client::RigData rig) {
-  CharacterFile character;
+bake::CharacterFile Character(const char* label, client::RigData rig) {
+  bake::CharacterFile character;
   character.label = label;
   character.rig = std::move(rig);
   return character;
@@ -115,8 +116,8 @@ TEST(AttachSkeleton, ConvertsMeshToSkeletonUnitsAndUpAxis) {
   client::RigData mesh = OneTriangle({-1, 0, -1, 1, 2, 1, 0, 2, 0.5f});
   mesh.meters_per_unit = 1;
   mesh.up_axis = client::UpAxis::kY;
-  CharacterFile file = Character("statue.glb", mesh);
-  const auto notes = AttachSkeleton(Character("hero.glb", skeleton), file);
+  bake::CharacterFile file = Character("statue.glb", mesh);
+  const auto notes = bake::AttachSkeleton(Character("hero.glb", skeleton), file);
   ASSERT_TRUE(notes.ok()) << notes.status();
   ASSERT_EQ(notes->size(), 2u);
   EXPECT_THAT((*notes)[0], HasSubstr("scaled by 100"));
@@ -134,8 +135,8 @@ TEST(AttachSkeleton, MeshWithoutUnitUsesSkeletonUnit) {
   client::RigData mesh = OneTriangle({-1, 0, -1, 1, 2, 1, 0, 2, 0.5f});
   mesh.meters_per_unit = 0;
   mesh.up_axis = client::UpAxis::kUnspecified;
-  CharacterFile file = Character("statue.obj", mesh);
-  const auto notes = AttachSkeleton(Character("hero.glb", skeleton), file);
+  bake::CharacterFile file = Character("statue.obj", mesh);
+  const auto notes = bake::AttachSkeleton(Character("hero.glb", skeleton), file);
   ASSERT_TRUE(notes.ok()) << notes.status();
   ASSERT_EQ(notes->size(), 1u);
   EXPECT_THAT((*notes)[0], HasSubstr("names no unit: taken for the skeleton's, 0.01 m"));
@@ -145,9 +146,9 @@ TEST(AttachSkeleton, MeshWithoutUnitUsesSkeletonUnit) {
 }
 
 TEST(SuspiciousUnits, NamesBothSizesAndTheFactor) {
-  const Bounds skeleton = {0, 0, 0, 0, 0, 2};
+  const client::Bounds skeleton = {0, 0, 0, 0, 0, 2};
   const auto doubt = [&](double size) {
-    return SuspiciousUnits(Bounds{0, 0, 0, size, 0, 0}, skeleton);
+    return client::SuspiciousUnits(client::Bounds{0, 0, 0, size, 0, 0}, skeleton);
   };
   for (const double size : {0.4, 1.0, 2.0, 3.0, 10.0}) EXPECT_EQ(doubt(size), "") << size;
   EXPECT_EQ(doubt(0), "") << "a point has no size";
@@ -169,15 +170,15 @@ TEST(AttachSkeleton, RefusesWhatCannotFit) {
     for (const std::size_t i : {0, 5, 10}) skeleton.rest_local[j * 12 + i] = 1;
   }
   client::RigData mesh = OneTriangle({5, 0, 0, 6, 1, 1, 5, 1, 0});
-  CharacterFile file = Character("far.glb", mesh);
-  absl::Status status = AttachSkeleton(Character("hero.glb", skeleton), file).status();
+  bake::CharacterFile file = Character("far.glb", mesh);
+  absl::Status status = bake::AttachSkeleton(Character("hero.glb", skeleton), file).status();
   EXPECT_EQ(ExitCode(status), 65);
   EXPECT_THAT(std::string(status.message()), HasSubstr("overlap"));
   EXPECT_THAT(std::string(status.message()), HasSubstr("(5, 0, 0) to (6, 1, 1)"));
-  status = AttachSkeleton(Character("none.glb", {}), file).status();
+  status = bake::AttachSkeleton(Character("none.glb", {}), file).status();
   EXPECT_THAT(std::string(status.message()), HasSubstr("none.glb has no joints"));
-  CharacterFile own = Character("own.glb", skeleton);
-  status = AttachSkeleton(Character("hero.glb", skeleton), own).status();
+  bake::CharacterFile own = Character("own.glb", skeleton);
+  status = bake::AttachSkeleton(Character("hero.glb", skeleton), own).status();
   EXPECT_THAT(std::string(status.message()), HasSubstr("joints of its own"));
 }
 

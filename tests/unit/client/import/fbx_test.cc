@@ -120,8 +120,8 @@ TEST(FbxImport, KeepsControlPointsPolygonsAndEmptyClusters) {
   NEED_MAYA_OR_SKIP();
   const auto scene = ImportFile(MayaPath("7700_binary.fbx"));
   ASSERT_TRUE(scene.ok()) << scene.status();
-  const cli::RigTraits traits = cli::CountRig(scene->rig);
-  const cli::MeshTraits& mesh = traits.meshes.at(0);
+  const client::RigTraits traits = client::CountRig(scene->rig);
+  const client::MeshTraits& mesh = traits.meshes.at(0);
   EXPECT_EQ(mesh.vertices, 804u);
   EXPECT_EQ(mesh.faces, 826u);
   EXPECT_EQ(mesh.triangles, 1604u);

@@ -125,7 +125,7 @@ TEST(GltfImport, KeepsVerticesOfPointsAndLines) {
   const ImportedScene scene = Import(b);
   EXPECT_EQ(scene.rig.vertices(), 8u);
   ASSERT_EQ(scene.rig.meshes.size(), 1u);
-  EXPECT_EQ(cli::CountRig(scene.rig).meshes[0].faces, 2u);
+  EXPECT_EQ(client::CountRig(scene.rig).meshes[0].faces, 2u);
   EXPECT_TRUE(HasProblem(scene, Severity::kWarning, "without faces"));
 }
 

@@ -47,7 +47,7 @@ TEST(Obj, KeepsPointsAndFacesInTheirOrder) {
   EXPECT_EQ(scene->rig.meters_per_unit, 0) << "unspecified";
   EXPECT_EQ(scene->rig.up_axis, UpAxis::kUnspecified);
   EXPECT_EQ(scene->rig.vertices(), 6u);
-  EXPECT_EQ(cli::CountRig(scene->rig).meshes[0].triangles, 4u);
+  EXPECT_EQ(client::CountRig(scene->rig).meshes[0].triangles, 4u);
 }
 
 TEST(Obj, ReadsForeignLineEndsAndComments) {

@@ -39,12 +39,12 @@ TEST_P(Character, HasTheCountsOfItsReadme) {
   const auto scene = ImportFile(PathOf(e.file));
   ASSERT_TRUE(scene.ok()) << scene.status();
   EXPECT_EQ(scene->rig.vertices(), e.vertices);
-  const cli::RigTraits traits = cli::CountRig(scene->rig);
+  const client::RigTraits traits = client::CountRig(scene->rig);
   EXPECT_EQ(traits.meshes.at(0).triangles, e.triangles);
   EXPECT_EQ(scene->rig.joints.size(), e.joints);
   EXPECT_EQ(e.joints - traits.joints_without_weights.size(), e.weighted_joints);
   EXPECT_EQ(scene->clips.size(), e.clips);
-  const auto most = std::ranges::max(traits.meshes, {}, &cli::MeshTraits::max_influences);
+  const auto most = std::ranges::max(traits.meshes, {}, &client::MeshTraits::max_influences);
   EXPECT_EQ(most.max_influences, e.influences);
   EXPECT_EQ(scene->rig.controls.size(), e.targets);
   EXPECT_TRUE(scene->keeps_file_order);

@@ -9,7 +9,7 @@
 #include "client/models/models.h"
 #include "client/rig/rig_traits.h"
 
-namespace sinew::cli {
+namespace sinew::client {
 namespace {
 
 using client::Severity;
@@ -86,4 +86,4 @@ TEST(RigTraits, CountsTheTube) {
 }
 
 }  // namespace
-}  // namespace sinew::cli
+}  // namespace sinew::client

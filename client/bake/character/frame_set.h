@@ -1,0 +1,59 @@
+// frame_set.h - which frames of a clip: "0-99x2,120", or "10.25,10.5" between them.
+#pragma once
+
+#include <absl/status/status.h>
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sinew/rig_data.h"
+
+namespace sinew::bake {
+
+inline constexpr std::int64_t kMaxFrame = 1'000'000'000;
+
+// Frames first, first + step, ... up to last; if `inverted`, those from first to last between them.
+struct FrameRange {
+  std::int64_t first = 0;                 // >= 0
+  std::optional<std::int64_t> last = {};  // >= first; unset = the clip's last
+  std::int64_t step = 1;                  // >= 1
+  bool inverted = false;
+};
+
+struct FrameSet {
+  std::vector<FrameRange> ranges = {};  // may overlap; empty = all frames
+  const char* name = "frames";          // for messages
+
+  static FrameSet One(std::int64_t frame, const char* name = "frames") {
+    return {.ranges = {{.first = frame, .last = frame}}, .name = name};
+  }
+};
+
+// Ranges separated by commas, as in OpenCue's #FRAMESPEC# and in OpenJD: "12", "0-99", "10-" (to
+// the end), each optionally with a step: "xSTEP" or ":STEP", or "ySTEP" for all but those. A range
+// may fall if its step does: "9-0x-1". RequestError for anything else.
+absl::StatusOr<FrameSet> ParseFrames(const std::string& text);
+
+// The frames of the set, rising, each once. kOutOfRange: it reaches beyond `frames`, which `clip`
+// has at `fps` frames a second. kInvalidArgument: nothing is left, or more than 10 million frames.
+absl::StatusOr<std::vector<std::int64_t>> ResolveFrames(const FrameSet& set, std::int64_t frames,
+                                                        const std::string& clip, double fps);
+
+// Makes `clip` one of these frames, rising and not empty: first_frame and step if their distances
+// are even, else frame_numbers. Does not touch the poses.
+void SetFrameNumbers(std::span<const std::int64_t> numbers, client::ClipData& clip);
+
+// Frames with fractions, such as "10,10.25,12-13x0.125": numbers and ranges, rising. RequestError
+// for anything else.
+absl::StatusOr<std::vector<double>> ParseTimes(const std::string& text);
+
+// kOutOfRange: the last of `times`, not empty, is after `end`, the last frame that `clip` has at
+// `fps` frames a second.
+absl::Status CheckTimes(const std::vector<double>& times, double end, const std::string& clip,
+                        double fps);
+
+}  // namespace sinew::bake
