@@ -7,7 +7,7 @@
 // lanes. Kernels must use nothing else: horizontal sums, approximate reciprocals and compiler
 // contractions differ between levels.
 //
-// Load and Store need 64-byte alignment, LoadHalf 32; StoreInterleaved needs none. NaN: comparisons
+// Load and Store need 64-byte alignment; StoreInterleaved needs none. NaN: comparisons
 // are false, Min and Max return b, arithmetic returns a NaN of any sign and payload. Kernels run
 // under DenormalGuard, which flushes denormals.
 #if defined(SINEW_CORE_SIMD_PACK_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -22,8 +22,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-
-#include "core/simd/half.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace sinew::HWY_NAMESPACE {
@@ -51,12 +49,6 @@ struct Pack {
   static HWY_INLINE Pack Load(const float* p) {
     Pack r;
     SINEW_EACH_LANE r.v[i] = p[i];
-    return r;
-  }
-  // 16 float16 values (core/simd/half.h); exact.
-  static HWY_INLINE Pack LoadHalf(const std::uint16_t* p) {
-    Pack r;
-    SINEW_EACH_LANE r.v[i] = FromHalf(p[i]);
     return r;
   }
   // Byte k of 16 words, 0 is the lowest.
@@ -170,18 +162,6 @@ struct Pack {
     Pack r;
     HWY_UNROLL(4)
     for (std::size_t i = 0; i < kVecs; ++i) r.v[i] = hn::Load(PackTag(), p + i * kVecLanes);
-    return r;
-  }
-  // 16 float16 values (core/simd/half.h), 32-byte aligned; exact, whether or not denormals are
-  // flushed.
-  static HWY_INLINE Pack LoadHalf(const std::uint16_t* p) {
-    const hn::Rebind<hwy::float16_t, PackTag> half;
-    const auto* const from = reinterpret_cast<const hwy::float16_t*>(p);
-    Pack r;
-    HWY_UNROLL(4)
-    for (std::size_t i = 0; i < kVecs; ++i) {
-      r.v[i] = hn::PromoteTo(PackTag(), hn::Load(half, from + i * kVecLanes));
-    }
     return r;
   }
   template <int k>

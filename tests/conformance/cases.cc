@@ -22,7 +22,6 @@ namespace {
 // Distances are relative to the bounding box's diagonal at rest.
 enum class Tolerance {
   kFloat,      // the same formulas in float
-  kHalf,       // tables stored as float16
   kTruncated,  // joints that hardly act on a vertex are left out
   kSchedule,   // thresholds let a few points take another way
 };
@@ -31,8 +30,6 @@ Nearness NearnessOf(Tolerance tolerance, double diagonal) {
   switch (tolerance) {
     case Tolerance::kFloat:
       return {1e-5 * diagonal, 1, "float32: 1e-5 of the bounding box's diagonal"};
-    case Tolerance::kHalf:
-      return {1e-3 * diagonal, 1, "tables in float16: 1e-3 of the bounding box's diagonal"};
     case Tolerance::kTruncated:
       return {2e-3 * diagonal, 1,
               "joints with less than 0.1 % of the influence are left out, and ambiguous rotations "
@@ -69,7 +66,6 @@ constexpr Row kRows[] = {
     {"chain", "ddm(truncation=0, pop_guard=false, alpha=0.75)"},
     {"chain", "ddm(truncation=0, pop_guard=false, laplacian=uniform, keep_area=0)"},
     {"chain", "ddm(truncation=0, pop_guard=false, smoothing=explicit, lambda=0.5, iterations=8)"},
-    {"chain", "ddm(truncation=0, pop_guard=false, storage=float16)", Tolerance::kHalf},
     {"chain", "ddm(variant=1, truncation=0)"},
     {"chain", "ddm(variant=2, truncation=0)"},
     {"chain", "ddm(variant=3, truncation=0)"},

@@ -1,5 +1,4 @@
-// ddm-inl.h - shared by the Direct Delta Mush kernels: table rows of either storage, and point
-// transforms.
+// ddm-inl.h - shared by the Direct Delta Mush kernels: table rows and point transforms.
 //
 // A Pack holds the same number for 16 points. Point blocks are [3][16]; matrices are row-major and
 // shared by all lanes. Sums have a fixed order, so the bits do not depend on the instruction set.
@@ -18,34 +17,13 @@
 HWY_BEFORE_NAMESPACE();
 namespace sinew::HWY_NAMESPACE {
 
-// The fields of one (block, binding) pair of a DdmTable: second moments, first moments, weights, by
-// field number. Stored directly in float; in float16 moments are multiplied by the unit of their
-// pair and group (the last group holds the first moments).
-template <bool kHalf>
+// The fields of one (block, binding) pair of a DdmTable, by field number.
 struct TableRow {
   const float* values;
   template <class Table>
   HWY_INLINE TableRow(const Table& table, std::size_t pair)
       : values(table.values + pair * table.fields * 16) {}
-  HWY_INLINE Pack Second(int f) const { return Pack::Load(values + 16 * f); }
-  HWY_INLINE Pack First(int f) const { return Pack::Load(values + 16 * f); }
-  HWY_INLINE Pack Weight(int f) const { return Pack::Load(values + 16 * f); }
-};
-template <>
-struct TableRow<true> {
-  const std::uint16_t* halves;
-  const float* units;
-  float first;
-  template <class Table>
-  HWY_INLINE TableRow(const Table& table, std::size_t pair)
-      : halves(table.halves + pair * table.fields * 16),
-        units(table.units + pair * table.groups),
-        first(units[table.groups - 1]) {}
-  HWY_INLINE Pack Second(int f) const {
-    return Pack::LoadHalf(halves + 16 * f) * Pack::Set(units[0]);
-  }
-  HWY_INLINE Pack First(int f) const { return Pack::LoadHalf(halves + 16 * f) * Pack::Set(first); }
-  HWY_INLINE Pack Weight(int f) const { return Pack::LoadHalf(halves + 16 * f); }
+  HWY_INLINE Pack operator[](int f) const { return Pack::Load(values + 16 * f); }
 };
 
 HWY_INLINE void Load3(const float* block, Pack* p) {

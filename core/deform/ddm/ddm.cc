@@ -8,8 +8,6 @@
 #include "core/base/status.h"
 #include "core/deform/ddm/ddm_kernel.h"
 #include "core/deform/ddm/ddm_lane.h"
-#include "core/deform/ddm/ddm_storage.h"
-#include "core/deform/ddm/half_weights_kernel.h"
 #include "core/deform/kernels/centre_blend_kernel.h"
 #include "core/deform/kernels/linear_blend_kernel.h"
 #include "core/deform/method/stretch.h"
@@ -77,10 +75,6 @@ std::size_t DdmTables::fields() const {
   return variant == 4 ? 1 + extra : 1;
 }
 
-std::size_t DdmTables::groups() const {
-  return variant <= 1 ? 2 : variant <= 3 ? 1 : 0;
-}
-
 std::size_t DdmTables::Place(std::size_t pair, std::size_t field) const {
   return (variant == 4 ? field * joints.pairs() + pair : pair * fields() + field) * kLanes;
 }
@@ -88,10 +82,7 @@ std::size_t DdmTables::Place(std::size_t pair, std::size_t field) const {
 StageFacts DdmTables::Facts(std::string_view method, bool enhanced) const {
   std::size_t scratch = 0;
   if (variant <= 3) scratch = bindings * sizeof(DdmJoint) / sizeof(float);
-  if (variant >= 4 && half != 0) {
-    scratch += (blocks() + kGrain - 1) / kGrain * widest * kLanes * fields();
-  }
-  if (variant == 4) scratch += bindings * kStretchFloats;
+  if (variant == 4) scratch = bindings * kStretchFloats;
   return {.method = method,
           .in = Space::kRest,
           .out = Space::kPosed,
@@ -101,14 +92,9 @@ StageFacts DdmTables::Facts(std::string_view method, bool enhanced) const {
 }
 
 std::vector<BindStatistic> DdmTables::Statistics() const {
-  std::vector<BindStatistic> statistics = {
+  return {
       {"dropped_mass", double{dropped}, "", "Largest weight of a vertex dropped by truncation."},
       {"smoothing_radius", double{radius}, "edges", "Radius of the smoothing."}};
-  if (half != 0) {
-    statistics.push_back({"storage_error", double{storage_error}, "bounding-box diagonals",
-                          "Largest distance between float16 and float32 storage on probe poses."});
-  }
-  return statistics;
 }
 
 void DdmTables::Run(const StageFrame& frame, bool enhanced) const {
@@ -162,43 +148,23 @@ void DdmTables::RunBlended(const StageFrame& frame, std::span<DdmJoint> poses) c
 }
 
 void DdmTables::RunWeights(const StageFrame& frame, bool enhanced) const {
-  const std::size_t unpacked = half != 0 ? widest * kLanes * fields() : 0;  // floats a chunk
-  const std::size_t chunks = (blocks() + kGrain - 1) / kGrain;
-  const std::span<float> stretch = frame.scratch.subspan(chunks * unpacked);
   if (variant == 4) {
-    std::fill(stretch.begin(), stretch.end(), 0.0f);
-    if (enhanced) FillStretch(frame.posed, frame.posed.signs, stretch);
+    std::fill(frame.scratch.begin(), frame.scratch.end(), 0.0f);
+    if (enhanced) FillStretch(frame.posed, frame.posed.signs, frame.scratch);
   }
+  const std::uint32_t* const offset = joints.offset.data();
+  const std::uint16_t* const entry = joints.entry.data();
   const float* const skin = frame.posed.skin.front().m.data();
-  // Blocks [begin, end) of weights that start with pair `first`.
-  const auto run = [&](std::size_t first_block, const std::uint32_t* offset,
-                       const std::uint16_t* entry, const float* turn, const float* weights,
-                       std::size_t begin, std::size_t end) {
-    const float* const in = frame.in[first_block].x;
-    float* const out = frame.out[first_block].x;
-    if (variant == 5) {
-      LinearBlendKernel({offset, entry, weights, skin, in, out}, begin, end);
-    } else {
-      CentreBlendKernel({offset, entry, turn, weights, skin,
-                         frame.posed.dual_quats.front().real.data(), frame.posed.signs.data(),
-                         stretch.data(), centroid.data() + first_block * 3 * kLanes, in, out},
-                        begin, end);
-    }
-  };
+  const float* const in = frame.in.front().x;
+  float* const out = frame.out.front().x;
   frame.task.For(blocks(), kGrain, [&](std::size_t begin, std::size_t end) {
-    if (half == 0) {
-      run(0, joints.offset.data(), joints.entry.data(), moments.data() + Place(0, fields() - 1),
-          moments.data(), begin, end);
-      return;
-    }
-    float* const weights = frame.scratch.data() + begin / kGrain * unpacked;
-    float* const turn = weights + (fields() - 1) * widest * kLanes;
-    for (std::size_t b = begin; b < end; ++b) {
-      const std::size_t first = joints.offset[b];
-      const std::uint32_t offset[2] = {0, joints.offset[b + 1] - joints.offset[b]};
-      HalfWeightsKernel(halves.data() + Place(first, 0), offset[1], weights);
-      if (fields() == 2) HalfWeightsKernel(halves.data() + Place(first, 1), offset[1], turn);
-      run(b, offset, joints.entry.data() + first, turn, weights, 0, 1);
+    if (variant == 5) {
+      LinearBlendKernel({offset, entry, moments.data(), skin, in, out}, begin, end);
+    } else {
+      CentreBlendKernel({offset, entry, moments.data() + Place(0, fields() - 1), moments.data(),
+                         skin, frame.posed.dual_quats.front().real.data(), frame.posed.signs.data(),
+                         frame.scratch.data(), centroid.data(), in, out},
+                        begin, end);
     }
   });
 }

@@ -14,32 +14,23 @@
 #include "core/deform/ddm/ddm_moments.h"
 #include "core/deform/ddm/ddm_params.h"
 #include "core/deform/method/method.h"
-#include "core/simd/half.h"
 
 namespace sinew {
-
-// Pairs of the largest block.
-std::uint32_t WidestBlock(const BlockJoints& joints);
 
 // Bound data and evaluation of both forms. Immutable; Run is thread-safe. Lengths are rig units
 // relative to the layout's centre. A pair is a block of 16 vertices and one of its bindings.
 struct DdmTables {
   BlockJoints joints;  // the pairs
-  // Exactly one is filled: [pairs][fields][16], variant 4 [fields][pairs][16] (see DdmTable).
-  AlignedVector<float> moments;
-  AlignedVector<std::uint16_t> halves;
-  std::vector<float> units;  // [pairs][groups] of halves, powers of two
+  AlignedVector<float>
+      moments;  // [pairs][fields][16] (see DdmTable); variant 4 [fields][pairs][16]
   // [B][3][16] sum of psi; variant 4: smoothed rest points relative to the layout's centre; variant
   // 5: empty.
   AlignedVector<float> centroid;
-  AlignedVector<float> fit;  // [B][kDdmFitFields][16] of variant 1
-  // half: 1 = float16; pop_guard: 1 = variant 0 is guarded.
-  std::uint32_t bindings = 0, variant = 0, half = 0, pop_guard = 1;
-  std::uint32_t widest = 0;  // see WidestBlock
-  float alpha = 0;           // > 0: one more field
-  float dropped = 0;         // largest influence mass dropped by truncation at a vertex
-  float storage_error = 0;   // of float16; see LargestDifference
-  float radius = 0;          // smoothing radius in edges
+  AlignedVector<float> fit;                                // [B][kDdmFitFields][16] of variant 1
+  std::uint32_t bindings = 0, variant = 0, pop_guard = 1;  // 1: variant 0 is guarded
+  float alpha = 0;                                         // > 0: one more field
+  float dropped = 0;  // largest influence mass dropped by truncation at a vertex
+  float radius = 0;   // smoothing radius in edges
 
   // kInvalidArgument: a smoothing radius of more than about 1,000 edges. kCancelled.
   static absl::StatusOr<DdmTables> Bind(const BindInput& input, const DdmParams& params,
@@ -60,37 +51,26 @@ struct DdmTables {
   std::vector<BindStatistic> Statistics() const;
 
   std::size_t fields() const;  // numbers per pair and lane
-  std::size_t groups() const;  // moment groups, each with its own unit in float16
   // Offset of a row of 16 lanes.
   std::size_t Place(std::size_t pair, std::size_t field) const;
   std::size_t blocks() const { return joints.offset.empty() ? 0 : joints.offset.size() - 1; }
-  DdmTable view() const {
-    return {moments.data(), half != 0 ? halves.data() : nullptr, units.data(), fields(), groups()};
-  }
+  DdmTable view() const { return {moments.data(), fields()}; }
 
   // Table names of saved data; changing one needs a new kVersion.
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
     BlockJoints::Fields(self.joints, visit);
-    const bool half = self.half != 0;
-    const std::size_t pairs = self.joints.pairs(), values = pairs * self.fields() * kLanes;
-    visit("moments", self.moments, rule::Size(half ? 0 : values), rule::Finite());
-    visit("halves", self.halves, rule::Size(half ? values : 0),
-          rule::Each("a half from -1 to 1",
-                     [](std::uint16_t value) { return (value & kHalfMagnitude) <= kHalfOne; }));
-    visit("units", self.units, rule::Size(half ? pairs * self.groups() : 0), rule::Finite());
+    visit("moments", self.moments, rule::Size(self.joints.pairs() * self.fields() * kLanes),
+          rule::Finite());
     visit("centroid", self.centroid, rule::Size(rule::Lanes(self.variant == 5 ? 0 : 3)),
           rule::Finite());
     visit("fit", self.fit, rule::Size(rule::Lanes(self.variant == 1 ? kDdmFitFields : 0)),
           rule::Finite());
     visit("bindings", self.bindings, rule::Equals{rule::Bindings()});
     visit("variant", self.variant, rule::Within{0, 5});
-    visit("half", self.half, rule::Within{0, 1});
     visit("pop_guard", self.pop_guard, rule::Within{0, 1});
-    visit("widest", self.widest, rule::Equals{WidestBlock(self.joints)});
     visit("alpha", self.alpha, rule::Within{0, 1});
     visit("dropped", self.dropped, rule::Finite());
-    visit("storage_error", self.storage_error, rule::Finite());
     visit("radius", self.radius, rule::Finite());
   }
 
@@ -112,7 +92,7 @@ struct DdmMethod : MethodOf<DdmMethod<P>, P> {
             "rotate.";
   static constexpr std::string_view kPaper =
       kEnhanced ? "Kalentchouk, Hutchinson 2021" : "Le, Lewis 2019";
-  static constexpr int kVersion = 5;
+  static constexpr int kVersion = 6;
   static constexpr std::string_view kCostClass = "13 x";
 
   DdmTables tables;
@@ -126,8 +106,7 @@ struct DdmMethod : MethodOf<DdmMethod<P>, P> {
   static absl::StatusOr<DdmMethod> Bind(const BindInput& input, const P& params, Task& task) {
     SINEW_RETURN_IF_ERROR(Validate(params));
     DdmMethod method;
-    SINEW_ASSIGN_OR_RETURN(method.tables,
-                           DdmTables::Bind(input, params, {.enhanced = kEnhanced}, task));
+    SINEW_ASSIGN_OR_RETURN(method.tables, DdmTables::Bind(input, params, {}, task));
     return method;
   }
   StageFacts Facts() const { return tables.Facts(P::kName, kEnhanced); }

@@ -7,15 +7,13 @@
 #include "core/base/status.h"
 #include "core/deform/ddm/ddm.h"
 #include "core/deform/ddm/ddm_kernel.h"
-#include "core/deform/ddm/ddm_storage.h"
+#include "core/deform/ddm/ddm_lane.h"
 
 namespace sinew {
 namespace {
 
 constexpr std::size_t kPackGrain = 64;  // blocks
 constexpr double kPackWork = 120;       // nanoseconds per (vertex, joint)
-
-constexpr double kHalveWork = 12;  // nanoseconds per (lane, joint)
 
 // Nanoseconds per frame on AVX2: per lane (the rotation), and per joint of a lane.
 struct FrameTime {
@@ -31,7 +29,6 @@ FrameTime TimeOf(const DdmTables& tables) {
 DdmTables EmptyTables(const DdmParams& params) {
   DdmTables tables;
   tables.variant = params.variant;
-  tables.half = params.storage == Storage::kFloat16 ? 1 : 0;
   tables.alpha = params.alpha;
   tables.pop_guard = params.pop_guard ? 1 : 0;
   return tables;
@@ -162,6 +159,26 @@ class Packer {
   double least_spread_ = 0;
 };
 
+// Computes `fit` of variant 1 from the moments, so that the rest pose is exact.
+void FitShapes(DdmTables& tables, const Task& task) {
+  tables.fit.resize(tables.blocks() * kDdmFitFields * kLanes);
+  const DdmTable table = tables.view();
+  task.For(tables.blocks(), kPackGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin * kLanes; i < end * kLanes; ++i) {
+      const std::size_t b = i / kLanes;
+      const DdmShape shape =
+          ShapeOfLane(table, tables.joints.offset[b], tables.joints.offset[b + 1], i % kLanes);
+      if (!(shape.determinant >= kFlatShape)) continue;
+      float* const fit = tables.fit.data() + b * kDdmFitFields * kLanes + i % kLanes;
+      for (std::size_t f = 0; f < 6; ++f) {
+        fit[f * kLanes] = static_cast<float>(shape.second[f] / shape.determinant);
+      }
+      const double sign = shape.determinant >= kThinShape ? 1 : -1;
+      fit[6 * kLanes] = static_cast<float>(sign * shape.inverse_trace);
+    }
+  });
+}
+
 absl::Status CheckSize(const Rig& rig) {
   const double diagonal = rig.mesh().diagonal();
   if (diagonal <= kLargestDiagonal) return absl::OkStatus();
@@ -192,27 +209,19 @@ absl::StatusOr<BindCost> DdmTables::Cost(const BindInput& input, const DdmParams
       (shape.variant == 5 ? 0 : 3) + (shape.variant == 1 ? kDdmFitFields : 0);
   const std::size_t joints =
       cost.block_pairs * sizeof(std::uint16_t) + (blocks + 1) * sizeof(std::uint32_t);
-  const std::size_t around = joints + blocks * block_floats * kLanes * sizeof(float);
-  const std::size_t full = around + lanes * sizeof(float);
-  const std::size_t halved =
-      around + lanes * sizeof(std::uint16_t) + cost.block_pairs * shape.groups() * sizeof(float);
-  const std::size_t bound = shape.half != 0 ? halved : full;
+  const std::size_t bound = joints + (blocks * block_floats * kLanes + lanes) * sizeof(float);
   // Joint lists for the unions, and vector growth.
   const std::size_t union_bytes = cost.rows * 2 + input.rig.vertices() * 8 + cost.block_pairs * 4;
-  // Conversion to float16 holds both tables, and the probe poses' points and scratch.
-  const std::size_t packing =
-      shape.half != 0 ? full + halved + ProbeBytes(input, cost.block_pairs) : full;
   const double pair_lanes = kLanes * static_cast<double>(cost.block_pairs);
   const FrameTime time = TimeOf(shape);
   if (input.plan != nullptr) input.plan->emplace<DdmPlan>(std::move(plan));
   return BindCost{
       .peak_bytes = cost.plan_bytes +
-                    std::max(cost.hold_bytes, cost.moment_bytes + std::max(cost.filter_bytes,
-                                                                           packing + union_bytes)),
+                    std::max(cost.hold_bytes,
+                             cost.moment_bytes + std::max(cost.filter_bytes, bound + union_bytes)),
       .bound_bytes = bound,
       .work = cost.plan_work + cost.hold_work + cost.filter_work +
-              kPackWork * static_cast<double>(cost.rows) +
-              (shape.half != 0 ? kHalveWork * pair_lanes : 0),
+              kPackWork * static_cast<double>(cost.rows),
       .frame_ns = kLanes * time.block * static_cast<double>(blocks) + time.pair * pair_lanes,
       .surface = RigSurface::kWelded,
       .plan_bytes = cost.plan_bytes};
@@ -230,12 +239,10 @@ absl::StatusOr<DdmTables> DdmTables::Bind(const BindInput& input, const DdmParam
   SINEW_ASSIGN_OR_RETURN(const DdmMomentTable table,
                          DdmMomentTable::Filter(input.rig, plan, params, task));
   DdmTables tables = EmptyTables(params);
-  tables.half = 0;
   tables.bindings = static_cast<std::uint32_t>(input.rig.bindings().size());
   tables.dropped = static_cast<float>(table.dropped());
   tables.radius = static_cast<float>(plan.radius_in_edges);
   tables.joints = UniteKept(input.layout, plan, table);
-  tables.widest = WidestBlock(tables.joints);
   tables.moments.resize(tables.joints.pairs() * tables.fields() * kLanes);
   if (tables.variant != 5) tables.centroid.resize(input.layout.blocks() * 3 * kLanes);
   const Packer packer(input, plan, table, tables);
@@ -249,10 +256,7 @@ absl::StatusOr<DdmTables> DdmTables::Bind(const BindInput& input, const DdmParam
   });
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   if (tables.variant == 1) FitShapes(tables, task);
-  if (params.storage == Storage::kFloat32) return tables;
-  SINEW_ASSIGN_OR_RETURN(DdmTables halved, Halve(input, tables, options.enhanced, task));
-  task.Advance(kHalveWork * static_cast<double>(tables.joints.pairs() * kLanes));
-  return halved;
+  return tables;
 }
 
 }  // namespace sinew

@@ -12,7 +12,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace sinew::HWY_NAMESPACE {
 
-template <bool kMatrices, bool kTurn, bool kHalf>
+template <bool kMatrices, bool kTurn>
 HWY_INLINE void DdmBlendBlock(const DdmBlendKernelArgs& args, std::size_t b) {
   Pack rest[3], pc[3], arm[3], pivot_point[3];
   Load3(args.rest + 48 * b, rest);
@@ -24,20 +24,18 @@ HWY_INLINE void DdmBlendBlock(const DdmBlendKernelArgs& args, std::size_t b) {
 
   Pack q[3] = {Pack::Zero(), Pack::Zero(), Pack::Zero()};
   PackQuat blend = {Pack::Zero(), Pack::Zero(), Pack::Zero(), Pack::Zero()};
-  Pack turned_by = Pack::Zero();
   for (std::uint32_t k = first; k < last; ++k) {
     const DdmJoint& joint = args.joints[args.pair_entry[k]];
-    const TableRow<kHalf> row(args.table, k);
+    const TableRow row(args.table, k);
     Pack e[3];
     Move(joint.affine, rest, e);
     for (int r = 0; r < 3; ++r) e[r] = e[r] - pivot_point[r];
-    Pack psi[3] = {row.First(kBlendPsi0), row.First(kBlendPsi1), row.First(kBlendPsi2)};
-    const Pack omega = row.Weight(kBlendOmega);
+    Pack psi[3] = {row[kBlendPsi0], row[kBlendPsi1], row[kBlendPsi2]};
+    const Pack omega = row[kBlendOmega];
     Pack turn = omega;
-    if constexpr (kTurn) turn = row.Weight(kBlendTurn);
+    if constexpr (kTurn) turn = row[kBlendTurn];
     if constexpr (kMatrices) {
       for (int r = 0; r < 3; ++r) psi[r] = MulAdd(turn, arm[r], psi[r]);
-      if constexpr (kHalf) turned_by = turned_by + turn;
     } else {
       Add(turn, Sign(pivot.quaternion, joint.quaternion), joint.quaternion, blend);
     }
@@ -45,10 +43,6 @@ HWY_INLINE void DdmBlendBlock(const DdmBlendKernelArgs& args, std::size_t b) {
   }
   float* out = args.out + 48 * b;
   if constexpr (kMatrices) {
-    if constexpr (kHalf) {  // rounded weights do not sum to 1 exactly: the pivot gets the rest
-      const Pack missing = Pack::Set(1.0f) - turned_by;
-      for (int r = 0; r < 3; ++r) q[r] = MulAdd(missing, Row(pivot.linear + 3 * r, arm), q[r]);
-    }
     for (int r = 0; r < 3; ++r) (pivot_point[r] + q[r]).Store(out + 16 * r);
   } else {
     const Pack sign = Pack::Set(pivot.sign);
@@ -59,23 +53,16 @@ HWY_INLINE void DdmBlendBlock(const DdmBlendKernelArgs& args, std::size_t b) {
   }
 }
 
-template <bool kTurn, bool kHalf>
+template <bool kTurn>
 void DdmBlendRange(const DdmBlendKernelArgs& args, std::size_t begin, std::size_t end) {
   for (std::size_t b = begin; b < end; ++b) {
-    args.matrices ? DdmBlendBlock<true, kTurn, kHalf>(args, b)
-                  : DdmBlendBlock<false, kTurn, kHalf>(args, b);
+    args.matrices ? DdmBlendBlock<true, kTurn>(args, b) : DdmBlendBlock<false, kTurn>(args, b);
   }
 }
 
 void DdmBlendBlocks(const DdmBlendKernelArgs& args, std::size_t begin, std::size_t end) {
-  const bool turn = args.table.fields > kDdmBlendFields, half = args.table.halves != nullptr;
-  if (turn) {
-    half ? DdmBlendRange<true, true>(args, begin, end)
-         : DdmBlendRange<true, false>(args, begin, end);
-  } else {
-    half ? DdmBlendRange<false, true>(args, begin, end)
-         : DdmBlendRange<false, false>(args, begin, end);
-  }
+  const bool turn = args.table.fields > kDdmBlendFields;
+  turn ? DdmBlendRange<true>(args, begin, end) : DdmBlendRange<false>(args, begin, end);
 }
 
 }  // namespace sinew::HWY_NAMESPACE

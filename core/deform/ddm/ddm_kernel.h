@@ -18,13 +18,10 @@ struct DdmJoint {
 static_assert(sizeof(DdmJoint) == 128);
 
 // Rows of fields per (block, binding) pair: moments and weights of neighbourhoods, about the
-// vertices themselves. float, or float16, where a moment is its half times the unit of its pair and
-// group and weights are plain halves.
+// vertices themselves.
 struct DdmTable {
-  const float* values;          // [pairs][fields][16], 64-byte aligned; or null:
-  const std::uint16_t* halves;  // [pairs][fields][16], 64-byte aligned
-  const float* units;           // [pairs][groups] of second moments, of first moments
-  std::size_t fields, groups;
+  const float* values;  // [pairs][fields][16], 64-byte aligned
+  std::size_t fields;
 };
 
 // Fields of a table row: the binding's part of the moments of a neighbourhood about its vertex, P
@@ -45,7 +42,7 @@ inline constexpr std::size_t kDdmFitFields = 7;
 struct DdmKernelArgs {
   const std::uint32_t* pair_offset;  // [B + 1]
   const std::uint16_t* pair_entry;   // [pairs] bindings, pivot first
-  DdmTable table;                    // kDdmFields fields, or one more when alpha > 0; 2 groups
+  DdmTable table;                    // kDdmFields fields, or one more when alpha > 0
   const float* centroid;             // [B][3][16] pc
   const float* fit;                  // [B][kDdmFitFields][16] of variant 1; null: variant 0
   const DdmJoint* joints;            // [E] finite
@@ -60,9 +57,6 @@ struct DdmKernelArgs {
 // than float32: where R is close to ambiguous, with `guard` far from the blended rotation, with
 // `fit` from second moments too thin for it. Their out is their in (or rest).
 void DdmKernel(const DdmKernelArgs& args, std::size_t begin, std::size_t end, std::uint16_t* left);
-// The part of DdmKernel for tables in float16.
-void DdmHalfKernel(const DdmKernelArgs& args, std::size_t begin, std::size_t end,
-                   std::uint16_t* left);
 
 // Fields of a table row: psi (0 1 2) and omega of the translation, and w of the rotation if it
 // differs from omega.
@@ -75,7 +69,7 @@ enum DdmBlendField { kBlendPsi0, kBlendPsi1, kBlendPsi2, kBlendOmega, kBlendTurn
 struct DdmBlendKernelArgs {
   const std::uint32_t* pair_offset;  // [B + 1]
   const std::uint16_t* pair_entry;   // [pairs] bindings, pivot first
-  DdmTable table;                    // kDdmBlendFields fields, or one more when alpha > 0; 1 group
+  DdmTable table;                    // kDdmBlendFields fields, or one more when alpha > 0
   const float* centroid;             // [B][3][16] pc
   const DdmJoint* joints;            // [E] finite
   const float* rest;                 // [B][3][16] points the table is about

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/simd/half.h"
 #include "core/solve/rotation.h"
 
 namespace sinew {
@@ -78,7 +77,6 @@ Mat3d Fade(const Mat3d& fitted, const Mat3d& blended) {
 struct LaneSums {
   Mat3d h{{0, 0, 0, 0, 0, 0, 0, 0, 0}};
   Vec3d q, translation, psi;
-  double translated = 0;
   Quaternion blend{};
 };
 
@@ -96,23 +94,23 @@ Vec3d Column(const float* block, std::size_t lane) {
 struct LaneRow {
   const DdmTable& table;
   std::size_t pair, lane;
-  double Second(int f) const { return DdmValue(table, pair, f, 0, lane); }
-  double First(int f) const { return DdmValue(table, pair, f, 1, lane); }
-  double Weight(int f) const { return DdmValue(table, pair, f, -1, lane); }
+  double operator[](int field) const {
+    return double{
+        table.values[(pair * table.fields + static_cast<std::size_t>(field)) * 16 + lane]};
+  }
 };
 
 void AddJoint(const DdmJoint& joint, const DdmJoint& pivot, const LaneRow& row, const Vec3d& rest,
               const Vec3d& pivot_point, const Vec3d& pc, LaneSums& sums) {
   const Vec3d e = Move(joint.affine, rest) - pivot_point;
-  const Vec3d psi = {row.First(kPsi0), row.First(kPsi1), row.First(kPsi2)};
-  const double omega = row.Weight(kOmega);
+  const Vec3d psi = {row[kPsi0], row[kPsi1], row[kPsi2]};
+  const double omega = row[kOmega];
   Mat3d linear;
   for (std::size_t i = 0; i < 9; ++i) linear.m[i] = double{joint.linear[i]};
   sums.q = sums.q + Multiply(linear, psi) + omega * e;
   sums.psi = sums.psi + psi;
-  const double p01 = row.Second(kP01), p02 = row.Second(kP02), p12 = row.Second(kP12);
-  const Mat3d p = {
-      {row.Second(kP00), p01, p02, p01, row.Second(kP11), p12, p02, p12, row.Second(kP22)}};
+  const double p01 = row[kP01], p02 = row[kP02], p12 = row[kP12];
+  const Mat3d p = {{row[kP00], p01, p02, p01, row[kP11], p12, p02, p12, row[kP22]}};
   const Mat3d turned = Multiply(linear, p);
   const double ev[3] = {e.x, e.y, e.z}, pv[3] = {psi.x, psi.y, psi.z};
   for (std::size_t i = 0; i < 9; ++i) sums.h.m[i] += turned.m[i] + ev[i / 3] * pv[i % 3];
@@ -122,9 +120,8 @@ void AddJoint(const DdmJoint& joint, const DdmJoint& pivot, const LaneRow& row, 
   const double weight = dot < 0 ? -omega : omega;
   for (std::size_t i = 0; i < 4; ++i) sums.blend[i] += weight * double{joint.quaternion[i]};
   if (row.table.fields > kDdmFields) {
-    const double w = row.Weight(kTranslation);
+    const double w = row[kTranslation];
     sums.translation = sums.translation + w * (Multiply(linear, pc) + e);
-    sums.translated += w;
   }
 }
 
@@ -155,23 +152,14 @@ Mat3d ChooseRotation(const Mat3d& h, const std::array<double, 4>& blend, bool gu
   return fitted.unique ? Fade(fitted.rotation, blended) : blended;
 }
 
-double DdmValue(const DdmTable& table, std::size_t pair, int field, int group, std::size_t lane) {
-  const std::size_t at = (pair * table.fields + static_cast<std::size_t>(field)) * 16 + lane;
-  if (table.halves == nullptr) return double{table.values[at]};
-  const double half = double{FromHalf(table.halves[at])};
-  if (group < 0) return half;
-  return half * double{table.units[pair * table.groups + static_cast<std::size_t>(group)]};
-}
-
 DdmShape ShapeOfLane(const DdmTable& table, std::size_t first, std::size_t last, std::size_t lane) {
   constexpr int kSecond[6] = {kP00, kP01, kP02, kP11, kP12, kP22};
+  constexpr int kFirst[3] = {kPsi0, kPsi1, kPsi2};
   double m[6] = {}, c[3] = {};
   for (std::size_t k = first; k < last; ++k) {
-    for (int i = 0; i < 6; ++i) m[i] += DdmValue(table, k, kSecond[i], 0, lane);
-    for (int i = 0; i < 3; ++i) {
-      constexpr int kFirst[3] = {kPsi0, kPsi1, kPsi2};
-      c[i] += DdmValue(table, k, kFirst[i], 1, lane);
-    }
+    const LaneRow row = {table, k, lane};
+    for (int i = 0; i < 6; ++i) m[i] += row[kSecond[i]];
+    for (int i = 0; i < 3; ++i) c[i] += row[kFirst[i]];
   }
   for (int i = 0, k = 0; i < 3; ++i) {
     for (int j = i; j < 3; ++j) m[k++] -= c[i] * c[j];
@@ -216,11 +204,6 @@ Vec3f DdmLane(const DdmKernelArgs& args, std::size_t block, std::size_t lane) {
 
   Vec3d moved = pivot_point + sums.q;
   if (args.table.fields > kDdmFields) {
-    if (args.table.halves != nullptr) {  // as in the kernel: the pivot gets what rounding lost
-      Mat3d linear;
-      for (std::size_t i = 0; i < 9; ++i) linear.m[i] = double{pivot.linear[i]};
-      sums.translation = sums.translation + (1 - sums.translated) * Multiply(linear, pc);
-    }
     const double alpha = double{args.alpha};
     moved = pivot_point + (1 - alpha) * sums.q + alpha * sums.translation;
   }

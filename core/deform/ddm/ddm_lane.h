@@ -16,10 +16,6 @@ namespace sinew {
 // becomes ambiguous.
 Mat3d ChooseRotation(const Mat3d& h, const std::array<double, 4>& blend, bool guard);
 
-// A table value in either storage, exact. `group`: 0 = second moments, groups - 1 = first moments;
-// negative: weights.
-double DdmValue(const DdmTable& table, std::size_t pair, int field, int group, std::size_t lane);
-
 // Neighbourhood shape of a lane for variant 1: second moments about the centroid (00 01 02 11 12
 // 22) scaled to trace 1, their determinant, and 1 / trace.
 struct DdmShape {

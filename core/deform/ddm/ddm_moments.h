@@ -23,9 +23,8 @@
 
 namespace sinew {
 
-// The form, and overrides for tests.
+// Overrides for tests.
 struct DdmBindOptions {
-  bool enhanced = false;
   NegativeWeights negative = NegativeWeights::kClamp;  // cotangents
   std::optional<double> tail{};                        // of the series; default from truncation
   std::optional<double> support_tail{};  // outside the computed rings; default from truncation

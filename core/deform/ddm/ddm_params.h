@@ -21,13 +21,6 @@ inline std::span<const std::string_view> ChoiceNames(Smoothing) {
   return kNames;
 }
 
-// Storage of bound tables; frames are computed in float.
-enum class Storage : std::uint8_t { kFloat32, kFloat16 };
-inline std::span<const std::string_view> ChoiceNames(Storage) {
-  static constexpr std::array<std::string_view, 2> kNames = {"float32", "float16"};
-  return kNames;
-}
-
 struct DdmParams {
   static constexpr std::string_view kName = "ddm";
   std::uint32_t variant = 0;  // 0 to 5; 0 is the full method, the others are cheaper
@@ -43,8 +36,7 @@ struct DdmParams {
   std::optional<float> radius;
   float truncation = 1e-3f;  // of a vertex's influence mass, whose total is 1
   bool pop_guard = true;     // variant 0 only
-  Storage storage = Storage::kFloat32;
-  float keep_area = 0.5f;  // see kKeepAreaDoc
+  float keep_area = 0.5f;    // see kKeepAreaDoc
 
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
@@ -82,11 +74,6 @@ struct DdmParams {
                    "Variant 0: fade to the blended rotation where the fitted one would jump."}
               .Unless(self.variant == 0, "variant is not 0"),
           self.pop_guard);
-    visit(
-        ParamDoc{
-            "storage", "", 0, 0,
-            "Storage of bound tables: float16 needs half the memory; the bind reports the error."},
-        self.storage);
     visit(kKeepAreaDoc, self.keep_area);
   }
 };

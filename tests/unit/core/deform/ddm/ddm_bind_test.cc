@@ -256,19 +256,16 @@ TEST(DdmBind, ProgressRisesToEnd) {
   EXPECT_LE(last, 1.0);
 }
 
-TEST(DdmBind, PredictsTableSize) {
-  for (const testing::NamedRig& named : testing::AllRigs()) {
-    for (const float alpha : {0.0f, 0.5f}) {
-      DdmParams params;
-      params.alpha = alpha;
-      const BoundDdm ddm(named.rig, params);
-      const BindCost cost =
-          *DdmTables::Cost({named.rig, ddm.layout(), RigSurface(named.rig, ddm.layout())}, params);
-      const std::size_t bytes = FieldBytes(ddm.tables()) - sizeof(DdmTables);
-      EXPECT_GE(cost.bound_bytes, bytes) << named.name;
-      EXPECT_LE(cost.bound_bytes, 4 * bytes) << named.name;
-    }
-  }
+TEST(DdmBind, ReportsBindStatistics) {
+  using ::testing::ElementsAre;
+  using ::testing::Field;
+  const Rig rig = testing::TubeRig(testing::kChainTube);
+  Ddm method;
+  method.tables = BoundDdm(rig).tables();
+  EXPECT_THAT(method.Statistics(), ElementsAre(Field(&BindStatistic::name, "dropped_mass"),
+                                               Field(&BindStatistic::name, "smoothing_radius")));
+  EXPECT_EQ(method.Statistics()[0].value, double{method.tables.dropped});
+  EXPECT_NEAR(method.Statistics()[1].value, 4, 1e-6);  // sqrt(4 steps of 4)
 }
 
 TEST(DdmSmoothing, RadiusIsRelativeToDiagonal) {
@@ -316,21 +313,34 @@ TEST(DdmTables, CheckRejectsVariantsOfOtherForm) {
 
 TEST(DdmTables, CheckRejectsDamagedTables) {
   const Rig rig = testing::TubeRig();
-  const BoundDdm ddm(rig);
-  const auto damaged = [&](auto change) {
-    DdmTables tables = ddm.tables();
-    change(tables);
-    return tables.Check(ddm.layout(), rig.bindings().size(), false).code();
-  };
-  EXPECT_EQ(damaged([](DdmTables&) {}), absl::StatusCode::kOk);
-  EXPECT_EQ(damaged([](DdmTables& t) { t.moments.pop_back(); }), absl::StatusCode::kDataLoss);
-  EXPECT_EQ(damaged([](DdmTables& t) { t.centroid.pop_back(); }), absl::StatusCode::kDataLoss);
-  EXPECT_EQ(damaged([](DdmTables& t) { t.bindings = 1; }), absl::StatusCode::kDataLoss);
-  EXPECT_EQ(damaged([](DdmTables& t) { t.alpha = 0.5f; }), absl::StatusCode::kDataLoss);
-  EXPECT_EQ(damaged([](DdmTables& t) { t.alpha = NAN; }), absl::StatusCode::kDataLoss);
-  EXPECT_EQ(damaged([](DdmTables& t) { t.pop_guard = 2; }), absl::StatusCode::kDataLoss);
-  EXPECT_EQ(damaged([](DdmTables& t) { t.joints.entry[0] = 9; }), absl::StatusCode::kDataLoss);
-  EXPECT_EQ(damaged([](DdmTables& t) { t.moments[7] = INFINITY; }), absl::StatusCode::kDataLoss);
+  for (std::uint32_t variant = 0; variant < 6; ++variant) {
+    DdmParams params;
+    params.variant = variant;
+    const BoundDdm ddm(rig, params);
+    const auto damaged = [&](auto change) {
+      DdmTables tables = ddm.tables();
+      change(tables);
+      return tables.Check(ddm.layout(), rig.bindings().size(), false).code();
+    };
+    constexpr auto kLoss = absl::StatusCode::kDataLoss;
+    EXPECT_EQ(damaged([](DdmTables&) {}), absl::StatusCode::kOk);
+    EXPECT_EQ(damaged([](DdmTables& t) { t.moments.pop_back(); }), kLoss);
+    EXPECT_EQ(damaged([](DdmTables& t) { t.centroid.push_back(0); }), kLoss);
+    EXPECT_EQ(damaged([](DdmTables& t) { t.fit.push_back(1); }), kLoss);
+    EXPECT_EQ(damaged([](DdmTables& t) { t.bindings = 1; }), kLoss);
+    EXPECT_EQ(damaged([](DdmTables& t) { t.variant = 6; }), kLoss);
+    EXPECT_EQ(damaged([](DdmTables& t) { t.variant = (t.variant + 2) % 6; }), kLoss);
+    EXPECT_EQ(damaged([](DdmTables& t) { t.alpha = NAN; }), kLoss);
+    EXPECT_EQ(damaged([](DdmTables& t) { t.pop_guard = 2; }), kLoss);
+    EXPECT_EQ(damaged([](DdmTables& t) { t.joints.entry[0] = 9; }), kLoss);
+    EXPECT_EQ(damaged([](DdmTables& t) { t.moments[7] = INFINITY; }), kLoss);
+    if (variant == 1) {
+      EXPECT_EQ(damaged([](DdmTables& t) { t.fit[3] = INFINITY; }), kLoss);
+    }
+    if (variant != 5) {
+      EXPECT_EQ(damaged([](DdmTables& t) { t.alpha = 0.5f; }), kLoss);
+    }
+  }
 }
 
 }  // namespace

@@ -7,11 +7,13 @@
 #include <string>
 
 #include "core/deform/ddm/ddm.h"
+#include "core/deform/method/fields.h"
 #include "core/surface/rig_surface.h"
 #include "tests/support/allocation_meter.h"
 #include "tests/support/run_method.h"
 #include "tests/support/small_rigs.h"
 #include "tests/support/tube.h"
+#include "tests/unit/core/deform/ddm/bound_ddm.h"
 
 namespace sinew {
 namespace {
@@ -63,21 +65,36 @@ TEST(DdmMemory, PeakWithinEstimate) {
   }
 }
 
-TEST(DdmMemory, EstimateCoversEveryVariantAndStorage) {
+TEST(DdmMemory, EstimateCoversEveryVariant) {
   const Rig rig = testing::TubeRig({.rings = 400,
                                     .around = 50,
                                     .joints = 20,
                                     .length = 20,
                                     .weights = testing::TubeWeights::kFour});
   for (std::uint32_t variant = 0; variant < 6; ++variant) {
-    for (const Storage storage : {Storage::kFloat32, Storage::kFloat16}) {
-      DdmParams params;
-      params.variant = variant;
-      params.storage = storage;
-      params.alpha = 0.5f;
-      const Measured measured = BindMeasured(rig, params);
-      EXPECT_LE(measured.peak, measured.announced + kFixed) << variant;
-      EXPECT_GE(measured.peak, measured.announced / 6) << variant;
+    DdmParams params;
+    params.variant = variant;
+    params.alpha = 0.5f;
+    const Measured measured = BindMeasured(rig, params);
+    EXPECT_LE(measured.peak, measured.announced + kFixed) << variant;
+    EXPECT_GE(measured.peak, measured.announced / 6) << variant;
+  }
+}
+
+TEST(DdmMemory, PredictsTableSizes) {
+  for (const testing::NamedRig& named : testing::AllRigs()) {
+    for (std::uint32_t variant = 0; variant < 6; ++variant) {
+      for (const float alpha : {0.0f, 0.5f}) {
+        DdmParams params;
+        params.variant = variant;
+        params.alpha = alpha;
+        const testing::BoundDdm ddm(named.rig, params);
+        const BindCost cost = *DdmTables::Cost(
+            {named.rig, ddm.layout(), RigSurface(named.rig, ddm.layout())}, params);
+        const std::size_t bytes = FieldBytes(ddm.tables()) - sizeof(DdmTables);
+        EXPECT_GE(cost.bound_bytes, bytes) << named.name << " variant " << variant;
+        EXPECT_LE(cost.bound_bytes, 4 * bytes) << named.name << " variant " << variant;
+      }
     }
   }
 }

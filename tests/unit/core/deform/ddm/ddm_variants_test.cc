@@ -38,11 +38,10 @@ std::string Name(const Form& form) {
   return (form.enhanced ? "enhanced " : "variant ") + std::to_string(form.variant);
 }
 
-DdmParams ParamsOf(const Form& form, float alpha = 0, Storage storage = Storage::kFloat32) {
+DdmParams ParamsOf(const Form& form, float alpha = 0) {
   DdmParams params = testing::ExactParams();
   params.variant = form.variant;
   params.alpha = alpha;
-  params.storage = storage;
   return params;
 }
 
@@ -84,21 +83,17 @@ TEST(DdmVariants, KeepRestPoseAndFollowRigidMotions) {
     const double diagonal = std::max(1.0, named.rig.mesh().diagonal());
     for (const Form& form : kForms) {
       for (const float alpha : {0.0f, 0.7f, 1.0f}) {
-        for (const Storage storage : {Storage::kFloat32, Storage::kFloat16}) {
-          const BoundDdm ddm(named.rig, ParamsOf(form, alpha, storage));
-          for (const double far : {-1.0, 0.0, 100.0}) {  // -1: rest
-            const AffineD motion =
-                far < 0
-                    ? AffineD{}
-                    : testing::RigidMotion({1, 2, 3}, 200, {far * diagonal, 0, -far * diagonal});
-            const auto want = Transformed(motion, rest);
-            EXPECT_LE(MaxDistance(ddm.Run(testing::Moved(motion, testing::RestPose(named.rig)),
-                                          form.enhanced),
-                                  want),
-                      1e-6 * (diagonal + Reach(want)))
-                << named.name << " " << Name(form) << " alpha " << alpha << " far " << far
-                << (storage == Storage::kFloat16 ? " float16" : "");
-          }
+        const BoundDdm ddm(named.rig, ParamsOf(form, alpha));
+        for (const double far : {-1.0, 0.0, 100.0}) {  // -1: rest
+          const AffineD motion =
+              far < 0 ? AffineD{}
+                      : testing::RigidMotion({1, 2, 3}, 200, {far * diagonal, 0, -far * diagonal});
+          const auto want = Transformed(motion, rest);
+          EXPECT_LE(MaxDistance(ddm.Run(testing::Moved(motion, testing::RestPose(named.rig)),
+                                        form.enhanced),
+                                want),
+                    1e-6 * (diagonal + Reach(want)))
+              << named.name << " " << Name(form) << " alpha " << alpha << " far " << far;
         }
       }
     }
@@ -279,21 +274,19 @@ TEST(DdmVariants, SameBitsOnEveryLevelAndThreadCount) {
       {.rings = 121, .around = 16, .joints = 6, .weights = testing::TubeWeights::kFour});
   for (const Form& form : kForms) {
     for (const float alpha : {0.0f, 0.5f}) {
-      for (const Storage storage : {Storage::kFloat32, Storage::kFloat16}) {
-        DdmParams params = ParamsOf(form, alpha, storage);
-        params.pop_guard = true;
-        const BoundDdm serial(rig, params, {}, false), parallel(rig, params, {}, true);
-        for (const auto& pose : {testing::TwistPose(rig, 150), StretchedPose(rig)}) {
-          AlignedVector<PointBlock> first;
-          for (const Isa isa : SupportedIsas()) {
-            ASSERT_TRUE(ForceIsa(isa).ok());
-            for (const BoundDdm* ddm : {&serial, &parallel}) {
-              const auto blocks = ddm->RunBlocks(pose, form.enhanced);
-              if (first.empty()) first = blocks;
-              EXPECT_EQ(
-                  std::memcmp(first.data(), blocks.data(), blocks.size() * sizeof(PointBlock)), 0)
-                  << Name(form) << " on " << IsaName(isa);
-            }
+      DdmParams params = ParamsOf(form, alpha);
+      params.pop_guard = true;
+      const BoundDdm serial(rig, params, {}, false), parallel(rig, params, {}, true);
+      for (const auto& pose : {testing::TwistPose(rig, 150), StretchedPose(rig)}) {
+        AlignedVector<PointBlock> first;
+        for (const Isa isa : SupportedIsas()) {
+          ASSERT_TRUE(ForceIsa(isa).ok());
+          for (const BoundDdm* ddm : {&serial, &parallel}) {
+            const auto blocks = ddm->RunBlocks(pose, form.enhanced);
+            if (first.empty()) first = blocks;
+            EXPECT_EQ(std::memcmp(first.data(), blocks.data(), blocks.size() * sizeof(PointBlock)),
+                      0)
+                << Name(form) << " on " << IsaName(isa);
           }
         }
       }
@@ -313,13 +306,11 @@ TEST(DdmVariants, FiniteForAnyPose) {
         testing::TwistPose(named.rig, 180),
         testing::BendPose(named.rig, 180)};
     for (const Form& form : kForms) {
-      for (const Storage storage : {Storage::kFloat32, Storage::kFloat16}) {
-        const BoundDdm ddm(named.rig, ParamsOf(form, 0.5f, storage));
-        for (const auto& pose : poses) {
-          for (const Vec3d& p : ddm.Run(pose, form.enhanced)) {
-            ASSERT_TRUE(std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z))
-                << named.name << " " << Name(form);
-          }
+      const BoundDdm ddm(named.rig, ParamsOf(form, 0.5f));
+      for (const auto& pose : poses) {
+        for (const Vec3d& p : ddm.Run(pose, form.enhanced)) {
+          ASSERT_TRUE(std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z))
+              << named.name << " " << Name(form);
         }
       }
     }

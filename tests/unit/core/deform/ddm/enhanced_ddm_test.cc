@@ -37,13 +37,9 @@ TEST(EnhancedDdmVariants, FollowCommonAffineMotion) {
     }
     const auto pose = testing::Moved(motion, testing::RestPose(named.rig));
     for (const std::uint32_t variant : kVariants) {
-      for (const Storage storage : {Storage::kFloat32, Storage::kFloat16}) {
-        DdmParams params = ParamsOf(variant);
-        params.storage = storage;
-        EXPECT_LE(MaxDistance(BoundDdm(named.rig, params).Run(pose, true), want),
-                  1e-6 * (named.rig.mesh().diagonal() + reach))
-            << named.name << " variant " << variant;
-      }
+      EXPECT_LE(MaxDistance(BoundDdm(named.rig, ParamsOf(variant)).Run(pose, true), want),
+                1e-6 * (named.rig.mesh().diagonal() + reach))
+          << named.name << " variant " << variant;
     }
   }
 }

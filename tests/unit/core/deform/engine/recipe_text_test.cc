@@ -131,6 +131,7 @@ TEST(RecipeText, RejectsInvalidText) {
       {"lbs | implcit", "bulge_free_dqs, implicit_skinning; did you mean implicit?"},
       {"lbs | implicit(contcat=true)", "smoothing; did you mean contact?"},
       {"dqs | implicit(tracking=true)", "implicit.tracking: unknown parameter"},
+      {"ddm(storage=float16)", "ddm.storage: unknown parameter"},
       {"lbs | bulge_free(method=bisectr)",
        "got 'bisectr', need projection, bisector; did you mean bisector?"},
       {"lbs | dqs", "dqs reads rest positions"},
