@@ -332,20 +332,6 @@ TEST(BulgeFree, ZeroLengthBonesArePoints) {
   }
 }
 
-TEST(BulgeFree, CommutesWithRigidMotion) {
-  const Rig rig = EndedTube({.joints = 5, .weights = TubeWeights::kFour});
-  const auto pose = BendPose(rig, 35);
-  for (const BulgeFreeParams& params : {BulgeFreeParams{}, kBisector}) {
-    const auto still = DqsCorrected(rig, params, pose);
-    for (int degrees = 0; degrees < 720; degrees += 72) {
-      const AffineD motion = RigidMotion({1, -1, 2}, degrees, {3, 4, -5});
-      auto want = still;
-      for (Vec3d& p : want) p = Apply(motion, p);
-      EXPECT_LT(MaxDistance(DqsCorrected(rig, params, Moved(motion, pose)), want), 2e-5) << degrees;
-    }
-  }
-}
-
 // Bound in another, rotated place: the same posed points.
 TEST(BulgeFree, InvariantToBindPose) {
   const AffineD moved = RigidMotion({1, 2, 3}, 70, {2, -1, 1});
@@ -430,45 +416,6 @@ TEST(BulgeFree, RejectsStrongestBisector) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("bulge_free.strongest"));
   EXPECT_TRUE(BulgeFree::Validate({.strongest = true}).ok());
   EXPECT_TRUE(BulgeFree::Validate(kBisector).ok());
-}
-
-TEST(BulgeFree, CheckRejectsInconsistentTables) {
-  const Rig rig = EndedTube();
-  const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
-  Task task;
-  for (const BulgeFreeParams& params : {BulgeFreeParams{}, kBisector}) {
-    const BulgeFree bound = testing::ValueOrDie(
-        BulgeFree::Bind({rig, *layout, RigSurface(rig, *layout)}, params, task));
-    ASSERT_TRUE(bound.Check(*layout, 2).ok());
-    const bool bisector = params.method == BulgeMethod::kBisector;
-    const auto refused = [&](auto spoil) {
-      BulgeFree spoilt = bound;
-      spoil(spoilt);
-      return spoilt.Check(*layout, 2).code() == absl::StatusCode::kDataLoss;
-    };
-    EXPECT_TRUE(refused([](BulgeFree& m) { m.shares.pop_back(); }));
-    EXPECT_TRUE(refused([](BulgeFree& m) { m.shares[0] = std::nanf(""); }));
-    EXPECT_TRUE(refused([](BulgeFree& m) { m.width = -1; }));
-    EXPECT_TRUE(refused([](BulgeFree& m) { m.joints.entry[0] = 7; }));
-    EXPECT_TRUE(refused([](BulgeFree& m) { m.tip.push_back({}); }));
-    EXPECT_TRUE(refused([](BulgeFree& m) { m.pair_couple.push_back(0); }));
-    EXPECT_TRUE(refused([](BulgeFree& m) { m.upper.push_back(0); }));
-    EXPECT_TRUE(refused([&](BulgeFree& m) {
-      if (bisector) {
-        m.lower.back() = 2;
-      } else {
-        m.root.back().x = HUGE_VAL;
-      }
-    }));
-    if (!bisector) continue;
-    EXPECT_TRUE(refused([](BulgeFree& m) { m.pair_couple.back() = 1; }));
-    EXPECT_TRUE(refused([](BulgeFree& m) { m.upper_direction.back().y = std::nan(""); }));
-    EXPECT_TRUE(refused([](BulgeFree& m) { m.lower_direction.clear(); }));
-  }
-  EXPECT_EQ(testing::ValueOrDie(BulgeFree::Bind({rig, *layout, RigSurface(rig, *layout)}, {}, task))
-                .Check(*layout, 3)
-                .code(),
-            absl::StatusCode::kDataLoss);
 }
 
 }  // namespace

@@ -33,7 +33,6 @@ using testing::RunMethod;
 using testing::Shifted;
 using testing::SkinMatrices;
 using testing::Transformed;
-using testing::TubeOptions;
 using testing::TubeRig;
 using testing::TubeWeights;
 using testing::TwistPose;
@@ -184,29 +183,6 @@ TEST(Cor, RotatesDisplacedPointsAboutSameCentres) {
   const auto want = reference::CorPosed(moved, reference::CorCentres(rig, {}), rig.influences(),
                                         SkinMatrices(rig, pose));
   EXPECT_LT(MaxDistance(testing::FileOrder(*layout, blocks), want), 4 * PosedTolerance(rig));
-}
-
-TEST(Cor, CheckRejectsInconsistentTables) {
-  const Rig rig = TubeRig({.rings = 9, .around = 8});
-  const auto layout = ValueOrDie(BlockLayout::Create(rig));
-  Task task;
-  const Cor bound = ValueOrDie(Cor::Bind({rig, *layout, RigSurface(rig, *layout)}, {}, task));
-  ASSERT_TRUE(bound.Check(*layout, 2).ok());
-  EXPECT_EQ(bound.Check(*layout, 1).code(), absl::StatusCode::kDataLoss);
-  EXPECT_EQ(bound.Check(*layout, 3).code(), absl::StatusCode::kDataLoss);
-  const auto refused = [&](auto spoil) {
-    Cor spoilt = bound;
-    spoil(spoilt);
-    return spoilt.Check(*layout, 2).code() == absl::StatusCode::kDataLoss;
-  };
-  EXPECT_TRUE(refused([](Cor& c) { c.bindings = 3; }));
-  EXPECT_TRUE(refused([](Cor& c) { c.centres.pop_back(); }));
-  EXPECT_TRUE(refused([](Cor& c) { c.centres[7] = std::nanf(""); }));
-  EXPECT_TRUE(refused([](Cor& c) { c.table.weights.pop_back(); }));
-  for (const float bad : {std::nanf(""), HUGE_VALF, -1.0f}) {
-    EXPECT_TRUE(refused([&](Cor& c) { c.pieces = bad; }));
-    EXPECT_TRUE(refused([&](Cor& c) { c.blur = bad; }));
-  }
 }
 
 TEST(Cor, ReportsPieceCount) {

@@ -8,7 +8,6 @@
 #include <random>
 #include <vector>
 
-#include "core/deform/method/fields.h"
 #include "core/surface/rig_surface.h"
 #include "tests/reference/ddm_reference.h"
 #include "tests/reference/lbs_reference.h"
@@ -308,38 +307,6 @@ TEST(DdmTables, CheckRejectsVariantsOfOtherForm) {
     EnhancedDdm method;
     method.tables = ddm.tables();
     EXPECT_EQ(method.Check(ddm.layout(), rig.bindings().size()).ok(), variant != 1 && variant != 5);
-  }
-}
-
-TEST(DdmTables, CheckRejectsDamagedTables) {
-  const Rig rig = testing::TubeRig();
-  for (std::uint32_t variant = 0; variant < 6; ++variant) {
-    DdmParams params;
-    params.variant = variant;
-    const BoundDdm ddm(rig, params);
-    const auto damaged = [&](auto change) {
-      DdmTables tables = ddm.tables();
-      change(tables);
-      return tables.Check(ddm.layout(), rig.bindings().size(), false).code();
-    };
-    constexpr auto kLoss = absl::StatusCode::kDataLoss;
-    EXPECT_EQ(damaged([](DdmTables&) {}), absl::StatusCode::kOk);
-    EXPECT_EQ(damaged([](DdmTables& t) { t.moments.pop_back(); }), kLoss);
-    EXPECT_EQ(damaged([](DdmTables& t) { t.centroid.push_back(0); }), kLoss);
-    EXPECT_EQ(damaged([](DdmTables& t) { t.fit.push_back(1); }), kLoss);
-    EXPECT_EQ(damaged([](DdmTables& t) { t.bindings = 1; }), kLoss);
-    EXPECT_EQ(damaged([](DdmTables& t) { t.variant = 6; }), kLoss);
-    EXPECT_EQ(damaged([](DdmTables& t) { t.variant = (t.variant + 2) % 6; }), kLoss);
-    EXPECT_EQ(damaged([](DdmTables& t) { t.alpha = NAN; }), kLoss);
-    EXPECT_EQ(damaged([](DdmTables& t) { t.pop_guard = 2; }), kLoss);
-    EXPECT_EQ(damaged([](DdmTables& t) { t.joints.entry[0] = 9; }), kLoss);
-    EXPECT_EQ(damaged([](DdmTables& t) { t.moments[7] = INFINITY; }), kLoss);
-    if (variant == 1) {
-      EXPECT_EQ(damaged([](DdmTables& t) { t.fit[3] = INFINITY; }), kLoss);
-    }
-    if (variant != 5) {
-      EXPECT_EQ(damaged([](DdmTables& t) { t.alpha = 0.5f; }), kLoss);
-    }
   }
 }
 

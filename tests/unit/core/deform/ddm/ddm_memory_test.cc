@@ -122,23 +122,5 @@ TEST(DdmMemory, CostStopsAtLimitAndWhenCancelled) {
   EXPECT_EQ(cost(Task({.stop = stop.get_token()})).code(), absl::StatusCode::kCancelled);
 }
 
-TEST(DdmMemory, EstimateCoversShapes) {
-  RigSource source = testing::TubeSource({.rings = 200, .around = 50});
-  source.controls = {{.name = "a"}};
-  source.shapes = {{.control = 0, .targets = {}}};
-  for (int t = 1; t <= 20; ++t) {
-    ShapeTarget target;
-    target.weight = static_cast<float>(t);
-    for (std::uint32_t v = 0; v < 10000; ++v) {
-      target.vertices.push_back(v);
-      target.offsets.push_back({1, static_cast<float>(t), 0});
-    }
-    source.shapes[0].targets.push_back(target);
-  }
-  const Rig rig = testing::MakeRig(std::move(source));
-  const Measured measured = BindMeasured(rig, {});
-  EXPECT_LE(measured.peak, measured.announced + kFixed);
-}
-
 }  // namespace
 }  // namespace sinew

@@ -199,17 +199,6 @@ TEST(DeltaMush, MapScalesStepWithinRange) {
             5e-6);
 }
 
-// Mirroring the character mirrors the result, including detail.
-TEST(DeltaMush, MirroredInputGivesMirroredResult) {
-  const Rig rig = Capsule();
-  for (const Vec3d& scale : {Vec3d{-1, 1, 1}, Vec3d{1, -1, 1}, Vec3d{1, 1, -1}}) {
-    const auto pose = BendPose(rig, 60);
-    Points want = Mush(rig, {}, pose);
-    for (Vec3d& p : want) p = {scale.x * p.x, scale.y * p.y, scale.z * p.z};
-    EXPECT_LT(MaxDistance(Mush(rig, {}, Moved(testing::ScaleMotion(scale), pose)), want), 1e-5);
-  }
-}
-
 TEST(DeltaMush, SeamsStayClosedAndLipsSeparate) {
   const Rig seam = testing::SeamDuplicateVertices();
   const DeltaMushParams params = {.pin_borders = false};

@@ -30,14 +30,11 @@ using testing::NamedRig;
 using testing::PosedTolerance;
 using testing::RestPoints;
 using testing::RestPose;
-using testing::RigidMotion;
 using testing::RunMethod;
 using testing::ScaledPose;
-using testing::ScaleMotion;
 using testing::Shifted;
 using testing::SkinMatrices;
 using testing::Transformed;
-using testing::TubeOptions;
 using testing::TubeRig;
 using testing::TubeWeights;
 using testing::TwistPose;
@@ -120,30 +117,6 @@ TEST(Dqs, CommonAffineMotionIsExact) {
   }
 }
 
-// Mirroring the whole character mirrors the blend of rotations, up to the choice of the mirror
-// axis.
-TEST(Dqs, MirroredCharacterRotatesWithRoot) {
-  const Rig rig = TubeRig();
-  const auto mirrored = Moved(ScaleMotion({1, -1, 1}), BendPose(rig, 100));
-  const AffineD motion = RigidMotion({1, 1, 1}, 50, {1, 2, 3});
-  const auto want = Transformed(motion, RunMethod<Dqs>(rig, {}, mirrored).points);
-  EXPECT_LT(MaxDistance(RunMethod<Dqs>(rig, {}, Moved(motion, mirrored)).points, want), 2e-5);
-}
-
-TEST(Dqs, FollowsFullTurnsOfRoot) {
-  const Rig rig = TubeRig();
-  for (const auto& pose : {BendPose(rig, 135), TwistPose(rig, 179)}) {
-    const auto still = RunMethod<Dqs>(rig, {}, pose).points;
-    for (int degrees = 0; degrees <= 720; degrees += 15) {
-      const AffineD motion = RigidMotion({1, -1, 2}, degrees, {0.5, 0, 1});
-      EXPECT_LT(MaxDistance(RunMethod<Dqs>(rig, {}, Moved(motion, pose)).points,
-                            Transformed(motion, still)),
-                2e-5)
-          << degrees;
-    }
-  }
-}
-
 TEST(Dqs, ContinuousInPose) {
   const Rig rig = TubeRig();
   ExpectHalvedSteps({{0, 25, 50, 75, 100, 125, 150}}, [&](double degrees) {
@@ -153,14 +126,6 @@ TEST(Dqs, ContinuousInPose) {
 
 TEST(Dqs, StretchIsContinuous) {
   ExpectStretchSetsInSmoothly<Dqs>();
-}
-
-TEST(Dqs, ZeroScaledJointStaysFinite) {
-  for (const TubeWeights weights : {TubeWeights::kSmooth, TubeWeights::kRigid}) {
-    const Rig rig = TubeRig({.weights = weights});
-    const auto points = RunMethod<Dqs>(rig, {}, ScaledPose(rig, {0, 0, 0})).points;
-    EXPECT_LT(MaxDistance(points, RestPoints(rig)), 10);
-  }
 }
 
 Rig RigWithMap(std::vector<float> values) {
@@ -213,28 +178,6 @@ TEST(Dqs, ErrorNamesUnknownBlendMap) {
   ASSERT_FALSE(bound.ok());
   EXPECT_EQ(bound.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(bound.status().message()), HasSubstr("'nothing'"));
-}
-
-TEST(Dqs, CheckRejectsInconsistentTables) {
-  const Rig rig = RigWithMap({});
-  const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
-  Task task;
-  const Dqs bound = testing::ValueOrDie(
-      Dqs::Bind({rig, *layout, RigSurface(rig, *layout)}, Params(0.5f, 0, "twist_only"), task));
-  ASSERT_TRUE(bound.Check(*layout, 2).ok());
-  EXPECT_EQ(bound.Check(*layout, 1).code(), absl::StatusCode::kDataLoss);
-  EXPECT_EQ(bound.Check(*layout, 3).code(), absl::StatusCode::kDataLoss);
-  const auto refused = [&](auto spoil) {
-    Dqs spoilt = bound;
-    spoil(spoilt);
-    return spoilt.Check(*layout, 2).code() == absl::StatusCode::kDataLoss;
-  };
-  EXPECT_TRUE(refused([](Dqs& d) { d.blend = -1; }));
-  EXPECT_TRUE(refused([](Dqs& d) { d.blend = std::nanf(""); }));
-  EXPECT_TRUE(refused([](Dqs& d) { d.blend_lanes.pop_back(); }));
-  EXPECT_TRUE(refused([](Dqs& d) { d.blend_lanes[5] = 1.5f; }));
-  EXPECT_TRUE(refused([](Dqs& d) { d.table.weights.pop_back(); }));
-  EXPECT_TRUE(refused([](Dqs& d) { d.table.joints.entry[0] = 7; }));
 }
 
 // mixed: with lanes that blend with linear blending.

@@ -6,12 +6,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <map>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -30,7 +28,6 @@
 namespace sinew {
 namespace {
 
-using ::testing::HasSubstr;
 using testing::ValueOrDie;
 
 struct Ran {
@@ -179,35 +176,6 @@ TEST(Implicit, SkinEndsNoFartherFromItsBoneThanAtRest) {
   EXPECT_GT(outward, 50u);
 }
 
-TEST(Implicit, SeamsStayClosed) {
-  // Every face has its own corners.
-  const RigSource whole = testing::CanonicalCylinderSource();
-  RigSource split = whole;
-  split.mesh.positions.clear();
-  split.mesh.face_vertices.clear();
-  split.influences = {.offsets = {0}, .bindings = {}, .weights = {}};
-  for (const std::uint32_t v : whole.mesh.face_vertices) {
-    split.mesh.face_vertices.push_back(static_cast<std::uint32_t>(split.mesh.positions.size()));
-    split.mesh.positions.push_back(whole.mesh.positions[v]);
-    for (std::uint64_t k = whole.influences.offsets[v]; k < whole.influences.offsets[v + 1]; ++k) {
-      split.influences.bindings.push_back(whole.influences.bindings[k]);
-      split.influences.weights.push_back(whole.influences.weights[k]);
-    }
-    split.influences.offsets.push_back(split.influences.bindings.size());
-  }
-  split.mesh.parts[0].vertex_count = static_cast<std::uint32_t>(split.mesh.positions.size());
-  const Rig rig = testing::MakeRig(split);
-  const Ran ran = Deformed(rig, {}, testing::BendPose(rig, 100));
-  EXPECT_GT(ran.Count(VertexStatus::kContact), 100u);
-  std::map<std::tuple<float, float, float>, Vec3d> at;
-  for (std::size_t v = 0; v < ran.points.size(); ++v) {
-    const Vec3f& u = rig.mesh().positions()[v];
-    const auto [entry, fresh] = at.try_emplace({u.x, u.y, u.z}, ran.points[v]);
-    EXPECT_EQ(entry->second, ran.points[v]) << v;
-  }
-  EXPECT_EQ(at.size(), 2594u);
-}
-
 TEST(Implicit, RigsWithoutLimbsFollowInput) {
   for (const Rig& rig : {testing::OneVertex(), testing::OneTriangle(), testing::DegenerateFan(),
                          testing::IsolatedVertex(), testing::TouchingLips()}) {
@@ -332,77 +300,31 @@ TEST(Implicit, MovesWithoutContactFadeBetweenBonesApart) {
   }
 }
 
-TEST(Implicit, CheckRejectsInconsistentTables) {
+// Tables that keep all rules, but do not belong together.
+TEST(Implicit, CheckRejectsTablesOfAnotherSkin) {
   const Rig rig = testing::CanonicalCylinder();
   const auto layout = ValueOrDie(BlockLayout::Create(rig));
-  Task task;
-  const Implicit bound =
-      ValueOrDie(Implicit::Bind({rig, *layout, RigSurface(rig, *layout)}, {}, task));
-  const auto refused = [&](auto spoil) {
-    Implicit spoilt = bound;
+  const auto refused = [&](ProjectionMethod projection, auto spoil) {
+    Task task;
+    Implicit spoilt = ValueOrDie(
+        Implicit::Bind({rig, *layout, RigSurface(rig, *layout)}, {.projection = projection}, task));
     spoil(spoilt);
     return spoilt.Check(*layout, 2).code() == absl::StatusCode::kDataLoss;
   };
-  EXPECT_FALSE(refused([](Implicit&) {}));
-  EXPECT_TRUE(refused([](Implicit& m) { m.contact = 2; }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.joints = 1; }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.joints = kMaxJoints + 1; }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.skin.point_lane[3] = 1 << 20; }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.skin.lane_point.pop_back(); }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.skin.role.pop_back(); }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.skin.role[3] = 5; }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.level.from_bone[3] = -1; }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.level.owner[3] = 2; }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.level.level[3] = NAN; }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.level.move_share[3] = 2; }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.level.restore_share[3] = -1; }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.level.inward.pop_back(); }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.level.neighbours.back() += 1; }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.level.part[0] = 2; }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.level.gap.pop_back(); }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.rings.offset[3] = m.rings.offset[4] + 1; }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.rings.point[3] = 1 << 20; }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.rings.weight.pop_back(); }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.rings.weight[3] = 1; }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.rings.spacing[3] = -1; }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.rings.spacing[3] = 1e-30f; }));
-  EXPECT_TRUE(refused([](Implicit& m) {
+  constexpr auto kLevel = ProjectionMethod::kLevel, kMarch = ProjectionMethod::kMarch;
+  EXPECT_FALSE(refused(kLevel, [](Implicit&) {}));
+  EXPECT_FALSE(refused(kMarch, [](Implicit&) {}));
+  EXPECT_TRUE(refused(kMarch, [](Implicit& m) { m.march = {}; }));
+  EXPECT_TRUE(refused(kMarch, [](Implicit& m) { m.level.owner.assign(m.skin.points(), 0); }));
+  EXPECT_TRUE(refused(kLevel, [](Implicit& m) {
     m.rings.spacing.pop_back();
     m.rings.offset.pop_back();
   }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.skin.attached.push_back(3); }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.skin.follow_share.push_back(255); }));
-  EXPECT_TRUE(refused([](Implicit& m) {
+  EXPECT_TRUE(refused(kLevel, [](Implicit& m) {
     m.skin.attached.push_back(3);
     m.skin.followed.push_back(4);
     m.skin.follow_share.push_back(255);
   }));
-}
-
-TEST(Implicit, CheckRejectsInconsistentMarch) {
-  const Rig rig = testing::CanonicalCylinder();
-  const auto layout = ValueOrDie(BlockLayout::Create(rig));
-  Task task;
-  const Implicit bound = ValueOrDie(Implicit::Bind({rig, *layout, RigSurface(rig, *layout)},
-                                                   {.projection = ProjectionMethod::kMarch}, task));
-  const auto refused = [&](auto spoil) {
-    Implicit spoilt = bound;
-    spoil(spoilt);
-    return spoilt.Check(*layout, 2).code() == absl::StatusCode::kDataLoss;
-  };
-  EXPECT_FALSE(refused([](Implicit&) {}));
-  EXPECT_TRUE(refused([](Implicit& m) { m.march = {}; }));  // neither levels nor a march
-  EXPECT_TRUE(refused([](Implicit& m) { m.level.owner.assign(m.skin.points(), 0); }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.march.part.clear(); }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.march.part[3] = 2; }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.march.level[3] = NAN; }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.march.ring[3] = 1 << 20; }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.march.ring_weight[3] = -1; }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.march.ring_offset.back() += 1; }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.march.rules.max_iterations = 0; }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.march.rules.step_length = 0; }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.march.rules.smoothing = 51; }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.march.rules.gradient_threshold = NAN; }));
 }
 
 }  // namespace

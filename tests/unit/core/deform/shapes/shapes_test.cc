@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 #include <stop_token>
 
 #include "core/deform/engine/deformer.h"
@@ -224,40 +223,6 @@ TEST(Shapes, PaddingLanesRepeatFirstVertex) {
     }
   }
   EXPECT_GT(padding, 0u) << "or nothing was tested";
-}
-
-TEST(Shapes, Cancellable) {
-  const Rig rig = testing::TubeWithShapes();
-  const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
-  std::stop_source stop;
-  stop.request_stop();
-  Task task({.stop = stop.get_token()});
-  EXPECT_EQ(Shapes::Bind({rig, *layout, RigSurface(rig, *layout)}, {}, task).status().code(),
-            absl::StatusCode::kCancelled);
-}
-
-TEST(Shapes, CheckRejectsDamagedTables) {
-  const Rig rig = testing::TubeWithShapes();
-  const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
-  Task task;
-  const Shapes good =
-      testing::ValueOrDie(Shapes::Bind({rig, *layout, RigSurface(rig, *layout)}, {}, task));
-  ASSERT_TRUE(good.Check(*layout, 2).ok());
-  const auto refused = [&](auto&& damage) {
-    Shapes bad = good;
-    damage(bad);
-    return bad.Check(*layout, 2).code() == absl::StatusCode::kDataLoss;
-  };
-  EXPECT_TRUE(refused([](Shapes& s) { s.shape_control.pop_back(); }));
-  EXPECT_TRUE(refused([](Shapes& s) { s.shape_target[1] = s.shape_target[2]; }));
-  EXPECT_TRUE(refused([](Shapes& s) { s.target_weight[2] = s.target_weight[3]; }));
-  EXPECT_TRUE(refused([](Shapes& s) { s.target_weight[0] = 0; }));
-  EXPECT_TRUE(refused([](Shapes& s) { s.target_weight[0] = NAN; }));
-  EXPECT_TRUE(refused([](Shapes& s) { s.target_pair[1] = 1u << 30; }));
-  EXPECT_TRUE(refused([](Shapes& s) { s.pair_block[1] = s.pair_block[0]; }));
-  EXPECT_TRUE(refused([](Shapes& s) { s.pair_block.back() = 1u << 30; }));
-  EXPECT_TRUE(refused([](Shapes& s) { s.offsets.back() = INFINITY; }));
-  EXPECT_TRUE(refused([](Shapes& s) { s.strength = 11; }));
 }
 
 TEST(Shapes, RigRejectsTargetAtZero) {

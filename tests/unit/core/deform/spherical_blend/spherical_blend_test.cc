@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "core/deform/dqs/dqs.h"
 #include "core/deform/lbs/lbs.h"
 #include "tests/reference/lbs_reference.h"
@@ -317,23 +315,6 @@ TEST(SphericalBlend, DegenerateFitsStayFiniteAndClose) {
   }
 }
 
-TEST(SphericalBlend, IndependentOfInfluenceAndVertexOrder) {
-  const TubeOptions options = {.rings = 31, .joints = 5, .weights = TubeWeights::kFour};
-  RigSource source = testing::TubeSource(options), turned = source;
-  for (std::size_t v = 0; v + 1 < source.influences.offsets.size(); ++v) {
-    const auto first = static_cast<std::ptrdiff_t>(source.influences.offsets[v]);
-    const auto last = static_cast<std::ptrdiff_t>(source.influences.offsets[v + 1]);
-    auto& row = turned.influences;
-    std::reverse(row.bindings.begin() + first, row.bindings.begin() + last);
-    std::reverse(row.weights.begin() + first, row.weights.begin() + last);
-  }
-  const Rig a = testing::MakeRig(std::move(source)), b = testing::MakeRig(std::move(turned));
-  for (const BlendCentres centres : kBoth) {
-    EXPECT_EQ(MaxDistance(Posed(a, centres, TwistPose(a, 60)), Posed(b, centres, TwistPose(b, 60))),
-              0);
-  }
-}
-
 // Shapes displace the points before skinning; the expected centre remains that of the bind.
 TEST(SphericalBlend, UsesDisplacedPoints) {
   const Rig rig = TubeRig({.rings = 31, .joints = 3, .weights = TubeWeights::kFour});
@@ -364,45 +345,6 @@ TEST(SphericalBlend, UsesDisplacedPoints) {
     const auto want = reference::SphericalBlend(rig, SkinMatrices(rig, pose), points,
                                                 centres == BlendCentres::kPerSet);
     EXPECT_LT(MaxDistance(testing::FileOrder(*layout, blocks), want), PosedTolerance(rig));
-  }
-}
-
-TEST(SphericalBlend, CheckRejectsInconsistentTables) {
-  const Rig rig = TubeRig({.joints = 3, .weights = TubeWeights::kFour});
-  const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
-  for (const BlendCentres centres : kBoth) {
-    Task task;
-    const auto bound = testing::ValueOrDie(
-        SphericalBlend::Bind({rig, *layout, RigSurface(rig, *layout)}, {.centres = centres}, task));
-    ASSERT_TRUE(bound.Check(*layout, 3).ok());
-    EXPECT_EQ(bound.Check(*layout, 2).code(), absl::StatusCode::kDataLoss);
-    EXPECT_EQ(bound.Check(*layout, 4).code(), absl::StatusCode::kDataLoss);
-    const auto refused = [&](auto spoil) {
-      SphericalBlend spoilt = bound;
-      spoil(spoilt);
-      return spoilt.Check(*layout, 3).code() == absl::StatusCode::kDataLoss;
-    };
-    EXPECT_TRUE(refused([](auto& s) { s.origins.pop_back(); }));
-    EXPECT_TRUE(refused([](auto& s) { s.origins[1].y = std::nan(""); }));
-    EXPECT_TRUE(refused([](auto& s) { s.pair_relation.pop_back(); }));
-    EXPECT_TRUE(refused([](auto& s) { s.pair_relation.back() = 999; }));
-    EXPECT_TRUE(refused([](auto& s) { s.pair_relation.back() = 0; }));
-    EXPECT_TRUE(refused([](auto& s) { s.relation_joint.pop_back(); }));
-    EXPECT_TRUE(refused([](auto& s) { std::swap(s.relation_joint, s.relation_pivot); }));
-    EXPECT_TRUE(refused([](auto& s) { s.table.weights.pop_back(); }));
-    if (centres == BlendCentres::kWeighted) {
-      EXPECT_TRUE(refused([](auto& s) { s.expected.pop_back(); }));
-      EXPECT_TRUE(refused([](auto& s) { s.expected.clear(); }));
-      EXPECT_TRUE(refused([](auto& s) { s.expected[3].z[15] = std::nanf(""); }));
-    } else {
-      EXPECT_TRUE(refused([](auto& s) { s.set_expected.pop_back(); }));
-      EXPECT_TRUE(refused([](auto& s) { s.set_expected[0].x = HUGE_VAL; }));
-      EXPECT_TRUE(refused([](auto& s) { s.sets.lane_set.back() = 99; }));
-      EXPECT_TRUE(refused([](auto& s) { s.sets.lane_set.pop_back(); }));
-      EXPECT_TRUE(refused([](auto& s) { s.sets.entry.back() = 3; }));
-      EXPECT_TRUE(refused([](auto& s) { s.sets.entry.pop_back(); }));
-      EXPECT_TRUE(refused([](auto& s) { s.sets.offset.back() = 0; }));
-    }
   }
 }
 

@@ -208,20 +208,5 @@ TEST(MoveSmoothing, IsFiniteAtExtremeScales) {
   }
 }
 
-TEST(MoveSmoothing, SameBitsForAnyThreadCount) {
-  const auto run = [](bool parallel) {
-    const Task task({.parallel = parallel});
-    Moves moves;
-    for (std::size_t p = 100; p < moves.points() - 100; p += 7) {
-      moves.Push(p, 0.01f * static_cast<float>(p % 50));
-    }
-    moves.Spread(task);
-    moves.Mend(task);
-    moves.Ease(task);
-    return moves.at_;
-  };
-  EXPECT_EQ(run(true), run(false));
-}
-
 }  // namespace
 }  // namespace sinew

@@ -2,14 +2,11 @@
 #include "core/deform/implicit/project/projection.h"
 
 #include <gtest/gtest.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
-#include "core/simd/target.h"
 #include "tests/support/compare.h"
 #include "tests/unit/core/deform/implicit/limb_figures.h"
 #include "tests/unit/core/deform/implicit/limb_projection.h"
@@ -20,7 +17,6 @@ namespace {
 
 using testing::Distance;
 using testing::LimbProjection;
-using testing::MaxDistance;
 using testing::Projected;
 using testing::RoundedLimb;
 using testing::SameBits;
@@ -62,20 +58,6 @@ TEST(Projection, KeepsRestMeshBits) {
   const auto pose = testing::RestPose(Cylinder().rig());
   const Projected skinned = Cylinder().Run<Dqs>(pose, PosedLimb(pose));
   EXPECT_TRUE(SameBits(skinned.in, skinned.out));
-}
-
-TEST(Projection, FollowsRigidMotion) {
-  for (const double degrees : {60.0, 90.0, 120.0}) {
-    const auto pose = testing::BendPose(Cylinder().rig(), degrees);
-    const AffineD motion = testing::RigidMotion({0.36, 0.48, 0.8}, 137, {3, -2, 5});
-    const auto moved_pose = testing::Moved(motion, pose);
-    const Projected still = Cylinder().Run<Dqs>(pose, PosedLimb(pose));
-    const Projected moved = Cylinder().Run<Dqs>(moved_pose, PosedLimb(moved_pose));
-    EXPECT_GT(still.counts.moved, 200u);
-    for (std::size_t v = 0; v < still.points.size(); ++v) {
-      EXPECT_LT(Distance(Apply(motion, still.points[v]), moved.points[v]), 2e-4) << v;
-    }
-  }
 }
 
 // Skin of one part alone is not projected.
@@ -182,54 +164,6 @@ TEST(Projection, IsContinuousInThePose) {
   // A jump would not shrink with the step; a bend of the path shrinks with its square.
   const Jumps fine = SecondDifferences(100, 130, 0.25);
   EXPECT_LT(fine.most, usual.most / 3);
-}
-
-TEST(Projection, SameBitsForAnyThreadCount) {
-  const auto pose = testing::BendPose(Cylinder().rig(), 115);
-  const RoundedLimb field = PosedLimb(pose);
-  const auto start = testing::RunMethod<Dqs>(Cylinder().rig(), {}, pose).blocks;
-  const Projected serial = Cylinder().RunOn(start, field, true, Task({.parallel = false}));
-  EXPECT_GT(serial.counts.touching, 50u);
-  for (const int threads : {1, 2, 5}) {
-    tbb::task_arena arena(threads);
-    arena.execute([&] {
-      const Projected run = Cylinder().RunOn(start, field);
-      EXPECT_TRUE(SameBits(serial.out, run.out)) << threads;
-      EXPECT_EQ(serial.vertex_status, run.vertex_status) << threads;
-      EXPECT_EQ(serial.counts.evaluations, run.counts.evaluations) << threads;
-    });
-  }
-}
-
-TEST(Projection, IndependentOfVertexOrder) {
-  RigSource source = testing::CanonicalCylinderSource();
-  const auto vertices = static_cast<std::uint32_t>(source.mesh.positions.size());
-  std::vector<std::uint32_t> order(vertices);  // new number -> old
-  for (std::uint32_t v = 0; v < vertices; ++v) {
-    order[v] = static_cast<std::uint32_t>(std::uint64_t{v} * 1009 % vertices);
-  }
-  RigSource permuted = source;
-  permuted.influences = {.offsets = {0}, .bindings = {}, .weights = {}};
-  std::vector<std::uint32_t> number(vertices);
-  for (std::uint32_t v = 0; v < vertices; ++v) {
-    const std::uint32_t old = order[v];
-    number[old] = v;
-    permuted.mesh.positions[v] = source.mesh.positions[old];
-    for (std::uint64_t k = source.influences.offsets[old]; k < source.influences.offsets[old + 1];
-         ++k) {
-      permuted.influences.bindings.push_back(source.influences.bindings[k]);
-      permuted.influences.weights.push_back(source.influences.weights[k]);
-    }
-    permuted.influences.offsets.push_back(permuted.influences.bindings.size());
-  }
-  for (std::uint32_t& v : permuted.mesh.face_vertices) v = number[v];
-  const LimbProjection other(testing::MakeRig(permuted), RestLimb());
-  const auto pose = testing::BendPose(Cylinder().rig(), 90);
-  const Projected run = Cylinder().Run<Dqs>(pose, PosedLimb(pose));
-  const Projected turned = other.Run<Dqs>(pose, PosedLimb(pose));
-  for (std::uint32_t v = 0; v < vertices; ++v) {  // sums over neighbours have another order
-    EXPECT_LT(Distance(run.points[order[v]], turned.points[v]), 2e-5) << v;
-  }
 }
 
 // Bent the other way, the other side of the limb does the same.
