@@ -19,8 +19,28 @@
 #include <new>
 #include <ranges>
 #include <span>
+#include <string_view>
 
 namespace sinew {
+
+// BulkChecksum of bytes that arrive in pieces. Move only. Throws std::bad_alloc.
+class ContentHash {
+ public:
+  ContentHash() {
+    if (state_ == nullptr) throw std::bad_alloc();
+    XXH3_64bits_reset(state_.get());
+  }
+  void Update(std::string_view bytes) {
+    XXH3_64bits_update(state_.get(), bytes.data(), bytes.size());
+  }
+  std::uint64_t Digest() const { return XXH3_64bits_digest(state_.get()); }
+
+ private:
+  struct Free {
+    void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
+  };
+  std::unique_ptr<XXH3_state_t, Free> state_{XXH3_createState()};
+};
 
 // `pieces` is a range of std::span<const std::byte>; only their concatenation matters. Throws
 // std::bad_alloc, with two or more pieces that are not empty.
@@ -33,14 +53,11 @@ std::uint64_t BulkChecksum(const Pieces& pieces) {
   if (std::find_if(std::next(first), pieces.end(), filled) == pieces.end()) {
     return XXH3_64bits(first->data(), first->size());
   }
-  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(),
-                                                                       &XXH3_freeState);
-  if (state == nullptr) throw std::bad_alloc();
-  XXH3_64bits_reset(state.get());
+  ContentHash hash;
   for (const std::span<const std::byte> piece : pieces) {
-    XXH3_64bits_update(state.get(), piece.data(), piece.size());
+    hash.Update({reinterpret_cast<const char*>(piece.data()), piece.size()});
   }
-  return XXH3_64bits_digest(state.get());
+  return hash.Digest();
 }
 
 inline std::uint64_t BulkChecksum(std::initializer_list<std::span<const std::byte>> arrays) {

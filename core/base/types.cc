@@ -75,6 +75,13 @@ Vec3d Multiply(const Mat3d& a, const Vec3d& v) {
           a.m[6] * v.x + a.m[7] * v.y + a.m[8] * v.z};
 }
 
+Mat3d Cofactor(const Mat3d& a) {
+  const auto& m = a.m;
+  return {{m[4] * m[8] - m[5] * m[7], m[5] * m[6] - m[3] * m[8], m[3] * m[7] - m[4] * m[6],
+           m[7] * m[2] - m[8] * m[1], m[8] * m[0] - m[6] * m[2], m[6] * m[1] - m[7] * m[0],
+           m[1] * m[5] - m[2] * m[4], m[2] * m[3] - m[0] * m[5], m[0] * m[4] - m[1] * m[3]}};
+}
+
 Mat3d Transpose(const Mat3d& a) {
   return {{a.m[0], a.m[3], a.m[6], a.m[1], a.m[4], a.m[7], a.m[2], a.m[5], a.m[8]}};
 }

@@ -87,6 +87,8 @@ Vec3d Translation(const AffineD& a);
 // The determinant must not be 0.
 AffineD Inverse(const AffineD& a);
 double Determinant(const Mat3d& a);
+// det(a) a^-T for an invertible a; rows are the cross products of the rows of a.
+Mat3d Cofactor(const Mat3d& a);
 // The products a b and a v.
 Mat3d Multiply(const Mat3d& a, const Mat3d& b);
 Vec3d Multiply(const Mat3d& a, const Vec3d& v);

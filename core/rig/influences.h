@@ -45,11 +45,12 @@ class Influences {
   std::size_t vertices() const { return offsets_.size() - 1; }
   std::size_t size() const { return bindings_.size(); }
   std::size_t max_per_vertex() const { return max_; }
-  std::span<const std::uint16_t> bindings(std::size_t v) const {
-    return {bindings_.data() + offsets_[v], offsets_[v + 1] - offsets_[v]};
+  // The `most` strongest of a vertex; 0: all.
+  std::span<const std::uint16_t> bindings(std::size_t v, std::size_t most = 0) const {
+    return {bindings_.data() + offsets_[v], Count(v, most)};
   }
-  std::span<const double> weights(std::size_t v) const {
-    return {weights_.data() + offsets_[v], offsets_[v + 1] - offsets_[v]};
+  std::span<const double> weights(std::size_t v, std::size_t most = 0) const {
+    return {weights_.data() + offsets_[v], Count(v, most)};
   }
   std::span<const std::uint64_t> offsets() const { return offsets_; }
   std::span<const std::uint16_t> all_bindings() const { return bindings_; }
@@ -57,6 +58,10 @@ class Influences {
 
  private:
   Influences() = default;
+  std::size_t Count(std::size_t v, std::size_t most) const {
+    const std::size_t count = offsets_[v + 1] - offsets_[v];
+    return most == 0 || count < most ? count : most;
+  }
   std::vector<std::uint64_t> offsets_;
   std::vector<std::uint16_t> bindings_;
   std::vector<double> weights_;

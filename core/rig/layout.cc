@@ -63,7 +63,7 @@ absl::StatusOr<std::shared_ptr<const BlockLayout>> BlockLayout::Create(const Rig
     const Vec3d p = ToDouble(rig.mesh().positions()[layout->Vertex(i)]) - layout->centre;
     layout->rest[i / kLanes].Set(i % kLanes, ToFloat(p));
   }
-  layout->skin = UniteRows(*layout, influences.offsets(), influences.all_bindings());
+  layout->skin = UniteInfluences(*layout, influences);
   return std::shared_ptr<const BlockLayout>(std::move(layout));
 }
 
@@ -90,8 +90,13 @@ absl::Status BlockLayout::Check(std::size_t bindings) const {
   return absl::OkStatus();
 }
 
-BlockJoints UniteRows(const BlockLayout& layout, std::span<const std::uint64_t> row_offsets,
-                      std::span<const std::uint16_t> row_bindings) {
+BlockJoints UniteInfluences(const BlockLayout& layout, const Influences& influences,
+                            std::size_t most) {
+  return UniteRows(layout, [&](std::size_t v) { return influences.bindings(v, most); });
+}
+
+BlockJoints UniteRows(const BlockLayout& layout,
+                      absl::FunctionRef<std::span<const std::uint16_t>(std::size_t v)> row) {
   BlockJoints joints;
   joints.offset.push_back(0);
   std::vector<std::uint16_t> united;
@@ -99,10 +104,8 @@ BlockJoints UniteRows(const BlockLayout& layout, std::span<const std::uint64_t> 
     united.clear();
     for (std::size_t i = b * kLanes; i < (b + 1) * kLanes; ++i) {
       if (layout.order[i] < 0) continue;
-      const auto v = static_cast<std::size_t>(layout.order[i]);
-      united.insert(united.end(),
-                    row_bindings.begin() + static_cast<std::ptrdiff_t>(row_offsets[v]),
-                    row_bindings.begin() + static_cast<std::ptrdiff_t>(row_offsets[v + 1]));
+      const auto bindings = row(static_cast<std::size_t>(layout.order[i]));
+      united.insert(united.end(), bindings.begin(), bindings.end());
     }
     std::sort(united.begin(), united.end());
     united.erase(std::unique(united.begin(), united.end()), united.end());

@@ -8,6 +8,7 @@
 // bindings add exact zeros.
 #pragma once
 
+#include <absl/functional/function_ref.h>
 #include <absl/status/statusor.h>
 
 #include <algorithm>
@@ -108,10 +109,13 @@ struct BlockLayout {
   }
 };
 
-// Block unions of per-vertex binding lists: rows[v] in file order, in any order within a row. The
-// layout's pivot comes first in each block even if no row names it.
-BlockJoints UniteRows(const BlockLayout& layout, std::span<const std::uint64_t> row_offsets,
-                      std::span<const std::uint16_t> row_bindings);
+// Block unions of the bindings row(v) of each vertex, in any order. The layout's pivot comes first
+// in each block even if no row names it.
+BlockJoints UniteRows(const BlockLayout& layout,
+                      absl::FunctionRef<std::span<const std::uint16_t>(std::size_t v)> row);
+// The same for the `most` strongest influences of each vertex; 0: all.
+BlockJoints UniteInfluences(const BlockLayout& layout, const Influences& influences,
+                            std::size_t most = 0);
 
 // Index into BlockJoints::entry of a binding in a block's union; it must be present.
 std::size_t FindPair(const BlockJoints& joints, std::size_t block, std::uint16_t binding);

@@ -28,14 +28,6 @@ NearestRotationResult FromSvd(const Mat3d& h) {
   return result;
 }
 
-// Rows are the cross products of the rows of a.
-Mat3d Cofactor(const Mat3d& a) {
-  const auto& m = a.m;
-  return {{m[4] * m[8] - m[5] * m[7], m[5] * m[6] - m[3] * m[8], m[3] * m[7] - m[4] * m[6],
-           m[7] * m[2] - m[8] * m[1], m[8] * m[0] - m[6] * m[2], m[6] * m[1] - m[7] * m[0],
-           m[1] * m[5] - m[2] * m[4], m[2] * m[3] - m[0] * m[5], m[0] * m[4] - m[1] * m[3]}};
-}
-
 double SquaredNorm(const Mat3d& a) {
   double sum = 0;
   for (const double v : a.m) sum += v * v;

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "client/bake/files/output_file.h"
-#include "client/bake/formats/content_hash.h"
 #include "client/bake/formats/manifest.h"
+#include "core/base/bulk_checksum.h"
 
 namespace sinew::bake {
 

@@ -53,20 +53,6 @@ double Sharpened(double weight, float sharpness) {
   return power;
 }
 
-// Block unions of each vertex's strongest bindings.
-BlockJoints UniteStrongest(const BindInput& input, std::size_t most) {
-  const Influences& influences = input.rig.influences();
-  std::vector<std::uint64_t> offsets = {0};
-  std::vector<std::uint16_t> bindings;
-  for (std::size_t v = 0; v < influences.vertices(); ++v) {
-    const auto row = influences.bindings(v);
-    const auto kept = row.first(std::min(row.size(), most));
-    bindings.insert(bindings.end(), kept.begin(), kept.end());
-    offsets.push_back(bindings.size());
-  }
-  return UniteRows(input.layout, offsets, bindings);
-}
-
 double ComponentWork(const BindInput& input) {
   return kComponentWork * static_cast<double>(input.rig.vertices());
 }
@@ -179,7 +165,8 @@ absl::Status BulgeFree::BindProjection(const BindInput& input, const BulgeFreePa
     root.push_back(segments.segment(e).root);
     tip.push_back(segments.segment(e).tip);
   }
-  joints = params.strongest ? UniteStrongest(input, 1) : input.layout.skin;
+  joints = params.strongest ? UniteInfluences(input.layout, input.rig.influences(), 1)
+                            : input.layout.skin;
   shares.resize(joints.pairs() * kLanes);
   const std::vector<std::uint8_t> rigid = FindRigidComponents(input, task);
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
@@ -208,7 +195,7 @@ absl::Status BulgeFree::BindBisector(const BindInput& input, const BulgeFreePara
   const BoneSegments segments(input.rig, input.surface.welded(), input.layout.centre);
   task.Advance(BoneWork(input));
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
-  joints = UniteStrongest(input, 2);
+  joints = UniteInfluences(input.layout, input.rig.influences(), 2);
   shares.resize(joints.pairs() * kLanes);
   pair_couple.assign(joints.pairs(), kNoPush);
   const std::vector<std::uint8_t> rigid = FindRigidComponents(input, task);

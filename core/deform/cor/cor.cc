@@ -17,8 +17,8 @@ constexpr std::size_t kGrain = 256;  // blocks per chunk: 4,096 vertices, about 
 constexpr double kSurfaceWork = 40, kTableWork = 50;
 
 double SurfaceWork(const CorSurface& surface) {
-  return kSurfaceWork * static_cast<double>(surface.users.size() + surface.carriers.size() +
-                                            surface.pieces_needed);
+  return kSurfaceWork * static_cast<double>(surface.users.values.size() +
+                                            surface.carriers.values.size() + surface.pieces_needed);
 }
 
 double TableWork(const Rig& rig) {
@@ -50,8 +50,9 @@ absl::StatusOr<BindCost> Cor::Cost(const BindInput& input, const CorParams& para
   const std::size_t bound = table + input.layout.blocks() * sizeof(PointBlock);
   // Binding lists of a truncated table; the plan's rows per vertex and maxima per joint.
   const std::size_t lists = vertices * 16 + input.rig.influences().size() * 4;
-  const std::size_t rows = vertices * 16 + surface.users.size() * 8 + surface.corners.size() * 16 +
-                           surface.carriers.size() * 2 + input.rig.bindings().size() * 32;
+  const std::size_t rows = vertices * 16 + surface.users.values.size() * 8 +
+                           surface.corners.size() * 16 + surface.carriers.values.size() * 2 +
+                           input.rig.bindings().size() * 32;
   const std::size_t pairs = plan.pairs.size() * 3 * sizeof(CorPair);
   const BindCost cost = {
       .peak_bytes = std::max(

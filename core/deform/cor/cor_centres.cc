@@ -77,7 +77,7 @@ class Integrator {
   }
 
   void MatchCarriers(const CorPair& pair) {
-    const auto a = surface_.CarriersOf(pair.j), b = surface_.CarriersOf(pair.k);
+    const auto a = surface_.carriers.row(pair.j), b = surface_.carriers.row(pair.k);
     matches_.clear();
     std::uint64_t pieces = 0;
     for (std::size_t i = 0, n = 0; i < a.size() && n < b.size();) {
@@ -163,7 +163,7 @@ class Integrator {
   }
 
   void MatchUsers(const CorPair& pair) {
-    const auto a = surface_.UsersOf(pair.j), b = surface_.UsersOf(pair.k);
+    const auto a = surface_.users.row(pair.j), b = surface_.users.row(pair.k);
     vertices_.clear();
     weights_j_.clear();
     weights_k_.clear();

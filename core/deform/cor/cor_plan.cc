@@ -31,7 +31,7 @@ class Partners {
     top_.resize(joints);
     rows_ = CollectRows<Weight>(rig.vertices(), [&](auto add) {
       for (std::size_t j = 0; j < joints; ++j) {
-        for (const CorUser& user : surface.UsersOf(j)) {
+        for (const CorUser& user : surface.users.row(j)) {
           add(user.vertex, Weight{static_cast<std::uint16_t>(j), user.weight});
           top_[j] = std::max(top_[j], user.weight);
         }
@@ -43,7 +43,7 @@ class Partners {
   // Appends j's pairs in ascending order.
   void Append(std::size_t j, std::vector<CorPair>& pairs) {
     touched_.clear();
-    for (const CorUser& user : surface_.UsersOf(j)) {
+    for (const CorUser& user : surface_.users.row(j)) {
       const auto row = rows_.row(user.vertex);
       for (auto entry = row.rbegin(); entry != row.rend(); ++entry) {
         const auto [k, weight] = *entry;
@@ -90,7 +90,7 @@ class CarrierCount {
       : surface_(surface), slot_(surface.joints(), nullptr) {
     joints_ = CollectRows<std::uint16_t>(surface.corners.size(), [&](auto add) {
       for (std::size_t j = 0; j < surface.joints(); ++j) {
-        for (const CorCarrier& carrier : surface.CarriersOf(j)) {
+        for (const CorCarrier& carrier : surface.carriers.row(j)) {
           add(carrier.triangle, static_cast<std::uint16_t>(j));
         }
       }
@@ -105,7 +105,7 @@ class CarrierCount {
       pair.pieces = 0;
       pair.rows = CountRows(j) + CountRows(pair.k);
     }
-    for (const CorCarrier& carrier : surface_.CarriersOf(j)) {
+    for (const CorCarrier& carrier : surface_.carriers.row(j)) {
       const std::uint32_t t = carrier.triangle;
       const auto row = joints_.row(t);
       for (auto k = row.rbegin(); k != row.rend(); ++k) {
@@ -121,7 +121,7 @@ class CarrierCount {
 
  private:
   std::size_t CountRows(std::size_t j) const {
-    return surface_.CarriersOf(j).size() + surface_.UsersOf(j).size();
+    return surface_.carriers.row(j).size() + surface_.users.row(j).size();
   }
 
   const CorSurface& surface_;

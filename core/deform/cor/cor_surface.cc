@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "core/base/status.h"
 
@@ -21,9 +20,8 @@ struct Row {
 };
 
 Row KeptRow(const Influences& influences, const CorParams& params, std::size_t v) {
-  std::size_t count = influences.bindings(v).size();
-  if (params.max_influences > 0) count = std::min<std::size_t>(count, params.max_influences);
-  Row row = {influences.bindings(v).first(count), influences.weights(v).first(count), 0};
+  Row row = {influences.bindings(v, params.max_influences),
+             influences.weights(v, params.max_influences), 0};
   for (const double weight : row.weights) row.sum += weight;
   return row;
 }
@@ -90,42 +88,29 @@ void AddTriangles(const Mesh& mesh, CorSurface& surface) {
 }
 
 void AddUsers(const Rig& rig, const CorParams& params, CorSurface& surface) {
-  surface.user_offset.assign(rig.bindings().size() + 1, 0);
-  for (std::size_t v = 0; v < rig.vertices(); ++v) {
-    for (const std::uint16_t j : KeptRow(rig.influences(), params, v).bindings) {
-      ++surface.user_offset[j + 1u];
+  surface.users = CollectRows<CorUser>(rig.bindings().size(), [&](auto add) {
+    for (std::uint32_t v = 0; v < rig.vertices(); ++v) {
+      const Row row = KeptRow(rig.influences(), params, v);
+      for (std::size_t k = 0; k < row.bindings.size(); ++k) {
+        add(row.bindings[k], {v, static_cast<float>(row.weights[k] / row.sum)});
+      }
     }
-  }
-  std::partial_sum(surface.user_offset.begin(), surface.user_offset.end(),
-                   surface.user_offset.begin());
-  surface.users.resize(surface.user_offset.back());
-  std::vector<std::uint64_t> next(surface.user_offset.begin(), surface.user_offset.end() - 1);
-  for (std::uint32_t v = 0; v < rig.vertices(); ++v) {
-    const Row row = KeptRow(rig.influences(), params, v);
-    for (std::size_t k = 0; k < row.bindings.size(); ++k) {
-      surface.users[next[row.bindings[k]]++] = {v, static_cast<float>(row.weights[k] / row.sum)};
-    }
-  }
+  });
 }
 
 void AddCarriers(const Rig& rig, const CorParams& params, CorSurface& surface) {
   CornerWeights weights(rig, params);
-  surface.carrier_offset.assign(rig.bindings().size() + 1, 0);
-  for (const auto& corners : surface.corners) {
-    for (const auto& entry : weights.Of(corners)) ++surface.carrier_offset[entry.binding + 1u];
-  }
-  std::partial_sum(surface.carrier_offset.begin(), surface.carrier_offset.end(),
-                   surface.carrier_offset.begin());
-  surface.carriers.resize(surface.carrier_offset.back());
-  std::vector<std::uint64_t> next(surface.carrier_offset.begin(), surface.carrier_offset.end() - 1);
-  surface.pieces_needed = 1;
-  for (std::uint32_t t = 0; t < surface.corners.size(); ++t) {
-    const auto entries = weights.Of(surface.corners[t]);
-    for (const auto& [binding, w] : entries) {
-      surface.carriers[next[binding]++] = {
-          t, {static_cast<float>(w[0]), static_cast<float>(w[1]), static_cast<float>(w[2])}};
+  surface.carriers = CollectRows<CorCarrier>(rig.bindings().size(), [&](auto add) {
+    for (std::uint32_t t = 0; t < surface.corners.size(); ++t) {
+      for (const auto& [binding, w] : weights.Of(surface.corners[t])) {
+        add(binding,
+            {t, {static_cast<float>(w[0]), static_cast<float>(w[1]), static_cast<float>(w[2])}});
+      }
     }
-    const std::uint32_t most = params.refine ? MostCorPieces(SquaredSides(entries)) : 1;
+  });
+  surface.pieces_needed = 1;
+  for (const auto& corners : surface.corners) {
+    const std::uint32_t most = params.refine ? MostCorPieces(SquaredSides(weights.Of(corners))) : 1;
     surface.first_piece.push_back(0);
     surface.piece_count.push_back(most);
     if (most > 1) surface.pieces_needed += most;
@@ -235,8 +220,8 @@ std::size_t CorSurface::bytes() const {
   const std::size_t triangle =
       sizeof corners[0] + sizeof(double) + sizeof(std::uint64_t) + sizeof(std::uint32_t);
   return 2 * corners.size() * triangle + pieces_needed * sizeof(CorPiece) +
-         (user_offset.size() + carrier_offset.size()) * 2 * sizeof(std::uint64_t) +
-         users.size() * sizeof(CorUser) + carriers.size() * sizeof(CorCarrier);
+         (users.offsets.size() + carriers.offsets.size()) * 2 * sizeof(std::uint64_t) +
+         users.values.size() * sizeof(CorUser) + carriers.values.size() * sizeof(CorCarrier);
 }
 
 }  // namespace sinew

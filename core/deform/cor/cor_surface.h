@@ -7,9 +7,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
+#include "core/base/rows.h"
 #include "core/base/types.h"
 #include "core/deform/cor/cor_params.h"
 #include "core/parallel/task.h"
@@ -57,24 +57,15 @@ struct CorSurface {
   std::vector<CorPiece> pieces;                       // [pieces_needed] after AddPieces
 
   // Rows per joint, ascending by vertex and triangle.
-  std::vector<std::uint64_t> user_offset, carrier_offset;  // [E + 1]
-  std::vector<CorUser> users;
-  std::vector<CorCarrier> carriers;
+  Rows<CorUser> users;
+  Rows<CorCarrier> carriers;
 
   // Uses the `params`.max_influences strongest weights of each vertex, renormalised.
   static CorSurface Create(const Rig& rig, const CorParams& params);
   // Splits the triangles. kCancelled.
   absl::Status AddPieces(const Rig& rig, const CorParams& params, const Task& task);
 
-  std::size_t joints() const { return user_offset.size() - 1; }
-  std::span<const CorUser> UsersOf(std::size_t joint) const {
-    return std::span(users).subspan(user_offset[joint],
-                                    user_offset[joint + 1] - user_offset[joint]);
-  }
-  std::span<const CorCarrier> CarriersOf(std::size_t joint) const {
-    return std::span(carriers).subspan(carrier_offset[joint],
-                                       carrier_offset[joint + 1] - carrier_offset[joint]);
-  }
+  std::size_t joints() const { return users.offsets.size() - 1; }
   // Peak memory of Create, including vector growth, and of AddPieces.
   std::size_t bytes() const;
 };

@@ -41,17 +41,14 @@ constexpr double kLargestDiagonal = 1e18;
 constexpr double kNoShape = 1e-14;
 
 BlockJoints UniteKept(const BlockLayout& layout, const DdmPlan& plan, const DdmMomentTable& table) {
-  std::vector<std::uint64_t> offsets = {0};
-  std::vector<std::uint16_t> bindings;
-  offsets.reserve(layout.vertices + 1);
-  std::size_t total = 0;
-  for (const std::uint32_t point : plan.welded.point) total += table.row(point).size();
-  bindings.reserve(total);
-  for (const std::uint32_t point : plan.welded.point) {
-    for (const DdmMomentTable::Reference& r : table.row(point)) bindings.push_back(r.binding);
-    offsets.push_back(bindings.size());
-  }
-  return UniteRows(layout, offsets, bindings);
+  std::vector<std::uint16_t> row;
+  return UniteRows(layout, [&](std::size_t v) -> std::span<const std::uint16_t> {
+    row.clear();
+    for (const DdmMomentTable::Reference& r : table.row(plan.welded.point[v])) {
+      row.push_back(r.binding);
+    }
+    return row;
+  });
 }
 
 // Moments about a point shifted by d.

@@ -129,13 +129,8 @@ void AddJoint(const DdmJoint& joint, const DdmJoint& pivot, const LaneRow& row, 
 Mat3d AffineFit(const Mat3d& h, const DdmShape& shape) {
   Mat3d scaled = h;
   for (double& v : scaled.m) v *= shape.inverse_trace;
-  const auto& m = scaled.m;
-  const Mat3d cofactor = {
-      {m[4] * m[8] - m[5] * m[7], m[5] * m[6] - m[3] * m[8], m[3] * m[7] - m[4] * m[6],
-       m[7] * m[2] - m[8] * m[1], m[8] * m[0] - m[6] * m[2], m[6] * m[1] - m[7] * m[0],
-       m[1] * m[5] - m[2] * m[4], m[2] * m[3] - m[0] * m[5], m[0] * m[4] - m[1] * m[3]}};
   const double* const s = shape.second;
-  Mat3d fit = Multiply(cofactor, {{s[0], s[1], s[2], s[1], s[3], s[4], s[2], s[4], s[5]}});
+  Mat3d fit = Multiply(Cofactor(scaled), {{s[0], s[1], s[2], s[1], s[3], s[4], s[2], s[4], s[5]}});
   for (double& v : fit.m) v /= shape.determinant;
   return fit;
 }

@@ -59,38 +59,20 @@ ChebyshevFilter MakeFilter(const std::vector<double>& main, const std::vector<do
   return filter;
 }
 
-// Points influenced by each binding, with their weights.
-struct SeedLists {
-  std::vector<std::uint64_t> offsets;  // [E + 1]
-  std::vector<std::uint32_t> points;   // ascending within a binding
-  std::vector<double> weights;
-
-  std::span<const std::uint32_t> row(std::size_t e) const {
-    return {points.data() + offsets[e], offsets[e + 1] - offsets[e]};
-  }
-};
-
-SeedLists MakeSeedLists(const Rig& rig, const WeldedPoints& welded) {
+// By binding, value(point, weight) of each point that it influences, ascending by point.
+template <class T, class Value>
+Rows<T> SeedRows(const Rig& rig, const WeldedPoints& welded, const Value& value) {
   const Influences& influences = rig.influences();
-  SeedLists lists;
-  lists.offsets.assign(rig.bindings().size() + 1, 0);
-  for (const std::uint32_t v : welded.first) {
-    for (const std::uint16_t e : influences.bindings(v)) ++lists.offsets[e + 1u];
-  }
-  std::partial_sum(lists.offsets.begin(), lists.offsets.end(), lists.offsets.begin());
-  lists.points.resize(lists.offsets.back());
-  lists.weights.resize(lists.offsets.back());
-  std::vector<std::uint64_t> next(lists.offsets.begin(), lists.offsets.end() - 1);
-  for (std::uint32_t p = 0; p < welded.points(); ++p) {
-    const auto bindings = influences.bindings(welded.first[p]);
-    const auto weights = influences.weights(welded.first[p]);
-    for (std::size_t k = 0; k < bindings.size(); ++k) {
-      const std::uint64_t at = next[bindings[k]]++;
-      lists.points[at] = p;
-      lists.weights[at] = weights[k];
+  return CollectRows<T>(rig.bindings().size(), [&](auto add) {
+    for (std::uint32_t p = 0; p < welded.points(); ++p) {
+      const auto bindings = influences.bindings(welded.first[p]);
+      const auto weights = influences.weights(welded.first[p]);
+      for (std::size_t k = 0; k < bindings.size(); ++k) add(bindings[k], value(p, weights[k]));
     }
-  }
-  return lists;
+  });
+}
+Rows<std::uint32_t> SeedPoints(const Rig& rig, const WeldedPoints& welded) {
+  return SeedRows<std::uint32_t>(rig, welded, [](std::uint32_t point, double) { return point; });
 }
 
 // Workspaces of the active threads, reused between bindings.
@@ -154,7 +136,7 @@ Vec3d PointOf(const Rig& rig, const WeldedPoints& welded, std::uint32_t point) {
 
 // Fills the seed rows. Returns the weighted mean of the seeds, the moments' reference point.
 Vec3d FillSeeds(const Rig& rig, const WeldedPoints& welded, std::span<const std::uint32_t> seeds,
-                const double* weights, FilterWorkspace& workspace) {
+                std::span<const double> weights, FilterWorkspace& workspace) {
   Vec3d sum;
   double total = 0;
   for (std::size_t i = 0; i < seeds.size(); ++i) {
@@ -265,7 +247,9 @@ absl::Status HoldBackDdm(const Rig& rig, const DdmParams& params, DdmPlan& plan,
 
 absl::StatusOr<DdmMomentTable> DdmMomentTable::Filter(const Rig& rig, const DdmPlan& plan,
                                                       const DdmParams& params, Task& task) {
-  const SeedLists seeds = MakeSeedLists(rig, plan.welded);
+  const Rows<std::uint32_t> seeds = SeedPoints(rig, plan.welded);
+  const auto weights =
+      SeedRows<double>(rig, plan.welded, [](std::uint32_t, double weight) { return weight; });
   const double alpha = double{params.alpha};
   DdmMomentTable table;
   table.bindings_.resize(rig.bindings().size());
@@ -275,8 +259,7 @@ absl::StatusOr<DdmMomentTable> DdmMomentTable::Filter(const Rig& rig, const DdmP
     if (row.empty()) return;
     auto workspace = pool.Take();
     workspace->Start(plan.neighbours, row, plan.filter.rings);
-    const Vec3d mean =
-        FillSeeds(rig, plan.welded, row, seeds.weights.data() + seeds.offsets[e], *workspace);
+    const Vec3d mean = FillSeeds(rig, plan.welded, row, weights.row(e), *workspace);
     const bool finished = workspace->Run(plan.filter, [&](std::size_t rows) {
       task.Advance(kRowWork * static_cast<double>(rows));
       return !task.cancelled();
@@ -352,7 +335,7 @@ absl::StatusOr<DdmCost> EstimateDdm(const Rig& rig, const BlockLayout& layout,
                                     const Task* task) {
   constexpr std::size_t kReachedBytes =
       sizeof(DdmMoments) + sizeof(std::uint32_t) + sizeof(DdmMomentTable::Reference);
-  const SeedLists seeds = MakeSeedLists(rig, plan.welded);
+  const Rows<std::uint32_t> seeds = SeedPoints(rig, plan.welded);
   const std::size_t points = plan.welded.points(), bindings = rig.bindings().size();
   const auto blocks = CollectRows<std::uint32_t>(points, [&](auto add) {  // of a point's vertices
     for (std::size_t v = 0; v < rig.vertices(); ++v) {

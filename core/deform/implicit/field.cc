@@ -113,7 +113,7 @@ absl::StatusOr<LimbField> LimbField::Bind(const Rig& rig, const WeldedPoints& we
     field.figures_[kSamples] += static_cast<double>(fit.samples);
   }
   for (std::uint32_t j = 0; j < rig.joints(); ++j) {
-    if (part_of_joint[j] < 0 && !surface.VerticesOf(j).empty()) ++field.figures_[kWithout];
+    if (part_of_joint[j] < 0 && !surface.vertices.row(j).empty()) ++field.figures_[kWithout];
   }
   for (const Binding& binding : rig.bindings()) {
     field.part_of_binding_.push_back(part_of_joint[binding.joint]);

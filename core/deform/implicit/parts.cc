@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 #include <span>
 #include <utility>
 
@@ -14,7 +13,6 @@
 #include "core/rig/bones.h"
 #include "core/surface/part_triangles.h"
 #include "core/surface/rounded_face.h"
-#include "core/surface/surface_faces.h"
 
 namespace sinew {
 
@@ -46,18 +44,15 @@ void AddSkin(const Rig& rig, LimbSurface& surface) {
   }
   std::ranges::sort(touched);
   touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
-  surface.skin_offset.assign(rig.joints() + 1, 0);
-  surface.skin.reserve(touched.size());
-  for (const auto& [joint, i] : touched) {
-    ++surface.skin_offset[joint + 1];
-    LimbSurface::Skin skin{.triangle = i};
-    for (std::size_t k = 0; k < 3; ++k) {
-      skin.weight[k] = WeightOf(rig, surface.triangles[i][k], joint);
+  surface.skin = CollectRows<LimbSurface::Skin>(rig.joints(), [&](auto add) {
+    for (const auto& [joint, i] : touched) {
+      LimbSurface::Skin skin{.triangle = i};
+      for (std::size_t k = 0; k < 3; ++k) {
+        skin.weight[k] = WeightOf(rig, surface.triangles[i][k], joint);
+      }
+      add(joint, skin);
     }
-    surface.skin.push_back(skin);
-  }
-  std::partial_sum(surface.skin_offset.begin(), surface.skin_offset.end(),
-                   surface.skin_offset.begin());
+  });
 }
 
 }  // namespace
@@ -67,15 +62,16 @@ LimbSurface MakeLimbSurface(const Rig& rig, const WeldedPoints& welded) {
   const Mesh& mesh = rig.mesh();
   surface.pose = BindPose(rig);
   const std::vector<AffineD> to_pose = ToBindPose(rig, surface.pose);
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> owned;
-  owned.reserve(rig.vertices());
   for (std::uint32_t v = 0; v < rig.vertices(); ++v) {
     const std::uint16_t binding = StrongestBinding(rig, v);
     surface.joint.push_back(rig.bindings()[binding].joint);
     surface.points.push_back(Apply(to_pose[binding], ToDouble(mesh.positions()[v])));
-    if (welded.first[welded.point[v]] == v) owned.emplace_back(surface.joint.back(), v);
   }
-  MakeRows(owned, rig.joints(), surface.vertex_offset, surface.vertices);
+  surface.vertices = CollectRows<std::uint32_t>(rig.joints(), [&](auto add) {
+    for (std::uint32_t v = 0; v < rig.vertices(); ++v) {
+      if (welded.first[welded.point[v]] == v) add(surface.joint[v], v);
+    }
+  });
 
   const std::vector<Vec3d> normals = OutwardNormals(mesh, welded, surface.points);
   for (std::size_t v = 0; v < rig.vertices(); ++v) {
@@ -110,14 +106,14 @@ namespace {
 
 std::vector<Vec3d> PointsOf(const LimbSurface& surface, std::uint32_t joint) {
   std::vector<Vec3d> points;
-  for (const std::uint32_t v : surface.VerticesOf(joint)) points.push_back(surface.points[v]);
+  for (const std::uint32_t v : surface.vertices.row(joint)) points.push_back(surface.points[v]);
   return points;
 }
 
 // False if all vertices are on the bone. Also computes the largest distance, for the reach.
 bool Measure(const LimbSurface& surface, LimbBone& bone) {
   std::vector<double> distances;
-  for (const std::uint32_t v : surface.VerticesOf(bone.joint)) {
+  for (const std::uint32_t v : surface.vertices.row(bone.joint)) {
     distances.push_back(Length(surface.points[v] - bone.Nearest(surface.points[v])));
   }
   bone.size = Median(distances);
@@ -192,7 +188,7 @@ std::vector<LimbBone> MakeLimbBones(const Rig& rig, const LimbSurface& surface) 
   std::vector<LimbBone> bones;
   std::vector<std::uint8_t> carriers(rig.joints(), 0);
   for (const std::uint32_t j : JointsByPlace(rig.skeleton(), surface.pose)) {
-    if (surface.VerticesOf(j).size() < kFewestSamples) continue;
+    if (surface.vertices.row(j).size() < kFewestSamples) continue;
     if (Flattens(Linear(surface.pose[j]))) continue;
     bones.emplace_back().joint = j;
     carriers[j] = 1;
@@ -326,7 +322,7 @@ std::vector<Draw> DrawPoints(const LimbSurface& surface, std::span<const LimbSur
 
 PartSkin DrawSkin(const LimbSurface& surface, const LimbBone& bone, std::size_t samples) {
   PartSkin part;
-  const auto skin = surface.SkinOf(bone.joint);
+  const auto skin = surface.skin.row(bone.joint);
   std::vector<double> areas;
   areas.reserve(skin.size());
   for (const LimbSurface::Skin& s : skin) {
@@ -360,7 +356,7 @@ PartSkin DrawSkin(const LimbSurface& surface, const LimbBone& bone, std::size_t 
                            static_cast<double>(kDrawnPerSample * samples);
     if (carried < kLeastArea * bone.size * bone.size) part.drawn.clear();
   } else {
-    const auto vertices = surface.VerticesOf(bone.joint);
+    const auto vertices = surface.vertices.row(bone.joint);
     const std::size_t stride = vertices.size() / (kDrawnPerSample * samples) + 1;
     for (std::size_t i = 0; i < vertices.size(); i += stride) {
       part.drawn.push_back({surface.points[vertices[i]], surface.normals[vertices[i]]});

@@ -8,9 +8,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
+#include "core/base/rows.h"
 #include "core/base/types.h"
 #include "core/deform/implicit/constants.h"
 #include "core/deform/implicit/grid.h"
@@ -26,30 +26,21 @@ using Corners = std::array<std::uint32_t, 3>;  // vertices of a triangle
 // The skin divided by the strongest joints of its vertices. Immutable once created; shared by
 // threads.
 struct LimbSurface {
-  std::vector<AffineD> pose;         // [J] bind pose; a bent rest pose loses the shape
-  std::vector<Vec3d> points;         // [V] bind pose positions, model space
-  std::vector<Vec3d> normals;        // [V] outward unit normals; 0 0 0 if no face has an area
-  std::vector<std::uint16_t> joint;  // [V] of the strongest binding
-  std::vector<std::uint32_t> vertex_offset;  // [J + 1] into vertices
-  std::vector<std::uint32_t> vertices;       // [P] one of each point, by joint, ascending
-  std::vector<Corners> triangles;            // in the order of the file
-  std::vector<std::uint32_t> number;         // of each triangle, among those of its mesh
-  double diagonal = 0;                       // of the bounding box of the points
+  std::vector<AffineD> pose;          // [J] bind pose; a bent rest pose loses the shape
+  std::vector<Vec3d> points;          // [V] bind pose positions, model space
+  std::vector<Vec3d> normals;         // [V] outward unit normals; 0 0 0 if no face has an area
+  std::vector<std::uint16_t> joint;   // [V] of the strongest binding
+  Rows<std::uint32_t> vertices;       // [J] one of each point, ascending
+  std::vector<Corners> triangles;     // in the order of the file
+  std::vector<std::uint32_t> number;  // of each triangle, among those of its mesh
+  double diagonal = 0;                // of the bounding box of the points
 
   // A triangle with at least one corner of the joint.
   struct Skin {
     std::uint32_t triangle = 0;
     std::array<float, 3> weight{};  // the joint's weight at the corners
   };
-  std::vector<std::uint32_t> skin_offset;  // [J + 1] into skin
-  std::vector<Skin> skin;
-
-  std::span<const std::uint32_t> VerticesOf(std::size_t j) const {
-    return std::span(vertices).subspan(vertex_offset[j], vertex_offset[j + 1] - vertex_offset[j]);
-  }
-  std::span<const Skin> SkinOf(std::size_t j) const {
-    return std::span(skin).subspan(skin_offset[j], skin_offset[j + 1] - skin_offset[j]);
-  }
+  Rows<Skin> skin;  // [J]
 };
 
 // Polygons are split into fans. Normals are area-weighted over welded points and reversed for an

@@ -123,7 +123,7 @@ void AddDome(const LimbSurface& surface, const LimbBone& bone, const Vec3d& cent
   const Vec3d end = at == BoneEnd::kRoot ? bone.root : bone.tip;
   const AxesAround axes(at == BoneEnd::kRoot ? bone.out_root : bone.out_tip);
   std::vector<std::uint32_t> own_skin;
-  for (const LimbSurface::Skin& s : surface.SkinOf(bone.joint)) {
+  for (const LimbSurface::Skin& s : surface.skin.row(bone.joint)) {
     const bool whole = std::ranges::all_of(surface.triangles[s.triangle], [&](std::uint32_t v) {
       return surface.joint[v] == bone.joint;
     });
@@ -181,7 +181,7 @@ double ExtentOf(std::span<const SurfaceSample> skin, const LimbBone& bone, const
 void AddSides(const LimbSurface& surface, const LimbBone& bone, std::span<const SurfaceSample> skin,
               const Vec3d& centre, Constraints& constraints, const Task& task) {
   std::vector<std::uint32_t> own;
-  for (const LimbSurface::Skin& s : surface.SkinOf(bone.joint)) own.push_back(s.triangle);
+  for (const LimbSurface::Skin& s : surface.skin.row(bone.joint)) own.push_back(s.triangle);
   const AxesAround axes(bone.direction);
   const Vec3d along = bone.tip - bone.root;
   const auto rings = static_cast<std::size_t>(

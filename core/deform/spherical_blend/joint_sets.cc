@@ -19,10 +19,8 @@ absl::Status ForEachRun(const Rig& rig, const BlockLayout& layout, std::uint32_t
   std::vector<std::uint16_t> set, last;
   for (std::size_t lane = 0; lane < layout.order.size(); ++lane) {
     if (lane % kCheckedLanes == 0) SINEW_RETURN_IF_ERROR(task.CheckCancelled());
-    const auto row = rig.influences().bindings(layout.Vertex(lane));
-    const std::size_t kept =
-        max_influences == 0 ? row.size() : std::min<std::size_t>(row.size(), max_influences);
-    set.assign(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(kept));
+    const auto row = rig.influences().bindings(layout.Vertex(lane), max_influences);
+    set.assign(row.begin(), row.end());
     std::sort(set.begin(), set.end());
     if (set == last) continue;
     visit(lane, std::span<const std::uint16_t>(set));

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "client/bake/formats/content_hash.h"
 #include "core/base/bulk_checksum.h"
 
 namespace sinew::bake {
