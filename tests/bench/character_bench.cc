@@ -158,8 +158,7 @@ void PrintWork(const Character& character, const Implicit& bound) {
     AlignedVector<float> scratch(ProjectionScratch(bound.skin.points()));
     ProjectionCounts counts;
     const std::vector<Affine> bind_frames = bound.field.BindFrames();
-    const std::vector<Mat3d> turns = TurnsOf(bind_frames, field.PartFrames());
-    Project({bound.level, bound.rings, bound.skin, bind_frames, turns, field},
+    Project({bound.level, bound.rings, bound.skin, bind_frames, field},
             {.layout = *in.layout,
              .posed = posed,
              .task = task,

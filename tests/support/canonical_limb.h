@@ -99,9 +99,8 @@ inline Rig CanonicalLimb(const CanonicalOptions& options = {}) {
 inline LimbField BindField(const Rig& rig, std::size_t samples = 50) {
   Task task;
   LimbField field = ValueOrDie(LimbField::Bind(rig, Weld(rig), samples, task));
-  if (const absl::Status status = field.Check(rig.joints()); !status.ok()) {
-    ValueOrDie<int>(status);
-  }
+  const absl::Status status = CheckFields("field", field, {.joints = rig.joints()});
+  if (!status.ok()) ValueOrDie<int>(status);
   return field;
 }
 

@@ -186,10 +186,6 @@ std::vector<std::int32_t> LimbField::PartsOfVertices(const Rig& rig) const {
   return parts;
 }
 
-absl::Status LimbField::Check(std::size_t joints) const {
-  return CheckFields("field", *this, {.joints = joints});
-}
-
 std::vector<BindStatistic> LimbField::Statistics() const {
   return {
       {"parts", static_cast<double>(parts()), "", "Joints with a field of their own."},

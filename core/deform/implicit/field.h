@@ -90,8 +90,6 @@ class LimbField {
   // Independent of the thread count. Advances the task by Work. kCancelled.
   static absl::StatusOr<LimbField> Bind(const Rig& rig, const WeldedPoints& welded,
                                         std::size_t samples, Task& task);
-  // Validates loaded tables. kDataLoss.
-  absl::Status Check(std::size_t joints) const;
   // Length unit: the median over parts of their size, > 0, in the bind pose.
   double unit() const { return unit_; }
   std::size_t parts() const { return joint_.size(); }
@@ -110,14 +108,16 @@ class LimbField {
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
     const std::size_t parts = self.parts();
+    const rule::Within length{1e-6 * self.unit_, 1e6 * self.unit_};  // of a size or reach
+    visit("field_unit", self.unit_, rule::Positive());
     visit("field_joint", self.joint_, rule::Distinct{rule::Joints()});
     visit("field_part_of_binding", self.part_of_binding_, rule::Below(parts, -1));
     visit("field_to_joint", self.to_joint_, rule::Size(parts), rule::Finite());
     visit("field_centre", self.centre_, rule::Size(parts), rule::Finite());
     visit("field_root", self.root_, rule::Size(parts), rule::Finite());
     visit("field_tip", self.tip_, rule::Size(parts), rule::Finite());
-    visit("field_size", self.size_, rule::Size(parts), rule::Positive());
-    visit("field_reach", self.reach_, rule::Size(parts), rule::Positive());
+    visit("field_size", self.size_, rule::Size(parts), length);
+    visit("field_reach", self.reach_, rule::Size(parts), length);
     visit("field_box", self.box_, rule::Size(6 * parts), rule::Finite());
     visit("field_cell_bound", self.cell_bound_, rule::Size(kGridCells * parts));
     visit("field_corner_gap", self.corner_gap_, rule::Size(kGridCorners * parts));
@@ -127,7 +127,6 @@ class LimbField {
     visit("field_polynomials", self.polynomials_, rule::Size(kPolynomialFloats * parts),
           rule::Finite());
     visit("field_figures", self.figures_, rule::Size(kFigures), rule::Finite());
-    visit("field_unit", self.unit_, rule::Positive());
   }
 
  private:

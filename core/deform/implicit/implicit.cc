@@ -69,14 +69,15 @@ absl::StatusOr<Implicit> Implicit::Bind(const BindInput& input, const ImplicitPa
   const PosedLimbField bound_field(implicit.field, bind_pose, bound_muscles);
   SINEW_ASSIGN_OR_RETURN(implicit.skin,
                          BindSkinSurface(input, implicit.field.PartsOfVertices(input.rig), task));
+  const std::vector<Vec3d> rest = PointsInBindPose(input, implicit.skin);
   if (params.projection == ProjectionMethod::kMarch) {
     implicit.level.neighbours = {0};  // no points
-    SINEW_ASSIGN_OR_RETURN(implicit.march,
-                           March::Bind(input, params.march, bound_field, implicit.skin, task));
+    SINEW_ASSIGN_OR_RETURN(
+        implicit.march, March::Bind(input, params.march, bound_field, implicit.skin, rest, task));
   } else {
     SINEW_ASSIGN_OR_RETURN(implicit.level, BindLevelSkin(input, implicit.field.parts_of_bindings(),
-                                                         bound_field, implicit.skin, task));
-    implicit.rings = BindMoveRings(input, implicit.level, bound_field, implicit.skin);
+                                                         bound_field, implicit.skin, rest, task));
+    implicit.rings = BindMoveRings(input, implicit.level, bound_field, implicit.skin, rest);
   }
   task.Advance(kBindWork * static_cast<double>(input.rig.vertices()));
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
@@ -100,7 +101,6 @@ absl::Status Implicit::Check(const BlockLayout& layout, std::size_t bindings) co
   sizes.joints = joints;
   sizes.field_parts = field.parts();
   SINEW_RETURN_IF_ERROR(CheckFields(Params::kName, *this, sizes));
-  SINEW_RETURN_IF_ERROR(field.Check(joints));
   if (field.parts_of_bindings().size() != bindings) {
     return absl::DataLossError(absl::StrCat("bound data: implicit: field_part_of_binding: got ",
                                             field.parts_of_bindings().size(), " values, need ",
@@ -125,8 +125,7 @@ void Implicit::Run(const StageFrame& frame) const {
   const PosedLimbField posed(field, frame.posed, swollen);
   if (marches()) return march.Run(skin, posed, frame);
   const std::vector<Affine> bind_frames = field.BindFrames();
-  const std::vector<Mat3d> turns = TurnsOf(bind_frames, posed.PartFrames());
-  Project({level, rings, skin, bind_frames, turns, posed, contact != 0}, frame);
+  Project({level, rings, skin, bind_frames, posed, contact != 0}, frame);
 }
 
 std::vector<BindStatistic> Implicit::Statistics() const {

@@ -11,6 +11,7 @@
 #include "core/base/smooth_step.h"
 #include "core/base/status.h"
 #include "core/deform/implicit/constants.h"
+#include "core/rig/bind_pose.h"
 #include "core/simd/vec4.h"
 
 namespace sinew {
@@ -221,6 +222,16 @@ absl::Status SkinSurface::Check() const {
     return damaged("attached, followed: need points of attached components that follow others");
   }
   return absl::OkStatus();
+}
+
+std::vector<Vec3d> PointsInBindPose(const BindInput& input, const SkinSurface& skin) {
+  const std::vector<AffineD> to_pose = ToBindPose(input.rig, BindPose(input.rig));
+  std::vector<Vec3d> points;
+  points.reserve(skin.points());
+  for (const std::uint32_t lane : skin.point_lane) {
+    points.push_back(InBindPose(input.rig, to_pose, input.layout.Vertex(lane)));
+  }
+  return points;
 }
 
 void GatherPoints(const SkinSurface& skin, std::span<const PointBlock> blocks,

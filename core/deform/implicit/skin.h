@@ -73,6 +73,9 @@ absl::StatusOr<SkinSurface> BindSkinSurface(const BindInput& input,
                                             std::span<const std::int32_t> part_of_vertex,
                                             const Task& task);
 
+// [P] the points in the bind pose, model space.
+std::vector<Vec3d> PointsInBindPose(const BindInput& input, const SkinSurface& skin);
+
 // [P][4] point positions with 0 in the fourth component, from a stage's blocks.
 void GatherPoints(const SkinSurface& skin, std::span<const PointBlock> blocks,
                   std::span<float> points, const Task& task);

@@ -10,7 +10,6 @@
 #include "core/base/vectors.h"
 #include "core/deform/method/scratch.h"
 #include "core/deform/method/vertex_status.h"
-#include "core/rig/bind_pose.h"
 #include "core/simd/vec4.h"
 #include "core/surface/laplacian.h"
 #include "core/surface/rig_surface.h"
@@ -113,26 +112,22 @@ std::size_t March::BoundBytes(const Rig& rig) {
 }
 
 std::size_t March::PassingBytes(const Rig& rig) {
-  return 16 * rig.vertices() + (8 + 12) * MostNeighbours(rig) +
+  return (16 + sizeof(Vec3d)) * rig.vertices() + (8 + 12) * MostNeighbours(rig) +
          rig.bindings().size() * sizeof(AffineD);
 }
 
 absl::StatusOr<March> March::Bind(const BindInput& input, const MarchRules& rules,
                                   const PosedField& bind_pose, const SkinSurface& skin,
-                                  const Task& task) {
+                                  std::span<const Vec3d> rest, const Task& task) {
   March march;
   march.rules = rules;
   march.part.assign(skin.points(), kNoPart);
   march.level.assign(skin.points(), 0);
-  const std::vector<AffineD> to_pose = ToBindPose(input.rig, BindPose(input.rig));
-  const auto rest = [&](std::size_t p) {
-    return ToFloat(InBindPose(input.rig, to_pose, input.layout.Vertex(skin.point_lane[p])));
-  };
   task.For(skin.points(), kGrain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t first = begin; first < end; first += kLanes) {
       const std::size_t count = std::min(kLanes, end - first);
-      const auto values =
-          UnionAt(bind_pose, BlockOf(count, [&](std::size_t i) { return rest(first + i); }), {});
+      const auto at = BlockOf(count, [&](std::size_t i) { return ToFloat(rest[first + i]); });
+      const auto values = UnionAt(bind_pose, at, {});
       for (std::size_t i = 0; i < count; ++i) {
         if (!skin.IsSkin(first + i) || !(Length(values[i].gradient) > 0)) continue;
         march.part[first + i] = values[i].part;

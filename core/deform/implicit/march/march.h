@@ -62,10 +62,11 @@ struct March {
   static std::size_t BoundBytes(const Rig& rig);
   static std::size_t PassingBytes(const Rig& rig);
   // Points that are not skin (PointRole) and those without field or gradient at rest are excluded.
-  // bind_pose: the field in the bind pose, with its muscles. kCancelled.
+  // bind_pose: the field in the bind pose, with its muscles. rest: see PointsInBindPose.
+  // kCancelled.
   static absl::StatusOr<March> Bind(const BindInput& input, const MarchRules& rules,
                                     const PosedField& bind_pose, const SkinSurface& skin,
-                                    const Task& task);
+                                    std::span<const Vec3d> rest, const Task& task);
   static std::size_t ScratchFloats(std::size_t points);
   // Reads frame.in, writes frame.out and, if requested, frame.vertex_status. The same bits for any
   // number of threads. Thread-safe. Finite for finite input. When the task is cancelled it returns

@@ -75,13 +75,9 @@ double LevelRay::LongestInward() const {
   return std::min(Longest(), double{to_axis});
 }
 
-// By how far contact has begun, and by the size of the limb that is met over the own one: a finger
-// does not push a chest aside.
 double LevelRay::MostInContact() const {
   double most = 0;
-  for (const LevelContact& with : contacts) {
-    most = std::max(most, double{with.strength * with.size * with.past});
-  }
+  for (const LevelContact& with : contacts) most = std::max(most, double{with.most});
   return std::min(LongestInward(), most);
 }
 

@@ -21,8 +21,9 @@ struct LevelContact {
   float trust = 0;     // PosedField::Trust at the skinned point
   float strength = 0;  // trust, less where both limbs share the skin and it is not folded; 0 if the
                        // recipe turns contact off
-  float past = 0;      // kWidestContact less the gap at the start, >= 0
-  float size = 0;      // of the part, relative to the owner, at most 1
+  // Longest move inward: kWidestContact less the gap at the start, by the strength and by the size
+  // of the part over that of the owner, at most 1. A finger does not push a chest aside.
+  float most = 0;
   float softness = kSoftness;  // difference of the depth and the gap over which T bends
   float slack = 0;             // added to the gap, so that T is exactly 0 at rest
 

@@ -9,7 +9,6 @@
 #include "core/base/status.h"
 #include "core/base/vectors.h"
 #include "core/deform/implicit/project/constants.h"
-#include "core/rig/bind_pose.h"
 #include "core/surface/rig_surface.h"
 
 namespace sinew {
@@ -34,7 +33,7 @@ struct BoundPoint {
 class Binder {
  public:
   Binder(const BindInput& input, std::span<const std::int32_t> part_of_binding,
-         const PosedField& bind_pose, const SkinSurface& skin)
+         const PosedField& bind_pose, const SkinSurface& skin, std::span<const Vec3d> rest)
       : rig_(input.rig),
         layout_(input.layout),
         ring_(input.surface.triangles()),
@@ -42,12 +41,8 @@ class Binder {
         part_of_binding_(part_of_binding),
         bind_pose_(bind_pose),
         skin_(skin),
-        points_(skin.points()) {
-    const std::vector<AffineD> to_pose = ToBindPose(rig_, BindPose(rig_));
-    for (std::size_t p = 0; p < skin.points(); ++p) {
-      rest_.push_back(InBindPose(rig_, to_pose, Vertex(p)));
-    }
-  }
+        rest_(rest),
+        points_(skin.points()) {}
 
   absl::StatusOr<LevelSkin> Run(const Task& task) {
     task.For(points_.size(), kGrain, [&](std::size_t begin, std::size_t end) {
@@ -274,25 +269,37 @@ class Binder {
   }
 
   LevelSkin Tables() const {
-    LevelSkin level;
-    level.neighbours.push_back(0);
+    const auto column = [&]<class T>(T BoundPoint::*member) {
+      std::vector<T> values;
+      values.reserve(points_.size());
+      for (const BoundPoint& point : points_) values.push_back(point.*member);
+      return values;
+    };
+    std::vector<std::uint32_t> offsets = {0};
+    offsets.reserve(points_.size() + 1);
     for (const BoundPoint& point : points_) {
-      level.owner.push_back(point.owner);
-      level.level.push_back(point.level);
-      level.to_axis.push_back(point.to_axis);
-      level.from_bone.push_back(point.from_bone);
-      level.own_weight.push_back(point.own_weight);
-      level.restore_share.push_back(point.restore_share);
-      level.move_share.push_back(point.move_share);
-      level.inward.push_back(point.inward);
-      for (const LevelSkin::Neighbour& of : point.neighbours) {
-        level.part.push_back(of.part);
-        level.gap.push_back(of.gap);
-        level.weight.push_back(of.weight);
-      }
-      level.neighbours.push_back(static_cast<std::uint32_t>(level.part.size()));
+      offsets.push_back(offsets.back() + static_cast<std::uint32_t>(point.neighbours.size()));
     }
-    return level;
+    const auto rows = [&]<class T>(T LevelSkin::Neighbour::*member) {
+      std::vector<T> values;
+      values.reserve(offsets.back());
+      for (const BoundPoint& point : points_) {
+        for (const LevelSkin::Neighbour& of : point.neighbours) values.push_back(of.*member);
+      }
+      return values;
+    };
+    return {.owner = column(&BoundPoint::owner),
+            .level = column(&BoundPoint::level),
+            .to_axis = column(&BoundPoint::to_axis),
+            .from_bone = column(&BoundPoint::from_bone),
+            .own_weight = column(&BoundPoint::own_weight),
+            .restore_share = column(&BoundPoint::restore_share),
+            .move_share = column(&BoundPoint::move_share),
+            .inward = column(&BoundPoint::inward),
+            .neighbours = offsets,
+            .part = rows(&LevelSkin::Neighbour::part),
+            .gap = rows(&LevelSkin::Neighbour::gap),
+            .weight = rows(&LevelSkin::Neighbour::weight)};
   }
 
   const Rig& rig_;
@@ -302,7 +309,7 @@ class Binder {
   const std::span<const std::int32_t> part_of_binding_;
   const PosedField& bind_pose_;
   const SkinSurface& skin_;
-  std::vector<Vec3d> rest_;  // [P] bind pose
+  const std::span<const Vec3d> rest_;  // [P] bind pose
   std::vector<BoundPoint> points_;
 };
 
@@ -311,8 +318,8 @@ class Binder {
 absl::StatusOr<LevelSkin> BindLevelSkin(const BindInput& input,
                                         std::span<const std::int32_t> part_of_binding,
                                         const PosedField& bind_pose, const SkinSurface& skin,
-                                        const Task& task) {
-  return Binder(input, part_of_binding, bind_pose, skin).Run(task);
+                                        std::span<const Vec3d> rest, const Task& task) {
+  return Binder(input, part_of_binding, bind_pose, skin, rest).Run(task);
 }
 
 }  // namespace sinew

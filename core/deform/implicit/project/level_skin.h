@@ -68,11 +68,12 @@ struct LevelSkin {
 
 //    part_of_binding  [E] part of each binding's joint, -1 = none
 //    bind_pose        the field in the bind pose, with its muscles
+//    rest             see PointsInBindPose
 //
 // kCancelled.
 absl::StatusOr<LevelSkin> BindLevelSkin(const BindInput& input,
                                         std::span<const std::int32_t> part_of_binding,
                                         const PosedField& bind_pose, const SkinSurface& skin,
-                                        const Task& task);
+                                        std::span<const Vec3d> rest, const Task& task);
 
 }  // namespace sinew

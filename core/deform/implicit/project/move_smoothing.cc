@@ -8,7 +8,6 @@
 #include "core/base/vectors.h"
 #include "core/deform/implicit/project/constants.h"
 #include "core/deform/method/scratch.h"
-#include "core/rig/bind_pose.h"
 #include "core/simd/vec4.h"
 #include "core/surface/rig_surface.h"
 
@@ -43,14 +42,8 @@ bool CanMove(PointRole role) {
 }  // namespace
 
 MoveRings BindMoveRings(const BindInput& input, const LevelSkin& level, const PosedField& bind_pose,
-                        const SkinSurface& skin) {
+                        const SkinSurface& skin, std::span<const Vec3d> rest) {
   const PointOrder& order = input.surface.order();
-  const std::vector<AffineD> to_pose = ToBindPose(input.rig, BindPose(input.rig));
-  std::vector<Vec3d> rest;
-  rest.reserve(skin.points());
-  for (std::size_t p = 0; p < skin.points(); ++p) {
-    rest.push_back(InBindPose(input.rig, to_pose, input.layout.Vertex(skin.point_lane[p])));
-  }
   MoveRings rings;
   rings.offset.reserve(skin.points() + 1);
   rings.spacing.reserve(skin.points());

@@ -71,8 +71,9 @@ struct MoveRings {
   }
 };
 
+// rest: see PointsInBindPose.
 MoveRings BindMoveRings(const BindInput& input, const LevelSkin& level, const PosedField& bind_pose,
-                        const SkinSurface& skin);
+                        const SkinSurface& skin, std::span<const Vec3d> rest);
 
 class MoveSmoothing {
  public:

@@ -29,6 +29,16 @@ Mat3d Times(double factor, Mat3d m) {
   return m;
 }
 
+std::vector<Mat3d> TurnsOf(std::span<const Affine> bind, std::span<const Affine> posed) {
+  std::vector<Mat3d> turns;
+  for (std::size_t b = 0; b < posed.size(); ++b) {
+    const Mat3d motion = Linear(Compose(ToDouble(posed[b]), Inverse(ToDouble(bind[b]))));
+    const SignedRotation factor = Factor(motion, SignOf(motion));
+    turns.push_back(Flattens(motion) ? Mat3d{.m = {}} : Times(factor.sign, factor.rotation));
+  }
+  return turns;
+}
+
 // In the first pass all points move. In the others those near another limb move from where they are
 // up to the contact, and no farther from their own level; the others stay. In the last one points
 // also return from where smoothing has left them, so that folds are not hollow.
@@ -47,8 +57,10 @@ struct PassPoints {
 
 class Projection {
  public:
-  Projection(const ProjectionInput& input, PassOrder order, const Task& task,
-             const PassPoints& points)
+  // turns: [parts] s R (signed_rotation.h) of each part's motion from the bind pose; 0 where the
+  // part is scaled to zero.
+  Projection(const ProjectionInput& input, std::span<const Mat3d> turns, PassOrder order,
+             const Task& task, const PassPoints& points)
       : again_(order != PassOrder::kFirst),
         returns_(order == PassOrder::kLast),
         level_(input.level),
@@ -57,7 +69,7 @@ class Projection {
         contact_(input.contact),
         task_(task),
         points_(points),
-        turns_(input.turns) {
+        turns_(turns) {
     for (const Mat3d& turn : turns_) flat_.push_back(Determinant(turn) == 0);
     for (const Affine& frame : input.bind_frames) {
       const auto part = static_cast<std::uint32_t>(centres_.size());
@@ -276,7 +288,6 @@ class Projection {
   LevelContact NewContact(const LevelRay& ray, std::uint16_t part) const {
     LevelContact made = {.part = part, .trust = posed_.Trust(part, ToFloat(ray.skinned))};
     made.strength = contact_ ? made.trust : 0;
-    made.size = std::min(1.0f, size_[part] / ray.size);
     return made;
   }
 
@@ -323,7 +334,8 @@ class Projection {
     for (const auto& [part, f] : near.others) {
       LevelContact& with = *ray.ContactWith(part->part);
       swell = std::max(swell, double{with.trust * part->swell[i]});
-      with.past = std::max(0.0f, kWidestContact - (f - near.own_f + with.slack));
+      with.most = with.strength * std::min(1.0f, size_[part->part] / ray.size) *
+                  std::max(0.0f, kWidestContact - (f - near.own_f + with.slack));
     }
     if (again_) {
       // Fades out where no other limb is near the start, as points without one stay.
@@ -425,16 +437,6 @@ class Projection {
 
 }  // namespace
 
-std::vector<Mat3d> TurnsOf(std::span<const Affine> bind, std::span<const Affine> posed) {
-  std::vector<Mat3d> turns;
-  for (std::size_t b = 0; b < posed.size(); ++b) {
-    const Mat3d motion = Linear(Compose(ToDouble(posed[b]), Inverse(ToDouble(bind[b]))));
-    const SignedRotation factor = Factor(motion, SignOf(motion));
-    turns.push_back(Flattens(motion) ? Mat3d{.m = {}} : Times(factor.sign, factor.rotation));
-  }
-  return turns;
-}
-
 std::size_t ProjectionScratch(std::size_t points) {
   return 3 * WholeLines(points * 4) + 3 * WholeLines(points) + MoveSmoothing::Scratch(points);
 }
@@ -463,14 +465,16 @@ void Project(const ProjectionInput& input, const StageFrame& frame, ProjectionCo
                                    static_cast<std::uint8_t>(VertexStatus::kExcluded));
   if (counts != nullptr) *counts = {};
   const PassPoints points = {skinned, at, base, certainty, smoothed, nearness, status};
-  Projection(input, PassOrder::kFirst, frame.task, points).Run(counts);
+  const std::vector<Mat3d> turns = TurnsOf(input.bind_frames, input.posed.PartFrames());
+  Projection(input, turns, PassOrder::kFirst, frame.task, points).Run(counts);
   MoveSmoothing smoothing(input.rings, input.level, input.posed, skinned, free, frame.task);
   smoothing.Mend(base, at);
   smoothing.StartSpreading(nearness);
   smoothing.Spread(base, certainty, smoothed, at);
   for (int pass = 0; pass < kPassesAgain && input.contact; ++pass) {
     const bool last = pass + 1 == kPassesAgain;
-    Projection(input, last ? PassOrder::kLast : PassOrder::kMiddle, frame.task, points).Run(counts);
+    Projection(input, turns, last ? PassOrder::kLast : PassOrder::kMiddle, frame.task, points)
+        .Run(counts);
     smoothing.Spread(base, certainty, smoothed, at);
   }
   smoothing.Ease(nearness, at);

@@ -52,7 +52,6 @@ struct ProjectionInput {
   const MoveRings& rings;
   const SkinSurface& skin;
   std::span<const Affine> bind_frames;  // [parts] PosedField::PartFrames in the bind pose
-  std::span<const Mat3d> turns;         // [parts] see TurnsOf
   const PosedField& posed;              // in the pose of the frame
   bool contact = true;                  // false: points only return to their own level
 };
@@ -62,11 +61,5 @@ struct ProjectionInput {
 // early with partial results. counts: filled, or null.
 void Project(const ProjectionInput& input, const StageFrame& frame,
              ProjectionCounts* counts = nullptr);
-
-// [parts] s R (signed_rotation.h) of each part's motion from the bind pose; 0 where the part
-// is scaled to zero.
-//
-//    bind, posed  [parts] PosedField::PartFrames of both poses
-std::vector<Mat3d> TurnsOf(std::span<const Affine> bind, std::span<const Affine> posed);
 
 }  // namespace sinew

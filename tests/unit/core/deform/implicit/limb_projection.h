@@ -61,8 +61,7 @@ struct Projection {
             .scratch_floats = ProjectionScratch(skin.points())};
   }
   void Run(const StageFrame& frame) const {
-    const std::vector<Mat3d> turns = TurnsOf(bind_pose.PartFrames(), field.PartFrames());
-    Project({level, rings, skin, bind_pose.PartFrames(), turns, field, contact}, frame, &counts);
+    Project({level, rings, skin, bind_pose.PartFrames(), field, contact}, frame, &counts);
   }
 };
 
@@ -78,8 +77,9 @@ class LimbProjection {
     for (std::size_t b = 0; b < rig_.bindings().size(); ++b) {
       part_of_binding_.push_back(static_cast<std::int32_t>(b));
     }
-    level_ = ValueOrDie(BindLevelSkin(input, part_of_binding_, rest, skin_, task));
-    rings_ = BindMoveRings(input, level_, rest, skin_);
+    const std::vector<Vec3d> points = PointsInBindPose(input, skin_);
+    level_ = ValueOrDie(BindLevelSkin(input, part_of_binding_, rest, skin_, points, task));
+    rings_ = BindMoveRings(input, level_, rest, skin_, points);
     TableSizes sizes = layout_->Sizes(0);
     sizes.field_parts = rest.PartFrames().size();
     absl::Status status = CheckFields("skin", skin_, sizes);

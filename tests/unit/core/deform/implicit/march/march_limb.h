@@ -35,7 +35,8 @@ class MarchLimb {
     const BindInput input = {rig_, *layout_, surface};
     const std::vector<std::int32_t> parts(rig_.vertices(), 0);
     skin_ = ValueOrDie(BindSkinSurface(input, parts, task));
-    march_ = ValueOrDie(March::Bind(input, rules, rest, skin_, task));
+    march_ =
+        ValueOrDie(March::Bind(input, rules, rest, skin_, PointsInBindPose(input, skin_), task));
     TableSizes sizes = layout_->Sizes(0);
     sizes.field_parts = rest.PartFrames().size();
     if (const auto status = CheckFields("march", march_, sizes); !status.ok()) {
