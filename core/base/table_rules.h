@@ -25,34 +25,6 @@ struct TableSizes {
 
 namespace rule {
 
-// A number of elements, or a multiple of one of TableSizes.
-struct Extent {
-  Extent(std::size_t elements) : count(elements) {}  // NOLINT: numbers are extents
-  Extent(std::size_t TableSizes::*of, std::size_t times) : size(of), count(times) {}
-  std::size_t In(const TableSizes& rig) const {
-    return size == nullptr ? count : rig.*size * count;
-  }
-  std::size_t TableSizes::*size = nullptr;
-  std::size_t count;
-};
-inline Extent Vertices(std::size_t times = 1) {
-  return {&TableSizes::vertices, times};
-}
-inline Extent Blocks(std::size_t times = 1) {
-  return {&TableSizes::blocks, times};
-}
-inline Extent Lanes(std::size_t times = 1) {
-  return {&TableSizes::lanes, times};
-}
-inline Extent Bindings() {
-  return {&TableSizes::bindings, 1};
-}
-inline Extent Joints() {
-  return {&TableSizes::joints, 1};
-}
-inline Extent FieldParts() {
-  return {&TableSizes::field_parts, 1};
-}
 inline constexpr std::size_t kAnySize = std::numeric_limits<std::size_t>::max();
 
 // "value 5 is 7, need ..." for the first that is not good.
@@ -69,32 +41,31 @@ std::string CheckEach(std::span<const V> values, const Good& good, const Need&..
 
 // Exactly `size` elements, or between two sizes.
 struct Size {
-  explicit Size(Extent size) : low(size), high(size) {}
-  Size(Extent least, Extent most) : low(least), high(most) {}
+  explicit Size(std::size_t size) : least(size), most(size) {}
+  Size(std::size_t low, std::size_t high) : least(low), most(high) {}
   template <class V>
-  std::string Check(std::span<const V> values, const TableSizes& rig) const {
-    const std::size_t least = low.In(rig), most = high.In(rig);
+  std::string Check(std::span<const V> values) const {
     if (values.size() >= least && values.size() <= most) return {};
     return absl::StrCat("got ", values.size(), " values, need ", least,
                         most == least      ? std::string()
                         : most == kAnySize ? std::string(" or more")
                                            : absl::StrCat(" to ", most));
   }
-  Extent low, high;
+  std::size_t least, most;
 };
 
 struct SizeOrEmpty {
   template <class V>
-  std::string Check(std::span<const V> values, const TableSizes& rig) const {
-    if (values.empty() || values.size() == size.In(rig)) return {};
-    return absl::StrCat("got ", values.size(), " values, need 0 or ", size.In(rig));
+  std::string Check(std::span<const V> values) const {
+    if (values.empty() || values.size() == size) return {};
+    return absl::StrCat("got ", values.size(), " values, need 0 or ", size);
   }
-  Extent size;
+  std::size_t size;
 };
 
 struct MultipleOf {
   template <class V>
-  std::string Check(std::span<const V> values, const TableSizes&) const {
+  std::string Check(std::span<const V> values) const {
     if (values.size() % count == 0) return {};
     return absl::StrCat("got ", values.size(), " values, need a multiple of ", count);
   }
@@ -103,42 +74,41 @@ struct MultipleOf {
 
 // Indices from 0 to below `limit`, or the one value that means none.
 struct Below {
-  explicit Below(Extent below, std::optional<std::int64_t> no_index = {})
+  explicit Below(std::size_t below, std::optional<std::int64_t> no_index = {})
       : limit(below), none(no_index) {}
   template <class V>
-  std::string Check(std::span<const V> values, const TableSizes& rig) const {
-    const auto end = static_cast<std::int64_t>(limit.In(rig));
+  std::string Check(std::span<const V> values) const {
+    const auto end = static_cast<std::int64_t>(limit);
     return CheckEach(
         values, [&](std::int64_t index) { return (index >= 0 && index < end) || index == none; },
         "an index below ", end, none ? absl::StrCat(" or ", *none) : std::string());
   }
-  Extent limit;
+  std::size_t limit;
   std::optional<std::int64_t> none;
 };
 
 // A number that must equal a size.
 struct Equals {
   template <class V>
-  std::string Check(std::span<const V> values, const TableSizes& rig) const {
+  std::string Check(std::span<const V> values) const {
     return CheckEach(
-        values, [&](std::size_t value) { return value == size.In(rig); }, size.In(rig));
+        values, [&](std::size_t value) { return value == size; }, size);
   }
-  Extent size;
+  std::size_t size;
 };
 
 // Compressed rows: offsets of `rows` rows over `total` values, from 0, never falling, each row with
 // at least `least` values.
 struct Offsets {
-  Offsets(Extent row_count, std::size_t values, std::size_t least_values = 0,
+  Offsets(std::size_t row_count, std::size_t values, std::size_t least_values = 0,
           bool may_be_empty = false)
       : rows(row_count), total(values), least(least_values), or_empty(may_be_empty) {}
   template <class V>
-  std::string Check(std::span<const V> values, const TableSizes& rig) const {
-    const std::size_t count = rows.In(rig);
+  std::string Check(std::span<const V> values) const {
     if (values.empty() && or_empty) return {};
-    if (values.empty() || (count != kAnySize && values.size() != count + 1)) {
+    if (values.empty() || (rows != kAnySize && values.size() != rows + 1)) {
       return absl::StrCat("got ", values.size(), " offsets, need ",
-                          count == kAnySize ? std::string("some") : absl::StrCat(count + 1));
+                          rows == kAnySize ? std::string("some") : absl::StrCat(rows + 1));
     }
     if (values.front() != 0 || values.back() != total) {
       return absl::StrCat("from ", values.front(), " to ", values.back(), ", need 0 to ", total);
@@ -150,7 +120,7 @@ struct Offsets {
     }
     return {};
   }
-  Extent rows;  // kAnySize: as many as there are
+  std::size_t rows;  // kAnySize: as many as there are
   std::size_t total, least;
   bool or_empty;  // the table may lack, then it has no offset at all
 };
@@ -158,7 +128,7 @@ struct Offsets {
 // Values that rise strictly; with offsets, within each row of them.
 struct Rising {
   template <class V>
-  std::string Check(std::span<const V> values, const TableSizes&) const {
+  std::string Check(std::span<const V> values) const {
     auto row = offsets.begin();
     for (std::size_t i = 1; i < values.size(); ++i) {
       while (row != offsets.end() && *row < i) ++row;
@@ -171,20 +141,12 @@ struct Rising {
   std::span<const std::uint32_t> offsets{};
 };
 
-// Values that never fall.
-struct Sorted {
-  template <class V>
-  std::string Check(std::span<const V> values, const TableSizes&) const {
-    return std::ranges::is_sorted(values) ? std::string() : std::string("need sorted values");
-  }
-};
-
 // Indices below `limit`, none of them twice. Takes a byte for each index below `limit`, which must
 // therefore be checked before.
 struct Distinct {
   template <class V>
-  std::string Check(std::span<const V> values, const TableSizes& rig) const {
-    std::vector<char> seen(limit.In(rig), 0);
+  std::string Check(std::span<const V> values) const {
+    std::vector<char> seen(limit, 0);
     return CheckEach(
         values,
         [&](std::size_t index) {
@@ -192,7 +154,7 @@ struct Distinct {
         },
         "each index below ", seen.size(), " once");
   }
-  Extent limit;
+  std::size_t limit;
 };
 
 }  // namespace rule

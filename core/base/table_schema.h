@@ -1,6 +1,7 @@
 // table_schema.h - rules that saved tables must satisfy, and the one check of them.
 //
-// An object names its tables in Fields(self, visit), each with its rules:
+// An object names its tables in Fields(self, visit, sizes), each with its rules, which may compare
+// with the sizes of what the tables are for:
 //
 //   visit("row_offset", self.row_offset, rule::Offsets(self.points(), self.neighbours.size()));
 //   visit("neighbours", self.neighbours, rule::Below(self.points()));
@@ -9,7 +10,7 @@
 // Rules are checked in the order of Fields and end at the first failure, so a rule may rely on the
 // tables before it. Sizes may come from tables that are not checked yet: they are only compared.
 // A rule is any type with
-//   template <class V> std::string Check(std::span<const V> values, const TableSizes& rig) const;
+//   template <class V> std::string Check(std::span<const V> values) const;
 // that returns what is wrong, or an empty string. Plain numbers are tables of one.
 #pragma once
 
@@ -60,7 +61,7 @@ bool AllNumbers(const T& value, const Good& good) {
 // All numbers of all values lie in [low, high]; not NaN.
 struct Within {
   template <class V>
-  std::string Check(std::span<const V> values, const TableSizes&) const {
+  std::string Check(std::span<const V> values) const {
     const auto good = [&](double number) { return number >= low && number <= high; };
     return CheckEach(
         values, [&](const V& v) { return AllNumbers(v, good); }, low, " to ", high);
@@ -79,7 +80,7 @@ template <class Good>
 struct Each {
   Each(const char* needed, Good is_good) : need(needed), good(is_good) {}
   template <class V>
-  std::string Check(std::span<const V> values, const TableSizes&) const {
+  std::string Check(std::span<const V> values) const {
     return CheckEach(values, good, need);
   }
   const char* need;
@@ -109,7 +110,7 @@ inline auto UnitLength() {
 // Every value is valid, or the object's own check covers it.
 struct Any {
   template <class V>
-  std::string Check(std::span<const V>, const TableSizes&) const {
+  std::string Check(std::span<const V>) const {
     return {};
   }
 };
@@ -123,11 +124,11 @@ template <class Object>
 absl::Status CheckFields(std::string_view owner, const Object& object, const TableSizes& rig,
                          bool is_empty = false) {
   std::string problem;
-  Object::Fields(object, [&]<class T, class... Rules>(std::string_view name, const T& member,
-                                                      const Rules&... rules) {
+  const auto visit = [&]<class T, class... Rules>(std::string_view name, const T& member,
+                                                  const Rules&... rules) {
     static_assert(sizeof...(Rules) > 0, "every table needs a rule");
     const auto check = [&](const auto& values, const auto& rule) {
-      if (problem.empty()) problem = rule.Check(values, rig);
+      if (problem.empty()) problem = rule.Check(values);
     };
     if (!problem.empty()) return;
     if constexpr (ArrayField<T>) {
@@ -141,7 +142,8 @@ absl::Status CheckFields(std::string_view owner, const Object& object, const Tab
       (check(std::span<const T>(&member, 1), rules), ...);
     }
     if (!problem.empty()) problem = absl::StrCat(AbslView(name), ": ", problem);
-  });
+  };
+  Object::Fields(object, visit, rig);
   if (problem.empty()) return absl::OkStatus();
   return DataLoss("bound data: ", owner, ": ", problem);
 }

@@ -65,7 +65,7 @@ struct MuscleTables {
   std::size_t joints() const;
 
   template <class Self, class Visit>
-  static void Fields(Self& self, Visit&& visit) {
+  static void Fields(Self& self, Visit&& visit, const TableSizes& = {}) {
     visit("muscle_rows", self.rows, rule::Each("finite numbers in range", IsSound));
     visit("muscle_points", self.points, rule::Each("a finite point", [](const MusclePointRow& row) {
             return std::isfinite(row.at.x) && std::isfinite(row.at.y) && std::isfinite(row.at.z);

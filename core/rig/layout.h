@@ -33,20 +33,20 @@ namespace rule {
 // Bindings by block: each block's begin with its pivot and rise behind it.
 struct PivotFirst {
   template <class V>
-  std::string Check(std::span<const V> entry, const TableSizes& rig) const {
-    for (std::size_t b = 0; b < rig.pivots.size(); ++b) {
+  std::string Check(std::span<const V> entry) const {
+    for (std::size_t b = 0; b < pivots.size(); ++b) {
       const auto row = entry.subspan(offset[b], offset[b + 1] - offset[b]);
       const auto rest = row.subspan(1);
-      if (row.front() == rig.pivots[b] &&
+      if (row.front() == pivots[b] &&
           std::ranges::adjacent_find(rest, std::greater_equal()) == rest.end()) {
         continue;
       }
-      return absl::StrCat("block ", b, ": need the pivot ", rig.pivots[b],
-                          ", then rising bindings");
+      return absl::StrCat("block ", b, ": need the pivot ", pivots[b], ", then rising bindings");
     }
     return {};
   }
   std::span<const std::uint32_t> offset;
+  std::span<const std::uint16_t> pivots;  // [blocks]
 };
 
 }  // namespace rule
@@ -62,10 +62,12 @@ struct BlockJoints {
 
   // For the Fields of what holds it.
   template <class Self, class Visit>
-  static void Fields(Self& self, Visit&& visit, std::string_view offset_name = "joint_offset",
+  static void Fields(Self& self, Visit&& visit, const TableSizes& rig,
+                     std::string_view offset_name = "joint_offset",
                      std::string_view entry_name = "joint_entry") {
-    visit(offset_name, self.offset, rule::Offsets(rule::Blocks(), self.entry.size(), 1));
-    visit(entry_name, self.entry, rule::Below(rule::Bindings()), rule::PivotFirst{self.offset});
+    visit(offset_name, self.offset, rule::Offsets(rig.blocks, self.entry.size(), 1));
+    visit(entry_name, self.entry, rule::Below(rig.bindings),
+          rule::PivotFirst{self.offset, rig.pivots});
   }
 };
 
@@ -98,13 +100,13 @@ struct BlockLayout {
   absl::Status Check(std::size_t bindings) const;
 
   template <class Self, class Visit>
-  static void Fields(Self& self, Visit&& visit) {
+  static void Fields(Self& self, Visit&& visit, const TableSizes& rig = {}) {
     visit("vertices", self.vertices, rule::Positive());
     visit("centre", self.centre, rule::Finite());
     visit("order", self.order, rule::Size(self.blocks() * kLanes), rule::Below(self.vertices, -1));
     visit("lane", self.lane, rule::Size(self.vertices), rule::Below(self.order.size()));
-    visit("pivot", self.pivot, rule::Size(1, rule::kAnySize), rule::Below(rule::Bindings()));
-    BlockJoints::Fields(self.skin, visit, "skin_offset", "skin_entry");
+    visit("pivot", self.pivot, rule::Size(1, rule::kAnySize), rule::Below(rig.bindings));
+    BlockJoints::Fields(self.skin, visit, rig, "skin_offset", "skin_entry");
     visit("rest", self.rest, rule::Size(self.blocks()), rule::Finite());
   }
 };

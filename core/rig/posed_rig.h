@@ -45,7 +45,7 @@ struct PosedRigTables {
   absl::Status Check() const;
 
   template <class Self, class Visit>
-  static void Fields(Self& self, Visit&& visit) {
+  static void Fields(Self& self, Visit&& visit, const TableSizes& = {}) {
     visit("joint", self.joint, rule::Size(1, rule::kAnySize), rule::Below(self.parent.size()));
     visit("inverse_bind", self.inverse_bind, rule::Size(self.joint.size()), rule::Finite());
     visit("parent", self.parent, rule::Size(1, rule::kAnySize),

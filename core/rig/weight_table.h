@@ -30,8 +30,8 @@ struct WeightTable {
 
   // For the Fields function of the method that contains it.
   template <class Self, class Visit>
-  static void Fields(Self& self, Visit&& visit) {
-    BlockJoints::Fields(self.joints, visit);
+  static void Fields(Self& self, Visit&& visit, const TableSizes& rig = {}) {
+    BlockJoints::Fields(self.joints, visit, rig);
     visit("weights", self.weights, rule::Size(self.joints.pairs() * kLanes),
           rule::Within{0, 1.0001f});
   }

@@ -52,14 +52,13 @@ struct NormalTables : SurfaceFaces {
 
   std::size_t points() const { return point_lane.size(); }
   template <class Self, class Visit>
-  static void Fields(Self& self, Visit&& visit) {
+  static void Fields(Self& self, Visit&& visit, const TableSizes& rig = {}) {
     const std::size_t points = self.points(), vertices = self.vertices.size();
     const bool framed = !self.neighbour_lane.empty() || !self.shading.empty();
-    visit("lanes", self.lanes, rule::Equals{rule::Lanes()});
+    visit("lanes", self.lanes, rule::Equals{rig.lanes});
     SurfaceFaces::Fields(self, visit, self.lanes, points);
     visit("vertex_offset", self.vertex_offset, rule::Offsets(points, vertices));
-    visit("vertices", self.vertices, rule::Size(rule::Vertices()),
-          rule::Distinct{rule::Vertices()});
+    visit("vertices", self.vertices, rule::Size(rig.vertices), rule::Distinct{rig.vertices});
     visit("point_lane", self.point_lane, rule::Below(self.lanes));
     visit("neighbour_lane", self.neighbour_lane, rule::Size(framed ? points : 0),
           rule::Below(self.lanes, -1));
@@ -102,8 +101,8 @@ class NormalFinisher {
   static std::size_t CostBytes(const Rig& rig);
 
   template <class Self, class Visit>
-  static void Fields(Self& self, Visit&& visit) {
-    NormalTables::Fields(self.tables_, visit);
+  static void Fields(Self& self, Visit&& visit, const TableSizes& rig = {}) {
+    NormalTables::Fields(self.tables_, visit, rig);
   }
 
  private:

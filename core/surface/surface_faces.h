@@ -48,7 +48,7 @@ struct SurfaceFaces {
 
   // For the Fields of what holds it. Corners lie below `corner_limit`.
   template <class Self, class Visit>
-  static void Fields(Self& self, Visit&& visit, rule::Extent corner_limit, std::size_t points) {
+  static void Fields(Self& self, Visit&& visit, std::size_t corner_limit, std::size_t points) {
     visit("triangles", self.triangles, rule::MultipleOf{3}, rule::Below(corner_limit));
     visit("quads", self.quads, rule::MultipleOf{4}, rule::Below(corner_limit));
     visit("polygon_offset", self.polygon_offset,

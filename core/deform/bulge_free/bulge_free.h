@@ -50,18 +50,18 @@ struct BulgeFree : MethodOf<BulgeFree, BulgeFreeParams> {
   void Run(const StageFrame& frame) const;
 
   template <class Self, class Visit>
-  static void Fields(Self& self, Visit&& visit) {
-    BlockJoints::Fields(self.joints, visit);
+  static void Fields(Self& self, Visit&& visit, const TableSizes& rig = {}) {
+    BlockJoints::Fields(self.joints, visit, rig);
     const std::size_t pairs = self.joints.pairs(), couples = self.upper.size();
     visit("shares", self.shares, rule::Size(pairs * kLanes), rule::Finite());
     visit("width", self.width, rule::NotNegative());
-    visit("root", self.root, rule::SizeOrEmpty{rule::Bindings()}, rule::Finite());
+    visit("root", self.root, rule::SizeOrEmpty{rig.bindings}, rule::Finite());
     visit("tip", self.tip, rule::Size(self.root.size()), rule::Finite());
     visit("pair_couple", self.pair_couple, rule::Size(self.projects() ? 0 : pairs),
           rule::Below(couples, kNoPush));
     visit("upper", self.upper, rule::Size(0, self.projects() ? 0 : rule::kAnySize),
-          rule::Below(rule::Bindings()));
-    visit("lower", self.lower, rule::Size(couples), rule::Below(rule::Bindings()));
+          rule::Below(rig.bindings));
+    visit("lower", self.lower, rule::Size(couples), rule::Below(rig.bindings));
     visit("upper_direction", self.upper_direction, rule::Size(couples), rule::Finite());
     visit("lower_direction", self.lower_direction, rule::Size(couples), rule::Finite());
   }

@@ -32,12 +32,12 @@ struct Cor : MethodOf<Cor, CorParams> {
   std::vector<BindStatistic> Statistics() const;
 
   template <class Self, class Visit>
-  static void Fields(Self& self, Visit&& visit) {
-    WeightTable::Fields(self.table, visit);
-    visit("bindings", self.bindings, rule::Equals{rule::Bindings()});
+  static void Fields(Self& self, Visit&& visit, const TableSizes& rig = {}) {
+    WeightTable::Fields(self.table, visit, rig);
+    visit("bindings", self.bindings, rule::Equals{rig.bindings});
     visit("pieces", self.pieces, rule::NotNegative());
     visit("blur", self.blur, rule::NotNegative());
-    visit("centres", self.centres, rule::Size(rule::Lanes(3)), rule::Finite());
+    visit("centres", self.centres, rule::Size(3 * rig.lanes), rule::Finite());
   }
 };
 

@@ -58,15 +58,15 @@ struct DdmTables {
 
   // Table names of saved data; changing one needs a new kVersion.
   template <class Self, class Visit>
-  static void Fields(Self& self, Visit&& visit) {
-    BlockJoints::Fields(self.joints, visit);
+  static void Fields(Self& self, Visit&& visit, const TableSizes& rig = {}) {
+    BlockJoints::Fields(self.joints, visit, rig);
     visit("moments", self.moments, rule::Size(self.joints.pairs() * self.fields() * kLanes),
           rule::Finite());
-    visit("centroid", self.centroid, rule::Size(rule::Lanes(self.variant == 5 ? 0 : 3)),
+    visit("centroid", self.centroid, rule::Size((self.variant == 5 ? 0 : 3) * rig.lanes),
           rule::Finite());
-    visit("fit", self.fit, rule::Size(rule::Lanes(self.variant == 1 ? kDdmFitFields : 0)),
+    visit("fit", self.fit, rule::Size((self.variant == 1 ? kDdmFitFields : 0) * rig.lanes),
           rule::Finite());
-    visit("bindings", self.bindings, rule::Equals{rule::Bindings()});
+    visit("bindings", self.bindings, rule::Equals{rig.bindings});
     visit("variant", self.variant, rule::Within{0, 5});
     visit("pop_guard", self.pop_guard, rule::Within{0, 1});
     visit("alpha", self.alpha, rule::Within{0, 1});
@@ -117,8 +117,8 @@ struct DdmMethod : MethodOf<DdmMethod<P>, P> {
   std::vector<BindStatistic> Statistics() const { return tables.Statistics(); }
 
   template <class Self, class Visit>
-  static void Fields(Self& self, Visit&& visit) {
-    DdmTables::Fields(self.tables, visit);
+  static void Fields(Self& self, Visit&& visit, const TableSizes& rig = {}) {
+    DdmTables::Fields(self.tables, visit, rig);
   }
 };
 

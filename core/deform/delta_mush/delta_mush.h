@@ -57,10 +57,10 @@ struct DeltaMush : MethodOf<DeltaMush, DeltaMushParams> {
   std::size_t points() const { return point_lane.size(); }
 
   template <class Self, class Visit>
-  static void Fields(Self& self, Visit&& visit) {
+  static void Fields(Self& self, Visit&& visit, const TableSizes& rig = {}) {
     const std::size_t points = self.points(), edges = self.neighbours.size();
     visit("iterations", self.iterations, rule::Within{0, kMaxMushSteps});
-    visit("point_lane", self.point_lane, rule::Size(1, rule::Lanes()), rule::Below(rule::Lanes()));
+    visit("point_lane", self.point_lane, rule::Size(1, rig.lanes), rule::Below(rig.lanes));
     visit("row_offset", self.row_offset, rule::Offsets(points, edges));
     visit("neighbours", self.neighbours, rule::Below(points));
     visit("weights", self.weights, rule::Size(self.even == 1 ? points : edges), rule::Within{0, 1});
@@ -69,9 +69,9 @@ struct DeltaMush : MethodOf<DeltaMush, DeltaMushParams> {
     visit("frame_points", self.frame_points, rule::Size(points * 2), rule::Below(points, -1));
     visit("frame_turn", self.frame_turn, rule::Size(points * 2), rule::Finite());
     visit("frame_least", self.frame_least, rule::Size(points * 3), rule::Finite());
-    visit("lane_point", self.lane_point, rule::Size(rule::Lanes()), rule::Below(points));
-    visit("delta", self.delta, rule::Size(rule::Lanes(3)), rule::Finite());
-    visit("offset", self.offset, rule::Size(rule::Lanes(3)), rule::Finite());
+    visit("lane_point", self.lane_point, rule::Size(rig.lanes), rule::Below(points));
+    visit("delta", self.delta, rule::Size(3 * rig.lanes), rule::Finite());
+    visit("offset", self.offset, rule::Size(3 * rig.lanes), rule::Finite());
   }
 };
 

@@ -48,15 +48,15 @@ struct Dqs : MethodOf<Dqs, DqsParams> {
   void Run(const StageFrame& frame) const;
 
   template <class Self, class Visit>
-  static void Fields(Self& self, Visit&& visit) {
-    WeightTable::Fields(self.table, visit);
-    visit("bindings", self.bindings, rule::Equals{rule::Bindings()});
+  static void Fields(Self& self, Visit&& visit, const TableSizes& rig = {}) {
+    WeightTable::Fields(self.table, visit, rig);
+    visit("bindings", self.bindings, rule::Equals{rig.bindings});
     visit("blend", self.blend, rule::Within{0, 1});
-    visit("blend_lanes", self.blend_lanes, rule::SizeOrEmpty{rule::Lanes()}, rule::Within{0, 1});
-    visit("sign_order", self.sign_order, rule::SizeOrEmpty{rule::Bindings()},
-          rule::Distinct{rule::Bindings()});
+    visit("blend_lanes", self.blend_lanes, rule::SizeOrEmpty{rig.lanes}, rule::Within{0, 1});
+    visit("sign_order", self.sign_order, rule::SizeOrEmpty{rig.bindings},
+          rule::Distinct{rig.bindings});
     visit("sign_parent", self.sign_parent, rule::Size(self.sign_order.size()),
-          rule::Below(rule::Bindings()));
+          rule::Below(rig.bindings));
   }
 
  private:

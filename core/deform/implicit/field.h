@@ -106,11 +106,11 @@ class LimbField {
   std::vector<BindStatistic> Statistics() const;
 
   template <class Self, class Visit>
-  static void Fields(Self& self, Visit&& visit) {
+  static void Fields(Self& self, Visit&& visit, const TableSizes& rig = {}) {
     const std::size_t parts = self.parts();
     const rule::Within length{1e-6 * self.unit_, 1e6 * self.unit_};  // of a size or reach
     visit("field_unit", self.unit_, rule::Positive());
-    visit("field_joint", self.joint_, rule::Distinct{rule::Joints()});
+    visit("field_joint", self.joint_, rule::Distinct{rig.joints});
     visit("field_part_of_binding", self.part_of_binding_, rule::Below(parts, -1));
     visit("field_to_joint", self.to_joint_, rule::Size(parts), rule::Finite());
     visit("field_centre", self.centre_, rule::Size(parts), rule::Finite());

@@ -48,15 +48,15 @@ struct Implicit : MethodOf<Implicit, ImplicitParams> {
   std::vector<BindStatistic> Statistics() const;
 
   template <class Self, class Visit>
-  static void Fields(Self& self, Visit&& visit) {
+  static void Fields(Self& self, Visit&& visit, const TableSizes& rig = {}) {
     visit("contact", self.contact, rule::Within{0, 1});
     visit("joints", self.joints, rule::Within{0, kMaxJoints});  // Facts: the rig has them
-    LimbField::Fields(self.field, visit);
-    MuscleField::Fields(self.muscles, visit);
-    SkinSurface::Fields(self.skin, visit);
-    LevelSkin::Fields(self.level, visit);
-    March::Fields(self.march, visit);
-    MoveRings::Fields(self.rings, visit);
+    LimbField::Fields(self.field, visit, rig);
+    MuscleField::Fields(self.muscles, visit, rig);
+    SkinSurface::Fields(self.skin, visit, rig);
+    LevelSkin::Fields(self.level, visit, rig);
+    March::Fields(self.march, visit, rig);
+    MoveRings::Fields(self.rings, visit, rig);
   }
 };
 

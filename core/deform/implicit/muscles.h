@@ -41,12 +41,11 @@ class MuscleField {
   std::vector<MusclePrimitive> Pose(const PosedRig& posed) const;
 
   template <class Self, class Visit>
-  static void Fields(Self& self, Visit&& visit) {
-    MuscleTables::Fields(self.tables_, visit);
+  static void Fields(Self& self, Visit&& visit, const TableSizes& rig = {}) {
+    MuscleTables::Fields(self.tables_, visit, rig);
     visit("muscle_fat", self.fat_, rule::Size(self.muscles()), rule::Finite());
     visit("muscle_reach", self.reach_, rule::Size(self.muscles()), rule::Positive());
-    visit("muscle_part", self.part_, rule::Size(self.muscles()),
-          rule::Below(rule::FieldParts(), -1));
+    visit("muscle_part", self.part_, rule::Size(self.muscles()), rule::Below(rig.field_parts, -1));
   }
 
  private:

@@ -47,10 +47,10 @@ struct SkinSurface {
   absl::Status Check() const;
 
   template <class Self, class Visit>
-  static void Fields(Self& self, Visit&& visit) {
+  static void Fields(Self& self, Visit&& visit, const TableSizes& rig = {}) {
     const std::size_t points = self.points();
-    visit("point_lane", self.point_lane, rule::Size(1, rule::Lanes()), rule::Below(rule::Lanes()));
-    visit("lane_point", self.lane_point, rule::Size(rule::Lanes()), rule::Below(points));
+    visit("point_lane", self.point_lane, rule::Size(1, rig.lanes), rule::Below(rig.lanes));
+    visit("lane_point", self.lane_point, rule::Size(rig.lanes), rule::Below(points));
     visit("role", self.role, rule::Size(points),
           rule::Below(static_cast<std::size_t>(PointRole::kSkin) + 1));
     visit("attached", self.attached, rule::Below(points));

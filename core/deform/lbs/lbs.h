@@ -26,8 +26,8 @@ struct Lbs : MethodOf<Lbs, LbsParams> {
   void Run(const StageFrame& frame) const;
 
   template <class Self, class Visit>
-  static void Fields(Self& self, Visit&& visit) {
-    WeightTable::Fields(self.table, visit);
+  static void Fields(Self& self, Visit&& visit, const TableSizes& rig = {}) {
+    WeightTable::Fields(self.table, visit, rig);
   }
 };
 

@@ -53,8 +53,8 @@ struct MuscleStage : MethodOf<MuscleStage, MuscleParams> {
   std::size_t anchored() const { return anchor_lane.size(); }
 
   template <class Self, class Visit>
-  static void Fields(Self& self, Visit&& visit) {
-    MuscleTables::Fields(self.muscles, visit);
+  static void Fields(Self& self, Visit&& visit, const TableSizes& rig = {}) {
+    MuscleTables::Fields(self.muscles, visit, rig);
     const std::size_t anchored = self.anchored(), muscles = self.muscles.rows.size();
     visit("rest_axes", self.rest_axes, rule::Size(muscles),
           rule::Each("finite semi-axes above 0", [](const BellyAxes& axes) {
@@ -69,9 +69,9 @@ struct MuscleStage : MethodOf<MuscleStage, MuscleParams> {
                        return anchor.muscle < muscles && std::isfinite(anchor.share) &&
                               length2 > 0.9f && length2 < 1.1f;
                      }));
-    visit("anchor_lane", self.anchor_lane, rule::Below(rule::Lanes()));
-    visit("lane_anchor", self.lane_anchor, rule::Size(rule::Lanes()), rule::Below(anchored, -1));
-    SurfaceFaces::Fields(self.surface, visit, rule::Lanes(), anchored);
+    visit("anchor_lane", self.anchor_lane, rule::Below(rig.lanes));
+    visit("lane_anchor", self.lane_anchor, rule::Size(rig.lanes), rule::Below(anchored, -1));
+    SurfaceFaces::Fields(self.surface, visit, rig.lanes, anchored);
   }
 };
 

@@ -47,12 +47,12 @@ struct Relax : MethodOf<Relax, RelaxParams> {
   std::size_t groups() const { return (points() + kLanes - 1) / kLanes; }
 
   template <class Self, class Visit>
-  static void Fields(Self& self, Visit&& visit) {
+  static void Fields(Self& self, Visit&& visit, const TableSizes& rig = {}) {
     const std::size_t points = self.points(), edges = self.ring.size();
     visit("iterations", self.iterations, rule::Within{1, 100});
     visit("strength", self.strength, rule::Within{0, 1});
-    visit("point_lane", self.point_lane, rule::Size(1, rule::Lanes()), rule::Below(rule::Lanes()));
-    visit("lane_point", self.lane_point, rule::Size(rule::Lanes()), rule::Below(points));
+    visit("point_lane", self.point_lane, rule::Size(1, rig.lanes), rule::Below(rig.lanes));
+    visit("lane_point", self.lane_point, rule::Size(rig.lanes), rule::Below(points));
     visit("group_closed", self.group_closed, rule::Size(self.groups()), rule::Within{0, 1});
     visit("group_steps", self.group_steps, rule::Offsets(self.groups(), edges / kLanes));
     visit("ring", self.ring, rule::MultipleOf{kLanes}, rule::Below(points));

@@ -41,7 +41,7 @@ struct Shapes : MethodOf<Shapes, ShapesParams> {
   std::vector<BindStatistic> Statistics() const;
 
   template <class Self, class Visit>
-  static void Fields(Self& self, Visit&& visit) {
+  static void Fields(Self& self, Visit&& visit, const TableSizes& rig = {}) {
     const std::size_t targets = self.target_weight.size(), pairs = self.pair_block.size();
     visit("shape_control", self.shape_control, rule::Any());  // Facts: the rig has the controls
     visit("shape_target", self.shape_target, rule::Offsets(self.shape_control.size(), targets, 1));
@@ -49,8 +49,7 @@ struct Shapes : MethodOf<Shapes, ShapesParams> {
           rule::Each("no 0", [](float weight) { return weight != 0; }),
           rule::Rising{self.shape_target});
     visit("target_pair", self.target_pair, rule::Offsets(targets, pairs));
-    visit("pair_block", self.pair_block, rule::Below(rule::Blocks()),
-          rule::Rising{self.target_pair});
+    visit("pair_block", self.pair_block, rule::Below(rig.blocks), rule::Rising{self.target_pair});
     visit("offsets", self.offsets, rule::Size(pairs * 3 * kLanes), rule::Finite());
     visit("strength", self.strength, rule::Within{-10, 10});
   }

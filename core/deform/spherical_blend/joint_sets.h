@@ -30,13 +30,13 @@ struct JointSets {
 
   // For the Fields of what holds it. used: there are sets, else every table is empty.
   template <class Self, class Visit>
-  static void Fields(Self& self, Visit&& visit, bool used) {
+  static void Fields(Self& self, Visit&& visit, const TableSizes& rig, bool used) {
     const std::size_t most = used ? rule::kAnySize : 0;
     visit("set_offset", self.offset, rule::Size(used ? 2 : 0, most),
           rule::Offsets(rule::kAnySize, self.entry.size(), 1, !used));
-    visit("set_entry", self.entry, rule::Size(0, most), rule::Below(rule::Bindings()),
+    visit("set_entry", self.entry, rule::Size(0, most), rule::Below(rig.bindings),
           rule::Rising{self.offset});
-    visit("lane_set", self.lane_set, rule::Size(rule::Lanes(used ? 1 : 0)),
+    visit("lane_set", self.lane_set, rule::Size((used ? 1 : 0) * rig.lanes),
           rule::Below(self.size()));
   }
 

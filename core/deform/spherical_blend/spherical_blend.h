@@ -40,15 +40,15 @@ struct SphericalBlend : MethodOf<SphericalBlend, SphericalBlendParams> {
   void Run(const StageFrame& frame) const;
 
   template <class Self, class Visit>
-  static void Fields(Self& self, Visit&& visit) {
-    WeightTable::Fields(self.table, visit);
-    visit("origins", self.origins, rule::Size(rule::Bindings()), rule::Finite());
+  static void Fields(Self& self, Visit&& visit, const TableSizes& rig = {}) {
+    WeightTable::Fields(self.table, visit, rig);
+    visit("origins", self.origins, rule::Size(rig.bindings), rule::Finite());
     visit("pair_relation", self.pair_relation, rule::Size(self.table.joints.pairs()));
-    visit("relation_pivot", self.relation_pivot, rule::Below(rule::Bindings()));
+    visit("relation_pivot", self.relation_pivot, rule::Below(rig.bindings));
     visit("relation_joint", self.relation_joint, rule::Size(self.relation_pivot.size()),
-          rule::Below(rule::Bindings()));
-    visit("expected", self.expected, rule::SizeOrEmpty{rule::Blocks()}, rule::Finite());
-    JointSets::Fields(self.sets, visit, self.per_set());
+          rule::Below(rig.bindings));
+    visit("expected", self.expected, rule::SizeOrEmpty{rig.blocks}, rule::Finite());
+    JointSets::Fields(self.sets, visit, rig, self.per_set());
     visit("set_expected", self.set_expected, rule::Size(self.sets.size()), rule::Finite());
   }
 

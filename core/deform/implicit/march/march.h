@@ -79,14 +79,14 @@ struct March {
   void Smooth(std::span<float> at, std::span<float> spare, const Task& task) const;
 
   template <class Self, class Visit>
-  static void Fields(Self& self, Visit&& visit) {
+  static void Fields(Self& self, Visit&& visit, const TableSizes& rig = {}) {
     const std::size_t points = self.points(), neighbours = self.ring.size();
     visit("march_max_iterations", self.rules.max_iterations, rule::Within{1, 1000});
     visit("march_gradient_threshold", self.rules.gradient_threshold, rule::Within{-1, 1});
     visit("march_step_length", self.rules.step_length, rule::Within{0.001, 1});
     visit("march_potential_pit", self.rules.potential_pit, rule::Any());
     visit("march_smoothing", self.rules.smoothing, rule::Within{0, 50});
-    visit("march_part", self.part, rule::Size(points), rule::Below(rule::FieldParts(), kNoPart));
+    visit("march_part", self.part, rule::Size(points), rule::Below(rig.field_parts, kNoPart));
     visit("march_level", self.level, rule::Size(points), rule::Finite());
     visit("march_ring_offset", self.ring_offset, rule::Offsets(points, neighbours));
     visit("march_ring", self.ring, rule::Below(points));

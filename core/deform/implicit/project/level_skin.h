@@ -48,9 +48,9 @@ struct LevelSkin {
   static constexpr std::size_t kBytes = 42 + 10 * kMostNeighbours,
                                kPassingBytes = 160 + 60 * kMostNeighbours;
   template <class Self, class Visit>
-  static void Fields(Self& self, Visit&& visit) {
+  static void Fields(Self& self, Visit&& visit, const TableSizes& rig = {}) {
     const std::size_t points = self.points(), count = self.part.size();
-    visit("level_owner", self.owner, rule::Size(points), rule::Below(rule::FieldParts(), kNoOwner));
+    visit("level_owner", self.owner, rule::Size(points), rule::Below(rig.field_parts, kNoOwner));
     visit("level", self.level, rule::Size(points), rule::Finite());
     visit("level_to_axis", self.to_axis, rule::Size(points), rule::Within{0, kMostToAxis});
     visit("level_from_bone", self.from_bone, rule::Size(points), rule::NotNegative(),
@@ -60,7 +60,7 @@ struct LevelSkin {
     visit("level_move_share", self.move_share, rule::Size(points), rule::Within{0, 1});
     visit("level_inward", self.inward, rule::Size(points), rule::Within{-1.001, 1.001});
     visit("level_neighbours", self.neighbours, rule::Offsets(points, count));
-    visit("level_part", self.part, rule::Below(rule::FieldParts()));
+    visit("level_part", self.part, rule::Below(rig.field_parts));
     visit("level_gap", self.gap, rule::Size(count), rule::Finite());
     visit("level_weight", self.weight, rule::Size(count), rule::Within{0, 1.001});
   }

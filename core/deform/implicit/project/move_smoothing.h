@@ -62,7 +62,7 @@ struct MoveRings {
   // Validates loaded tables that keep the rules in Fields. kDataLoss.
   absl::Status Check() const;
   template <class Self, class Visit>
-  static void Fields(Self& self, Visit&& visit) {
+  static void Fields(Self& self, Visit&& visit, const TableSizes& = {}) {
     const std::size_t points = self.points(), count = self.point.size();
     visit("ring_offset", self.offset, rule::Offsets(points, count));
     visit("ring_point", self.point, rule::Below(points));
