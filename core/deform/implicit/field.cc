@@ -83,6 +83,12 @@ absl::StatusOr<LimbField> LimbField::Bind(const Rig& rig, const WeldedPoints& we
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
 
   LimbField field;
+  std::vector<double> sizes;
+  for (std::size_t b = 0; b < bones.size(); ++b) {
+    if (fits[b].hrbf.size() > 0) sizes.push_back(bones[b].size);
+  }
+  const double diagonal = rig.mesh().diagonal();
+  field.unit_ = !sizes.empty() ? Median(sizes) : diagonal > 0 ? 0.05 * diagonal : 1;
   field.figures_.assign(kFigures, 0);
   field.centre_offset_ = {0};
   std::vector<std::int32_t> part_of_joint(rig.joints(), -1);
@@ -91,7 +97,8 @@ absl::StatusOr<LimbField> LimbField::Bind(const Rig& rig, const WeldedPoints& we
     const PartFit& fit = fits[b];
     field.figures_[kFolded] = std::max(field.figures_[kFolded], fit.folded);
     field.figures_[kOpen] += fit.open ? 1 : 0;
-    if (fit.hrbf.size() == 0) continue;
+    const double units = bone.size / field.unit_;  // the reach is at most kMostReach times that
+    if (fit.hrbf.size() == 0 || !(units > 2 / kMostUnits && units < kMostUnits / 2)) continue;
     const AffineD to_joint =
         Compose(Inverse(surface.pose[bone.joint]),
                 {{1, 0, 0, fit.centre.x, 0, 1, 0, fit.centre.y, 0, 0, 1, fit.centre.z}});
@@ -118,8 +125,6 @@ absl::StatusOr<LimbField> LimbField::Bind(const Rig& rig, const WeldedPoints& we
   for (const Binding& binding : rig.bindings()) {
     field.part_of_binding_.push_back(part_of_joint[binding.joint]);
   }
-  const double size = rig.mesh().diagonal();
-  field.unit_ = field.parts() > 0 ? Median(field.size_) : size > 0 ? 0.05 * size : 1;
   field.FindGaps(task);
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   task.Advance(gap_work);

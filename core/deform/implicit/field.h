@@ -108,7 +108,7 @@ class LimbField {
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit, const TableSizes& rig = {}) {
     const std::size_t parts = self.parts();
-    const rule::Within length{1e-6 * self.unit_, 1e6 * self.unit_};  // of a size or reach
+    const rule::Within length{self.unit_ / kMostUnits, self.unit_ * kMostUnits};
     visit("field_unit", self.unit_, rule::Positive());
     visit("field_joint", self.joint_, rule::Distinct{rig.joints});
     visit("field_part_of_binding", self.part_of_binding_, rule::Below(parts, -1));
@@ -131,6 +131,7 @@ class LimbField {
 
  private:
   friend class PosedLimbField;
+  static constexpr double kMostUnits = 1e6;  // of a size or reach; the least is 1 / kMostUnits
   void FindGaps(const Task& task);
 
   enum Figure : std::size_t { kSamples, kFolded, kOpen, kWithout, kFigures };

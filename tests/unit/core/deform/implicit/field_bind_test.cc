@@ -49,6 +49,22 @@ TEST(LimbField, CancellableAndReportsProgress) {
             absl::StatusCode::kCancelled);
 }
 
+// BindField checks the tables, whose sizes and reaches must be near the unit.
+TEST(LimbField, BindsLimbsOfAnySize) {
+  for (const float scale : {1e-9f, 1e-3f, 1e-1f, 1e2f, 1e3f, 1e5f}) {
+    RigSource source =
+        testing::TubeSource({.joints = 5, .length = 10, .weights = testing::TubeWeights::kRigid});
+    for (std::size_t v = 0; v < source.mesh.positions.size(); ++v) {
+      Vec3f& p = source.mesh.positions[v];
+      if (source.influences.bindings[source.influences.offsets[v]] == 4) p.y *= scale, p.z *= scale;
+    }
+    const LimbField field = BindField(testing::MakeRig(std::move(source)));
+    EXPECT_GE(field.parts(), 3u) << scale;
+    EXPECT_GT(field.unit(), 0.1) << scale;
+    EXPECT_LT(field.unit(), 10) << scale;
+  }
+}
+
 TEST(LimbField, DegenerateRigsStayFinite) {
   for (const auto& [name, rig] : testing::AllRigs()) {
     SCOPED_TRACE(name);
