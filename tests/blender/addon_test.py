@@ -4,32 +4,15 @@ Handlers, operators and files are the real ones; what needs a window is not cove
 """
 
 import os
-import signal
 import sys
-import time
-import unittest
 
 import bpy
 import numpy as np
 
 sys.path.insert(0, os.path.dirname(__file__))
 from authored import library, uses_library  # noqa: E402
-from base import FOLDER, AddonTest, outputs, preferences, reopened, run, sinew_blender, state  # noqa: E402
-from characters import add_shape, animate, chain, new_scene, select, tube, world_points  # noqa: E402
-from sinew.testing import Server  # noqa: E402
-
-
-class CharacterTest(AddonTest):
-
-    def make(self):
-        """Two meshes, of which one is scaled and has a shape key."""
-        armature = chain()
-        meshes = [tube(armature, "Body", 0.5), tube(armature, "Cloth", 0.6)]
-        meshes[1].scale, meshes[1].location = (1.1, 1.3, 0.9), (0.1, 0, 0.1)
-        add_shape(meshes[0])
-        animate(armature)
-        self.scene.frame_set(1)
-        return armature, meshes
+from base import FOLDER, CharacterTest, outputs, reopened, run, sinew_blender, state  # noqa: E402
+from characters import animate, chain, new_scene, select, tube, world_points  # noqa: E402
 
 
 class Accuracy(CharacterTest):
@@ -311,95 +294,6 @@ class Libraries(CharacterTest):
         with self.assertRaisesRegex(RuntimeError, "Body: a cache cannot go before the modifiers"):
             bpy.ops.sinew.bake(directory=str(FOLDER), first=1, last=2)
         self.assertTrue(self.armature.sinew.bound)
-
-
-class Servers(CharacterTest):
-
-    def remote(self, address):
-        preferences().address = address
-        preferences().server = "REMOTE"
-        preferences().render_deadline = 2
-
-    def test_killed_and_restarted(self):
-        armature, meshes = self.make()
-        expected = self.at_frames(meshes)
-        with Server() as server:
-            self.remote(server.address)
-            self.bind(armature, "shapes | lbs")
-            self.assert_close(self.at_frames(outputs(armature)), expected, 2e-6)
-            server.stop(signal.SIGKILL)
-            last = world_points(outputs(armature)[0])
-            self.scene.frame_set(4)  # no exception; the last shape stays
-            np.testing.assert_array_equal(world_points(outputs(armature)[0]), last)
-            self.assertNotEqual(state(armature).error, "")
-            with Server(listen=server.address):
-                self.assert_close(self.at_frames(outputs(armature)), expected, 2e-6)
-                self.assertEqual(state(armature).error, "")
-
-    def test_frozen_server_costs_the_deadline(self):
-        armature, _ = self.make()
-        with Server() as server:
-            self.remote(server.address)
-            self.bind(armature, "shapes | lbs")
-            self.scene.frame_set(1)
-            server.process.send_signal(signal.SIGSTOP)
-            os.waitpid(server.process.pid, os.WUNTRACED)  # until all its threads have stopped
-            try:
-                start = time.monotonic()
-                self.scene.frame_set(4)
-                self.assertLess(time.monotonic() - start, 2 + 20)  # and the time that Blender needs on a busy machine
-                self.assertNotEqual(state(armature).error, "")
-            finally:
-                server.process.send_signal(signal.SIGCONT)  # or it does not end
-            self.scene.frame_set(7)
-            self.assertEqual(state(armature).error, "")
-
-    def test_nothing_listens(self):
-        armature, _ = self.make()
-        self.remote("127.0.0.1:1")
-        self.bind(armature, "shapes | lbs")
-        self.scene.frame_set(4)
-        self.assertIn("127.0.0.1:1: ", state(armature).error)
-
-    @unittest.skipUnless(hasattr(bpy.app, "online_access"), "this version of Blender has no such switch")
-    def test_other_machines_only_with_online_access(self):
-        armature, meshes = self.make()
-        expected = self.at_frames(meshes)
-        system = bpy.context.preferences.system
-        before = system.use_online_access
-        self.addCleanup(setattr, system, "use_online_access", before)
-        system.use_online_access = False
-        self.bind(armature, "shapes | lbs")  # the server in this process
-        self.assert_close(self.at_frames(outputs(armature)), expected, 2e-6)
-        with Server() as server:  # on this machine
-            self.remote(server.address)
-            self.assert_close(self.at_frames(outputs(armature)), expected, 2e-6)
-        self.remote("sinew.invalid:50051")
-        self.scene.frame_set(1)
-        self.assertIn("Allow Online Access", state(armature).error)
-        system.use_online_access = True
-        sinew_blender.connection.client()  # connects with the first call
-
-    def test_another_server_is_used_at_once(self):
-        armature, meshes = self.make()
-        expected = self.at_frames(meshes)
-        self.bind(armature, "shapes | lbs")
-        preferences().address, preferences().server = "127.0.0.1:1", "REMOTE"
-        self.update_as_in_window(armature)
-        self.assertIsNotNone(state(armature).job)  # binds, without end
-        preferences().server = "LOCAL"
-        self.update_as_in_window(armature)
-        for _ in range(1000):
-            if state(armature).job is None:
-                break
-            time.sleep(0.01)
-            sinew_blender.live._poll_jobs()
-        self.assertIsNone(state(armature).job)
-        self.assertEqual(state(armature).error, "")
-        self.assert_close(self.at_frames(outputs(armature)), expected, 2e-6)
-
-    def update_as_in_window(self, armature):
-        sinew_blender.live.update(armature, bpy.context.evaluated_depsgraph_get(), wait=False)
 
 
 class Recipes(CharacterTest):

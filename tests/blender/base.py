@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 
 sys.path.insert(0, os.path.dirname(__file__))
-from characters import new_scene, select, world_points  # noqa: E402
+from characters import add_shape, animate, chain, new_scene, select, tube, world_points  # noqa: E402
 
 FRAMES = (1, 4, 7, 10)
 FOLDER = pathlib.Path(os.environ["SINEW_TEST_FOLDER"])
@@ -75,6 +75,19 @@ class AddonTest(unittest.TestCase):
 
     def assert_close(self, got, expected, tolerance):
         self.assertLessEqual(self.distance(got, expected), tolerance)
+
+
+class CharacterTest(AddonTest):
+
+    def make(self):
+        """Two meshes, of which one is scaled and has a shape key."""
+        armature = chain()
+        meshes = [tube(armature, "Body", 0.5), tube(armature, "Cloth", 0.6)]
+        meshes[1].scale, meshes[1].location = (1.1, 1.3, 0.9), (0.1, 0, 0.1)
+        add_shape(meshes[0])
+        animate(armature)
+        self.scene.frame_set(1)
+        return armature, meshes
 
 
 def run():

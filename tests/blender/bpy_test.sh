@@ -14,4 +14,4 @@ cmake --build "$build" --target sinew_blender_extension
 scripts=$(echo "$work"/venv/lib/python3*/site-packages/bpy/*/scripts)
 "$work/venv/bin/python" "$scripts/addons_core/bl_pkg/cli/blender_ext.py" validate "$build/sinew_blender_extension.zip"
 SINEWD=$build/bin/sinewd "$work/venv/bin/python" "$root/tests/blender/bpy_run.py" "$build/sinew_blender_extension.zip" \
-  addon_test render_test accuracy_test.Files
+  addon_test server_test render_test accuracy_test.Files
