@@ -3,8 +3,12 @@
 Handlers, operators and files are the real ones; what needs a window is not covered.
 """
 
+import ast
+import graphlib
 import os
+import pathlib
 import sys
+import unittest
 
 import bpy
 import numpy as np
@@ -294,6 +298,17 @@ class Libraries(CharacterTest):
         with self.assertRaisesRegex(RuntimeError, "Body: a cache cannot go before the modifiers"):
             bpy.ops.sinew.bake(directory=str(FOLDER), first=1, last=2)
         self.assertTrue(self.armature.sinew.bound)
+
+
+class Modules(unittest.TestCase):
+
+    def test_no_circle(self):
+        folder = pathlib.Path(sinew_blender.__file__).parent
+        imports = {file.stem: {name.name for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+                               if isinstance(node, ast.ImportFrom) and node.level == 1 and node.module is None
+                               for name in node.names} for file in folder.glob("*.py")}
+        self.assertIn("connection", imports["live"])
+        graphlib.TopologicalSorter(imports).prepare()  # or CycleError
 
 
 class Recipes(CharacterTest):

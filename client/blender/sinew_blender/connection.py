@@ -9,12 +9,14 @@ import urllib.parse
 import bpy
 import sinew
 
-from . import preferences
-
 _RETRY_SECONDS = 1.0  # between attempts while the server cannot be reached
 
 _client: typing.Optional[sinew.Client] = None
 generation = 0  # raised when the server changes: characters of an older one are not used
+
+
+def preferences() -> bpy.types.AddonPreferences:
+    return bpy.context.preferences.addons[__package__].preferences
 
 
 def _on_this_machine(address: str) -> bool:
@@ -30,7 +32,7 @@ def _on_this_machine(address: str) -> bool:
 def client() -> sinew.Client:
     """Does not wait for the server. Raises sinew.Error if the preferences cannot be used."""
     global _client
-    chosen = preferences.get()
+    chosen = preferences()
     online = getattr(bpy.app, "online_access", True)  # of Blender 4.2 and later
     if chosen.server == "REMOTE" and not online and not _on_this_machine(chosen.address):
         raise sinew.NotPermitted(f"Address: got {chosen.address}, but Blender may not use the network; switch on "
@@ -46,7 +48,7 @@ def client() -> sinew.Client:
 
 def server_name() -> str:
     """Of the chosen server, for messages."""
-    chosen = preferences.get()
+    chosen = preferences()
     return "server in Blender" if chosen.server == "LOCAL" else chosen.address
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import sinew
 from bpy.app.handlers import persistent
 
-from . import connection, output, preferences, snapshot
+from . import connection, output, snapshot
 
 _POLL_SECONDS = 0.1  # between looks at running jobs
 _ROUNDING = 1e-5  # of the size of a character: smaller distances are not worth a heat map
@@ -251,7 +251,7 @@ def _update(armature: bpy.types.Object, state: Runtime, depsgraph: bpy.types.Dep
     shown = (pose.tobytes(), None if controls is None else controls.tobytes(), tuple(recipes), settings.colours)
     if shown == state.shown:
         return
-    limit = preferences.get().render_deadline if wait else preferences.get().deadline
+    limit = connection.preferences().render_deadline if wait else connection.preferences().deadline
     start = time.perf_counter()
     frames = []
     for text in recipes:

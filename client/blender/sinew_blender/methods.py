@@ -7,6 +7,8 @@ version has the same.
 import bpy
 import sinew
 
+from . import live
+
 METHODS: dict = {}  # as Client.methods()
 PRESETS: dict = {}  # as Client.presets()
 _groups: dict = {}  # a PropertyGroup class for each method
@@ -39,7 +41,6 @@ def _description(parameter: dict) -> str:
 
 
 def _property(name: str, parameter: dict):
-    from . import live
     text = {"name": name.replace("_", " ").capitalize(), "description": _description(parameter),
             "update": live.recipe_changed, "override": {"LIBRARY_OVERRIDABLE"}}
     default, kind = parameter["default"], parameter["type"]
@@ -61,7 +62,6 @@ def _make_group(method: str, info: dict) -> type:
     for name, parameter in info["parameters"].items():
         annotations[name] = _property(name, parameter)
         if not parameter["default"] and parameter["type"] in ("integer", "number"):
-            from . import live
             annotations[_UNSET + name] = bpy.props.BoolProperty(
                 name="Set " + name.replace("_", " "), description=_description(parameter), update=live.recipe_changed,
                 override={"LIBRARY_OVERRIDABLE"})

@@ -2,9 +2,10 @@
 
 import bpy
 
+from . import connection, live
+
 
 def _server_changed(_self, _context) -> None:
-    from . import connection, live
     connection.reset()
     live.refresh_soon()
 
@@ -42,10 +43,6 @@ class SinewPreferences(bpy.types.AddonPreferences):
                 layout.prop(self, name)
         layout.prop(self, "deadline")
         layout.prop(self, "render_deadline")
-
-
-def get() -> SinewPreferences:
-    return bpy.context.preferences.addons[__package__].preferences
 
 
 def register() -> None:
