@@ -109,6 +109,19 @@ def test_server_is_lost_and_comes_back():
     preferences().server = "LOCAL"
 
 
+def test_bind_without_a_server():
+    character = Character()
+    preferences().address, preferences().server = "127.0.0.1:1", "REMOTE"
+    bend(character.armature, ANGLES[2])
+    bpy.context.view_layer.update()
+    character.bind()
+    yield from until(lambda: state(character.armature).error, "an error")
+    assert state(character.armature).error == "No server at 127.0.0.1:1 (connection refused)"
+    preferences().server = "LOCAL"
+    yield from character.poses()
+    assert state(character.armature).error == "", state(character.armature).error
+
+
 def _bake(last):
     window = bpy.context.window
     area = next(each for each in window.screen.areas if each.type == "VIEW_3D")

@@ -52,6 +52,16 @@ def server_name() -> str:
     return "server in Blender" if chosen.server == "LOCAL" else chosen.address
 
 
+def failure(error: sinew.Error) -> str:
+    """One line that names the server."""
+    if error.code == "DEADLINE_EXCEEDED":
+        return f"{server_name()}: does not answer in time"
+    if error.code == "UNAVAILABLE" and not error.reason:  # gRPC's own text, which ends in the cause
+        cause = str(error).rpartition(": ")[2]
+        return f"No server at {server_name()} ({cause[:1].lower()}{cause[1:]})"
+    return f"{server_name()}: {error}"
+
+
 def reset() -> None:
     """The next call of client() makes a new one."""
     global _client, generation
@@ -72,6 +82,7 @@ class Job:
         self.fraction = 0.0  # of the work
         self.result: typing.Any = None
         self.error: typing.Optional[Exception] = None
+        self.lacks: typing.Optional[sinew.Unavailable] = None  # why it waits for the server
         self._cancel = threading.Event()
         self._work = work
         self._thread = threading.Thread(target=self._run, name="sinew job", daemon=True)
@@ -92,12 +103,14 @@ class Job:
 
     def progress(self, fraction: float) -> None:
         """For the progress argument of calls; ends them once the job is cancelled."""
-        self.fraction = fraction
+        self.fraction, self.lacks = fraction, None
         if self._cancel.is_set():
             raise Cancelled()
 
-    def sleep(self, seconds: float = _RETRY_SECONDS) -> None:
-        if self._cancel.wait(seconds):
+    def wait_for_server(self, error: sinew.Unavailable) -> None:
+        """For a while, after which to try again."""
+        self.lacks = error
+        if self._cancel.wait(_RETRY_SECONDS):
             raise Cancelled()
 
     def cancel(self, timeout: float = 0.0) -> None:

@@ -133,8 +133,8 @@ def _bind_job(job: connection.Job, client: sinew.Client, rig: sinew.Rig, recipes
     while True:
         try:
             return _bind(client, rig, recipes, job.progress)
-        except sinew.Unavailable:
-            job.sleep()
+        except sinew.Unavailable as error:
+            job.wait_for_server(error)
 
 
 def _reach_job(job: connection.Job, character: sinew.Character, pose, controls) -> tuple:
@@ -143,8 +143,8 @@ def _reach_job(job: connection.Job, character: sinew.Character, pose, controls) 
         try:
             character.deform(pose, controls, deadline=60)
             return {}, {}
-        except sinew.Unavailable:
-            job.sleep()
+        except sinew.Unavailable as error:
+            job.wait_for_server(error)
 
 
 def _poll() -> None:
@@ -159,6 +159,10 @@ def _poll_jobs() -> typing.Optional[float]:
             continue
         if not state.job.done:
             running = True
+            if state.job.lacks is not None:
+                state.message, state.error = "Waiting for the server", connection.failure(state.job.lacks)
+            elif state.job.fraction > 0:  # it has answered
+                state.message, state.error = "Binding", ""
             continue
         job, state.job, state.offline, state.message = state.job, None, False, ""
         if job.error is not None:
@@ -211,7 +215,7 @@ def update(armature: bpy.types.Object, depsgraph: bpy.types.Depsgraph, wait: boo
         if wait or not state.offline:
             _update(armature, state, depsgraph, wait)
     except (sinew.Unavailable, sinew.NotFound) as error:
-        state.error = f"{connection.server_name()}: {error}"
+        state.error = connection.failure(error)
         if not wait:
             _wait_for_server(armature, state, depsgraph)
     except (sinew.Error, snapshot.BindError) as error:
