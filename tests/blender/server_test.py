@@ -63,6 +63,25 @@ class Servers(CharacterTest):
         self.scene.frame_set(4)
         self.assertEqual(state(armature).error, "No server at 127.0.0.1:1 (connection refused)")
 
+    def test_shape_stays_until_the_first_frame(self):
+        armature, meshes = self.make()
+        meshes[0].modifiers.new("After", "SMOOTH")
+        expected = self.at_frames(meshes, [7])
+        self.remote("127.0.0.1:1")
+        armature.sinew.compare, armature.sinew.offset = True, (0, 0, 0)
+        self.bind(armature, "shapes | ddm")
+        self.assertNotEqual(state(armature).error, "")
+        seconds = [part.second for part in armature.sinew.parts]
+        for shown in (outputs(armature), seconds):
+            self.assert_close({7: [world_points(each) for each in shown]}, expected, 1e-6)
+        preferences().server = "LOCAL"
+        self.scene.frame_set(8)
+        last = [world_points(each) for each in outputs(armature)]
+        preferences().server = "REMOTE"
+        self.bind(armature, "shapes | ddm")
+        for each, points in zip(outputs(armature), last):
+            np.testing.assert_array_equal(world_points(each), points)
+
     @unittest.skipUnless(hasattr(bpy.app, "online_access"), "this version of Blender has no such switch")
     def test_other_machines_only_with_online_access(self):
         armature, meshes = self.make()

@@ -115,8 +115,10 @@ def test_bind_without_a_server():
     bend(character.armature, ANGLES[2])
     bpy.context.view_layer.update()
     character.bind()
+    assert character.shows(ANGLES[2])  # as the Armature modifier had it
     yield from until(lambda: state(character.armature).error, "an error")
     assert state(character.armature).error == "No server at 127.0.0.1:1 (connection refused)"
+    assert character.shows(ANGLES[2])
     preferences().server = "LOCAL"
     yield from character.poses()
     assert state(character.armature).error == "", state(character.armature).error

@@ -82,11 +82,14 @@ class SINEW_OT_bind(bpy.types.Operator):
             return {"CANCELLED"}
         for warning in taken.warnings:
             self.report({"WARNING"}, warning)
+        last = {part.source: output.points_of(part.output) for part in character.parts if part.output is not None}
         unbind(armature)
-        for mesh in meshes:
+        shapes = [last[mesh] if len(last.get(mesh, ())) == len(mesh.data.vertices) else output.posed(mesh, armature)
+                  for mesh in meshes]
+        for mesh, shape in zip(meshes, shapes):
             part = character.parts.add()
             part.source = mesh
-            part.output = output.make(mesh, armature, mesh.name + " (Sinew)")
+            part.output = output.make(mesh, armature, mesh.name + " (Sinew)", shape)
         for mesh in meshes:
             output.hide_source(mesh, True)
         character.bound = True

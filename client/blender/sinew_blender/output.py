@@ -17,8 +17,11 @@ STATUS_COLOURS = np.array([(240, 205, 40), (60, 170, 70), (205, 40, 35), (140, 6
 _HEAT = np.array([(0.16, 0.22, 0.60), (0.10, 0.62, 0.78), (0.30, 0.75, 0.32), (0.98, 0.86, 0.25), (0.80, 0.12, 0.12)])
 
 
-def make(source: bpy.types.Object, armature: bpy.types.Object, name: str) -> bpy.types.Object:
-    """An object with its own copy of the mesh of source, and the modifiers that come after Armature."""
+def make(source: bpy.types.Object, armature: bpy.types.Object, name: str, points: np.ndarray) -> bpy.types.Object:
+    """An object with its own copy of the mesh of source, and the modifiers that come after Armature.
+
+    points: as points_of(), the shape until the first frame.
+    """
     mesh = source.data.copy()
     mesh.name = name
     output = _follower(source, armature, name, mesh) if source.override_library else _copy(source, armature, name, mesh)
@@ -31,6 +34,8 @@ def make(source: bpy.types.Object, armature: bpy.types.Object, name: str) -> bpy
     if not output.users_collection:
         bpy.context.scene.collection.objects.link(output)
     output.hide_set(False)
+    if len(points) == len(mesh.vertices):
+        write_positions(output, points)
     _follow_shapes(output, source.data)
     return output
 
@@ -133,8 +138,8 @@ def remove(output: typing.Optional[bpy.types.Object]) -> None:
 def make_second(armature: bpy.types.Object) -> None:
     """Makes or removes the objects that show the second recipe."""
     for part in armature.sinew.parts:
-        if armature.sinew.compare and part.second is None and part.source is not None:
-            part.second = make(part.source, armature, part.source.name + " (Sinew 2)")
+        if armature.sinew.compare and part.second is None and None not in (part.source, part.output):
+            part.second = make(part.source, armature, part.source.name + " (Sinew 2)", points_of(part.output))
         elif not armature.sinew.compare:
             remove(part.second)
             part.second = None
@@ -149,6 +154,25 @@ def place_second(armature: bpy.types.Object) -> None:
         inverse = np.linalg.inv(np.array(part.output.matrix_world)[:3, :3] @
                                 np.linalg.inv(np.array(part.output.matrix_basis)[:3, :3]))
         part.second.delta_location = np.array(part.output.delta_location) + inverse @ np.array(armature.sinew.offset)
+
+
+def points_of(mesh_object: bpy.types.Object) -> np.ndarray:
+    """(V, 3) float32, in the space of the object."""
+    points = np.empty(len(mesh_object.data.vertices) * 3, np.float32)
+    mesh_object.data.vertices.foreach_get("co", points)
+    return points.reshape(-1, 3)
+
+
+def posed(source: bpy.types.Object, armature: bpy.types.Object) -> np.ndarray:
+    """points_of() a source as Armature alone deforms it."""
+    own = armature_modifier(source, armature)
+    others = [each for each in source.modifiers if each != own and each.show_viewport]
+    for each in others:
+        each.show_viewport = False
+    points = points_of(source.evaluated_get(bpy.context.evaluated_depsgraph_get()))
+    for each in others:
+        each.show_viewport = True
+    return points
 
 
 def write_positions(output: bpy.types.Object, points: np.ndarray) -> None:
