@@ -87,6 +87,17 @@ class Scenes(CharacterTest):
         self.assertFalse(any(each.hide_get() or each.hide_viewport or each.hide_render for each in meshes))
         self.assertEqual(len(bpy.data.meshes), 2)
 
+    def test_unbind_restores_the_selection(self):
+        armature, meshes = self.make()
+        select(armature, meshes[1])
+        for _ in range(2):
+            bpy.ops.sinew.bind()
+            self.assertEqual([part.source for part in armature.sinew.parts], meshes[1:])
+            select(outputs(armature)[0])
+            bpy.ops.sinew.unbind()
+            self.assertEqual(bpy.context.selected_objects, meshes[1:])
+            self.assertEqual(bpy.context.object, armature)
+
     def test_saved_file_deforms_after_loading(self):
         armature, _ = self.make()
         self.bind(armature, "shapes | ddm(iterations=7)")

@@ -49,6 +49,8 @@ def unbind(armature: bpy.types.Object) -> None:
     character.parts.clear()
     character.bound = False
     live.forget(armature)
+    if bpy.context.view_layer.objects.active is None:  # it was one of those, and the panel needs one
+        bpy.context.view_layer.objects.active = armature
 
 
 class SINEW_OT_bind(bpy.types.Operator):

@@ -79,9 +79,10 @@ def _need_transform(output: bpy.types.Object, source: bpy.types.Object) -> None:
 
 
 def hide_source(source: bpy.types.Object, hidden: bool) -> None:
-    """Hidden in viewports, too: Blender deforms what is hidden only in the view layer."""
+    """Hidden in viewports, too: Blender deforms what is hidden only in the view layer. Shown again, it is selected."""
     source.hide_viewport = source.hide_render = hidden
     source.hide_set(hidden)
+    source.select_set(not hidden)
 
 
 def _modifiers_used(source: bpy.types.Object, armature: bpy.types.Object) -> int:
