@@ -8,6 +8,7 @@ import graphlib
 import os
 import pathlib
 import sys
+import types
 import unittest
 
 import bpy
@@ -17,6 +18,32 @@ sys.path.insert(0, os.path.dirname(__file__))
 from authored import library, uses_library  # noqa: E402
 from base import FOLDER, CharacterTest, outputs, reopened, run, sinew_blender, state  # noqa: E402
 from characters import animate, chain, new_scene, select, tube, world_points  # noqa: E402
+
+
+def drawn(panel):
+    """What a panel draws: properties, operators and texts."""
+    seen = []
+
+    class Layout:
+        def column(self, **_):
+            return self
+
+        row = box = column
+
+        def label(self, text, **_):
+            seen.append(text)
+
+        def prop(self, _, name, **_options):
+            seen.append(name)
+
+        def operator(self, name, *_, **_options):
+            seen.append(name)
+            return types.SimpleNamespace()
+
+        operator_menu_enum = operator
+
+    getattr(sinew_blender.panel, "SINEW_PT_" + panel).draw(types.SimpleNamespace(layout=Layout()), bpy.context)
+    return seen
 
 
 class Accuracy(CharacterTest):
@@ -266,27 +293,86 @@ class Bakes(CharacterTest):
 
     def test_cache_plays_without_the_addon(self):
         armature, meshes = self.make()
-        self.bind(armature, "shapes | ddm")
-        expected = self.at_frames(outputs(armature))
         for kind in ("pc2", "mdd"):
-            self.assertEqual(bpy.ops.sinew.bake(directory=str(FOLDER / kind), format=kind, first=1, last=10),
-                             {"FINISHED"})
+            self.bind(armature, "shapes | ddm")
+            expected = self.at_frames(outputs(armature))
+            self.bake(armature, format=kind)
             self.assertFalse(armature.sinew.bound)
             self.assertFalse(meshes[0].modifiers["Armature"].show_viewport)
             self.assert_close(self.at_frames(meshes), expected, 2e-6)
-            for each in meshes:
-                each.modifiers.remove(each.modifiers["Sinew Cache"])
-                each.modifiers["Armature"].show_viewport = each.modifiers["Armature"].show_render = True
-            self.bind(armature, "shapes | ddm")
+
+    def test_bind_and_bake_replace_the_cache(self):
+        armature, meshes = self.make()
+        meshes[0].modifiers.clear()
+        before = meshes[0].modifiers.new("Before", "SMOOTH")
+        before.show_viewport = before.show_render = False
+        meshes[0].modifiers.new("Armature", "ARMATURE").object = armature
+        meshes[1].modifiers.new("After", "SMOOTH")
+        switches = [(each.name, each.show_viewport, each.show_render) for mesh in meshes for each in mesh.modifiers]
+        armatures_own = self.at_frames(meshes)
+        self.bind(armature, "shapes | ddm")
+        self.assertGreater(self.distance(self.at_frames(outputs(armature)), armatures_own), 0.005)
+        self.bake(armature, folder=str(FOLDER / "first"))
+        self.bind(armature, "shapes | lbs")
+        self.assert_close(self.at_frames(outputs(armature)), armatures_own, 2e-6)
+        self.bake(armature, folder=str(FOLDER / "second"))
+        self.assert_close(self.at_frames(meshes), armatures_own, 2e-6)
+        self.assertEqual([each.name for each in meshes[1].modifiers], ["Armature", "Sinew Cache", "After"])
+        self.bind(armature, "shapes | ddm")
+        bpy.ops.sinew.unbind()
+        self.assertEqual([(each.name, each.show_viewport, each.show_render) for mesh in meshes
+                          for each in mesh.modifiers], switches)
+        self.assert_close(self.at_frames(meshes), armatures_own, 0)
+
+    def test_bind_after_bake_of_a_parent_with_armature_deform(self):
+        armature = chain()
+        mesh = tube(armature, "Body", 0.5)
+        mesh.modifiers.clear()
+        mesh.parent_type = "ARMATURE"
+        animate(armature)
+        armatures_own = self.at_frames([mesh])
+        self.bind(armature, "ddm")
+        expected = self.at_frames(outputs(armature))
+        self.bake(armature)
+        self.assert_close(self.at_frames([mesh]), expected, 2e-6)
+        self.bind(armature, "lbs")
+        self.assert_close(self.at_frames(outputs(armature)), armatures_own, 2e-6)
+
+    def test_cache_without_a_record_is_replaced(self):
+        armature, meshes = self.make()
+        armatures_own = self.at_frames(meshes)
+        self.bind(armature, "shapes | ddm")
+        self.bake(armature)
+        for mesh in meshes:
+            del mesh["sinew_replaced"]
+        self.bind(armature, "shapes | lbs")
+        bpy.ops.sinew.unbind()
+        self.assert_close(self.at_frames(meshes), armatures_own, 0)
 
     def test_wrong_ranges_and_folders(self):
         armature, _ = self.make()
         self.bind(armature, "shapes | lbs")
-        for options, message in (({"first": 5, "last": 4}, "Last"), ({"directory": "//caches"}, "save the .blend"),
-                                 ({"directory": "/proc/caches"}, "/proc")):
+        for options, message in (({"first": 5, "last": 4}, "Last"), ({"folder": "//caches"}, "save the .blend"),
+                                 ({"folder": "/proc/caches"}, "/proc")):
             with self.assertRaisesRegex(RuntimeError, message):
-                bpy.ops.sinew.bake(**{"directory": str(FOLDER), "first": 1, "last": 2, **options})
+                self.bake(armature, **options)
             self.assertTrue(armature.sinew.bound)
+
+    def test_options_and_progress_are_in_the_panel(self):
+        armature, meshes = self.make()
+        self.bind(armature, "shapes | lbs")
+        self.assertEqual(drawn("bake"), ["bake_folder", "bake_format", "bake_scene_range", "sinew.bake"])
+        armature.sinew.bake_scene_range = False
+        self.assertEqual(drawn("bake")[3:], ["bake_first", "bake_last", "sinew.bake"])
+        with sinew_blender.live.suspend():
+            state(armature).message = "Frame 3 of 9"
+            self.assertEqual(drawn("bake"), ["Frame 3 of 9", "Esc cancels"])
+        armature.sinew.bake_scene_range, armature.sinew.bake_folder = True, str(FOLDER / "range")
+        self.scene.frame_start, self.scene.frame_end = 3, 5
+        self.assertEqual(bpy.ops.sinew.bake(), {"FINISHED"})
+        header = (FOLDER / "range" / "Rig.Body.pc2").read_bytes()[:32]
+        self.assertEqual(int.from_bytes(header[28:32], "little"), 3)  # frames
+        self.assertEqual(meshes[0].modifiers["Sinew Cache"].frame_start, 3)
 
 
 class Libraries(CharacterTest):
@@ -307,7 +393,7 @@ class Libraries(CharacterTest):
     def test_no_bake_behind_modifiers_of_a_library(self):
         self.bind(self.armature, "shapes | lbs")
         with self.assertRaisesRegex(RuntimeError, "Body: a cache cannot go before the modifiers"):
-            bpy.ops.sinew.bake(directory=str(FOLDER), first=1, last=2)
+            self.bake(self.armature)
         self.assertTrue(self.armature.sinew.bound)
 
 

@@ -60,6 +60,11 @@ class AddonTest(unittest.TestCase):
         armature.sinew.first.set_text(recipe)
         self.assertEqual(bpy.ops.sinew.bind(), {"FINISHED"})
 
+    def bake(self, armature, **settings):
+        for name, value in {"folder": str(FOLDER), "scene_range": False, "first": 1, "last": 10, **settings}.items():
+            setattr(armature.sinew, "bake_" + name, value)
+        self.assertEqual(bpy.ops.sinew.bake(), {"FINISHED"})
+
     def at_frames(self, objects, frames=FRAMES):
         """World points by frame, one array for each object."""
         points = {}

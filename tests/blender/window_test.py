@@ -4,6 +4,7 @@ Blender stays in its event loop; the tests are generators that a timer continues
 """
 
 import os
+import re
 import sys
 import time
 import traceback
@@ -16,6 +17,7 @@ from base import FOLDER, diagonal, farthest, outputs, preferences, sinew_blender
 from characters import add_camera, animate, chain, select, tube, world_points  # noqa: E402
 from sinew.testing import Server  # noqa: E402
 
+bpy.context.preferences.view.show_splash = False
 ANGLES = (0.0, 0.4, 0.8)
 SECONDS = 120  # longest wait; software rendering is slow
 
@@ -124,20 +126,29 @@ def test_bind_without_a_server():
     assert state(character.armature).error == "", state(character.armature).error
 
 
-def _bake(last):
-    window = bpy.context.window
-    area = next(each for each in window.screen.areas if each.type == "VIEW_3D")
-    with bpy.context.temp_override(window=window, area=area, region=area.regions[-1]):
-        assert bpy.ops.sinew.bake("INVOKE_DEFAULT", directory=str(FOLDER / "cache"), first=1,
-                                  last=last) == {"RUNNING_MODAL"}
+def _view():
+    return next(each for each in bpy.context.window.screen.areas if each.type == "VIEW_3D")
+
+
+def _bake(armature, last):
+    """Starts a bake once the character is bound."""
+    yield from until(lambda: state(armature).milliseconds, "a frame")
+    armature.sinew.bake_folder, armature.sinew.bake_scene_range = str(FOLDER / "cache"), False
+    armature.sinew.bake_last = last
+    area = _view()
+    with bpy.context.temp_override(window=bpy.context.window, area=area, region=area.regions[-1]):
+        assert bpy.ops.sinew.bake("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
+    assert state(armature).message == "Baking"
 
 
 def test_bake_is_cancelled_with_escape():
     character = Character()
     animate(character.armature)
     character.bind()
-    _bake(2000)
+    yield from _bake(character.armature, 2000)
     yield from until(lambda: bpy.context.scene.frame_current > 3, "the bake")
+    message = state(character.armature).message
+    assert re.fullmatch(r"Frame \d+ of 2000", message), message
     for value in ("PRESS", "RELEASE"):
         bpy.context.window.event_simulate(type="ESC", value=value, x=10, y=10)
     yield from until(lambda: not sinew_blender.live.suspended, "the end of the bake")
@@ -147,7 +158,7 @@ def test_bake_is_cancelled_with_escape():
 
 def test_bake_plays():
     character, expected = animated_character()
-    _bake(10)
+    yield from _bake(character.armature, 10)
     yield from until(lambda: not character.armature.sinew.bound, "the bake")
     assert [each.name for each in character.mesh.modifiers] == ["Armature", "Sinew Cache"]
     bpy.context.scene.frame_set(7)

@@ -8,10 +8,9 @@ import numpy as np
 import sinew
 from sinew._text import counted
 
-from . import connection, live, operators, snapshot
+from . import cache, connection, live, operators, snapshot
 
 _STEP_SECONDS = 0.05  # between steps of a bake in the window
-_BLEND_RELATIVE = {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else set()  # for a leading //
 
 
 class _Frames:
@@ -20,6 +19,7 @@ class _Frames:
     def __init__(self, context, armature, first: int, last: int) -> None:
         self._context, self._armature = context, armature
         self._back, self._next, self.first, self.last = context.scene.frame_current, first, first, last
+        self.count = last + 1 - first
         self.poses: list = []
         self.controls: list = []
         live.suspended = True
@@ -46,55 +46,49 @@ class _Frames:
 
 class SINEW_OT_bake(bpy.types.Operator):
     """Bake the frame range to one point cache for each mesh, and let Blender's Mesh Cache modifier play them"""
-    bl_idname, bl_label, bl_options = "sinew.bake", "Bake", {"REGISTER", "UNDO"}
-
-    directory: bpy.props.StringProperty(name="Folder", subtype="DIR_PATH", default="//sinew_cache",
-                                        options=_BLEND_RELATIVE,
-                                        description="Where the caches go; // is the folder of the .blend file")
-    format: bpy.props.EnumProperty(name="Format", items=(("pc2", "PC2", ""), ("mdd", "MDD", "")))
-    first: bpy.props.IntProperty(name="First", description="Frame; the scene's first by default")
-    last: bpy.props.IntProperty(name="Last", description="Frame; the scene's last by default")
+    bl_idname, bl_label, bl_options = "sinew.bake", "Bake", {"UNDO"}
 
     _armature = _frames = _job = _timer = None
 
     @classmethod
     def poll(cls, context) -> bool:
         armature = operators.armature_of(context)
-        return armature is not None and armature.sinew.bound and not live.suspended
+        bound = armature is not None and armature.sinew.bound
+        cls.poll_message_set("Wait for the server" if bound else "Bind first")
+        return bound and not live.suspended and live.runtime(armature).job is None
 
     def _start(self, context) -> None:
         """Raises BindError and sinew.Error."""
-        if not self.properties.is_property_set("first"):
-            self.first = context.scene.frame_start
-        if not self.properties.is_property_set("last"):
-            self.last = context.scene.frame_end
-        if self.last < self.first:
-            raise snapshot.BindError(f"Last: got {self.last}, need {self.first}, the first frame, or more")
-        folder = pathlib.Path(bpy.path.abspath(self.directory))
-        if self.directory.startswith("//") and not bpy.data.filepath:
-            raise snapshot.BindError("Folder: save the .blend file first, or choose a folder")
         self._armature = operators.armature_of(context)
-        _check_order(self._armature)
-        character = live.character_of(self._armature)
+        settings = self._armature.sinew
+        first, last = context.scene.frame_start, context.scene.frame_end
+        if not settings.bake_scene_range:
+            first, last = settings.bake_first, settings.bake_last
+        if last < first:
+            raise snapshot.BindError(f"Last: got {last}, need {first}, the first frame, or more")
+        if settings.bake_folder.startswith("//") and not bpy.data.filepath:
+            raise snapshot.BindError("Folder: save the .blend file first, or choose a folder")
+        folder = pathlib.Path(bpy.path.abspath(settings.bake_folder))
+        cache.check_order(self._armature)
+        self._character = live.character_of(self._armature)
+        self._spaces = {part.source: part.to_object for part in live.runtime(self._armature).rest.parts}
         folder.mkdir(parents=True, exist_ok=True)
-        self._frames = _Frames(context, self._armature, self.first, self.last)
+        self._frames = _Frames(context, self._armature, first, last)
         name = bpy.path.clean_name(self._armature.name)
-        self._path = str(folder / f"{name}.{{mesh}}.{self.format}")
-        self._character = character
+        self._path = str(folder / f"{name}.{{mesh}}.{settings.bake_format}")
         self._fps = context.scene.render.fps / context.scene.render.fps_base
 
     def _bake(self, progress) -> typing.List[str]:
-        parts = live.runtime(self._armature).rest.parts
         return self._character.bake(self._frames.clip(self._fps), self._path, split=True, progress=progress,
-                                    spaces={part.source: part.to_object for part in parts})
+                                    spaces=self._spaces)
 
     def _finish(self, context, paths: typing.Sequence[str]) -> None:
-        character = self._armature.sinew
-        sources = [part.source for part in character.parts]
+        sources = [part.source for part in self._armature.sinew.parts]
         operators.unbind(self._armature)
         for source, path in zip(sources, paths):
-            _play(source, self._armature, path, self.format, self.first)
-        self.report({"INFO"}, f"baked frames {self.first} to {self.last} to {counted(len(paths), 'cache')}")
+            cache.play(source, self._armature, path, self._frames.first)
+        self.report({"INFO"}, f"baked frames {self._frames.first} to {self._frames.last} to "
+                    f"{counted(len(paths), 'cache')} in {pathlib.Path(paths[0]).parent}")
 
     def execute(self, context):
         try:
@@ -103,7 +97,7 @@ class SINEW_OT_bake(bpy.types.Operator):
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
         try:
-            self._frames.step(self.last + 1 - self.first)
+            self._frames.step(self._frames.count)
             paths = self._bake(None)
         except sinew.Error as error:
             self.report({"ERROR"}, str(error))
@@ -122,6 +116,7 @@ class SINEW_OT_bake(bpy.types.Operator):
         context.window_manager.progress_begin(0, 100)
         self._timer = context.window_manager.event_timer_add(_STEP_SECONDS, window=context.window)
         context.window_manager.modal_handler_add(self)
+        self._say("Baking")
         return {"RUNNING_MODAL"}
 
     def modal(self, context, event):
@@ -135,11 +130,11 @@ class SINEW_OT_bake(bpy.types.Operator):
             return {"PASS_THROUGH"}
         if not self._frames.done:
             self._frames.step(1)
+            self._say(f"Frame {len(self._frames.poses)} of {self._frames.count}")
             return {"RUNNING_MODAL"}
         if self._job is None:
             self._job = connection.Job(lambda job: self._bake(job.progress))
-        state = live.runtime(self._armature)
-        state.message = f"Baking {self._job.fraction:.0%}, Esc cancels"
+        self._say(f"Baking {self._job.fraction:.0%}")
         context.window_manager.progress_update(int(self._job.fraction * 100))
         if not self._job.done:
             return {"RUNNING_MODAL"}
@@ -150,39 +145,15 @@ class SINEW_OT_bake(bpy.types.Operator):
         self._finish(context, self._job.result)
         return {"FINISHED"}
 
+    def _say(self, message: str) -> None:
+        live.runtime(self._armature).message = message
+        live.redraw()
+
     def _end(self, context) -> None:
         self._frames.end()
-        live.runtime(self._armature).message = ""
+        self._say("")
         context.window_manager.progress_end()
         context.window_manager.event_timer_remove(self._timer)
-
-
-def _check_order(armature: bpy.types.Object) -> None:
-    """Overrides keep the modifiers of their library before new ones. Raises BindError."""
-    for part in armature.sinew.parts:
-        armature_last = part.source is None or not part.source.modifiers or \
-            part.source.modifiers[-1] == snapshot.armature_modifier(part.source, armature)
-        if not armature_last and part.source.override_library:
-            raise snapshot.BindError(f"{part.source.name}: a cache cannot go before the modifiers after Armature of a "
-                                     "library override; make the object local first")
-
-
-def _play(source: bpy.types.Object, armature: bpy.types.Object, path: str, kind: str, first: int) -> None:
-    """Puts a Mesh Cache in the place of the Armature modifier, which is switched off with those before it."""
-    before = snapshot.armature_modifier(source, armature)
-    index = list(source.modifiers).index(before) + 1 if before is not None else 0
-    for modifier in source.modifiers[:index]:
-        modifier.show_viewport = modifier.show_render = False
-    if source.parent_type == "ARMATURE":
-        source.parent_type = "OBJECT"
-    cache = source.modifiers.new("Sinew Cache", "MESH_CACHE")
-    cache.cache_format = kind.upper()
-    cache.filepath = bpy.path.relpath(path) if bpy.data.filepath else path
-    cache.frame_start = first  # Blender does not read it from the file
-    cache.forward_axis, cache.up_axis = "POS_Y", "POS_Z"  # the axes of the object
-    while source.modifiers.find(cache.name) > index:
-        with bpy.context.temp_override(object=source):
-            bpy.ops.object.modifier_move_up(modifier=cache.name)
 
 
 def register() -> None:

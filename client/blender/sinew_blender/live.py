@@ -172,11 +172,11 @@ def _poll_jobs() -> typing.Optional[float]:
             state.failed.update(job.result[1])
         if name in bpy.data.objects:
             refresh_soon()
-    _redraw()
+    redraw()
     return _POLL_SECONDS if running else None
 
 
-def _redraw() -> None:
+def redraw() -> None:
     for window in bpy.context.window_manager.windows:
         for area in window.screen.areas:
             if area.type == "VIEW_3D":
@@ -348,7 +348,7 @@ def _refresh_now() -> None:
     context = bpy.context
     if context.scene is not None:
         _update_scene(context.scene, context.evaluated_depsgraph_get())
-        _redraw()
+        redraw()
 
 
 def refresh_soon() -> None:

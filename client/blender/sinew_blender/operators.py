@@ -7,7 +7,7 @@ import numpy as np
 import sinew
 from sinew._text import counted
 
-from . import connection, live, methods, output, snapshot
+from . import cache, connection, live, methods, output, snapshot
 
 
 def armature_of(context) -> typing.Optional[bpy.types.Object]:
@@ -86,6 +86,8 @@ class SINEW_OT_bind(bpy.types.Operator):
             self.report({"WARNING"}, warning)
         last = {part.source: output.points_of(part.output) for part in character.parts if part.output is not None}
         unbind(armature)
+        for mesh in meshes:
+            cache.remove(mesh, armature)
         shapes = [last[mesh] if len(last.get(mesh, ())) == len(mesh.data.vertices) else output.posed(mesh, armature)
                   for mesh in meshes]
         for mesh, shape in zip(meshes, shapes):

@@ -106,8 +106,19 @@ class SINEW_PT_bake(_Panel, bpy.types.Panel):
     bl_label, bl_idname, bl_parent_id = "Bake", "SINEW_PT_bake", "SINEW_PT_character"
     bl_options = {"DEFAULT_CLOSED"}
 
-    def draw(self, _context) -> None:
-        self.layout.operator("sinew.bake", icon="RENDER_ANIMATION")
+    def draw(self, context) -> None:
+        armature = operators.armature_of(context)
+        character, message = armature.sinew, live.runtime(armature).message
+        if live.suspended and message:  # a bake runs
+            column = self.layout.column(align=True)  # the sidebar is too narrow for both in a row
+            column.label(text=message, icon="SORTTIME")
+            column.label(text="Esc cancels", icon="BLANK1")
+            return
+        column = self.layout.column()
+        column.use_property_split, column.use_property_decorate = True, False
+        for name in ("folder", "format", "scene_range") + (() if character.bake_scene_range else ("first", "last")):
+            column.prop(character, "bake_" + name)
+        column.operator("sinew.bake", icon="RENDER_ANIMATION")
 
 
 _classes = (SINEW_PT_character, SINEW_PT_recipe, SINEW_PT_compare, SINEW_PT_bake)

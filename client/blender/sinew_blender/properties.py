@@ -7,6 +7,7 @@ from . import live, methods
 # What library overrides of an armature keep when their file is saved.
 _KEPT = {"LIBRARY_OVERRIDABLE"}
 _KEPT_ITEMS = _KEPT | {"USE_INSERTION", "NO_PROPERTY_NAME"}
+_BLEND_RELATIVE = {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else set()  # for a leading //
 
 
 def _method_items(_self, _context) -> list:
@@ -70,6 +71,14 @@ class SinewCharacter(bpy.types.PropertyGroup):
             ("NONE", "None", "Keep the materials"),
             ("DISTANCE", "Distance", "Heat map on the second: blue 0, red the largest distance from the first"),
             ("STATUS", "Vertex status", "How implicit skinning ended at each vertex")))
+    bake_folder: bpy.props.StringProperty(
+        name="Folder", subtype="DIR_PATH", default="//sinew_cache", options=_BLEND_RELATIVE, override=_KEPT,
+        description="Where the caches go; // is the folder of the .blend file")
+    bake_format: bpy.props.EnumProperty(name="Format", override=_KEPT, items=(("pc2", "PC2", ""), ("mdd", "MDD", "")))
+    bake_scene_range: bpy.props.BoolProperty(name="Scene Range", default=True, override=_KEPT,
+                                             description="Bake from the scene's first frame to its last")
+    bake_first: bpy.props.IntProperty(name="First", default=1, override=_KEPT, description="Frame to start at")
+    bake_last: bpy.props.IntProperty(name="Last", default=250, override=_KEPT, description="Last frame to bake")
     unweighted: bpy.props.EnumProperty(
         name="Vertices without weights", default="REFUSE", override=_KEPT, items=(
             ("REFUSE", "Refuse", "Do not bind; say how many there are"),
