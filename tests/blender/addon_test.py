@@ -4,7 +4,9 @@ Handlers, operators and files are the real ones; what needs a window is not cove
 """
 
 import ast
+import contextlib
 import graphlib
+import io
 import os
 import pathlib
 import sys
@@ -16,7 +18,7 @@ import numpy as np
 
 sys.path.insert(0, os.path.dirname(__file__))
 from authored import library, uses_library  # noqa: E402
-from base import FOLDER, CharacterTest, outputs, reopened, run, sinew_blender, state  # noqa: E402
+from base import FOLDER, CharacterTest, farthest, outputs, reopened, run, sinew_blender, state  # noqa: E402
 from characters import animate, chain, new_scene, select, tube, world_points  # noqa: E402
 
 
@@ -113,6 +115,47 @@ class Scenes(CharacterTest):
         bpy.ops.sinew.unbind()
         self.assertFalse(any(each.hide_get() or each.hide_viewport or each.hide_render for each in meshes))
         self.assertEqual(len(bpy.data.meshes), 2)
+
+    def test_second_stands_beside_the_first(self):
+        armature, meshes = self.make()
+        self.bind(armature, "shapes | lbs")
+        armature.sinew.compare = True
+        self.scene.frame_set(7)
+        first, second = [np.concatenate([world_points(each) for each in objects]) for objects in
+                         (outputs(armature), [part.second for part in armature.sinew.parts])]
+        gap = second[:, 0].min() - first[:, 0].max()
+        self.assertGreater(gap, 0)
+        self.assertLess(gap, np.ptp(first[:, 0]))
+        armature.sinew.offset = (0, 5, 0)  # the user's own stays
+        self.bind(armature, "shapes | lbs")
+        self.assertEqual(tuple(armature.sinew.offset), (0, 5, 0))
+
+    def test_legend_and_materials_beside_a_heat_map(self):
+        armature, meshes = self.make()
+        for colour in ((1, 0, 0, 1), (0, 0, 1, 1)):
+            material = bpy.data.materials.new("Material")
+            material.diffuse_color = colour
+            meshes[0].data.materials.append(material)
+        meshes[0].data.polygons[3].material_index = 1
+        armature.scale = (1, 2, 3)
+        armature.sinew.second.set_text("shapes | ddm")
+        armature.sinew.compare, armature.sinew.offset, armature.sinew.colours = True, (0, 0, 0), "DISTANCE"
+        self.scene.unit_settings.scale_length = 0.01
+        self.bind(armature, "shapes | lbs")
+        self.scene.frame_set(10)
+        largest = farthest(*[[world_points(getattr(part, name)) for part in armature.sinew.parts]
+                             for name in ("output", "second")])
+        self.assertAlmostEqual(state(armature).largest_distance / largest, 1, places=4)
+        self.assertIn(f"Blue: 0, red: {largest * 10:.3g} mm", drawn("compare"))
+        mesh = outputs(armature)[0].data
+        colours = np.empty(len(mesh.loops) * 4, np.float32)
+        self.assertNotIn("Sinew", mesh.color_attributes)
+        mesh.color_attributes.active_color.data.foreach_get("color", colours)
+        expected = np.tile(np.float32((1, 0, 0, 1)), (len(mesh.loops), 1))
+        expected[mesh.polygons[3].loop_start:][:mesh.polygons[3].loop_total] = (0, 0, 1, 1)
+        np.testing.assert_array_equal(colours.reshape(-1, 4), expected)
+        armature.sinew.colours = "NONE"
+        self.assertEqual(len(mesh.color_attributes), 0)
 
     def test_unbind_restores_the_selection(self):
         armature, meshes = self.make()
@@ -384,6 +427,18 @@ class Libraries(CharacterTest):
         self.scene = new_scene()
         uses_library(path)
         self.armature = next(each for each in self.scene.objects if each.type == "ARMATURE")
+
+    def test_second_stands_at_the_offset(self):
+        self.armature.sinew.second.set_text("shapes | lbs")
+        self.armature.sinew.compare = True
+        errors = io.StringIO()
+        with contextlib.redirect_stderr(errors):
+            self.bind(self.armature, "shapes | lbs")
+            self.scene.frame_set(7)
+        self.assertEqual(errors.getvalue(), "")
+        for part in self.armature.sinew.parts:
+            moved = world_points(part.second) - world_points(part.output)
+            np.testing.assert_allclose(moved, np.broadcast_to(self.armature.sinew.offset, moved.shape), atol=2e-5)
 
     def test_weights_need_a_mesh_of_this_file(self):
         select(self.armature, self.scene.objects["Body"])

@@ -171,6 +171,9 @@ def test_workbench_renders_the_heat_map():
     character.armature.sinew.offset = (6, 0, 0)
     character.armature.sinew.second.set_text("dqs")
     character.armature.sinew.compare, character.armature.sinew.colours = True, "DISTANCE"
+    green = bpy.data.materials.new("Green")
+    green.diffuse_color = (0, 1, 0, 1)
+    character.mesh.data.materials.append(green)
     character.bind()
     scene = bpy.context.scene
     add_camera()
@@ -183,7 +186,22 @@ def test_workbench_renders_the_heat_map():
     pixels = np.array(image.pixels).reshape(-1, 4)
     assert np.count_nonzero(pixels[:, 2] - pixels[:, 0] > 0.3) > 20  # blue
     assert np.count_nonzero(pixels[:, 0] - pixels[:, 2] > 0.3) > 5  # red
-    yield
+    assert np.count_nonzero(pixels[:, 1] - pixels[:, :3:2].max(axis=1) > 0.3) > 20  # green: the first keeps it
+    scene.frame_set(10)
+    yield from until(lambda: state(character.armature).largest_distance, "a heat map")
+    pixels = _screenshot()
+    region = next(each for each in _view().regions if each.type == "WINDOW")
+    left, right = (pixels[region.y + 22, region.x + region.width // 2 + side] for side in (-75, 75))
+    assert left[2] - left[0] > 0.3 and right[0] - right[2] > 0.3, (left, right)  # the legend: blue to red
+
+
+def _screenshot():
+    """(height, width, 4): the window, whose first row is the lowest."""
+    path = str(FOLDER / "window.png")
+    bpy.ops.wm.redraw_timer(type="DRAW_WIN_SWAP", iterations=1)
+    bpy.ops.screen.screenshot(filepath=path)
+    image = bpy.data.images.load(path)
+    return np.array(image.pixels).reshape(image.size[1], image.size[0], 4)
 
 
 def run(names):

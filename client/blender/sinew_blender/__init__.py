@@ -21,9 +21,9 @@ _bundled = pathlib.Path(__file__).parent / "lib"
 if _bundled.is_dir() and str(_bundled) not in sys.path:
     sys.path.append(str(_bundled))
 
-from . import bake, live, methods, operators, panel, preferences, properties
+from . import bake, legend, live, methods, operators, panel, preferences, properties
 
-_modules = (preferences, methods, properties, operators, bake, panel, live)
+_modules = (preferences, methods, properties, operators, bake, panel, legend, live)
 
 
 def register() -> None:

@@ -36,7 +36,7 @@ class Runtime:
     error: str = ""
     printed: typing.Tuple[int, str] = (0, "")  # frame and error, the last on the console
     milliseconds: float = 0.0  # of the last frame
-    largest_distance: float = 0.0  # between first and second, in units of the armature
+    largest_distance: float = 0.0  # between first and second, in the world
 
 
 _runtimes: typing.Dict[str, Runtime] = {}  # by the name of the armature object
@@ -290,14 +290,17 @@ def _colour(settings, state: Runtime, frames: typing.Sequence[sinew.Frame], posi
             if status is not None:
                 colours[k] = output.STATUS_COLOURS[np.minimum(status, len(output.STATUS_COLOURS) - 1)]
     elif settings.colours == "DISTANCE" and len(positions) == 2:
-        distances = np.linalg.norm(positions[1] - positions[0], axis=1)
-        size = float(np.linalg.norm(np.ptp(positions[0], axis=0)))
+        to_world = np.array(settings.id_data.matrix_world, np.float32)[:3, :3].T
+        distances = np.linalg.norm((positions[1] - positions[0]) @ to_world, axis=1)
+        size = float(np.linalg.norm(np.ptp(positions[0] @ to_world, axis=0)))
         state.largest_distance = max(float(distances.max()), _ROUNDING * size)
         colours[1] = output.heat(distances, state.largest_distance)
     for part, place in zip(settings.parts, state.rest.parts):
         for each, target in zip(colours, (part.output, part.second)):
             if each is not None:
                 output.write_colours(target, each[place.first:place.last])
+            elif target is not None and any(other is not None for other in colours):
+                output.write_materials(target)
             elif target is not None:
                 output.remove_colours(target)
 
@@ -372,7 +375,8 @@ def recipe_changed(_self, _context) -> None:
 
 def compare_changed(self, _context) -> None:
     if self.bound:
-        output.make_second(self.id_data)
+        with suspend():
+            output.make_second(self.id_data)
         runtime(self.id_data).shown = None
         refresh_soon()
 

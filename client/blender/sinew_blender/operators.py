@@ -96,8 +96,8 @@ class SINEW_OT_bind(bpy.types.Operator):
             part.output = output.make(mesh, armature, mesh.name + " (Sinew)", shape)
         for mesh in meshes:
             output.hide_source(mesh, True)
-        character.bound = True
         output.make_second(armature)
+        character.bound = True
         live.refresh_soon()
         self.report({"INFO"}, f"{counted(len(meshes), 'mesh', 'meshes')}, {taken.rig.vertices} vertices, "
                     f"{counted(len(taken.bones), 'bone')}")

@@ -8,6 +8,8 @@ import numpy as np
 from .snapshot import SHAPES_PROPERTY, armature_modifier
 
 COLOURS = "Sinew"  # colour attribute of output meshes
+_MATERIALS = "Sinew Materials"  # the same, where the other figure has COLOURS alone
+_GAP = 1.2  # from the first to the second figure, in widths
 _SOURCE_PROPERTY = "sinew_source"  # on output objects: needs the transform of the source
 
 # The colours of the command line: yellow, green, red, violet, blue, black, white, grey, cyan, orange,
@@ -144,7 +146,17 @@ def make_second(armature: bpy.types.Object) -> None:
         elif not armature.sinew.compare:
             remove(part.second)
             part.second = None
+    if armature.sinew.compare and not armature.sinew.is_property_set("offset"):
+        armature.sinew.offset = (_GAP * _width(armature), 0.0, 0.0)
     place_second(armature)
+
+
+def _width(armature: bpy.types.Object) -> float:
+    """Of what is shown, along the world's X."""
+    shown = [part for part in armature.sinew.parts if part.second is not None]
+    rows = [np.array(part.source.matrix_world)[0] for part in shown]
+    places = [points_of(part.second) @ row[:3] + row[3] for part, row in zip(shown, rows)]
+    return float(np.ptp(np.concatenate(places))) if places else 0.0
 
 
 def place_second(armature: bpy.types.Object) -> None:
@@ -184,20 +196,36 @@ def write_positions(output: bpy.types.Object, points: np.ndarray) -> None:
 
 def write_colours(output: bpy.types.Object, colours: np.ndarray) -> None:
     """colours: (V, 3), sRGB from 0 to 1."""
-    mesh = output.data
-    attribute = mesh.color_attributes.get(COLOURS)
-    if attribute is None:
-        attribute = mesh.color_attributes.new(COLOURS, "FLOAT_COLOR", "POINT")
-        mesh.color_attributes.active_color = attribute
     linear = np.ones((len(colours), 4), np.float32)
     linear[:, :3] = np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055)**2.4)
-    attribute.data.foreach_set("color", linear.ravel())
+    _write_linear(output, COLOURS, "FLOAT_COLOR", "POINT", linear)
+
+
+def write_materials(output: bpy.types.Object) -> None:
+    """Once: the colours that materials have in the viewport, which shows attributes instead beside a heat map."""
+    if _MATERIALS in output.data.color_attributes:
+        return
+    faces = output.data.polygons
+    colours = [slot.material.diffuse_color if slot.material else (0.8, 0.8, 0.8, 1) for slot in output.material_slots]
+    sizes, slots = np.empty(len(faces), np.int32), np.empty(len(faces), np.int32)
+    faces.foreach_get("loop_total", sizes)
+    faces.foreach_get("material_index", slots)
+    linear = np.array(colours or [(0.8, 0.8, 0.8, 1)], np.float32)
+    _write_linear(output, _MATERIALS, "BYTE_COLOR", "CORNER", linear[np.repeat(np.minimum(slots, len(linear) - 1), sizes)])
+
+
+def _write_linear(output: bpy.types.Object, name: str, kind: str, domain: str, colours: np.ndarray) -> None:
+    attributes = output.data.color_attributes
+    if name not in attributes:
+        remove_colours(output)
+        attributes.active_color = attributes.new(name, kind, domain)
+    attributes[name].data.foreach_set("color", colours.ravel())
 
 
 def remove_colours(output: bpy.types.Object) -> None:
-    attribute = output.data.color_attributes.get(COLOURS)
-    if attribute is not None:
-        output.data.color_attributes.remove(attribute)
+    for name in (COLOURS, _MATERIALS):
+        if name in output.data.color_attributes:
+            output.data.color_attributes.remove(output.data.color_attributes[name])
 
 
 def heat(distances: np.ndarray, largest: float) -> np.ndarray:

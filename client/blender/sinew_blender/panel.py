@@ -4,7 +4,7 @@ import textwrap
 
 import bpy
 
-from . import live, methods, operators
+from . import legend, live, methods, operators
 
 
 def _columns(context) -> int:
@@ -93,8 +93,7 @@ class SINEW_PT_compare(_Panel, bpy.types.Panel):
         column.use_property_split, column.use_property_decorate = True, False
         column.prop(character, "colours")
         if character.colours == "DISTANCE" and character.compare:
-            largest = live.runtime(armature).largest_distance
-            layout.label(text=f"Red: {largest:.4g}")  # in units of the armature
+            layout.label(text=f"Blue: 0, red: {legend.text(live.runtime(armature).largest_distance)}")
         if character.colours != "NONE":
             layout.operator("sinew.show_colours")
         if character.compare:
