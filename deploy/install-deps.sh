@@ -26,7 +26,7 @@ build=(
   libtinygltf-dev libmeshoptimizer-dev libdraco-dev libassimp-dev zlib1g-dev libembree-dev libpng-dev libfreetype-dev fonts-dejavu-core
   libgtest-dev libgmock-dev libbenchmark-dev
 )
-python=(pybind11-dev python3-dev python3-numpy)
+python=(pybind11-dev python3-dev python3-numpy python3-venv)  # python3-venv makes the wheel
 test=("${python[@]}" python3-grpcio python3-protobuf python3-pytest clang-14 clang-format-14 haproxy openssl redis-server)
 fuzz=(clang-14 llvm-14 libclang-rt-14-dev)  # llvm-14: lines in findings
 tsan=(dpkg-dev libre2-dev libc-ares-dev)
