@@ -63,6 +63,15 @@ class Servers(CharacterTest):
         self.scene.frame_set(4)
         self.assertEqual(state(armature).error, "No server at 127.0.0.1:1 (connection refused)")
 
+    def test_server_without_tls(self):
+        armature, _ = self.make()
+        with Server() as server:
+            self.remote(server.address)
+            preferences().tls_ca = "system"
+            self.addCleanup(setattr, preferences(), "tls_ca", "")
+            self.bind(armature, "shapes | lbs")
+            self.assertEqual(state(armature).error, f"No server at {server.address} (wrong version number)")
+
     def test_shape_stays_until_the_first_frame(self):
         armature, meshes = self.make()
         meshes[0].modifiers.new("After", "SMOOTH")

@@ -57,7 +57,7 @@ def failure(error: sinew.Error) -> str:
     if error.code == "DEADLINE_EXCEEDED":
         return f"{server_name()}: does not answer in time"
     if error.code == "UNAVAILABLE" and not error.reason:  # gRPC's own text, which ends in the cause
-        cause = str(error).rpartition(": ")[2]
+        cause = str(error).rpartition(":")[2].strip()
         return f"No server at {server_name()} ({cause[:1].lower()}{cause[1:]})"
     return f"{server_name()}: {error}"
 
