@@ -13,8 +13,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "client/import/import.h"
 #include "client/import/scene_graph.h"
+#include "sinew/import.h"
 
 namespace sinew::client {
 

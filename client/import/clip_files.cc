@@ -1,4 +1,4 @@
-#include "client/import/clip_files.h"
+#include "sinew/clip_files.h"
 
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>

@@ -11,9 +11,9 @@
 #include <unordered_map>
 #include <utility>
 
-#include "client/import/import.h"
 #include "core/base/counted_text.h"
 #include "core/base/status.h"
+#include "sinew/import.h"
 
 namespace sinew::client {
 namespace {

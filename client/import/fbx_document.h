@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "client/import/import.h"
 #include "core/base/types.h"
+#include "sinew/import.h"
 
 namespace sinew::client {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "client/import/fbx_document.h"
-#include "client/import/import.h"
 #include "client/import/scene_graph.h"
+#include "sinew/import.h"
 
 namespace sinew::client {
 

@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "client/import/import.h"
 #include "client/import/tinygltf.h"
 #include "core/base/status.h"
+#include "sinew/import.h"
 
 namespace sinew::client {
 

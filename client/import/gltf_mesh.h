@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "client/import/import.h"
 #include "client/import/rigid_mesh.h"
 #include "client/import/scene_graph.h"
 #include "client/import/tinygltf.h"
 #include "core/base/types.h"
+#include "sinew/import.h"
 
 namespace sinew::client {
 

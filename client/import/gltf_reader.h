@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "client/import/import.h"
+#include "sinew/import.h"
 
 namespace sinew::client {
 

@@ -1,4 +1,4 @@
-#include "client/import/import.h"
+#include "sinew/import.h"
 
 #include <absl/strings/ascii.h>
 #include <absl/strings/match.h>

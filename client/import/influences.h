@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "client/import/import.h"
+#include "sinew/import.h"
 #include "sinew/rig_data.h"
 
 namespace sinew::client {

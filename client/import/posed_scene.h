@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-#include "client/import/import.h"
+#include "sinew/import.h"
 
 namespace sinew::client {
 

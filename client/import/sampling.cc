@@ -7,12 +7,12 @@
 #include <cmath>
 #include <limits>
 
-#include "client/import/import.h"
 #include "client/import/motion.h"
 #include "client/import/scene_graph.h"
 #include "core/base/closest_names.h"
 #include "core/base/counted_text.h"
 #include "core/base/status.h"
+#include "sinew/import.h"
 
 namespace sinew::client {
 namespace {

@@ -14,11 +14,11 @@
 #include <string>
 #include <vector>
 
-#include "client/import/import.h"
 #include "client/import/motion.h"
 #include "client/import/unique_names.h"
 #include "core/base/trs.h"
 #include "core/base/types.h"
+#include "sinew/import.h"
 #include "sinew/rig_data.h"
 
 namespace sinew::client {

@@ -3,7 +3,7 @@
 
 #include <absl/status/status.h>
 
-#include "client/import/import.h"
+#include "sinew/import.h"
 
 namespace sinew::client {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "client/import/import.h"
+#include "sinew/import.h"
 #include "tests/fuzz/fuzz.h"
 
 namespace sinew::fuzz {

@@ -57,7 +57,7 @@ INCLUDES = (
     ("client/lib/include/sinew/client.h", '#include "client/lib/stream/stream_core.h"', '#include "sinew/rig_data.h"'),
     ("client/lib/codec/message_codec.cc", '#include "client/lib/stream/stream_core.h"', '#include "sinew/v1/rig.pb.h"'),
     ("client/import/gltf_reader.cc", "#include <grpcpp/grpcpp.h>", "#include <tiny_gltf.h>"),
-    ("client/models/tube.cc", '#include "client/import/import.h"', '#include "sinew/rig_data.h"'),
+    ("client/models/tube.cc", '#include "sinew/import.h"', '#include "sinew/rig_data.h"'),
     ("client/rig/rig_lint.cc", '#include "client/cli/commands/commands.h"', '#include "sinew/rig_data.h"'),
     ("client/render/render.cc", '#include "core/surface/normals.h"', "#include <embree3/rtcore.h>"),
     ("client/cli/commands/bake.cc", '#include "server/process/server.h"', '#include "client/cli/run/context.h"'),

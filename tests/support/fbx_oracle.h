@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string>
 
-#include "client/import/import.h"
+#include "sinew/import.h"
 
 namespace sinew::testing {
 

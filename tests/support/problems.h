@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "client/import/import.h"
+#include "sinew/import.h"
 
 namespace sinew::testing {
 

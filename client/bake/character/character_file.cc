@@ -14,11 +14,11 @@
 #include "client/bake/character/muscle_file.h"
 #include "client/bake/files/input_file.h"
 #include "client/bake/formats/npy.h"
-#include "client/import/clip_files.h"
 #include "core/base/closest_names.h"
 #include "core/base/counted_text.h"
 #include "core/base/status.h"
 #include "sinew/client.h"
+#include "sinew/clip_files.h"
 
 namespace sinew::bake {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "client/bake/character/frame_set.h"
 #include "client/bake/character/shutter.h"
-#include "client/import/import.h"
 #include "client/models/models.h"
+#include "sinew/import.h"
 #include "sinew/rig_data.h"
 
 namespace sinew::bake {

@@ -113,14 +113,4 @@ void ReleaseCharacter(const Monitor& monitor, const client::Character& character
   character.Release(call).IgnoreError();
 }
 
-client::Pose PoseOf(const client::ClipData& clip, std::size_t index) {
-  const std::size_t joints = clip.joint_transforms.size() / clip.frames;
-  const std::size_t controls = clip.controls.size() / clip.frames;
-  client::Pose pose;
-  pose.joint_transforms = std::span(clip.joint_transforms).subspan(index * joints, joints);
-  pose.controls = std::span(clip.controls).subspan(index * controls, controls);
-  pose.time = clip.FrameNumber(index) / clip.fps;
-  return pose;
-}
-
 }  // namespace sinew::bake

@@ -44,7 +44,4 @@ void WarnUnusedControls(const Monitor& monitor, const client::RigData& rig,
 // lease to pass. Best effort: a server that is gone costs seconds at most and is no error.
 void ReleaseCharacter(const Monitor& monitor, const client::Character& character);
 
-// Pose `index` of a clip.
-client::Pose PoseOf(const client::ClipData& clip, std::size_t index);
-
 }  // namespace sinew::bake

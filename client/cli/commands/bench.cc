@@ -132,7 +132,7 @@ absl::Status Pump(const Context& context, const client::ClipData& clip, std::uin
         finished = true;
         break;
       }
-      client::Pose pose = bake::PoseOf(clip, sent % clip.frames);
+      client::Pose pose = client::PoseOf(clip, sent % clip.frames);
       pose.frame = ++sent;
       sent_at[sent % depth] = now;
       SINEW_RETURN_IF_ERROR(stream.Send(pose).status());

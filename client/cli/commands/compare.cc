@@ -134,7 +134,8 @@ absl::Status Draw(Context& context, const bake::CharacterFile& character,
                   bake::OutputFile& out) {
   motion.frames = bake::FrameSet::One(number);
   SINEW_ASSIGN_OR_RETURN(const client::ClipData clip, bake::ReadMotion(character, motion));
-  SINEW_RETURN_IF_ERROR(AimPicture(character.rig, bake::PoseOf(clip, 0).joint_transforms, request));
+  SINEW_RETURN_IF_ERROR(
+      AimPicture(character.rig, client::PoseOf(clip, 0).joint_transforms, request));
   bake::PictureOptions& drawing = request.options;
   std::vector<bake::PosedPanel> panels;
   for (const BoundMethod& method : bound) {
@@ -172,7 +173,7 @@ absl::Status Compare(Context& context, Options options) {
   }
   if (options.frame) SINEW_RETURN_IF_ERROR(FrameToDraw(options, clip, {}).status());
   SINEW_RETURN_IF_ERROR(
-      AimPicture(character.rig, bake::PoseOf(clip, 0).joint_transforms, options.drawing));
+      AimPicture(character.rig, client::PoseOf(clip, 0).joint_transforms, options.drawing));
   if (const absl::Status status = CheckCount(context, recipes.size()); !status.ok()) {
     return context.Lost(status, "nothing is measured");
   }

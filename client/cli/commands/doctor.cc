@@ -156,7 +156,7 @@ absl::StatusOr<std::string> TryDeformation(Context& context, const client::Clien
                          client.UploadRig(character.rig_bytes, {}, call));
   SINEW_ASSIGN_OR_RETURN(const client::Character bound,
                          client::Character::Create(client, character.rig_bytes, kRecipe, {}, call));
-  const client::Pose pose = bake::PoseOf(character.model_clip, 1);
+  const client::Pose pose = client::PoseOf(character.model_clip, 1);
   const absl::StatusOr<absl::Duration> time =
       MedianTime(context, [&] { return bound.Deform({}, pose, {}, call).status(); });
   const std::string digest = bound.session().determinism_digest;

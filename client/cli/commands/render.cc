@@ -103,7 +103,7 @@ absl::StatusOr<Drawing> DrawDeformed(Context& context, const bake::CharacterFile
                                      Options& options) {
   SINEW_ASSIGN_OR_RETURN(const client::ClipData clip, PoseToDraw(context, character, options));
   SINEW_RETURN_IF_ERROR(
-      AimPicture(character.rig, bake::PoseOf(clip, 0).joint_transforms, options.picture));
+      AimPicture(character.rig, client::PoseOf(clip, 0).joint_transforms, options.picture));
   options.picture.options.title = PictureTitle(character.label, clip);
   Drawing drawing;
   for (const std::string& deformer : options.deformers) {

@@ -53,4 +53,14 @@ Pose ClipPose(const ClipPoses& poses, std::size_t index) {
   return pose;
 }
 
+Pose PoseOf(const ClipData& clip, std::size_t index) {
+  const std::size_t joints = clip.joint_transforms.size() / clip.frames;
+  const std::size_t controls = clip.controls.size() / clip.frames;
+  Pose pose;
+  pose.joint_transforms = std::span(clip.joint_transforms).subspan(index * joints, joints);
+  pose.controls = std::span(clip.controls).subspan(index * controls, controls);
+  pose.time = clip.FrameNumber(index) / clip.fps;
+  return pose;
+}
+
 }  // namespace sinew::client

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "client/import/import.h"
 #include "client/python/src/arrays.h"
+#include "sinew/import.h"
 
 namespace sinew::python {
 

@@ -9,7 +9,7 @@
 
 #include "client/bake/formats/manifest.h"
 #include "client/bake/formats/point_cache.h"
-#include "client/import/import.h"
+#include "sinew/import.h"
 #include "tests/integration/cli/parts_fixture.h"
 
 namespace sinew::testing {

@@ -12,7 +12,7 @@
 #include <numbers>
 
 #include "client/bake/formats/npy.h"
-#include "client/import/import.h"
+#include "sinew/import.h"
 #include "tests/integration/cli/process.h"
 #include "tests/support/gltf_builder.h"
 #include "tests/support/linear_blend.h"

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "sinew/frame.h"
+#include "sinew/rig_data.h"
 
 namespace sinew::client {
 
@@ -40,6 +41,9 @@ struct Pose {
   std::uint64_t frame = 0;                  // strictly rising within a stream; 0 = the next number
   std::optional<double> time = {};          // s, returned with the frame
 };
+
+// Pose `index`, below clip.frames, with its time. Borrows from the clip.
+Pose PoseOf(const ClipData& clip, std::size_t index);
 
 // What a frame contains.
 struct OutputOptions {

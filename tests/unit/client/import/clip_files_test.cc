@@ -1,5 +1,5 @@
 // Clips of other files: which joints they move, to where, and how the others are reported.
-#include "client/import/clip_files.h"
+#include "sinew/clip_files.h"
 
 #include <absl/strings/str_cat.h>
 #include <gmock/gmock.h>

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "client/import/clip_files.h"
-#include "client/import/import.h"
+#include "sinew/clip_files.h"
+#include "sinew/import.h"
 #include "tests/support/collada_file.h"
 #include "tests/support/gltf_builder.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "client/import/import.h"
+#include "sinew/import.h"
 #include "tests/support/collada_file.h"
 #include "tests/support/gltf_builder.h"
 #include "tests/unit/client/import/collada_edits.h"

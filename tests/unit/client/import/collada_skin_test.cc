@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "client/import/import.h"
+#include "sinew/import.h"
 #include "tests/support/collada_file.h"
 #include "tests/support/gltf_builder.h"
 #include "tests/support/linear_blend.h"

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "client/import/assimp_fence.h"
-#include "client/import/import.h"
+#include "sinew/import.h"
 #include "tests/support/gltf_builder.h"
 #include "tests/support/linear_blend.h"
 #include "tests/unit/client/import/collada_edits.h"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "client/import/import.h"
+#include "sinew/import.h"
 #include "tests/support/fbx_oracle.h"
 #include "tests/support/fbx_writer.h"
 #include "tests/support/gltf_builder.h"

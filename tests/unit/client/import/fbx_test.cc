@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "client/import/clip_files.h"
-#include "client/import/import.h"
 #include "client/rig/rig_traits.h"
+#include "sinew/clip_files.h"
+#include "sinew/import.h"
 #include "tests/support/fbx_writer.h"
 #include "tests/support/gltf_builder.h"
 #include "tests/support/linear_blend.h"

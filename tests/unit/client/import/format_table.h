@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "client/import/clip_files.h"
-#include "client/import/import.h"
+#include "sinew/clip_files.h"
+#include "sinew/import.h"
 #include "tests/support/gltf_builder.h"
 
 namespace sinew::client {

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <string>
 
-#include "client/import/import.h"
+#include "sinew/import.h"
 #include "tests/support/gltf_builder.h"
 #include "tests/support/problems.h"
 

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "client/import/import.h"
 #include "client/import/obj_reader.h"
 #include "client/rig/rig_traits.h"
+#include "sinew/import.h"
 #include "tests/support/allocation_meter.h"
 #include "tests/support/gltf_builder.h"
 

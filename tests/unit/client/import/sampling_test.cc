@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "client/import/import.h"
+#include "sinew/import.h"
 #include "tests/support/gltf_builder.h"
 
 namespace sinew::client {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "client/import/import.h"
 #include "client/rig/rig_traits.h"
+#include "sinew/import.h"
 #include "tests/support/linear_blend.h"
 #include "tests/support/paths.h"
 

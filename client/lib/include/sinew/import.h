@@ -6,6 +6,8 @@
 // goes through Assimp, which hands out face corners; they are welded back to control points, so the
 // file's vertex order is lost (`keeps_file_order`).
 //
+// CMake: find_package(sinew COMPONENTS import), target sinew::import.
+//
 //   auto scene = ImportFile("hand.glb");
 //   auto clip = SampleClip(*scene, 0, SampleOptions{.fps = 24});
 #pragma once
