@@ -55,7 +55,7 @@ class StubTest(unittest.TestCase):
 
     def test_readme(self):
         text = pathlib.Path(arguments.readme).read_text()
-        example = text[text.index("```python") + len("```python") : text.rindex("```")]
+        example = text.split("```python", 1)[1].split("```", 1)[0]
         shown = example.replace('"127.0.0.1:50051"', repr(self.address)).replace('"stubs"', repr(arguments.stubs))
         self.assertNotEqual(shown, example)
         with tempfile.TemporaryDirectory() as folder:

@@ -94,7 +94,7 @@ class V1Test(unittest.TestCase):
 
     def test_first_call_of_the_readme(self):
         text = pathlib.Path(arguments.readme).read_text()
-        example = text[text.index("```python") + len("```python"):text.rindex("```")]
+        example = text.split("```python", 1)[1].split("```", 1)[0]
         shown = example.replace('"127.0.0.1:50051"', repr(self.server.address)).replace(
             'sys.path.insert(0, "stubs")\n', "")
         with tempfile.TemporaryDirectory() as folder:
