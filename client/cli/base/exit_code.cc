@@ -36,6 +36,14 @@ std::string Hint(const absl::Status& status, const std::string& command) {
         return "if the server uses TLS, add --tls-ca, and --tls-cert and --tls-key where it asks "
                "for a certificate";
       }
+      if (absl::StrContains(status.message(), "a proxy in front of the server") ||
+          absl::StrContains(status.message(), "RST_STREAM")) {
+        return "the proxy may limit the size of a request, as nginx does (client_max_body_size): "
+               "an upload or a stream is one request";
+      }
+      if (absl::StrContains(status.message(), "(through the proxy ")) {
+        return "if the server is reached without the proxy, add its host to $no_proxy";
+      }
       return "start a server with `sinewd`, name another with --server ADDR, or add --local to "
              "work without one";
     case kExitTemporary:

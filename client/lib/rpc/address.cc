@@ -4,11 +4,14 @@
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_split.h>
+#include <absl/strings/strip.h>
 #include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <optional>
-#include <vector>
+#include <cstring>
+#include <memory>
 
 namespace sinew::client {
 namespace {
@@ -60,21 +63,94 @@ bool AllHostsHavePorts(absl::string_view text) {
   });
 }
 
-bool IsLocalHost(absl::string_view host) {
-  in_addr v4{};
-  if (::inet_pton(AF_INET, std::string(host).c_str(), &v4) == 1) {
-    return ntohl(v4.s_addr) >> 24 == 127;
+bool IsLoopback(absl::string_view host) {
+  const std::optional<in6_addr> ip = ParseIp(host);
+  if (!ip) return absl::EqualsIgnoreCase(absl::StripSuffix(host, "."), "localhost");
+  return IN6_IS_ADDR_LOOPBACK(&*ip) || (IN6_IS_ADDR_V4MAPPED(&*ip) && ip->s6_addr[12] == 127);
+}
+
+bool IsOfAnInterface(const in6_addr& ip) {
+  ifaddrs* list = nullptr;
+  if (::getifaddrs(&list) != 0) return false;
+  const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(list, &::freeifaddrs);
+  for (const ifaddrs* each = list; each != nullptr; each = each->ifa_next) {
+    char text[INET6_ADDRSTRLEN] = "";
+    const sockaddr* address = each->ifa_addr;
+    if (address != nullptr && address->sa_family == AF_INET) {
+      ::inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in*>(address)->sin_addr, text,
+                  sizeof(text));
+    } else if (address != nullptr && address->sa_family == AF_INET6) {
+      ::inet_ntop(AF_INET6, &reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr, text,
+                  sizeof(text));
+    }
+    const std::optional<in6_addr> own = ParseIp(text);
+    if (own && std::memcmp(&*own, &ip, sizeof(ip)) == 0) return true;
   }
-  return host == "localhost" || host == "[::1]";
+  return false;
 }
 
 }  // namespace
 
+HostPort SplitHostPort(absl::string_view text) {
+  const std::size_t end = absl::StartsWith(text, "[") ? text.find(']') : text.npos;
+  if (end != text.npos) {
+    absl::string_view port = text.substr(end + 1);
+    absl::ConsumePrefix(&port, ":");
+    return {.host = std::string(text.substr(1, end - 1)), .port = std::string(port)};
+  }
+  const std::size_t colon = text.find(':');
+  if (colon == text.npos || colon != text.rfind(':')) return {.host = std::string(text)};
+  return {.host = std::string(text.substr(0, colon)), .port = std::string(text.substr(colon + 1))};
+}
+
+std::vector<std::string> HostsOf(const std::string& target) {
+  const auto starts = [&](const char* scheme) { return absl::StartsWith(target, scheme); };
+  if (std::ranges::any_of(kSchemesWithoutPort, starts)) return {};
+  if (std::ranges::none_of(kSchemesWithHosts, starts)) return {target};
+  absl::string_view hosts = absl::string_view(target).substr(target.find(':') + 1);
+  return absl::StrSplit(PercentDecoded(hosts.substr(hosts.rfind('/') + 1)), ',');
+}
+
+std::optional<in6_addr> ParseIp(absl::string_view host) {
+  const std::string text(host.substr(0, host.find('%')));  // without a zone
+  in6_addr ip;
+  const std::string mapped = absl::StrCat("::ffff:", text);
+  if (::inet_pton(AF_INET6, text.c_str(), &ip) == 1) return ip;
+  in_addr v4;
+  if (::inet_pton(AF_INET, text.c_str(), &v4) == 1 &&
+      ::inet_pton(AF_INET6, mapped.c_str(), &ip) == 1) {
+    return ip;
+  }
+  return std::nullopt;
+}
+
+std::string PercentDecoded(absl::string_view text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const absl::string_view digits = text.substr(i + 1, 2);
+    int value = 0;
+    if (text[i] == '%' && digits.size() == 2 && absl::SimpleHexAtoi(digits, &value)) {
+      result += static_cast<char>(value);
+      i += 2;
+    } else {
+      result += text[i];
+    }
+  }
+  return result;
+}
+
 bool IsLocalTarget(const std::string& target) {
   if (absl::StartsWith(target, "unix:") || absl::StartsWith(target, "unix-abstract:")) return true;
   // A target with another scheme may name several hosts, or resolve to any.
-  const std::size_t port = target.rfind(':');
-  return port != target.npos && IsLocalHost(absl::string_view(target).substr(0, port));
+  return IsLoopback(SplitHostPort(target).host);
+}
+
+bool IsThisMachine(absl::string_view host) {
+  if (IsLoopback(host) || host == "0.0.0.0" || host == "::") return true;
+  if (const std::optional<in6_addr> ip = ParseIp(host)) return IsOfAnInterface(*ip);
+  char name[256] = "";
+  return ::gethostname(name, sizeof(name) - 1) == 0 &&
+         absl::EqualsIgnoreCase(absl::StripSuffix(host, "."), name);
 }
 
 absl::StatusOr<std::string> TargetOf(const std::string& option, const std::string& address) {

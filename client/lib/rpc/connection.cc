@@ -1,5 +1,6 @@
 #include "client/lib/rpc/connection.h"
 
+#include <absl/strings/escaping.h>
 #include <absl/strings/str_cat.h>
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>
@@ -13,6 +14,7 @@
 
 #include "client/lib/rpc/address.h"
 #include "client/lib/rpc/channel.h"
+#include "client/lib/rpc/proxy.h"
 #include "client/lib/rpc/retry.h"
 #include "client/lib/rpc/traceparent.h"
 #include "core/base/status.h"
@@ -70,7 +72,7 @@ int Milliseconds(absl::Duration duration) {
                                                    std::numeric_limits<int>::max()));
 }
 
-grpc::ChannelArguments ChannelArguments(const ClientOptions& options, const std::string& target) {
+grpc::ChannelArguments ChannelArguments(const ClientOptions& options) {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(static_cast<int>(options.max_receive_bytes));
   arguments.SetMaxSendMessageSize(-1);
@@ -82,16 +84,34 @@ grpc::ChannelArguments ChannelArguments(const ClientOptions& options, const std:
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, Milliseconds(options.retry.max_backoff));
   // One socket per client: a client that stops reading must not slow down another.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);  // see Through
   if (options.tls && !options.tls->server_name.empty()) {
     arguments.SetSslTargetNameOverride(options.tls->server_name);
   }
-  // A token in the clear must not take the way through a proxy ($http_proxy), and a proxy does not
-  // reach this machine.
-  const bool has_token = !options.token.empty() || !options.token_file.empty();
-  if ((has_token && !options.tls) || IsLocalTarget(target)) {
-    arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  }
   return arguments;
+}
+
+// A token in the clear must not take the way through a proxy.
+absl::StatusOr<std::optional<Proxy>> ProxyOf(const ClientOptions& options,
+                                             const std::vector<std::string>& hosts) {
+  const bool has_token = !options.token.empty() || !options.token_file.empty();
+  if (hosts.size() != 1 || (has_token && !options.tls)) return std::nullopt;
+  return ProxyTo(hosts.front());
+}
+
+// Does what gRPC's own mapper of proxies does: connect to the proxy, and ask it for the server. The
+// first two names are those of gRPC's http_connect_handshaker.h, which is not installed.
+std::string Through(const Proxy& proxy, const ClientOptions& options, const std::string& host,
+                    grpc::ChannelArguments& arguments) {
+  arguments.SetString("grpc.http_connect_server", host);
+  if (!proxy.credentials.empty()) {
+    arguments.SetString(
+        "grpc.http_connect_headers",
+        absl::StrCat("Proxy-Authorization:Basic ", absl::Base64Escape(proxy.credentials)));
+  }
+  const bool named = options.tls && !options.tls->server_name.empty();
+  arguments.SetString(GRPC_ARG_DEFAULT_AUTHORITY, named ? options.tls->server_name : host);
+  return absl::StrCat("dns:///", proxy.address);
 }
 
 }  // namespace
@@ -102,8 +122,14 @@ absl::StatusOr<Client> Client::Connect(const ClientOptions& options) {
   SINEW_RETURN_IF_ERROR(CheckTokenIsSafe(options, target));
   SINEW_ASSIGN_OR_RETURN(auto token, BearerToken::From(options));
   SINEW_ASSIGN_OR_RETURN(const auto credentials, MakeChannelCredentials(options));
-  auto channel = grpc::CreateCustomChannel(target, credentials, ChannelArguments(options, target));
-  return Client(std::make_shared<Connection>(std::move(channel), options, std::move(token)));
+  const std::vector<std::string> hosts = HostsOf(target);
+  SINEW_ASSIGN_OR_RETURN(const std::optional<Proxy> proxy, ProxyOf(options, hosts));
+  grpc::ChannelArguments arguments = ChannelArguments(options);
+  auto channel = grpc::CreateCustomChannel(
+      proxy ? Through(*proxy, options, hosts.front(), arguments) : target, credentials, arguments);
+  return Client(std::make_shared<Connection>(
+      std::move(channel), options, std::move(token),
+      proxy ? absl::StrCat(proxy->address, " of $", proxy->variable) : std::string()));
 }
 
 absl::StatusOr<Client> FromChannel(std::shared_ptr<grpc::Channel> channel,
@@ -119,9 +145,10 @@ const ClientOptions& Client::options() const {
 }
 
 Connection::Connection(std::shared_ptr<grpc::Channel> channel, ClientOptions options,
-                       std::shared_ptr<BearerToken> token)
+                       std::shared_ptr<BearerToken> token, std::string proxy)
     : options_(std::move(options)),
       token_(std::move(token)),
+      proxy_(std::move(proxy)),
       channel_(std::move(channel)),
       raw_(channel_),
       info_(v1::InfoService::NewStub(channel_)),
@@ -149,6 +176,12 @@ std::unique_ptr<grpc::ClientContext> Connection::NewContext(absl::Time deadline,
   if (!traceparent.empty()) context->AddMetadata("traceparent", traceparent);
   if (!route.empty()) context->AddMetadata(kRouteKey, route);
   return context;
+}
+
+absl::Status Connection::WithProxy(const absl::Status& status) const {
+  const bool of_transport = absl::IsDeadlineExceeded(status) || absl::IsUnavailable(status);
+  if (proxy_.empty() || !of_transport || !Details(status).reason.empty()) return status;
+  return {status.code(), absl::StrCat(status.message(), " (through the proxy ", proxy_, ")")};
 }
 
 void Connection::Reconnect(const std::stop_token& stop) const {

@@ -31,7 +31,7 @@ using SessionStub = v1::SessionService::StubInterface;
 class Connection {
  public:
   Connection(std::shared_ptr<grpc::Channel> channel, ClientOptions options,
-             std::shared_ptr<BearerToken> token);
+             std::shared_ptr<BearerToken> token, std::string proxy = {});
 
   const ClientOptions& options() const { return options_; }
   const std::shared_ptr<grpc::Channel>& channel() const { return channel_; }
@@ -94,6 +94,9 @@ class Connection {
   // After kUnauthenticated: reads the token again. False: there is no file to read it from.
   bool RenewToken() const { return token_->ReadAgain(); }
 
+  // Names the proxy in an error that is not the server's.
+  absl::Status WithProxy(const absl::Status& status) const;
+
   // Lets a broken channel connect now instead of after gRPC's own backoff. Calls that fail at once
   // do not poll the channel's sockets; gRPC itself does so only every 5 s.
   void Reconnect(const std::stop_token& stop) const;
@@ -101,6 +104,7 @@ class Connection {
  private:
   const ClientOptions options_;
   const std::shared_ptr<BearerToken> token_;
+  const std::string proxy_;  // where it is and which variable names it; empty = none
   const std::shared_ptr<grpc::Channel> channel_;
   grpc::GenericStub raw_;
   const std::unique_ptr<InfoStub> info_;

@@ -36,7 +36,8 @@ Recovery::Recovery(const Connection& connection, Repeat repeat, absl::Time deadl
 
 bool Recovery::TryAgain(absl::Status& status) {
   if (Restored(status) || Renewed(status) || Waited(status)) return true;
-  if (stop_.stop_requested()) status = absl::CancelledError("cancelled by the caller");
+  status = stop_.stop_requested() ? absl::CancelledError("cancelled by the caller")
+                                  : connection_.WithProxy(Explained(status));
   return false;
 }
 
@@ -86,7 +87,7 @@ bool Recovery::Waited(const absl::Status& status) {
   if ((refused || patience > absl::ZeroDuration()) && failures_ == 1 && notice) {
     const absl::Duration longest =
         has_attempts ? std::max(patience, delay * (policy.max_attempts - failures_)) : patience;
-    notice(status, std::min(longest, deadline_ - now));
+    notice(connection_.WithProxy(Explained(status)), std::min(longest, deadline_ - now));
   }
   if (!SleepFor(delay, stop_)) return false;
   if (!refused) connection_.Reconnect(stop_);

@@ -11,6 +11,12 @@ namespace sinew::client {
 namespace {
 
 constexpr double kJitter = 0.25;  // so that clients do not return all at once
+constexpr char kPageOfProxy[] = "Received http2 header with status";
+
+// A proxy in front of the server does not pass on a request of this size.
+bool IsTooLarge(const absl::Status& status) {
+  return absl::StrContains(status.message(), absl::StrCat(kPageOfProxy, ": 413"));
+}
 
 }  // namespace
 
@@ -25,10 +31,24 @@ bool IsBroken(const absl::Status& status, bool cancelled_here) {
     case absl::StatusCode::kUnknown:
       return absl::StrContains(status.message(), "Stream removed") ||
              absl::StrContains(status.message(), "No status received") ||
-             absl::StrContains(status.message(), "Received http2 header with status");
+             (absl::StrContains(status.message(), kPageOfProxy) && !IsTooLarge(status));
     default:
       return false;
   }
+}
+
+absl::Status Explained(const absl::Status& status) {
+  if (IsTooLarge(status)) {
+    return absl::UnavailableError(
+        "a proxy in front of the server has refused the size of the request (HTTP 413)");
+  }
+  if (!IsBroken(status, true) || absl::IsUnavailable(status)) return status;
+  // A reply without a status before the end of the request, which the server does not send.
+  if (absl::StrContains(status.message(), "RST_STREAM with error code 0")) {
+    return absl::UnavailableError(
+        "a proxy in front of the server has ended the call with a reply of its own");
+  }
+  return absl::UnavailableError(absl::StrCat("the call was broken off: ", status.message()));
 }
 
 bool IsRefused(const absl::Status& status) {

@@ -19,6 +19,10 @@ namespace sinew::client {
 //   cancelled_here  the caller cancelled, so that CANCELLED is final
 bool IsBroken(const absl::Status& status, bool cancelled_here);
 
+// An error of the transport as kUnavailable, in words of its own where a proxy is known to have
+// caused it. Returns any other as it is.
+absl::Status Explained(const absl::Status& status);
+
 // True if the server refused the call before any work, for lack of something that becomes free, and
 // said when to repeat it.
 bool IsRefused(const absl::Status& status);

@@ -49,7 +49,8 @@ using TraceparentSource = std::function<std::string()>;
 
 struct ClientOptions {
   // host, host:port, [IPv6]:port or unix:/path; the default port is 50051. Other gRPC targets must
-  // include the port: dns:///host:50051.
+  // include the port: dns:///host:50051. A server on another machine is reached through the proxy
+  // of $grpc_proxy, $https_proxy or $http_proxy, unless $no_proxy names it.
   std::string address = "127.0.0.1:50051";
   absl::Duration deadline = absl::Minutes(2);  // of a call with its retries; streams: of opening
   RetryPolicy retry = {};

@@ -27,6 +27,7 @@ TEST(IsBroken, RecognisesProxyErrorsForDeadReplica) {
       {absl::StatusCode::kUnknown, "Stream removed", false, true},
       {absl::StatusCode::kUnknown, "No status received", false, true},
       {absl::StatusCode::kUnknown, "Received http2 header with status: 500", false, true},
+      {absl::StatusCode::kUnknown, "Received http2 header with status: 413", false, false},
       {absl::StatusCode::kUnknown, "something", false, false},
       {absl::StatusCode::kOk, "", false, false},
       {absl::StatusCode::kNotFound, "RST_STREAM", false, false},
@@ -38,6 +39,25 @@ TEST(IsBroken, RecognisesProxyErrorsForDeadReplica) {
     EXPECT_EQ(IsBroken(absl::Status(c.code, c.message), c.cancelled_here), c.broken)
         << absl::StatusCodeToString(c.code) << " " << c.message << " " << c.cancelled_here;
   }
+}
+
+TEST(Explained, BreaksAreUnavailableAndOtherErrorsStay) {
+  const absl::StatusCode unavailable = absl::StatusCode::kUnavailable;
+  const auto explained = [](absl::StatusCode code, const char* message) {
+    return Explained(absl::Status(code, message));
+  };
+  for (const char* message : {"Received http2 header with status: 413",
+                              "Received http2 header with status: 500", "Stream removed"}) {
+    EXPECT_EQ(explained(absl::StatusCode::kUnknown, message).code(), unavailable);
+  }
+  for (const char* message :
+       {"Received RST_STREAM with error code 0", "Received RST_STREAM with error code 2"}) {
+    EXPECT_EQ(explained(absl::StatusCode::kInternal, message).code(), unavailable);
+  }
+  const absl::Status bug = absl::InternalError("bind: broken");
+  EXPECT_EQ(Explained(bug), bug);
+  const absl::Status away = absl::UnavailableError("away");
+  EXPECT_EQ(Explained(away), away);
 }
 
 TEST(IsLost, RequiresNotFoundNotReadyOrNotHere) {
