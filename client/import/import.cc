@@ -17,6 +17,7 @@
 #include "client/import/gltf_reader.h"
 #include "client/import/obj_reader.h"
 #include "client/import/unweighted.h"
+#include "client/import/valid_text.h"
 #include "client/rig/rest_pose.h"
 #include "client/rig/rig_lint.h"
 #include "client/rig/rig_traits.h"
@@ -292,7 +293,7 @@ absl::StatusOr<ImportedScene> ImportFile(const std::string& path, const ImportOp
       return absl::Status(scene.status().code(),
                           absl::StrCat(path, ": ", OneLine(scene.status().message())));
     }
-    scene->rig.label = file.filename().string();
+    scene->rig.label = ValidText(file.filename().string());
     return scene;
   } catch (const std::exception& e) {
     return InvalidArgument(path, ": ", e.what());

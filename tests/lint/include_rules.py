@@ -128,7 +128,7 @@ FOLDERS = (
     # Importers, caches, pictures and the command line, which runs a server in its process for --local.
     ("client/rig", "core/base core/rig sinew", "", ""),
     ("client/import", "client/rig core/base sinew", "assimp json pugixml tinygltf ufbx",
-     "draco eigen meshoptimizer nanoflann"),
+     "draco eigen meshoptimizer nanoflann utfcpp"),
     ("client/models", "core/base sinew", "eigen", "proto"),
     ("client/render", "core/base sinew", "eigen embree", "freetype png tbb"),
     ("client/bake/base", "core/base sinew", "", ""),

@@ -3,13 +3,13 @@
 #include <utf8.h>
 
 #include <algorithm>
-#include <iterator>
+
+#include "client/import/valid_text.h"
 
 namespace sinew::cli {
 
 std::string Printable(std::string_view text, bool lines) {
-  std::string valid;
-  utf8::replace_invalid(text.begin(), text.end(), std::back_inserter(valid));
+  const std::string valid = client::ValidText(text);
   std::string out;
   for (auto at = valid.begin(); at != valid.end();) {
     const auto begin = at;

@@ -6,8 +6,8 @@
 
 namespace sinew::cli {
 
-// Control characters (C0, delete, C1) become '?', sequences that are not well-formed UTF-8 become
-// U+FFFD. Newlines are kept if `lines` is set.
+// Control characters (C0, delete, C1) become '?', bytes that are not UTF-8 become "\xe9". Newlines
+// are kept if `lines` is set.
 std::string Printable(std::string_view text, bool lines = false);
 
 // Code points of UTF-8 text, which approximates its columns on a terminal.

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "client/bake/character/json_text.h"
 #include "client/cli/base/printable.h"
 
 namespace sinew::cli {
@@ -35,7 +36,7 @@ void Progress::Close() {
 }
 
 std::string EventText(const nlohmann::ordered_json& event) {
-  return event.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return bake::JsonText(event, -1);
 }
 
 void PrintEvent(const nlohmann::ordered_json& event) {

@@ -13,6 +13,7 @@
 
 #include "client/bake/base/quantity.h"
 #include "client/cli/base/exit_code.h"
+#include "client/bake/character/json_text.h"
 #include "client/cli/base/printable.h"
 #include "client/cli/base/request_field.h"
 #include "client/lib/rpc/traceparent.h"
@@ -155,7 +156,7 @@ void Context::Print(const std::string& text) const {
 }
 
 void Context::PrintJson(const nlohmann::ordered_json& json) const {
-  Print(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  Print(bake::JsonText(json, 2));
 }
 
 void Context::PrintResult(const nlohmann::ordered_json& json, const std::string& text) const {

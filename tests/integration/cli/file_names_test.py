@@ -1,0 +1,77 @@
+"""Characters whose names and folders are not UTF-8: they import, and are shown as UTF-8.
+
+usage: file_names_test.py --sinew FILE
+"""
+
+import argparse
+import json
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+_CHARACTERS = pathlib.Path(__file__).resolve().parents[2] / "fuzz/corpus"
+_NAME, _SHOWN = b"h\xe9ro \xfc", "h\\xe9ro \\xfc"  # of Latin-1
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--sinew", required=True)
+options, rest = parser.parse_known_args()
+
+
+class FileNames(unittest.TestCase):
+
+    def setUp(self) -> None:
+        folder = tempfile.mkdtemp(prefix="sinew-names-").encode()
+        self.addCleanup(shutil.rmtree, folder)
+        self.folder = folder + b"/f\xf6lder"
+        pathlib.Path(self.folder.decode(errors="surrogateescape")).mkdir()
+
+    def sinew(self, *arguments: object) -> subprocess.CompletedProcess:
+        done = subprocess.run([options.sinew, *arguments], capture_output=True, check=False)
+        done.stderr.decode()
+        return done
+
+    def path(self, extension: str) -> bytes:
+        return self.folder + b"/" + _NAME + extension.encode()
+
+    def write(self, extension: str, content: bytes) -> bytes:
+        with open(self.path(extension), "wb") as file:
+            file.write(content)
+        return self.path(extension)
+
+    def assert_bakes(self, character: bytes) -> None:
+        done = self.sinew("inspect", character)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertTrue(done.stdout.decode().startswith(f"{_SHOWN}."), done.stdout)
+        self.assertEqual(self.sinew("inspect", character, "--json").returncode, 0)
+        cache = self.path(".npy")
+        done = self.sinew("bake", character, "--deformer", "lbs", "--frames", "0", "--local", "--json", "--out", cache)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"{_SHOWN}.npy", json.dumps(json.loads(done.stdout)).replace("\\\\", "\\"))
+        with open(cache + b".json", encoding="utf-8") as manifest:
+            json.load(manifest)
+        self.assertEqual(self.sinew("verify", cache).returncode, 0)
+
+    def test_characters_of_every_format_bake(self) -> None:
+        for name, extension in (("gltf/animated.glb", ".glb"), ("gltf/animated.glb", ".vrm"), ("fbx/binary_7400", ".fbx"),
+                                ("fbx/text", ".fbx"), ("collada/together", ".dae")):
+            with self.subTest(extension=extension, name=name):
+                self.assert_bakes(self.write(extension, (_CHARACTERS / name).read_bytes()))
+
+    def test_buffers_beside_a_gltf_are_found(self) -> None:
+        binary = (_CHARACTERS / "gltf/animated.glb").read_bytes()
+        end = 20 + int.from_bytes(binary[12:16], "little")
+        document = json.loads(binary[20:end])
+        self.write(".bin", binary[end + 8:])
+        document["buffers"][0]["uri"] = "h%E9ro%20%FC.bin"
+        self.assert_bakes(self.write(".gltf", json.dumps(document).encode()))
+
+    def test_missing_files_are_named(self) -> None:
+        done = self.sinew("inspect", self.path(".glb"))
+        self.assertEqual(done.returncode, 65)
+        self.assertIn(f"f\\xf6lder/{_SHOWN}.glb: no such file", done.stderr.decode())
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[__file__, *rest])
