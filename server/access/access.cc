@@ -12,6 +12,7 @@
 #include "core/base/digest.h"
 #include "core/base/status.h"
 #include "server/base/files.h"
+#include "server/base/status.h"
 
 namespace sinew::server {
 namespace {
@@ -204,6 +205,10 @@ std::string Access::PeerOf(const grpc::ServerContextBase& context) const {
 absl::Status Access::Admit(const grpc::ServerContextBase& context, Scope scope,
                            Caller& caller) const {
   if (!config_.Authenticates() || IsFromThisProcess(context)) return absl::OkStatus();
+  for (const std::string_view value : Values(context, "authorization")) {
+    SINEW_RETURN_IF_ERROR(
+        CheckLimit("authorization", value.size(), config_.token_bytes, "bytes", "max-token-bytes"));
+  }
   const absl::StatusOr<Identity> identity = Authenticate(context);
   if (!identity.ok()) {
     log_->debug("not authenticated: peer={} {}", caller.peer,

@@ -24,7 +24,7 @@ namespace {
 using Json = nlohmann::json;
 using Seconds = std::chrono::duration<double>;
 
-constexpr std::size_t kTokenBytes = 8192;
+constexpr std::size_t kTokenBytes = 16384;
 constexpr Seconds kClockSkew{30};
 constexpr int kRsaBits = 2048;
 constexpr std::size_t kCoordinateBytes = 32;  // of P-256, and an Ed25519 key

@@ -37,8 +37,7 @@ struct NetworkConfig {
 
 // Paths of files and rules are empty by default: no TLS, no authentication.
 struct AccessConfig {
-  std::string token_file;
-  std::string jwks_file;
+  std::string token_file, jwks_file;
   std::string jwt_audience, jwt_issuer;
   std::string jwt_tenant_claim = "tenant";
   std::string tls_cert, tls_key;
@@ -47,6 +46,7 @@ struct AccessConfig {
   std::vector<std::string> trusted_proxies;
   std::string reflection = "auto";  // on unless calls are authenticated
   bool insecure = false;
+  std::uint64_t token_bytes = 16 << 10;  // of `authorization`
   // Part of what other clients leave of a limit that one client may hold; 1 = all of it.
   double client_share = 0.5;
 

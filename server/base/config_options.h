@@ -102,6 +102,8 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
       "repeatable");
   rows.Text(a.reflection, "reflection",
             "Server reflection; auto = on unless calls are authenticated", {"auto", "on", "off"});
+  internal.Limit(a.token_bytes, "max-token-bytes", "bytes", "Size of the metadata `authorization`",
+                 1 << 10, 1 << 20);
   rows.Text(a.insecure, "insecure", "Serve other machines without TLS or authentication");
   rows.Number(c.access.client_share, "client-share", "",
               "Part of what other clients leave of a limit that one client may hold; 1 = all of it",

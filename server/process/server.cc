@@ -39,6 +39,7 @@ namespace sinew::server {
 namespace {
 
 constexpr int kMessageSlack = 64 << 10;  // for the fields of a message besides its bulk data
+constexpr int kMetadataBytes = 8 << 10;  // of a call besides its token, as gRPC's default is
 constexpr int kHandshakeMilliseconds = 20'000;
 constexpr std::chrono::milliseconds kLastWords{500};  // for replies still being sent
 constexpr std::chrono::seconds kSweep{1};  // until a closed connection no longer counts, at most
@@ -66,9 +67,12 @@ class WithoutReflection final : public grpc::ServerBuilderOption {
   }
 };
 
-void SetArguments(const NetworkConfig& config, grpc::ServerBuilder& builder) {
+void SetArguments(const NetworkConfig& config, std::uint64_t token_bytes,
+                  grpc::ServerBuilder& builder) {
   builder.SetMaxReceiveMessageSize(static_cast<int>(config.message_bytes) + kMessageSlack);
   builder.SetMaxSendMessageSize(-1);
+  builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE,
+                             static_cast<int>(token_bytes) + kMetadataBytes);
   // gRPC would decompress a message before it looks at its size, and a thousand bytes fit in one.
   builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
   builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
@@ -176,7 +180,7 @@ absl::Status Server::State::Listen(const Config& whole) {
   addresses = listener->addresses();
   if (config.channelz) InstallChannelz();
   grpc::ServerBuilder builder;
-  SetArguments(config, builder);
+  SetArguments(config, whole.access.token_bytes, builder);
   using Type = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
   credentials_ = runtime->access->certificates() == nullptr ? grpc::InsecureServerCredentials()
                                                             : MakeTlsCredentials(*runtime->access);

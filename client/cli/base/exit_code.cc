@@ -15,8 +15,14 @@ namespace {
 
 constexpr char kHint[] = "sinew.cli/hint";
 
+// gRPC's words for a call with more metadata, such as a token, than the server or a proxy accepts.
+bool HasTooMuchMetadata(const absl::Status& status) {
+  return absl::StrContains(status.message(), "metadata size exceeds");
+}
+
 // A named limit without a time to wait is one that patience does not lift.
 bool IsHardLimit(const absl::Status& status) {
+  if (HasTooMuchMetadata(status)) return true;
   const client::ErrorDetails details = client::Details(status);
   return !details.retry_delay && !details.limits.empty();
 }
@@ -59,6 +65,9 @@ std::string Hint(const absl::Status& status, const std::string& command) {
   }
   if (absl::StrContains(status.message(), bake::kNoJoint)) {
     return "`sinew inspect FILE --joints` lists the joints";
+  }
+  if (HasTooMuchMetadata(status)) {
+    return "the token is longer than the server accepts (max-token-bytes)";
   }
   const std::string field = client::Details(status).field;
   if (absl::StartsWith(status.message(), "deformer: ")) return kRecipeHint;

@@ -24,6 +24,10 @@ namespace {
 // How often gRPC looks whether certificates have changed.
 constexpr unsigned kRefreshSeconds = 1;
 
+constexpr char kBearer[] = "Bearer ";
+// Of `authorization`: the default of the server's max-token-bytes.
+constexpr std::size_t kHeaderBytes = 16 << 10;
+
 // Not a stream: those throw when they read a folder.
 absl::StatusOr<std::string> ReadFile(const char* field, const std::string& path) {
   constexpr std::size_t kMaximum = 1 << 20;
@@ -65,6 +69,11 @@ absl::StatusOr<std::string> TokenFrom(const char* field, absl::string_view text)
     return InvalidArgument(field, ": got ", token.size(),
                            " bytes, need one token of printable ASCII characters");
   }
+  constexpr std::size_t kMost = kHeaderBytes - (sizeof kBearer - 1);
+  if (token.size() > kMost) {
+    return InvalidArgument(field, ": got a token of ", token.size(), " bytes, need at most ", kMost,
+                           " (max-token-bytes)");
+  }
   return std::string(token);
 }
 
@@ -104,7 +113,7 @@ absl::StatusOr<std::shared_ptr<BearerToken>> BearerToken::From(const ClientOptio
 
 std::string BearerToken::Header() const {
   const std::lock_guard lock(mutex_);
-  return token_.empty() ? std::string() : absl::StrCat("Bearer ", token_);
+  return token_.empty() ? std::string() : absl::StrCat(kBearer, token_);
 }
 
 bool BearerToken::ReadAgain() {

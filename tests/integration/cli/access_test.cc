@@ -8,11 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "core/base/digest.h"
 #include "server/access/tokens.h"
 #include "server/process/server.h"
 #include "tests/integration/cli/process.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/test_keys.h"
+#include "tests/support/wait_until.h"
 
 namespace sinew::testing {
 namespace {
@@ -94,6 +96,44 @@ TEST_F(CliAccess, ErrorsAreOneLineAndAHint) {
   expect(remote, 65, "need TLS");
   EXPECT_THAT(remote.err, HasSubstr("sinew: --token-file: "));
   EXPECT_THAT(remote.err, Not(HasSubstr(token)));
+}
+
+TEST_F(CliAccess, TokensHaveAtMost16Kilobytes) {
+  const std::string ca = folder / "ca", file = folder / "long";
+  const std::size_t most = (16 << 10) - std::string("Bearer ").size();
+  for (const std::size_t bytes : {std::size_t{15'000}, most}) {
+    const std::string long_token(bytes, 'x');
+    WriteAll(file, long_token);
+    WriteAll(folder / "tokens",
+             R"({"name": "long", "sha256": ")" + Sha256Hex(long_token) + "\"}\n");
+    WaitUntil([&] { return Stats({"--tls-ca", ca, "--token-file", file}).exit_code == 0; });
+  }
+  WriteAll(file, std::string(most + 1, 'x'));
+  const Finished refused = Stats({"--tls-ca", ca, "--token-file", file});
+  EXPECT_EQ(refused.exit_code, 65);
+  EXPECT_THAT(refused.err, HasSubstr("got a token of 16378 bytes, need at most 16377"));
+  EXPECT_THAT(refused.err, HasSubstr("max-token-bytes"));
+  EXPECT_THAT(refused.err, Not(HasSubstr("try again")));
+}
+
+TEST(CliToken, ServerWithASmallerLimitIsNamed) {
+  const TemporaryFolder folder;
+  server::Config config;
+  config.network.listen = {"127.0.0.1:0"};
+  config.network.http = "off";
+  config.log.level = "off";
+  config.access.token_file = folder / "tokens";
+  config.access.token_bytes = 1024;
+  WriteAll(folder / "tokens", server::MakeToken("alice")->line);
+  const auto running = server::Server::Start(config).value();
+  for (const std::size_t bytes : {5'000, 15'000}) {  // refused by the server, and by gRPC
+    WriteAll(folder / "token", std::string(bytes, 'x'));
+    const Finished refused = Sinew(
+        {"stats", "--server", running->addresses().front(), "--token-file", folder / "token"});
+    EXPECT_EQ(refused.exit_code, 65) << refused.err;
+    EXPECT_THAT(refused.err, HasSubstr("max-token-bytes"));
+    EXPECT_THAT(refused.err, Not(HasSubstr("try again")));
+  }
 }
 
 TEST(CliClientCertificate, OptionsAndEnvironmentNameIt) {

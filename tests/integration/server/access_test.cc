@@ -8,8 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/digest.h"
 #include "server/access/tokens.h"
 #include "tests/integration/server/access_fixture.h"
+#include "tests/integration/server/limit_refusal.h"
 #include "tests/integration/server/sinewd_process.h"
 #include "tests/support/test_keys.h"
 
@@ -107,6 +109,17 @@ TEST_F(AccessTest, WrongTokensLookAlike) {
     EXPECT_EQ(status.error_code(), StatusCode::UNAUTHENTICATED) << wrong.front();
     EXPECT_EQ(status.error_message(), said);
   }
+}
+
+TEST_F(AccessTest, TokenBytesAreExact) {
+  config.access.token_bytes = 12'000;
+  const std::string longest(12'000 - std::string("Bearer ").size(), 'x');
+  WriteAll(tokens_, R"({"name": "long", "sha256": ")" + Sha256Hex(longest) + "\"}\n");
+  Start();
+  EXPECT_CODE(Info({"Bearer " + longest}), StatusCode::OK);
+  EXPECT_REFUSAL(Info({"Bearer x" + longest}), Refused("max-token-bytes"));
+  // gRPC refuses what is far longer, before it is stored.
+  EXPECT_CODE(Info({std::string(21'000, 'x')}), StatusCode::RESOURCE_EXHAUSTED);
 }
 
 TEST_F(AccessTest, WrongTokensCountAsCalls) {
