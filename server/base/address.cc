@@ -1,5 +1,6 @@
 #include "server/base/address.h"
 
+#include <absl/strings/ascii.h>
 #include <absl/strings/match.h>
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
@@ -10,6 +11,18 @@ namespace sinew::server {
 namespace {
 
 constexpr char kUnix[] = "unix:";
+
+// Whether gRPC clients read unix:`path` as this path: its addresses are URIs, and a comma begins
+// another one.
+bool IsNamedByUri(const std::string& path) {
+  for (std::size_t at = path.find('%'); at != path.npos; at = path.find('%', at + 1)) {
+    if (at + 2 < path.size() && absl::ascii_isxdigit(path[at + 1]) &&
+        absl::ascii_isxdigit(path[at + 2])) {
+      return false;
+    }
+  }
+  return path.find_first_of(",?#") == path.npos;
+}
 
 absl::Status Wrong(const std::string& option, const std::string& address, const std::string& need) {
   return absl::InvalidArgumentError(absl::StrCat(option, ": got \"", address, "\", need ", need));
@@ -58,7 +71,10 @@ absl::Status CheckListenAddress(const std::string& option, const std::string& ad
     return Wrong(option, address,
                  absl::StrCat("a path of at most ", sizeof(sockaddr_un::sun_path) - 1, " bytes"));
   }
-  return absl::OkStatus();
+  if (IsNamedByUri(path)) return absl::OkStatus();
+  return Wrong(option, address,
+               "a path without , ? # and % before two hex digits: gRPC clients would look for "
+               "another one");
 }
 
 }  // namespace sinew::server

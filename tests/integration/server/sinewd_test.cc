@@ -120,7 +120,7 @@ TEST(Sinewd, EndsIfItsParentEndedBeforeItStarted) {
 
 TEST(Sinewd, ListensOnTcpAndUnixSockets) {
   const TemporaryFolder folder;
-  const std::string path = "unix:" + (folder.path() / "s").string();
+  const std::string path = "unix:" + (folder.path() / "s 5%").string();
   SinewdProcess server({"--listen", path, "--listen", "127.0.0.1:0", "--http", "off"});
   EXPECT_EQ(server.address(), path);
   EXPECT_EQ(server.http(), "");
@@ -143,6 +143,10 @@ TEST(Sinewd, WrongFlagsAndFilesHaveExitCodes) {
   EXPECT_EQ(run({"--no-such-flag"}), 64);
   EXPECT_EQ(run({"--theads", "2"}), 64);
   EXPECT_EQ(said, "sinewd: --theads: no such option; did you mean --threads?\n");
+  EXPECT_EQ(run({"--listen", "unix:/tmp/a,b"}), 64);
+  EXPECT_EQ(said,
+            "sinewd: listen: got \"unix:/tmp/a,b\", need a path without , ? # and % before two hex "
+            "digits: gRPC clients would look for another one\n");
   EXPECT_EQ(run({"--threads", "many"}), 64);
   EXPECT_EQ(run({"--threads", "-1"}), 64);
   EXPECT_EQ(said, "sinewd: threads: got \"-1\", need a whole number from 0 to 1024\n");

@@ -53,11 +53,11 @@ TEST(Config, OptionsHaveUniqueNamesAndHelp) {
 TEST(Config, FlagsSetValues) {
   Config config;
   const CommandLine line =
-      Parse({"--listen", "127.0.0.1:0", "--listen", "unix:/tmp/x", "--threads", "3",
+      Parse({"--listen", "127.0.0.1:0", "--listen", "unix:/tmp/100%x", "--threads", "3",
              "--drain-seconds=1.5", "--log-format", "json", "--set", "channelz=true"},
             config);
   EXPECT_TRUE(line.run) << line.text;
-  EXPECT_EQ(config.network.listen, (std::vector<std::string>{"127.0.0.1:0", "unix:/tmp/x"}));
+  EXPECT_EQ(config.network.listen, (std::vector<std::string>{"127.0.0.1:0", "unix:/tmp/100%x"}));
   EXPECT_EQ(config.compute.threads, 3u);
   EXPECT_EQ(config.network.drain_seconds, 1.5);
   EXPECT_EQ(config.log.format, "json");
@@ -80,7 +80,11 @@ TEST(Config, WrongFlagsAreUsageErrors) {
       {"--listen", ":50051"},
       {"--listen", "::1:50051"},
       {"--listen", "unix:relative"},
-      {"--listen", "unix:/" + std::string(200, 'x')},
+      {"--listen", "unix:/" + std::string(107, 'x')},
+      {"--listen", "unix:/a,b"},
+      {"--listen", "unix:/a?b"},
+      {"--listen", "unix:/a#b"},
+      {"--listen", "unix:/%a%2fb"},
       {"--http", "somewhere"},
       {"--max-window", "0"},
       {"--session-ttl-seconds", "100000"},
