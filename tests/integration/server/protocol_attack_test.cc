@@ -59,6 +59,27 @@ TEST_F(ProtocolAttack, OtherProtocolsAreCutOff) {
   EXPECT_LT(growth.megabytes(), 16u);
 }
 
+// As proto/README.md has it.
+TEST_F(ProtocolAttack, ThirdPingThatComesTooEarlyEndsTheConnection) {
+  Start();
+  const std::string ping(
+      "\x00\x00\x08\x06\x00\x00\x00\x00\x00"
+      "12345678",
+      17);
+  const Descriptor socket = ConnectBare(address());
+  SendBare(socket, std::string(kPreface, sizeof kPreface - 1) +
+                       std::string("\x00\x00\x00\x04\x00\x00\x00\x00\x00", 9) + ping);
+  std::string answered;
+  for (int early = 1; early <= 3; ++early) {
+    answered += ReadBare(socket, 300);
+    EXPECT_EQ(answered.find("too_many_pings"), answered.npos) << early;
+    EXPECT_EQ(CountOf(answered, "12345678"), static_cast<std::size_t>(early));
+    SendBare(socket, ping);
+  }
+  EXPECT_NE(ReadBare(socket, 60'000).find("too_many_pings"), std::string::npos);
+  stubs().Stats();
+}
+
 TEST_F(ProtocolAttack, MessagesThatLieAreRefused) {
   Start();
   const std::string message(10, '\x08');
