@@ -12,8 +12,8 @@
 #include <nlohmann/json.hpp>
 
 #include "client/bake/base/quantity.h"
-#include "client/cli/base/exit_code.h"
 #include "client/bake/character/json_text.h"
+#include "client/cli/base/exit_code.h"
 #include "client/cli/base/printable.h"
 #include "client/cli/base/request_field.h"
 #include "client/lib/rpc/traceparent.h"
