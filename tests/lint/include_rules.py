@@ -145,7 +145,8 @@ FOLDERS = (
     ("client/cli/base", "client/bake/base client/bake/character client/import core/base sinew", "json",
      "cli11 utfcpp"),
     ("client/cli/run",
-     "client/bake/base client/bake/character client/bake/files client/cli/base client/lib/rpc core/base server/base server/process server/shared sinew",
+     "client/bake/base client/bake/character client/bake/files client/cli/base client/lib/rpc core/base server/base "
+     "server/process server/shared sinew",
      "json", ""),
     ("client/cli/character",
      "client/bake/base client/bake/character client/bake/files client/bake/pictures client/cli/base client/cli/run "
