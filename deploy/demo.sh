@@ -108,13 +108,14 @@ for cache in "${caches[@]}"; do $sinew verify "$cache"; done
 
 step "Draw the methods side by side"
 picture=$out/methods.png
-$sinew render "$model" "${deformers[@]}" --frame $((frames / 2)) --size 560x560 --out $picture
+middle=$((frames / 24 * 12))  # one of those that are compared below
+$sinew render "$model" "${deformers[@]}" --frame $middle --size 560x560 --out $picture
 
 step "Compare the methods"
 recipes=()
 for line in "${methods[@]}"; do recipes+=("${line% *}"); done
 $sinew compare "$model" --deformers "${recipes[@]}" --frames 0-$((frames - 1))x12 --picture $out/compare.png \
-  --size 560x560
+  --frame $middle --size 560x560
 
 step "Close a joint with implicit skinning"
 $sinew render model:cylinder --deformer lbs --deformer dqs --deformer implicit_skinning --frame 110 --azimuth 75 \
@@ -134,7 +135,7 @@ printf '%-15s %8s %7s %10s %12s  %s\n' method "bind ms" frames "frames/s" bytes 
 printf '%s\n' "${rows[@]}"
 cat <<TEXT
 
-pictures   $picture (frame $((frames / 2))), $out/compare.png (distance from the first method),
+pictures   $picture and $out/compare.png (distance from the first method), both frame $middle,
            $out/implicit.png (a closing joint), $out/muscles.png, $out/weights.png (by heat)
 rig        $out/tube.sinewrig: a tube with computed weights
 manifests  FILE.json beside each cache: a checksum per frame, for \`sinew verify\`

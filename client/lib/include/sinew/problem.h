@@ -60,7 +60,8 @@ struct ErrorDetails {
 };
 
 // Reads the details of any status that this library returned. Never fails: unreadable details are
-// left out.
+// left out. For people print status.message(): status.ToString() repeats it as escaped bytes of the
+// details.
 ErrorDetails Details(const absl::Status& status);
 
 }  // namespace sinew::client
