@@ -6,7 +6,6 @@ import unittest
 import file_rules
 import include_rules
 import sources
-import word_rules
 
 # (file, line that must be flagged, line that must not)
 INCLUDES = (
@@ -57,7 +56,7 @@ INCLUDES = (
     ("client/lib/include/sinew/client.h", '#include "client/lib/stream/stream_core.h"', '#include "sinew/rig_data.h"'),
     ("client/lib/codec/message_codec.cc", '#include "client/lib/stream/stream_core.h"', '#include "sinew/v1/rig.pb.h"'),
     ("client/import/gltf_reader.cc", "#include <grpcpp/grpcpp.h>", "#include <tiny_gltf.h>"),
-    ("client/models/tube.cc", '#include "sinew/import.h"', '#include "sinew/rig_data.h"'),
+    ("client/models/tube.cc", '#include "client/import/motion.h"', '#include "sinew/rig_data.h"'),
     ("client/rig/rig_lint.cc", '#include "client/cli/commands/commands.h"', '#include "sinew/rig_data.h"'),
     ("client/render/render.cc", '#include "core/surface/normals.h"', "#include <embree3/rtcore.h>"),
     ("client/cli/commands/bake.cc", '#include "server/process/server.h"', '#include "client/cli/run/context.h"'),
@@ -77,9 +76,9 @@ FILES = (
     ("core/rig/rig.h", "// mesh.h - a mesh.\n#pragma once\n", "first line", GOOD_HEADER),
     ("core/rig/rig.h", "// rig.h - a rig.\nint x;\n", "#pragma once", GOOD_HEADER),
     ("core/rig/rig.h", GOOD_HEADER + "\n" * 198 + "int x;\n", "201 lines", GOOD_HEADER + "\n" * 197 + "int x;\n"),
-    ("core/simd/pack-inl.h", "// pack-inl.h - packs.\n" + "int x;\n" * 500, "501 lines",
-     "// pack-inl.h - packs.\n" + "int x;\n" * 499),
-    ("core/rig/rig.cc", "int x;\n" * 501, "501 lines", "int x;\n" * 500),
+    ("core/simd/pack-inl.h", "// pack-inl.h - packs.\n" + "int x;\n" * 800, "801 lines",
+     "// pack-inl.h - packs.\n" + "int x;\n" * 799),
+    ("core/rig/rig.cc", "int x;\n" * 801, "801 lines", "int x;\n" * 800),
     ("core/rig/rig.cc", "\tint x;\n", "a tab", "  int x;\n"),
     ("core/rig/rig.cc", "int x; \n", "spaces at the end", "int x;\n"),
     ("core/rig/rig.cc", "int x;", "line end", "int x;\n"),
@@ -90,18 +89,6 @@ FILES = (
     ("tests/unit/rig_test.cc", "int x;\n", "mirrors the code", None),
 )
 
-# (file, text that must be flagged, text that must not)
-WORDS = (
-    ("core/rig/rig.cc", "// what became of a vertex\n", "// status of a vertex\n"),
-    ("core/rig/rig.cc", "// a name that there\n// is not\n", "// an unknown name\n"),
-    ("core/rig/rig.cc", 'Error("parameter x stands "\n      "twice");\n', 'Error("duplicate parameter x");\n'),
-    ("core/rig/rig.cc", "// Nobody reads this.\n", "// No caller reads this; bodies and a nobody_like do not count.\n"),
-    ("core/rig/rig.cc", "// x stands in y\n", "// x stands for y; y stands in for x\n"),
-    ("core/rig/rig.cc", "// the bake goes on with it\n", "// the bake goes to disk\n"),
-    ("core/rig/rig.cc", "  // T4. the limb\n", "  // the limb; Vec<T4>.x\n"),
-    ("core/rig/rig.cc", "TEST(Bulge, WhoAsksIsTold) {}\n", "TEST(Bulge, ReportsFraction) {}\n"),
-    ("client/docs/a.md", "skin is drawn anew\n", "skin is drawn again\n"),
-)
 
 
 class Lint(unittest.TestCase):
@@ -131,12 +118,6 @@ class Lint(unittest.TestCase):
                 self.assertIn(words, findings[0])
                 if good is not None:
                     self.assertEqual(file_rules.check(path, good), [])
-
-    def test_flags_each_bad_phrase(self):
-        for path, bad, good in WORDS:
-            with self.subTest(text=bad):
-                self.assertTrue(word_rules.check(path, bad))
-                self.assertEqual(word_rules.check(path, good), [])
 
     def test_sees_the_tree(self):
         listed = sources.files()
