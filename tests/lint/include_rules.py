@@ -157,11 +157,11 @@ FOLDERS = (
      "client/bake/pictures client/cli/base client/cli/character client/cli/run client/lib/codec client/lib/rpc "
      "client/models client/render client/rig core/base sinew",
      "json", ""),
-    ("client/cli", "client/cli/base client/cli/commands client/cli/run core/base", "", ""),
+    ("client/cli", "client/cli/commands", "", ""),
     ("client/python/src",
      "client/bake/base client/bake/character client/bake/files client/bake/formats client/bake/passes "
-     "client/bake/pictures client/cli/base client/cli/character client/cli/run client/import client/render client/rig "
-     "core/base sinew",
+     "client/bake/pictures client/cli/base client/cli/character client/cli/commands client/cli/run client/import "
+     "client/render client/rig core/base server/base server/process sinew",
      "pybind11 eigen", ""),
 )
 
