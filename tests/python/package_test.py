@@ -347,9 +347,11 @@ class RemoteServer(unittest.TestCase):
         server.process.send_signal(signal.SIGSTOP)
         os.waitpid(server.process.pid, os.WUNTRACED)  # until all its threads have stopped
         begun = time.monotonic()
-        with self.assertRaises(sinew.Unavailable):
+        with self.assertRaises(sinew.Timeout) as caught:
             character.deform(poses.joints[5], deadline=0.3)
         self.assertLess(time.monotonic() - begun, 3)
+        self.assertIsInstance(caught.exception, TimeoutError)
+        self.assertNotIsInstance(caught.exception, sinew.Unavailable)
         server.process.send_signal(signal.SIGCONT)
         self.assertEqual(character.deform(poses.joints[5]).vertices, 9140)
         for wrong in (-1, float("nan")):

@@ -82,7 +82,7 @@ class Job:
         self.fraction = 0.0  # of the work
         self.result: typing.Any = None
         self.error: typing.Optional[Exception] = None
-        self.lacks: typing.Optional[sinew.Unavailable] = None  # why it waits for the server
+        self.lacks: typing.Optional[sinew.Error] = None  # why it waits for the server
         self._cancel = threading.Event()
         self._work = work
         self._thread = threading.Thread(target=self._run, name="sinew job", daemon=True)
@@ -107,7 +107,7 @@ class Job:
         if self._cancel.is_set():
             raise Cancelled()
 
-    def wait_for_server(self, error: sinew.Unavailable) -> None:
+    def wait_for_server(self, error: sinew.Error) -> None:
         """For a while, after which to try again."""
         self.lacks = error
         if self._cancel.wait(_RETRY_SECONDS):

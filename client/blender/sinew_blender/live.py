@@ -93,12 +93,12 @@ def _read(armature: bpy.types.Object, state: Runtime) -> None:
 
 
 def _bind(client: sinew.Client, rig: sinew.Rig, recipes: typing.Sequence[str], progress) -> tuple:
-    """Characters, and messages of recipes that cannot be bound. Raises sinew.Unavailable."""
+    """Characters, and messages of recipes that cannot be bound. Raises sinew.Unavailable and sinew.Timeout."""
     characters, failed = {}, {}
     for k, recipe in enumerate(recipes):
         try:
             characters[recipe] = client.character(rig, recipe, lambda part: progress((k + part) / len(recipes)))
-        except sinew.Unavailable:
+        except (sinew.Unavailable, sinew.Timeout):
             raise
         except sinew.Error as error:
             failed[recipe] = str(error)
@@ -133,7 +133,7 @@ def _bind_job(job: connection.Job, client: sinew.Client, rig: sinew.Rig, recipes
     while True:
         try:
             return _bind(client, rig, recipes, job.progress)
-        except sinew.Unavailable as error:
+        except (sinew.Unavailable, sinew.Timeout) as error:
             job.wait_for_server(error)
 
 
@@ -143,7 +143,7 @@ def _reach_job(job: connection.Job, character: sinew.Character, pose, controls) 
         try:
             character.deform(pose, controls, deadline=60)
             return {}, {}
-        except sinew.Unavailable as error:
+        except (sinew.Unavailable, sinew.Timeout) as error:
             job.wait_for_server(error)
 
 
@@ -214,7 +214,7 @@ def update(armature: bpy.types.Object, depsgraph: bpy.types.Depsgraph, wait: boo
     try:
         if wait or not state.offline:
             _update(armature, state, depsgraph, wait)
-    except (sinew.Unavailable, sinew.NotFound) as error:
+    except (sinew.Unavailable, sinew.Timeout, sinew.NotFound) as error:
         state.error = connection.failure(error)
         if not wait:
             _wait_for_server(armature, state, depsgraph)

@@ -18,7 +18,7 @@ with character.stream(latest=True) as stream:
         time.sleep(1 / 60)
         try:
             frame = stream.next(timeout=0)
-        except sinew.Unavailable:  # not there yet: the tool keeps the last shape
+        except sinew.Timeout:  # not there yet: the tool keeps the last shape
             continue
         shown += 1
         dropped += frame.skipped

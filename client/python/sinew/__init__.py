@@ -19,7 +19,7 @@ import typing
 from ._sinew import (Character, Clip, Client, Frame, Mesh, Poses, Rig, Stream, _Cancellation, _render,
                      compare, connect, join, load, local)
 from .errors import (Damaged, Error, FileWarning, InvalidArgument, LimitExceeded, NotFound, NotPermitted,
-                     Unavailable)
+                     Timeout, Unavailable)
 from .futures import PoseFutures
 from .mesh_data import ClipData, MeshData, ShapeData
 
@@ -30,7 +30,7 @@ if typing.TYPE_CHECKING:
 __all__ = [
     "Character", "Clip", "ClipData", "Client", "Damaged", "Error", "FileWarning", "Frame", "InvalidArgument",
     "LimitExceeded", "Mesh", "MeshData", "NotFound", "NotPermitted", "PoseFutures", "Poses", "Rig", "ShapeData", "Stream",
-    "Unavailable", "compare", "connect", "join", "load", "local", "render"
+    "Timeout", "Unavailable", "compare", "connect", "join", "load", "local", "render"
 ]
 
 

@@ -40,7 +40,11 @@ class LimitExceeded(Error):
 
 
 class Unavailable(Error):
-    """UNAVAILABLE or DEADLINE_EXCEEDED: no server, or it does not answer in time."""
+    """UNAVAILABLE: no server, or it is about to stop."""
+
+
+class Timeout(Error, TimeoutError):
+    """DEADLINE_EXCEEDED: no answer, or no frame, in the time that was given."""
 
 
 class NotPermitted(Error):
@@ -62,7 +66,7 @@ _CLASSES = {
     "NOT_FOUND": NotFound,
     "RESOURCE_EXHAUSTED": LimitExceeded,
     "UNAVAILABLE": Unavailable,
-    "DEADLINE_EXCEEDED": Unavailable,
+    "DEADLINE_EXCEEDED": Timeout,
     "UNAUTHENTICATED": NotPermitted,
     "PERMISSION_DENIED": NotPermitted,
     "DATA_LOSS": Damaged,
