@@ -1,7 +1,6 @@
 """Calls of the Python package that end before their work is done, and objects that cannot be used."""
 
 import asyncio
-import copy
 import pathlib
 import subprocess
 import sys
@@ -164,30 +163,20 @@ class Calls(unittest.TestCase):
 class Objects(unittest.TestCase):
 
     def test_objects_without_a_value_cannot_be_made(self):
-        hand = sinew.load("model:hand")
         for kind in (sinew.Rig, sinew.Mesh, sinew.Clip, sinew.Poses, sinew.Frame, sinew.Stream, sinew.Character,
                      sinew.Client):
             with self.assertRaises(TypeError, msg=kind):
                 kind.__new__(kind)
             with self.assertRaises(TypeError, msg=kind):
                 kind()
-        with self.assertRaises(TypeError):
-            copy.copy(hand)
-        with self.assertRaises(TypeError):
-            copy.copy(sinew.Poses(np.zeros((1, 20, 12))))
 
     def test_poses_have_their_arguments(self):
         poses = sinew.Poses(np.zeros((2, 3, 12)), [[1], [2]], fps=12)
         self.assertEqual((len(poses), poses.fps, poses.controls.tolist()), (2, 12, [[1], [2]]))
         self.assertIsInstance(poses, sinew.Poses)
-        with self.assertRaisesRegex(ValueError, "joints: got an array of shape"):
+        with self.assertRaisesRegex(ValueError, r"matrices: got an array of shape \(3,\)"):
             sinew.Poses(np.zeros(3))
-        self.assertIn("joint to model space", sinew.Poses.__doc__)
-
-    def test_wrong_types_are_type_errors(self):
-        with sinew.local() as client:
-            with self.assertRaises(TypeError):
-                client.character("hand.glb", "lbs")
+        self.assertIn("(F, J, 3, 4)", sinew.Poses.__doc__)
 
     def test_digest_needs_positions(self):
         for wrong in (None, "frames", 3.0, np.zeros(3), np.zeros((2, 4)), np.zeros((2, 3), int)):
@@ -197,7 +186,7 @@ class Objects(unittest.TestCase):
 
     def test_everything_has_a_description(self):
         module = sinew._sinew
-        for name in ("_render", "load", "local", "connect", "compare"):
+        for name in ("render", "load", "local", "connect", "compare"):
             self.assertGreater(len(getattr(module, name).__doc__.splitlines()), 2, name)
 
 

@@ -17,4 +17,4 @@ def test_frames_are_those_of_the_process(sinew_server):  # noqa: F811
 
 def test_all_tests_share_the_server(sinew_server):  # noqa: F811
     with sinew.connect(sinew_server.address) as client:
-        assert client.stats()["frames_sent"] == 3
+        assert client.stats().frames_sent == 3

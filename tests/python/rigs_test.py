@@ -140,7 +140,7 @@ class Rigs(unittest.TestCase):
         with self.assertRaises(Mine):
             self.two_joints(clips=[sinew.ClipData("c", 1, raise_mine)]).clips["c"].poses()
         for wrong, message in ((good[:1], "clips[0].pose(): got an array of shape (1, 3, 4), need (2, 3, 4)"),
-                               ((good, [1]), "clips[0].pose(), controls: got an array of shape (1), need (0)"),
+                               ((good, [1]), "clips[0].pose(), controls: got an array of shape (1,), need (0,)"),
                                ("text", "clips[0].pose(): got str, need an array of numbers"),
                                (good * np.nan, "clip 'c': a joint or control leaves the range of float32")):
             with self.assertRaises(sinew.InvalidArgument) as raised:
@@ -250,7 +250,7 @@ class Rigs(unittest.TestCase):
                 client.character(rig, "lbs | delta_mush(map=stifff)")
             rows = [("shapes", {"wide": points[:2]}, 'meshes[0].shapes["wide"]: got an array of shape (2, 3)'),
                     ("shapes", {"thin": points}, "thin"), ("shapes", 3, "meshes[0].shapes: need a dict"),
-                    ("maps", {"stiff": [1, 2]}, 'meshes[0].maps["stiff"]: got an array of shape (2)'),
+                    ("maps", {"stiff": [1, 2]}, 'meshes[0].maps["stiff"]: got an array of shape (2,)'),
                     ("face_sizes", [4], "meshes[0].faces"), ("fallback_joint", 1, "meshes[0].fallback_joint: got 1"),
                     ("weights", "heavy", "meshes[0].weights")]
             for name, value, said in rows:

@@ -46,7 +46,7 @@ class V1Test(unittest.TestCase):
     def test_server_answers_both_clients_of_a_process(self):
         info = info_service_pb2_grpc.InfoServiceStub(self.channel).GetServerInfo(info_service_pb2.GetServerInfoRequest())
         with sinew.connect(self.server.address) as client:
-            self.assertEqual(client.stats()["version"], info.version)
+            self.assertEqual(client.stats().version, info.version)
 
     def test_rig_of_the_package_is_a_message(self):
         hand = sinew.load("model:hand")

@@ -8,7 +8,7 @@ import time
 import sinew
 
 hand = sinew.load("model:hand")
-poses = hand.clips["fist"].poses(fps=60).joints
+poses = hand.clips["fist"].poses(fps=60)
 client = sinew.connect(sys.argv[1]) if len(sys.argv) > 1 else sinew.local()
 character = client.character(hand, "ddm")
 shown = dropped = 0

@@ -9,7 +9,7 @@ from .errors import Error
 if typing.TYPE_CHECKING:
     import numpy.typing as npt
 
-    from ._sinew import Frame, Stream
+    from ._sinew import Frame, Poses, Stream
 
 
 class PoseFutures:
@@ -32,7 +32,7 @@ class PoseFutures:
         self._reader = threading.Thread(target=self._read, name="sinew frames", daemon=True)
         self._reader.start()
 
-    def submit(self, pose: "npt.ArrayLike", controls: "typing.Optional[npt.ArrayLike]" = None,
+    def submit(self, pose: "typing.Union[npt.ArrayLike, Poses]", controls: "typing.Optional[npt.ArrayLike]" = None,
                time: typing.Optional[float] = None) -> "concurrent.futures.Future[Frame]":
         """Sends a pose; returns a concurrent.futures.Future of its Frame, or of the error of this pose.
 

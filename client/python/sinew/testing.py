@@ -65,7 +65,7 @@ def digest(frames: typing.Any) -> str:
 
     Equal for equal bits. Results have equal bits wherever Character.determinism_digest is equal.
     """
-    positions = np.asarray(getattr(frames, "positions", frames))
+    positions = np.asarray(frames)
     if positions.dtype.kind != "f" or positions.ndim < 2 or positions.shape[-1] != 3:
         raise InvalidArgument(f"frames: got an array of {positions.dtype} and shape {positions.shape}, need numbers of "
                               "shape (..., vertices, 3), or a Frame", "INVALID_ARGUMENT", field="frames", exit_code=65)

@@ -1,10 +1,10 @@
 // arrays.h - numpy arrays in and out.
 #pragma once
 
+#include <absl/strings/str_cat.h>
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
-#include <array>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -21,6 +21,11 @@ using Shape = std::vector<pybind11::ssize_t>;
 
 inline std::span<const float> Floats(const FloatArray& array) {
   return {array.data(), static_cast<std::size_t>(array.size())};
+}
+
+inline std::vector<float> Values(const FloatArray& array) {
+  const auto floats = Floats(array);
+  return {floats.begin(), floats.end()};
 }
 
 // An array of `shape` over values that live as long as `owner`.
@@ -53,8 +58,60 @@ inline pybind11::ssize_t Size(std::size_t count) {
   return static_cast<pybind11::ssize_t>(count);
 }
 
+// An argument, or an attribute of an object from Python: the value and its name in messages.
+struct Field {
+  pybind11::object value;
+  std::string name;
+
+  explicit operator bool() const { return !value.is_none(); }
+};
+
+// ValueError: "FIELD: PROBLEM".
+[[noreturn]] void RaiseField(const Field& field, const std::string& problem);
+
+inline Shape ShapeOf(const pybind11::array& array) {
+  return {array.shape(), array.shape() + array.ndim()};
+}
+// "(792,)", as numpy writes it.
+std::string ShapeText(const Shape& shape);
 // ValueError with the argument, its shape and what is needed.
-[[noreturn]] void RaiseShape(const char* argument, const pybind11::array& got,
+[[noreturn]] void RaiseShape(const std::string& argument, const pybind11::array& got,
                              const std::string& need);
+
+// ValueError: the value is no array of real numbers, or has a mask; `need`, such as "numbers", is
+// what it has to hold.
+pybind11::array Numbers(const Field& field, const char* need = "numbers");
+[[noreturn]] void RaiseNumbers(const Field& field, const char* need);
+
+// The array of a field, converted. Errors of Numbers.
+template <class Array>
+Array ToArray(const Field& field, const char* need = "numbers") {
+  Array array = Array::ensure(Numbers(field, need));
+  if (array) return array;
+  PyErr_Clear();
+  RaiseNumbers(field, need);
+}
+
+// Of this shape. ValueError.
+template <class Array>
+Array OfShape(const Field& field, const Shape& need) {
+  Array array = ToArray<Array>(field);
+  if (ShapeOf(array) != need) RaiseShape(field.name, array, ShapeText(need));
+  return array;
+}
+
+// [lead..., 3, 4] or [lead..., 12], made of [lead..., 4, 4] too. A size of -1 is any; `text` is
+// what messages call the sizes then. ValueError: another shape, or 4x4 matrices whose last row is
+// not 0 0 0 1.
+pybind11::array Matrices(const Field& field, const Shape& lead, std::string text);
+
+template <class Array>
+Array ToMatrices(const Field& field, const Shape& lead, const std::string& text = "") {
+  return ToArray<Array>({Matrices(field, lead, text), field.name});
+}
+
+// What __array__ of an object that has this array returns.
+pybind11::object AsArray(const pybind11::array& array, const pybind11::object& type,
+                         const pybind11::object& copy);
 
 }  // namespace sinew::python

@@ -8,6 +8,7 @@
 
 #include "client/bake/character/character_file.h"
 #include "client/cli/run/local.h"
+#include "client/python/src/arrays.h"
 #include "sinew/client.h"
 
 namespace sinew::python {
@@ -25,12 +26,18 @@ struct Poses {
   std::shared_ptr<const client::ClipData> clip;
 };
 
+// Poses of an array [F, J, 3, 4], or as Matrices takes it. ValueError.
+client::ClipData PosesOf(const Field& matrices, const pybind11::object& controls, double fps);
+// The clips of a rig, by name.
+pybind11::dict ClipsOf(const Rig& rig);
+
 // What Python calls a Client.
 struct Connection {
+  std::string server;  // for people
   // The client, with the server of this process if it is its own; null after close().
   std::shared_ptr<cli::LocalService> service;
 
-  // For the time of a call. kFailedPrecondition after close().
+  // For the time of a call. kFailedPrecondition after close(), and in a forked child.
   std::shared_ptr<cli::LocalService> Get() const;
 };
 
@@ -38,6 +45,7 @@ struct Connection {
 void OnlyFromFunctions(pybind11::handle type);
 
 void BindRig(pybind11::module_& module);
+void BindClips(pybind11::module_& module);
 void BindRigFromArrays(pybind11::module_& module, pybind11::class_<Rig>& type);
 void BindFrame(pybind11::module_& module);
 void BindClient(pybind11::module_& module);

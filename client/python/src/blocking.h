@@ -5,6 +5,7 @@
 #include <pybind11/pybind11.h>
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <utility>
@@ -17,6 +18,14 @@ namespace sinew::python {
 // interpreter, which waits for `work`: its thread could not take the GIL again. After that, other
 // threads than the main one end (SystemExit), and the main one raises kCancelled.
 void Block(std::stop_source stop, const std::function<void()>& work);
+
+// Block for work that takes the token and returns something.
+template <class Work>
+auto Blocked(const Work& work, const std::stop_source& stop = std::stop_source()) {
+  std::optional<decltype(work(stop.get_token()))> result;
+  Block(stop, [&] { result.emplace(work(stop.get_token())); });
+  return *std::move(result);
+}
 
 // A handle to the calls of a thread that another thread ends; _Cancellation in Python. As a context
 // manager it applies to the calls of the thread that has entered it.

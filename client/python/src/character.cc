@@ -52,24 +52,35 @@ namespace {
 
 using CharacterPointer = std::shared_ptr<BoundCharacter>;
 
-std::span<const float> JointsOf(const BoundCharacter& character, const FloatArray& pose) {
-  const auto joints = Size(character.rig.data().joints.size());
-  const bool matrices = pose.ndim() == 3 && pose.shape(1) == 3 && pose.shape(2) == 4;
-  const bool rows = pose.ndim() == 2 && pose.shape(1) == 12;
-  if ((!matrices && !rows) || pose.shape(0) != joints) {
-    RaiseShape("pose", pose, absl::StrCat("(", joints, ", 3, 4) or (", joints, ", 12)"));
-  }
-  return Floats(pose);
-}
+// One pose, with what keeps its values.
+struct SentPose {
+  FloatArray joints;
+  std::optional<FloatArray> controls;
 
-std::span<const float> ControlsOf(const BoundCharacter& character,
-                                  const std::optional<FloatArray>& controls) {
-  if (!controls) return {};
-  const auto count = Size(character.rig.data().controls.size());
-  if (controls->ndim() != 1 || controls->shape(0) != count) {
-    RaiseShape("controls", *controls, absl::StrCat("(", count, ")"));
+  client::Pose pose() const {
+    return {.joint_transforms = Floats(joints),
+            .controls = controls ? Floats(*controls) : std::span<const float>()};
   }
-  return Floats(*controls);
+};
+
+// pose: an array, or Poses of one frame, whose controls count unless others are given.
+SentPose PoseOf(const BoundCharacter& character, py::object pose, py::object controls) {
+  if (py::isinstance<Poses>(pose)) {
+    const client::ClipData& clip = *py::cast<const Poses&>(pose).clip;
+    if (clip.frames != 1) {
+      Raise(absl::InvalidArgumentError(
+          absl::StrCat("pose: got Poses of ", CountedText(clip.frames, "frame"),
+                       ", need one frame, such as poses[0]; clip() takes all of them")));
+    }
+    if (controls.is_none() && !clip.controls.empty()) controls = pose.attr("controls")[py::int_(0)];
+    pose = pose.attr("matrices")[py::int_(0)];
+  }
+  const client::RigData& rig = character.rig.data();
+  SentPose sent{ToMatrices<FloatArray>({pose, "pose"}, {Size(rig.joints.size())}), {}};
+  if (!controls.is_none()) {
+    sent.controls = OfShape<FloatArray>({controls, "controls"}, {Size(rig.controls.size())});
+  }
+  return sent;
 }
 
 client::OutputOptions OutputOf(bool normals, bool tangents, bool vertex_status) {
@@ -81,19 +92,16 @@ client::OutputOptions OutputOf(bool normals, bool tangents, bool vertex_status) 
   return output;
 }
 
-client::FrameView Deform(const CharacterPointer& character, const FloatArray& pose,
-                         const std::optional<FloatArray>& controls, bool normals, bool tangents,
+client::FrameView Deform(const CharacterPointer& character, const py::object& pose,
+                         const py::object& controls, bool normals, bool tangents,
                          bool vertex_status, std::optional<double> deadline) {
-  const client::Pose sent{.joint_transforms = JointsOf(*character, pose),
-                          .controls = ControlsOf(*character, controls)};
+  const SentPose sent = PoseOf(*character, pose, controls);
   const client::OutputOptions output = OutputOf(normals, tangents, vertex_status);
   const auto service = character->connection->Get();
-  std::stop_source stop;
-  const client::CallOptions call{.deadline = Deadline(deadline, absl::ZeroDuration()),
-                                 .stop = stop.get_token()};
-  absl::StatusOr<client::FrameView> frame = absl::UnknownError("not run");
-  Block(stop, [&] { frame = character->bound.Deform({}, sent, output, call); });
-  return Value(std::move(frame));
+  const absl::Duration limit = Deadline(deadline, absl::ZeroDuration());
+  return Value(Blocked([&](const std::stop_token& stop) {
+    return character->bound.Deform({}, sent.pose(), output, {.deadline = limit, .stop = stop});
+  }));
 }
 
 using FrameSink = std::function<absl::Status(std::size_t index, const client::FrameView& frame)>;
@@ -113,21 +121,25 @@ void RunClip(const BoundCharacter& character, const Poses& poses, py::object pro
       report(static_cast<double>(done) / static_cast<double>(total));
     };
   }
-  absl::Status status = absl::UnknownError("not run");
-  Block(stop, [&] {
-    const auto take = [&](const client::StreamItem& item) -> absl::Status {
-      return item.problem.ok() ? sink(item.frame - 1, item.view) : item.problem;
-    };
-    status = character.bound.DeformClip(sent, options, take,
-                                        {.deadline = limit, .stop = stop.get_token()});
-  });
+  const auto take = [&](const client::StreamItem& item) -> absl::Status {
+    return item.problem.ok() ? sink(item.frame - 1, item.view) : item.problem;
+  };
+  const absl::Status status = Blocked(
+      [&](const std::stop_token& token) {
+        return character.bound.DeformClip(sent, options, take, {.deadline = limit, .stop = token});
+      },
+      stop);
   report.Rethrow();
   Check(status);
 }
 
-// [F, V, 3].
-py::array DeformClip(const CharacterPointer& character, const Poses& poses, py::object progress,
-                     std::optional<double> deadline) {
+// [F, V, 3]. poses: Poses, or an array, whose frames need no rate.
+py::array DeformClip(const CharacterPointer& character, const py::object& given,
+                     py::object progress, std::optional<double> deadline) {
+  const Poses poses = py::isinstance<Poses>(given)
+                          ? py::cast<Poses>(given)
+                          : Poses{std::make_shared<const client::ClipData>(
+                                PosesOf({given, "poses"}, py::none(), /*fps=*/24))};
   const std::size_t stride = character->rig.data().vertices() * 3;
   py::array_t<float> result({Size(poses.clip->frames), Size(stride / 3), py::ssize_t{3}});
   float* const out = result.mutable_data();
@@ -138,7 +150,7 @@ py::array DeformClip(const CharacterPointer& character, const Poses& poses, py::
   return result;
 }
 
-using Spaces = std::map<std::string, FloatArray>;  // by the name of a mesh
+using Spaces = std::map<std::string, py::object>;  // matrices by the name of a mesh
 
 // Each cache holds one mesh, in the space that is given for it.
 void SetSpaces(const Spaces& spaces, const client::RigData& rig,
@@ -148,15 +160,11 @@ void SetSpaces(const Spaces& spaces, const client::RigData& rig,
     for (const std::size_t mesh : target.meshes) {
       const auto found = spaces.find(rig.meshes[mesh].name);
       if (found == spaces.end()) continue;
-      const FloatArray& matrix = found->second;
       if (target.meshes.size() > 1 || target.up != client::UpAxis::kUnspecified) {
         Raise(absl::InvalidArgumentError("spaces: need split=True or one mesh, and axes=\"file\""));
       }
-      if (matrix.ndim() != 2 || matrix.shape(0) != 3 || matrix.shape(1) != 4) {
-        RaiseShape(absl::StrCat("spaces[\"", found->first, "\"]").c_str(), matrix, "(3, 4)");
-      }
-      const auto rows = Floats(matrix);
-      target.space.assign(rows.begin(), rows.end());
+      target.space = Values(ToMatrices<FloatArray>(
+          {found->second, absl::StrCat("spaces[\"", found->first, "\"]")}, {}));
       target.space_name = "custom";
       ++used;
     }
@@ -205,9 +213,7 @@ std::vector<std::string> Bake(const CharacterPointer& character, const Poses& po
             SINEW_RETURN_IF_ERROR(frame.CopyPositions(positions));
             return writer.Append({.points = positions});
           });
-  absl::Status finished;
-  Block({}, [&] { finished = writer.Finish(); });
-  Check(finished);
+  Check(Blocked([&](const std::stop_token&) { return writer.Finish(); }));
   return paths;
 }
 
@@ -225,27 +231,27 @@ std::shared_ptr<PoseStream> OpenStream(const CharacterPointer& character, bool l
   options.mode = latest ? client::OrderMode::kLatest : client::OrderMode::kOrdered;
   options.output = OutputOf(normals, tangents, false);
   options.max_queued = max_queued;
-  std::stop_source stop;
-  absl::StatusOr<client::Stream> opened = absl::UnknownError("not run");
-  Block(stop, [&] { opened = character->bound.OpenStream(options, {.stop = stop.get_token()}); });
-  return std::make_shared<PoseStream>(PoseStream{service, character, Value(std::move(opened))});
+  auto opened = Value(Blocked([&](const std::stop_token& stop) {
+    return character->bound.OpenStream(options, {.stop = stop});
+  }));
+  return std::make_shared<PoseStream>(PoseStream{service, character, std::move(opened)});
 }
 
-std::uint64_t Send(PoseStream& stream, const FloatArray& pose,
-                   const std::optional<FloatArray>& controls, std::optional<double> time) {
-  return Value(stream.stream.Send({.joint_transforms = JointsOf(*stream.character, pose),
-                                   .controls = ControlsOf(*stream.character, controls),
-                                   .time = time}));
+std::uint64_t Send(PoseStream& stream, const py::object& pose, const py::object& controls,
+                   std::optional<double> time) {
+  const SentPose sent = PoseOf(*stream.character, pose, controls);
+  client::Pose timed = sent.pose();
+  timed.time = time;
+  return Value(stream.stream.Send(timed));
 }
 
 // The next frame or the problem of its pose; nothing at the end.
 std::optional<client::StreamItem> NextItem(PoseStream& stream, std::optional<double> timeout) {
   const absl::Duration limit = timeout ? Seconds("timeout", *timeout) : absl::InfiniteDuration();
-  std::stop_source stop;
-  const std::stop_callback cancel(stop.get_token(), [&] { stream.stream.Cancel(); });
-  absl::StatusOr<std::optional<client::StreamItem>> next = absl::UnknownError("not run");
-  Block(stop, [&] { next = stream.stream.Next(limit); });
-  return Value(std::move(next));
+  return Value(Blocked([&](const std::stop_token& stop) {
+    const std::stop_callback cancel(stop, [&] { stream.stream.Cancel(); });
+    return stream.stream.Next(limit);
+  }));
 }
 
 std::optional<client::FrameView> Next(PoseStream& stream, std::optional<double> timeout) {
@@ -253,6 +259,16 @@ std::optional<client::FrameView> Next(PoseStream& stream, std::optional<double> 
   if (!item) return std::nullopt;
   Check(item->problem);
   return item->view;
+}
+
+void Cancel(PoseStream& stream) {
+  stream.stream.Cancel();
+}
+
+// For people.
+std::string Text(const BoundCharacter& character) {
+  return absl::StrCat("'", character.bound.session().recipe_text, "' on '",
+                      character.rig.file->label, "'");
 }
 
 void BindPoseStream(py::module_& module) {
@@ -275,8 +291,8 @@ Reconnects by itself. send and next may be called from two threads. The end of `
            "Queues a pose and returns its frame number. Never waits: RESOURCE_EXHAUSTED if "
            "max_queued poses of an ordered stream are queued.")
       .def("next", Next, "timeout"_a = py::none(),
-           "Waits for the next frame; None after finish() and the last one. Raises "
-           "DEADLINE_EXCEEDED after `timeout` seconds, and the error of a pose that could not be "
+           "Waits for the next frame; None after finish() and the last one. Raises Timeout "
+           "after `timeout` seconds, and the error of a pose that could not be "
            "used; the stream continues after both.")
       .def(
           "_next_item",
@@ -292,7 +308,7 @@ Reconnects by itself. send and next may be called from two threads. The end of `
           "has ended.")
       .def(
           "finish", [](PoseStream& stream) { stream.stream.Finish(); }, "No pose follows.")
-      .def("cancel", [](PoseStream& stream) { stream.stream.Cancel(); })
+      .def("cancel", Cancel)
       .def_property_readonly(
           "room", [](const PoseStream& stream) { return stream.stream.room(); },
           "Number of poses that send() would accept now.")
@@ -304,7 +320,10 @@ Reconnects by itself. send and next may be called from two threads. The end of `
              return *frame;
            })
       .def("__enter__", [](std::shared_ptr<PoseStream> stream) { return stream; })
-      .def("__exit__", [](PoseStream& stream, const py::args&) { stream.stream.Cancel(); });
+      .def("__exit__", [](PoseStream& stream, const py::args&) { Cancel(stream); })
+      .def("__repr__", [](const PoseStream& stream) {
+        return absl::StrCat("<sinew.Stream of ", Text(*stream.character), ">");
+      });
 }
 
 }  // namespace
@@ -319,19 +338,22 @@ void BindStream(py::module_& module) {
   type.def(
           "deform", Deform, "pose"_a, "controls"_a = py::none(), py::kw_only(), "normals"_a = false,
           "tangents"_a = false, "vertex_status"_a = false, "deadline"_a = py::none(),
-          "One pose, (J, 3, 4) or (J, 12): joint to model space in the order of the rig. controls: "
-          "(K,) or None for the defaults. deadline: seconds with all retries; None: that of the "
-          "client.")
+          R"(One pose: (J, 3, 4), (J, 4, 4) or (J, 12), joint to model space in the order of the rig, or Poses of one
+frame. controls: (K,), or None for those of the Poses or the defaults. deadline: seconds with all retries; None: that of
+the client. Raises Timeout after it.)")
       .def("clip", DeformClip, "poses"_a, "progress"_a = py::none(), py::kw_only(),
            "deadline"_a = py::none(),
-           "All frames of poses: (F, V, 3) float32. progress: called with a number from 0 to 1. "
+           "All frames of poses, or of an array (F, J, 3, 4) or (F, J, 4, 4): (F, V, 3) float32. "
+           "progress: called with a number from 0 to 1. "
            "deadline: seconds for the whole clip with all retries; None: as long as it takes.")
-      .def("bake", Bake, "poses"_a, "out"_a, py::kw_only(), "format"_a = "", "split"_a = false,
-           "meshes"_a = std::vector<std::string>(), "axes"_a = "file", "overwrite"_a = true,
-           "spaces"_a = Spaces(), "part"_a = false, "progress"_a = py::none(),
-           "deadline"_a = py::none(),
-           R"(Writes all frames as a point cache, .pc2, .mdd or .npy, with a manifest beside it.
+      .def(
+          "bake", Bake, "poses"_a, "out"_a, py::kw_only(), "format"_a = "", "split"_a = false,
+          "meshes"_a = std::vector<std::string>(), "axes"_a = "file", "overwrite"_a = true,
+          "spaces"_a = Spaces(), "part"_a = false, "progress"_a = py::none(),
+          "deadline"_a = py::none(),
+          R"(Writes all frames as a cache, .pc2, .mdd, .npy, .usda, .obj or .glb, with a manifest beside it.
 
+format: one of these without the dot, for an `out` with another ending.
 split: one cache for each mesh; `out` contains {mesh}. meshes: only these. axes: file, blender (Z
 up, and of glTF files the vertices that Blender imports), gltf or maya (Y up). spaces: by mesh, (3,
 4) from model space to that of its cache; with split.
@@ -345,10 +367,9 @@ deadline: as for clip. Returns the paths. Files appear complete or not at all.)"
           "release",
           [](const CharacterPointer& character) {
             const auto service = character->connection->Get();
-            std::stop_source stop;
-            absl::Status status;
-            Block(stop, [&] { status = character->bound.Release({.stop = stop.get_token()}); });
-            Check(status);
+            Check(Blocked([&](const std::stop_token& stop) {
+              return character->bound.Release({.stop = stop});
+            }));
           },
           "Deletes the session now instead of letting it expire; the next call makes a new one.")
       .def_property_readonly("rig", [](const BoundCharacter& character) { return character.rig; })
@@ -367,12 +388,16 @@ deadline: as for clip. Returns the paths. Files appear complete or not at all.)"
             return character.bound.session().determinism_digest;
           },
           "Equal rigs and digests give equal bits, on any server.")
-      .def_property_readonly("warnings", [](const BoundCharacter& character) {
-        std::vector<std::string> warnings;
-        for (const auto& warning : character.bound.session().warnings) {
-          warnings.push_back(warning.message);
-        }
-        return warnings;
+      .def_property_readonly("warnings",
+                             [](const BoundCharacter& character) {
+                               std::vector<std::string> warnings;
+                               for (const auto& warning : character.bound.session().warnings) {
+                                 warnings.push_back(warning.message);
+                               }
+                               return warnings;
+                             })
+      .def("__repr__", [](const BoundCharacter& character) {
+        return absl::StrCat("<sinew.Character ", Text(character), ">");
       });
 }
 

@@ -14,6 +14,7 @@
 #include "client/python/src/blocking.h"
 #include "client/python/src/character.h"
 #include "client/python/src/errors.h"
+#include "core/base/status.h"
 
 namespace py = pybind11;
 using namespace py::literals;
@@ -31,9 +32,9 @@ void DeleteWithoutGil(Service* service) {
 
 using ConnectionPointer = std::shared_ptr<Connection>;
 
-ConnectionPointer MakeConnection(cli::LocalService local) {
+ConnectionPointer MakeConnection(const std::string& server, cli::LocalService local) {
   return std::make_shared<Connection>(
-      Connection{{new Service(std::move(local)), &DeleteWithoutGil}});
+      Connection{server, {new Service(std::move(local)), &DeleteWithoutGil}});
 }
 
 ConnectionPointer Connect(const std::string& address, const std::string& token,
@@ -48,7 +49,8 @@ ConnectionPointer Connect(const std::string& address, const std::string& token,
     options.tls = client::TlsOptions{
         .ca_file = *tls_ca == "system" ? "" : *tls_ca, .cert_file = tls_cert, .key_file = tls_key};
   }
-  return MakeConnection({.server = nullptr, .client = Value(client::Client::Connect(options))});
+  return MakeConnection(address,
+                        {.server = nullptr, .client = Value(client::Client::Connect(options))});
 }
 
 ConnectionPointer Local(const std::string& cache) {
@@ -57,41 +59,34 @@ ConnectionPointer Local(const std::string& cache) {
     const py::gil_scoped_release release;
     service = cli::StartLocalService(cache);
   }
-  return MakeConnection(Value(std::move(service)));
+  return MakeConnection("this process", Value(std::move(service)));
 }
 
-py::dict Stats(const ConnectionPointer& connection) {
-  std::stop_source stop;
+// An object of sinew.listed.
+template <class... Attributes>
+py::object Listed(const char* type, Attributes&&... attributes) {
+  return py::module_::import("sinew.listed").attr(type)(std::forward<Attributes>(attributes)...);
+}
+
+py::object Stats(const ConnectionPointer& connection) {
   const std::shared_ptr<Service> service = connection->Get();
-  const client::Client& client = service->client;
-  absl::StatusOr<client::ServerInfo> info;
-  Block(stop, [&] { info = client.GetServerInfo({.stop = stop.get_token()}); });
-  const client::ServerInfo server = Value(std::move(info));
+  const client::ServerInfo server = Value(Blocked(
+      [&](const std::stop_token& stop) { return service->client.GetServerInfo({.stop = stop}); }));
   py::dict limits;
   for (const client::Limit& limit : server.limits) limits[py::str(limit.name)] = limit.value;
   const client::ServerStats& stats = server.stats;
-  return py::dict("version"_a = server.version, "simd"_a = server.simd,
-                  "threads"_a = server.threads, "rigs"_a = stats.rigs,
-                  "rig_bytes"_a = stats.rig_bytes, "sessions"_a = stats.sessions,
-                  "streams"_a = stats.streams, "frames_sent"_a = stats.frames_sent,
-                  "bound_entries"_a = stats.bound_entries, "bound_bytes"_a = stats.bound_bytes,
-                  "uptime_seconds"_a = stats.uptime_seconds, "limits"_a = limits);
-}
-
-py::dict ParameterDict(const client::Parameter& parameter) {
-  return py::dict("type"_a = parameter.type, "unit"_a = parameter.unit,
-                  "default"_a = parameter.default_value, "minimum"_a = parameter.minimum,
-                  "maximum"_a = parameter.maximum, "choices"_a = parameter.choices,
-                  "description"_a = parameter.description);
+  return Listed("Stats", "version"_a = server.version, "simd"_a = server.simd,
+                "threads"_a = server.threads, "rigs"_a = stats.rigs,
+                "rig_bytes"_a = stats.rig_bytes, "sessions"_a = stats.sessions,
+                "streams"_a = stats.streams, "frames_sent"_a = stats.frames_sent,
+                "bound_entries"_a = stats.bound_entries, "bound_bytes"_a = stats.bound_bytes,
+                "uptime_seconds"_a = stats.uptime_seconds, "limits"_a = limits);
 }
 
 client::MethodList ListMethods(const ConnectionPointer& connection) {
-  std::stop_source stop;
   const std::shared_ptr<Service> service = connection->Get();
-  const client::Client& client = service->client;
-  absl::StatusOr<client::MethodList> list;
-  Block(stop, [&] { list = client.ListMethods({.stop = stop.get_token()}); });
-  return Value(std::move(list));
+  return Value(Blocked(
+      [&](const std::stop_token& stop) { return service->client.ListMethods({.stop = stop}); }));
 }
 
 py::dict Methods(const ConnectionPointer& connection) {
@@ -99,12 +94,16 @@ py::dict Methods(const ConnectionPointer& connection) {
   for (const client::Method& method : ListMethods(connection).methods) {
     py::dict parameters;
     for (const client::Parameter& parameter : method.parameters) {
-      parameters[py::str(parameter.name)] = ParameterDict(parameter);
+      parameters[py::str(parameter.name)] =
+          Listed("Parameter", "type"_a = parameter.type, "unit"_a = parameter.unit,
+                 "default"_a = parameter.default_value, "minimum"_a = parameter.minimum,
+                 "maximum"_a = parameter.maximum, "choices"_a = parameter.choices,
+                 "description"_a = parameter.description);
     }
     methods[py::str(method.name)] =
-        py::dict("summary"_a = method.summary, "reads"_a = method.reads, "paper"_a = method.paper,
-                 "cost"_a = method.cost_class, "example"_a = method.example,
-                 "version"_a = method.version, "parameters"_a = parameters);
+        Listed("Method", "summary"_a = method.summary, "reads"_a = method.reads,
+               "paper"_a = method.paper, "cost"_a = method.cost_class, "example"_a = method.example,
+               "version"_a = method.version, "parameters"_a = parameters);
   }
   return methods;
 }
@@ -113,7 +112,7 @@ py::dict Presets(const ConnectionPointer& connection) {
   py::dict presets;
   for (const client::Preset& preset : ListMethods(connection).presets) {
     presets[py::str(preset.name)] =
-        py::dict("recipe"_a = preset.recipe_text, "summary"_a = preset.summary);
+        Listed("Preset", "recipe"_a = preset.recipe_text, "summary"_a = preset.summary);
   }
   return presets;
 }
@@ -136,13 +135,12 @@ std::shared_ptr<BoundCharacter> MakeCharacter(const ConnectionPointer& connectio
     };
   }
   const std::shared_ptr<Service> service = connection->Get();
-  const client::Client& client = service->client;
-  absl::StatusOr<client::Character> made = absl::UnknownError("not run");
-  Block(stop, [&] {
-    made =
-        client::Character::Create(client, rig.file->rig_bytes, deformer, options,
-                                  {.deadline = absl::InfiniteDuration(), .stop = stop.get_token()});
-  });
+  auto made = Blocked(
+      [&](const std::stop_token& token) {
+        return client::Character::Create(service->client, rig.file->rig_bytes, deformer, options,
+                                         {.deadline = absl::InfiniteDuration(), .stop = token});
+      },
+      stop);
   *waiting = false;
   report.Rethrow();
   return std::make_shared<BoundCharacter>(rig, Value(std::move(made)), connection);
@@ -164,24 +162,21 @@ Rig ComputeWeights(const ConnectionPointer& connection, const Rig& rig, const st
   Callback report(std::move(progress), stop);
   const std::shared_ptr<Service> service = connection->Get();
   const client::Client& client = service->client;
-  const client::CallOptions call{.deadline = absl::InfiniteDuration(), .stop = stop.get_token()};
-  absl::StatusOr<std::string> bytes = absl::UnknownError("not run");
-  Block(stop, [&] {
-    const auto uploaded =
-        client.UploadRig(std::string_view(rig.file->rig_bytes), client::UploadProgress(), call);
-    if (!uploaded.ok()) {
-      bytes = uploaded.status();
-      return;
-    }
-    client::WeightsRequest request{.rig = uploaded->rig.name, .method = found->second};
-    request.max_influences = max_influences;
-    request.joints = joints;
-    client::WeightsProgress each;
-    if (report) each = [&](double fraction) { report(fraction); };
-    const auto weighted = client.ComputeWeights(request, each, call);
-    bytes = weighted.ok() ? client.DownloadRig(weighted->rig.name, {}, call)
-                          : absl::StatusOr<std::string>(weighted.status());
-  });
+  auto bytes = Blocked(
+      [&](const std::stop_token& token) -> absl::StatusOr<std::string> {
+        const client::CallOptions call{.deadline = absl::InfiniteDuration(), .stop = token};
+        SINEW_ASSIGN_OR_RETURN(const auto uploaded,
+                               client.UploadRig(std::string_view(rig.file->rig_bytes),
+                                                client::UploadProgress(), call));
+        client::WeightsRequest request{.rig = uploaded.rig.name, .method = found->second};
+        request.max_influences = max_influences;
+        request.joints = joints;
+        client::WeightsProgress each;
+        if (report) each = [&](double fraction) { report(fraction); };
+        SINEW_ASSIGN_OR_RETURN(const auto weighted, client.ComputeWeights(request, each, call));
+        return client.DownloadRig(weighted.rig.name, {}, call);
+      },
+      stop);
   report.Rethrow();
   auto file = std::make_shared<bake::CharacterFile>(*rig.file);
   file->rig_bytes = Value(std::move(bytes));
@@ -209,15 +204,19 @@ deformer: recipe text such as "ddm" or "dqs(blend=0.5) | relax". progress: calle
       .def("weights", ComputeWeights, "rig"_a, "method"_a = "heat", "max_influences"_a = py::none(),
            "joints"_a = std::vector<std::string>(), "progress"_a = py::none(),
            "Computes skin weights (capsule, heat, geodesic) and returns the rig with them.")
-      .def("methods", Methods, "Deformation methods by name, with their parameters, as dicts.")
-      .def("presets", Presets, "Named recipes, as dicts with recipe and summary.")
-      .def("stats", Stats, "Version, load and limits of the server.")
+      .def("methods", Methods, "Deformation methods, by name: Method objects.")
+      .def("presets", Presets, "Named recipes, by name: Preset objects.")
+      .def("stats", Stats, "Version, load and limits of the server: a Stats object.")
       .def(
           "close", [](Connection& connection) { connection.service.reset(); },
           "Ends the connection: its characters cannot be used any more. Streams that are open "
           "stay.")
       .def("__enter__", [](ConnectionPointer connection) { return connection; })
-      .def("__exit__", [](Connection& connection, const py::args&) { connection.service.reset(); });
+      .def("__exit__", [](Connection& connection, const py::args&) { connection.service.reset(); })
+      .def("__repr__", [](const Connection& connection) {
+        return absl::StrCat("<sinew.Client of ", connection.server,
+                            connection.service == nullptr ? ", closed>" : ">");
+      });
   module.def("connect", Connect, "address"_a = "127.0.0.1:50051", py::kw_only(), "token"_a = "",
              "token_file"_a = "", "tls_ca"_a = py::none(), "tls_cert"_a = "", "tls_key"_a = "",
              "deadline"_a = 120.0,

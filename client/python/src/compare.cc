@@ -88,11 +88,12 @@ py::list Compare(const std::vector<std::shared_ptr<BoundCharacter>>& characters,
       report(static_cast<double>(done) / static_cast<double>(total));
     };
   }
-  absl::StatusOr<std::vector<client::TargetMetrics>> compared = absl::UnknownError("not run");
-  Block(stop, [&] {
-    compared = client::Character::Compare(
-        bound, sent, options, {.deadline = absl::InfiniteDuration(), .stop = stop.get_token()});
-  });
+  auto compared = Blocked(
+      [&](const std::stop_token& token) {
+        return client::Character::Compare(bound, sent, options,
+                                          {.deadline = absl::InfiniteDuration(), .stop = token});
+      },
+      stop);
   report.Rethrow();
   py::list rows;
   for (const client::TargetMetrics& target : Value(std::move(compared))) {

@@ -8,6 +8,7 @@
 #include "client/python/src/arrays.h"
 #include "client/python/src/bindings.h"
 #include "client/python/src/errors.h"
+#include "core/base/counted_text.h"
 
 namespace py = pybind11;
 
@@ -21,13 +22,16 @@ py::array Positions(const client::FrameView& frame) {
   return Owned(Value(frame.Positions()), {Size(frame.vertices()), 3});
 }
 
-void CopyPositions(const client::FrameView& frame, py::array_t<float> out) {
-  if (out.ndim() != 2 || out.shape(0) != Size(frame.vertices()) || out.shape(1) != 3 ||
-      (out.flags() & py::array::c_style) == 0) {
-    RaiseShape("out", out,
-               absl::StrCat("a contiguous float32 array of (", frame.vertices(), ", 3)"));
+void CopyPositions(const client::FrameView& frame, const py::object& given) {
+  py::array out = Numbers({given, "out"});
+  if (!py::isinstance<py::array_t<float>>(given) ||
+      ShapeOf(out) != Shape{Size(frame.vertices()), 3} || (out.flags() & py::array::c_style) == 0 ||
+      !out.writeable()) {
+    Raise(absl::InvalidArgumentError(
+        absl::StrCat("out: need a writable, contiguous array of float32 and shape (",
+                     frame.vertices(), ", 3)")));
   }
-  float* const data = out.mutable_data();
+  auto* const data = static_cast<float*>(out.mutable_data());
   const std::size_t size = static_cast<std::size_t>(out.size());
   absl::Status status;
   {
@@ -67,16 +71,18 @@ py::object Status(const client::FrameView& frame) {
 }  // namespace
 
 void BindFrame(py::module_& module) {
-  py::class_<client::FrameView> type(module, "Frame", "The deformed vertices of one pose.");
+  py::class_<client::FrameView> type(
+      module, "Frame",
+      "The deformed vertices of one pose. numpy.asarray(frame) has its positions.");
   OnlyFromFunctions(type);
   type.def_property_readonly("number", &client::FrameView::frame, "Number of its pose.")
       .def_property_readonly("time", &client::FrameView::time,
                              "Seconds; 0 if the pose had no time.")
-      .def_property_readonly("vertices", &client::FrameView::vertices,
+      .def_property_readonly("num_vertices", &client::FrameView::vertices,
                              "Number of vertices, over all meshes.")
       .def_property_readonly("positions", Positions,
                              "(V, 3) float32 in model space: a new array each time.")
-      .def("copy_positions", CopyPositions, py::arg("out").noconvert(),
+      .def("copy_positions", CopyPositions, py::arg("out"),
            "Copies the positions into a contiguous float32 array of (V, 3).")
       .def_property_readonly("normals", Normals,
                              "(V, 3) float32, or None if they were not asked for.")
@@ -98,9 +104,17 @@ void BindFrame(py::module_& module) {
           "Time of the deformation on the server.")
       .def_property_readonly("skipped", &client::FrameView::skipped,
                              "Latest streams: poses dropped since the frame before.")
+      .def(
+          "__array__",
+          [](const client::FrameView& frame, const py::object& dtype, const py::object& copy) {
+            return AsArray(Positions(frame), dtype, copy);
+          },
+          py::arg("dtype") = py::none(), py::arg("copy") = py::none())
       .def("__repr__", [](const client::FrameView& frame) {
-        return absl::StrCat("<sinew.Frame ", frame.frame(), ", ", frame.vertices(), " vertices>");
+        return absl::StrCat("<sinew.Frame ", frame.frame(), ", ",
+                            CountedText(frame.vertices(), "vertex", "vertices"), ">");
       });
+  type.attr("vertices") = type.attr("num_vertices");  // its name in 0.1, until the release after
 }
 
 }  // namespace sinew::python

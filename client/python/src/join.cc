@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "client/bake/passes/bake_targets.h"
 #include "client/bake/passes/join_parts.h"
+#include "client/bake/passes/bake_targets.h"
 #include "client/python/src/bindings.h"
 #include "client/python/src/blocking.h"
 #include "client/python/src/errors.h"
@@ -33,14 +33,11 @@ std::string Join(const std::filesystem::path& out, std::vector<std::int64_t> fra
   bake::JoinRequest request = {
       .cache = out.string(), .format = target.format, .overwrite = overwrite};
   request.frame_numbers = frames;
-  std::stop_source stop;
-  absl::StatusOr<bake::JoinOutcome> joined = absl::UnknownError("not run");
-  Block(stop, [&] {
-    joined = bake::JoinAndRemoveParts(request, [&](double) {
+  Value(Blocked([&](const std::stop_token& stop) {
+    return bake::JoinAndRemoveParts(request, [&](double) {
       return stop.stop_requested() ? absl::CancelledError("interrupted") : absl::OkStatus();
     });
-  });
-  Value(std::move(joined));
+  }));
   return request.cache;
 }
 

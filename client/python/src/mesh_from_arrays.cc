@@ -31,8 +31,8 @@ void ReadFaces(const Field& faces, const Field& face_sizes, client::Mesh& mesh) 
   if (face_sizes) {
     const IntArray sizes = ToArray<IntArray>(face_sizes, "integers");
     const IntArray corners = ToArray<IntArray>(faces, "integers");
-    if (sizes.ndim() != 1) RaiseShape(face_sizes.name.c_str(), sizes, "(faces)");
-    if (corners.ndim() != 1) RaiseShape(faces.name.c_str(), corners, "(corners of all faces)");
+    if (sizes.ndim() != 1) RaiseShape(face_sizes.name, sizes, "(faces,)");
+    if (corners.ndim() != 1) RaiseShape(faces.name, corners, "(corners of all faces,)");
     std::int64_t sum = 0;
     for (py::ssize_t f = 0; f < sizes.size(); ++f) {
       const auto size = Index(face_sizes, sizes.data()[f],
@@ -49,7 +49,7 @@ void ReadFaces(const Field& faces, const Field& face_sizes, client::Mesh& mesh) 
   }
   if (py::isinstance<py::array>(faces.value)) {
     const IntArray rows = ToArray<IntArray>(faces, "integers");
-    if (rows.ndim() != 2) RaiseShape(faces.name.c_str(), rows, "(faces, corners)");
+    if (rows.ndim() != 2) RaiseShape(faces.name, rows, "(faces, corners)");
     mesh.face_sizes.assign(static_cast<std::size_t>(rows.shape(0)),
                            static_cast<std::uint32_t>(rows.shape(1)));
     for (py::ssize_t k = 0; k < rows.size(); ++k) add(rows.data()[k]);
@@ -79,7 +79,7 @@ std::vector<std::int64_t> ReadBinding(const Fields& fields, const std::vector<fl
   std::vector<std::int64_t> slots(joint_count, -1);
   if (const Field joints = fields("joints")) {
     const IntArray numbers = ToArray<IntArray>(joints, "integers");
-    if (numbers.ndim() != 1) RaiseShape(joints.name.c_str(), numbers, "(joints)");
+    if (numbers.ndim() != 1) RaiseShape(joints.name, numbers, "(joints,)");
     for (py::ssize_t s = 0; s < numbers.size(); ++s) {
       const std::uint32_t joint = Index(joints, numbers.data()[s], joint_count, "a joint");
       if (slots[joint] >= 0) RaiseField(joints, absl::StrCat("joint ", joint, " is named twice"));
@@ -93,12 +93,7 @@ std::vector<std::int64_t> ReadBinding(const Fields& fields, const std::vector<fl
     }
   }
   if (const Field bind = fields("inverse_bind")) {
-    const FloatArray matrices = ToArray<FloatArray>(bind, "numbers");
-    if (matrices.ndim() != 3 || matrices.shape(0) != Size(skin.joints.size()) ||
-        matrices.shape(1) != 3 || matrices.shape(2) != 4) {
-      RaiseShape(bind.name.c_str(), matrices, absl::StrCat("(", skin.joints.size(), ", 3, 4)"));
-    }
-    skin.inverse_bind = Values(matrices);
+    skin.inverse_bind = Values(ToMatrices<FloatArray>(bind, {Size(skin.joints.size())}));
   } else {
     for (const std::uint32_t joint : skin.joints) {
       const auto matrix = inverse_bind.begin() + static_cast<std::ptrdiff_t>(joint) * 12;
@@ -118,15 +113,14 @@ std::uint32_t Slot(const Field& field, std::int64_t joint, const std::vector<std
 // Influences of weight 0 are left out.
 void ReadInfluences(const Field& weight_field, const Field& joint_field,
                     const std::vector<std::int64_t>& slots, client::Mesh& mesh) {
-  const FloatArray weights = ToArray<FloatArray>(weight_field, "numbers");
+  const FloatArray weights = ToArray<FloatArray>(weight_field);
   const IntArray joints = ToArray<IntArray>(joint_field, "integers");
   if (weights.ndim() != 2 || weights.shape(0) != Size(mesh.vertices())) {
-    RaiseShape(weight_field.name.c_str(), weights,
-               absl::StrCat("(", mesh.vertices(), ", influences)"));
+    RaiseShape(weight_field.name, weights, absl::StrCat("(", mesh.vertices(), ", influences)"));
   }
   if (joints.ndim() != 2 || joints.shape(0) != weights.shape(0) ||
       joints.shape(1) != weights.shape(1)) {
-    RaiseShape(joint_field.name.c_str(), joints, absl::StrCat("that of ", weight_field.name));
+    RaiseShape(joint_field.name, joints, absl::StrCat("that of ", weight_field.name));
   }
   client::Skin& skin = mesh.skin;
   for (py::ssize_t v = 0; v < weights.shape(0); ++v) {
@@ -169,14 +163,14 @@ Field Entry(const Field& field, const NamedFields::value_type& entry) {
 client::ShapeTarget ReadTarget(const Field& field, std::size_t vertices) {
   client::ShapeTarget target;
   if (!py::hasattr(field.value, "offsets")) {
-    target.offsets = Values(FloatsOf(field, vertices, 3));
+    target.offsets = Values(OfShape<FloatArray>(field, {Size(vertices), 3}));
     return target;
   }
   const Fields fields{field.value, field.name + "."};
   std::size_t rows = vertices;
   if (const Field moved = fields("vertices")) {
     const IntArray numbers = ToArray<IntArray>(moved, "integers");
-    if (numbers.ndim() != 1) RaiseShape(moved.name.c_str(), numbers, "(moved vertices)");
+    if (numbers.ndim() != 1) RaiseShape(moved.name, numbers, "(moved vertices,)");
     for (py::ssize_t k = 0; k < numbers.size(); ++k) {
       target.vertices.push_back(Index(moved, numbers.data()[k], vertices, "a vertex"));
     }
@@ -186,9 +180,9 @@ client::ShapeTarget ReadTarget(const Field& field, std::size_t vertices) {
   const Field weight = fields("weight");
   if (PyNumber_Check(weight.value.ptr()) == 0) RaiseField(weight, "need a number");
   target.weight = py::cast<float>(py::float_(weight.value));
-  target.offsets = Values(FloatsOf(fields("offsets"), rows, 3));
+  target.offsets = Values(OfShape<FloatArray>(fields("offsets"), {Size(rows), 3}));
   if (const Field normals = fields("normal_offsets")) {
-    target.normal_offsets = Values(FloatsOf(normals, rows, 3));
+    target.normal_offsets = Values(OfShape<FloatArray>(normals, {Size(rows), 3}));
   }
   return target;
 }
@@ -213,40 +207,23 @@ client::Shape ReadShape(const std::string& control, const Field& field, std::siz
 
 }  // namespace
 
-void RaiseField(const Field& field, const std::string& problem) {
-  Raise(absl::InvalidArgumentError(absl::StrCat(field.name, ": ", problem)));
-}
-
-FloatArray FloatsOf(const Field& field, std::size_t rows, std::size_t columns) {
-  FloatArray array = ToArray<FloatArray>(field, "numbers");
-  const bool right = columns == 0 ? array.ndim() == 1 && array.shape(0) == Size(rows)
-                                  : array.ndim() == 2 && array.shape(0) == Size(rows) &&
-                                        array.shape(1) == Size(columns);
-  if (!right) {
-    RaiseShape(
-        field.name.c_str(), array,
-        columns == 0 ? absl::StrCat("(", rows, ")") : absl::StrCat("(", rows, ", ", columns, ")"));
-  }
-  return array;
-}
-
 MeshFromArrays ReadMesh(const Fields& fields, const std::vector<float>& inverse_bind) {
   MeshFromArrays read;
   client::Mesh& mesh = read.mesh;
   mesh.name = py::str(fields("name").value);
   mesh.source_path = py::str(fields("place").value);
   const Field points = fields("positions");
-  const FloatArray positions = ToArray<FloatArray>(points, "numbers");
+  const FloatArray positions = ToArray<FloatArray>(points);
   if (positions.ndim() != 2 || positions.shape(1) != 3) {
-    RaiseShape(points.name.c_str(), positions, "(vertices, 3)");
+    RaiseShape(points.name, positions, "(vertices, 3)");
   }
   mesh.positions = Values(positions);
   const std::size_t vertices = mesh.vertices();
   ReadFaces(fields("faces"), fields("face_sizes"), mesh);
   if (const Field normals = fields("normals"))
-    mesh.normals = Values(FloatsOf(normals, vertices, 3));
+    mesh.normals = Values(OfShape<FloatArray>(normals, {Size(vertices), 3}));
   if (const Field uvs = fields("uvs")) {
-    read.extras.corner_uvs = Values(FloatsOf(uvs, mesh.face_vertices.size(), 2));
+    read.extras.corner_uvs = Values(OfShape<FloatArray>(uvs, {Size(mesh.face_vertices.size()), 2}));
   }
   if (const Field weights = fields("weights")) {
     const std::vector<std::int64_t> slots = ReadBinding(fields, inverse_bind, mesh.skin);
@@ -262,7 +239,8 @@ MeshFromArrays ReadMesh(const Fields& fields, const std::vector<float>& inverse_
   }
   const Field maps = fields("maps");
   for (const auto& entry : Entries(maps)) {
-    mesh.maps.push_back({entry.first, Values(FloatsOf(Entry(maps, entry), vertices, 0))});
+    mesh.maps.push_back(
+        {entry.first, Values(OfShape<FloatArray>(Entry(maps, entry), {Size(vertices)}))});
   }
   return read;
 }

@@ -6,6 +6,7 @@
 
 #include "client/python/src/bindings.h"
 #include "client/python/src/blocking.h"
+#include "server/base/version.h"
 
 namespace sinew::python {
 
@@ -23,7 +24,9 @@ PYBIND11_MODULE(_sinew, module) {
   // gRPC writes warnings of its own to stderr; errors come as exceptions.
   ::setenv("GRPC_VERBOSITY", "NONE", 0);
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
+  module.attr("__version__") = pybind11::str(sinew::server::kVersion);
   sinew::python::BindCancellation(module);
+  sinew::python::BindClips(module);
   sinew::python::BindRig(module);
   sinew::python::BindFrame(module);
   sinew::python::BindStream(module);

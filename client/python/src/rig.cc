@@ -1,13 +1,14 @@
-// Rigs, meshes, clips and poses.
+// Rigs and meshes.
 #include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
-#include <cmath>
 #include <filesystem>
-#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
 
 #include "client/bake/character/import_warnings.h"
 #include "client/bake/files/output_file.h"
@@ -29,13 +30,6 @@ struct Mesh {
   std::size_t index = 0;
 
   const client::Mesh& data() const { return rig.data().meshes[index]; }
-};
-
-struct Clip {
-  Rig rig;
-  std::size_t index = 0;
-
-  const client::ClipInfo& info() const { return rig.file->clips[index]; }
 };
 
 py::object UpAxisName(client::UpAxis axis) {
@@ -111,27 +105,6 @@ std::size_t FirstVertex(const Mesh& mesh) {
   return first;
 }
 
-Poses SamplePoses(const Clip& clip, double fps, std::int64_t first,
-                  const std::optional<std::int64_t>& last, std::int64_t step) {
-  bake::MotionRequest request;
-  request.clip = clip.info().name;
-  if (!std::isfinite(fps) || fps < 0.001 || fps > 100'000) {
-    Raise(absl::InvalidArgumentError(absl::StrCat("fps: got ", fps, ", need 0.001 to 100000")));
-  }
-  if (first < 0 || step < 1 || (last && *last < first)) {
-    Raise(absl::InvalidArgumentError("first, last, step: need 0 <= first <= last and step >= 1"));
-  }
-  request.fps = fps;
-  request.frames.ranges = {{.first = first, .last = last, .step = step}};
-  absl::StatusOr<client::ClipData> sampled = absl::UnknownError("not sampled");
-  {
-    const py::gil_scoped_release release;
-    sampled = bake::ReadMotion(*clip.rig.file, request);
-  }
-  if (PyErr_Occurred() != nullptr) throw py::error_already_set();  // of a ClipData's function
-  return {std::make_shared<const client::ClipData>(Value(std::move(sampled)))};
-}
-
 // What the importer warns of, as Python warnings; an exception if those are errors, or `strict`.
 void Warn(const bake::CharacterFile& file, bool strict) {
   const std::vector<std::string> warnings = bake::ShownWarnings(file);
@@ -141,7 +114,7 @@ void Warn(const bake::CharacterFile& file, bool strict) {
   }
   for (const std::string& warning : warnings) {
     const py::object category = py::module_::import("sinew.errors").attr("FileWarning");
-    if (PyErr_WarnEx(category.ptr(), warning.c_str(), 1) != 0) throw py::error_already_set();
+    if (PyErr_WarnEx(category.ptr(), warning.c_str(), 2) != 0) throw py::error_already_set();
   }
 }
 
@@ -193,59 +166,42 @@ void Save(const Rig& rig, const std::filesystem::path& path) {
   Check(file.Commit());
 }
 
-py::dict Clips(const Rig& rig) {
-  py::dict clips;
-  for (std::size_t c = 0; c < rig.file->clips.size(); ++c) {
-    clips[py::str(rig.file->clips[c].name)] = Clip{rig, c};
+using PickledProblem = std::tuple<int, std::string, std::string>;  // severity, message, field
+
+// How pickle makes a rig again: of what save() keeps, and what people read.
+py::tuple Pickled(const Rig& rig) {
+  std::vector<PickledProblem> problems;
+  for (const client::Problem& problem : rig.file->problems) {
+    problems.emplace_back(static_cast<int>(problem.severity), problem.message, problem.field);
   }
-  return clips;
+  return py::make_tuple(
+      py::module_::import("sinew._sinew").attr("_rig_of_bytes"),
+      py::make_tuple(py::bytes(rig.file->rig_bytes), rig.file->label, rig.file->format, problems));
 }
 
-Poses MakePoses(const FloatArray& joints, const std::optional<FloatArray>& controls, double fps) {
-  const bool matrices = joints.ndim() == 4 && joints.shape(2) == 3 && joints.shape(3) == 4;
-  const bool rows = joints.ndim() == 3 && joints.shape(2) == 12;
-  if ((!matrices && !rows) || joints.shape(0) < 1) {
-    RaiseShape("joints", joints, "(frames, joints, 3, 4) or (frames, joints, 12)");
+Rig Unpickled(const py::bytes& bytes, const std::string& label, const std::string& format,
+              const std::vector<PickledProblem>& problems) {
+  bake::CharacterFile file;
+  file.kind = bake::CharacterFile::Kind::kSerialised;
+  file.rig_bytes = std::string(bytes);
+  file.rig = Value(client::DecodeRig(file.rig_bytes));
+  file.label = label;
+  file.format = format;
+  for (const auto& [severity, message, field] : problems) {
+    file.problems.push_back({static_cast<client::Severity>(severity), message, field});
   }
-  if (!(fps > 0 && fps <= 100'000)) {
-    Raise(absl::InvalidArgumentError(absl::StrCat("fps: got ", fps, ", need more than 0")));
-  }
-  client::ClipData clip;
-  clip.name = "poses";
-  clip.fps = fps;
-  clip.frames = static_cast<std::size_t>(joints.shape(0));
-  const auto transforms = Floats(joints);
-  clip.joint_transforms.assign(transforms.begin(), transforms.end());
-  if (controls) {
-    if (controls->ndim() != 2 || controls->shape(0) != joints.shape(0)) {
-      RaiseShape("controls", *controls, absl::StrCat("(", clip.frames, ", controls)"));
-    }
-    const auto values = Floats(*controls);
-    clip.controls.assign(values.begin(), values.end());
-  }
-  return {std::make_shared<const client::ClipData>(std::move(clip))};
-}
-
-// TYPE(...) calls a function that makes the object, so that TYPE.__new__ makes none without a
-// value.
-void OnlyFromFunction(py::handle type, const py::cpp_function& make) {
-  static PyObject* const maker = py::object(make).release().ptr();
-  auto* const object = reinterpret_cast<PyTypeObject*>(type.ptr());
-  object->tp_new = [](PyTypeObject*, PyObject* arguments, PyObject* named) {
-    return PyObject_Call(maker, arguments, named);
-  };
-  object->tp_init = [](PyObject*, PyObject*, PyObject*) { return 0; };
+  return {std::make_shared<const bake::CharacterFile>(std::move(file))};
 }
 
 void BindMesh(py::module_& module) {
   py::class_<Mesh> type(module, "Mesh", "A mesh of a rig. Arrays are read-only views.");
   OnlyFromFunctions(type);
   type.def_property_readonly("name", [](const Mesh& mesh) { return mesh.data().name; })
-      .def_property_readonly(
-          "vertices", [](const Mesh& mesh) { return mesh.data().vertices(); }, "Their number.")
+      .def_property_readonly("num_vertices",
+                             [](const Mesh& mesh) { return mesh.data().vertices(); })
       .def_property_readonly("first_vertex", FirstVertex,
                              "Frames number vertices over all meshes: those of this mesh are "
-                             "first_vertex to first_vertex + vertices.")
+                             "first_vertex to first_vertex + num_vertices.")
       .def_property_readonly(
           "positions",
           [](const Mesh& mesh) {
@@ -276,86 +232,37 @@ void BindMesh(py::module_& module) {
       .def_property_readonly("weights", DenseWeights,
                              "(V, J) float32: the weight of every joint, most of them 0. A copy.")
       .def("__repr__", [](const Mesh& mesh) {
-        return absl::StrCat("<sinew.Mesh '", mesh.data().name, "', ", mesh.data().vertices(),
-                            " vertices>");
+        return absl::StrCat("<sinew.Mesh '", mesh.data().name, "', ",
+                            CountedText(mesh.data().vertices(), "vertex", "vertices"), ">");
       });
-}
-
-void BindClips(py::module_& module) {
-  py::class_<Poses> of_poses(module, "Poses",
-                             R"(Joint matrices and control values of several frames.
-
-Poses(joints, controls=None, fps=24.0): joints: (F, J, 3, 4) or (F, J, 12), joint to model space.
-controls: (F, K), or None for the defaults.)",
-                             py::is_final());
-  OnlyFromFunction(of_poses, py::cpp_function(&MakePoses, py::name("Poses"), "joints"_a,
-                                              "controls"_a = py::none(), "fps"_a = 24.0));
-  of_poses
-      .def_property_readonly(
-          "joints",
-          [](const Poses& poses) {
-            const client::ClipData& clip = *poses.clip;
-            return View<float>(
-                poses.clip, clip.joint_transforms,
-                {Size(clip.frames), Size(clip.joint_transforms.size() / clip.frames / 12), 3, 4});
-          },
-          "(F, J, 3, 4) float32: joint to model space, in the order of the rig. A read-only view.")
-      .def_property_readonly(
-          "controls",
-          [](const Poses& poses) {
-            const client::ClipData& clip = *poses.clip;
-            return View<float>(poses.clip, clip.controls,
-                               {Size(clip.frames), Size(clip.controls.size() / clip.frames)});
-          },
-          "(F, K) float32: values of the rig's controls, K = 0 without any. A read-only view.")
-      .def_property_readonly("fps", [](const Poses& poses) { return poses.clip->fps; })
-      .def_property_readonly("first_frame",
-                             [](const Poses& poses) { return poses.clip->first_frame; })
-      .def_property_readonly("step", [](const Poses& poses) { return poses.clip->step; })
-      .def("__len__", [](const Poses& poses) { return poses.clip->frames; })
-      .def("__repr__", [](const Poses& poses) {
-        return absl::StrCat("<sinew.Poses, ", poses.clip->frames, " frames at ", poses.clip->fps,
-                            " fps>");
-      });
-  py::class_<Clip> of_clip(module, "Clip", "A motion in a character file.");
-  OnlyFromFunctions(of_clip);
-  of_clip.def_property_readonly("name", [](const Clip& clip) { return clip.info().name; })
-      .def_property_readonly(
-          "start", [](const Clip& clip) { return clip.info().start; }, "Seconds: its first key.")
-      .def_property_readonly(
-          "end", [](const Clip& clip) { return clip.info().end; }, "Seconds: its last key.")
-      .def(
-          "poses", SamplePoses, "fps"_a = 24.0, "first"_a = 0, "last"_a = py::none(), "step"_a = 1,
-          "Frames first to last (None = to the end), every step-th; frame k is at k / fps seconds.")
-      .def("__repr__", [](const Clip& clip) {
-        return absl::StrCat("<sinew.Clip '", clip.info().name, "', ", clip.info().end, " s>");
-      });
+  type.attr("vertices") = type.attr("num_vertices");  // its name in 0.1, until the release after
 }
 
 }  // namespace
 
 void BindRig(py::module_& module) {
   BindMesh(module);
-  BindClips(module);
   py::class_<Rig> type(
       module, "Rig",
-      "A character: meshes, joints, skin weights, and the clips of its file. Immutable.");
+      "A character: meshes, joints, skin weights, and the clips of its file. Immutable. A pickled "
+      "one\n"
+      "has what save() writes, label, format and problems, but no clips: pickle their poses.");
   OnlyFromFunctions(type);
   BindRigFromArrays(module, type);
   type.def_property_readonly("label", [](const Rig& rig) { return rig.file->label; })
       .def_property_readonly(
           "format", [](const Rig& rig) { return rig.file->format; }, "Kind of the file it is from.")
       .def_property_readonly(
-          "vertices", [](const Rig& rig) { return rig.data().vertices(); },
+          "num_vertices", [](const Rig& rig) { return rig.data().vertices(); },
           "Number of vertices of all meshes; frames have them one mesh after the other.")
       .def_property_readonly(
-          "joints",
+          "joint_names",
           [](const Rig& rig) {
             std::vector<std::string> names;
             for (const auto& joint : rig.data().joints) names.push_back(joint.name);
             return names;
           },
-          "Names, parents first.")
+          "Parents first.")
       .def_property_readonly(
           "parents",
           [](const Rig& rig) {
@@ -381,7 +288,8 @@ void BindRig(py::module_& module) {
                                return meshes;
                              })
       .def_property_readonly(
-          "clips", Clips, "Clips of the file by name, in its order, then those of load(clips=...).")
+          "clips", ClipsOf,
+          "Clips of the file by name, in its order, then those of load(clips=...).")
       .def_property_readonly("meters_per_unit",
                              [](const Rig& rig) { return rig.data().meters_per_unit; })
       .def_property_readonly(
@@ -400,11 +308,18 @@ void BindRig(py::module_& module) {
           },
           "What the importer changed or could not keep.")
       .def("save", Save, "path"_a, "Writes a .sinewrig file, complete or not at all.")
+      .def("__reduce__", Pickled)
+      .def("__copy__", [](const Rig& rig) { return rig; })
+      .def("__deepcopy__", [](const Rig& rig, const py::object&) { return rig; })
       .def("__repr__", [](const Rig& rig) {
-        return absl::StrCat("<sinew.Rig '", rig.file->label, "', ", rig.data().vertices(),
-                            " vertices, ", CountedText(rig.data().joints.size(), "joint"), ", ",
+        return absl::StrCat("<sinew.Rig '", rig.file->label, "', ",
+                            CountedText(rig.data().vertices(), "vertex", "vertices"), ", ",
+                            CountedText(rig.data().joints.size(), "joint"), ", ",
                             CountedText(rig.file->clips.size(), "clip"), ">");
       });
+  type.attr("vertices") = type.attr("num_vertices");  // names in 0.1, until the release after
+  type.attr("joints") = type.attr("joint_names");
+  module.def("_rig_of_bytes", Unpickled);
   module.def(
       "load", Load, "path"_a, "muscles"_a = "", "allow_no_skin"_a = false,
       "unweighted"_a = "refuse", py::kw_only(), "clips"_a = std::vector<std::filesystem::path>(),

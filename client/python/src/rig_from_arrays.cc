@@ -42,28 +42,25 @@ client::UpAxis ParseUpAxis(const std::optional<std::string>& name) {
 
 // Joints with their rest pose. Returns the inverse bind matrices of meshes in model space.
 std::vector<float> ReadJoints(const std::vector<std::string>& names,
-                              const std::vector<std::int32_t>& parents,
-                              const DoubleArray& rest_pose, client::RigData& data) {
+                              const std::vector<std::int32_t>& parents, const py::object& rest_pose,
+                              client::RigData& data) {
   if (parents.size() != names.size()) {
     Raise(absl::InvalidArgumentError(
         absl::StrCat("parents: got ", CountedText(parents.size(), "number"),
                      ", need one for each of ", CountedText(names.size(), "joint"))));
   }
-  if (rest_pose.ndim() != 3 || rest_pose.shape(0) != Size(names.size()) ||
-      rest_pose.shape(1) != 3 || rest_pose.shape(2) != 4) {
-    RaiseShape("rest_pose", rest_pose, absl::StrCat("(", names.size(), ", 3, 4)"));
-  }
+  const auto rest = ToMatrices<DoubleArray>({rest_pose, "rest_pose"}, {Size(names.size())});
   std::vector<float> inverse_bind;
   for (std::size_t j = 0; j < names.size(); ++j) {
     if (parents[j] >= static_cast<std::int32_t>(j) || parents[j] < -1) {
       Raise(absl::InvalidArgumentError(
           absl::StrCat("parents[", j, "]: got ", parents[j], ", need -1 or a joint before it")));
     }
-    const Eigen::Affine3d model = ToAffine(rest_pose.data(Size(j), 0, 0));
+    const Eigen::Affine3d model = ToAffine(rest.data() + j * 12);
     client::Joint& joint = data.joints.emplace_back();
     joint.name = names[j];
     joint.parent = parents[j];
-    Append(parents[j] < 0 ? model : ToAffine(rest_pose.data(parents[j], 0, 0)).inverse() * model,
+    Append(parents[j] < 0 ? model : ToAffine(rest.data() + parents[j] * 12).inverse() * model,
            data.rest_local);
     Append(model.inverse(), inverse_bind);
   }
@@ -83,16 +80,11 @@ std::shared_ptr<py::object> Kept(py::object object) {
 void ReadPose(const py::object& returned, const std::string& name, client::RigPose& pose) {
   const bool pair = py::isinstance<py::tuple>(returned) && py::len(returned) == 2;
   const py::object joints = pair ? py::object(returned[py::int_(0)]) : returned;
-  const auto matrices = ToArray<DoubleArray>({joints, name}, "numbers");
-  const py::ssize_t count = Size(pose.joints.size() / 12);
-  if (matrices.ndim() != 3 || matrices.shape(0) != count || matrices.shape(1) != 3 ||
-      matrices.shape(2) != 4) {
-    RaiseShape(name.c_str(), matrices, absl::StrCat("(", count, ", 3, 4)"));
-  }
+  const auto matrices = ToMatrices<DoubleArray>({joints, name}, {Size(pose.joints.size() / 12)});
   pose.joints.assign(matrices.data(), matrices.data() + matrices.size());
   if (!pair) return;
   const Field field{returned[py::int_(1)], name + ", controls"};
-  pose.controls = Values(FloatsOf(field, pose.controls.size(), 0));
+  pose.controls = Values(OfShape<FloatArray>(field, {Size(pose.controls.size())}));
 }
 
 client::PosedClip ReadClip(const Fields& fields) {
@@ -126,7 +118,7 @@ struct SceneArguments {
   bool one_mesh = false;  // whose fields are arguments
   const std::vector<std::string>& joints;
   const std::vector<std::int32_t>& parents;
-  const DoubleArray& rest_pose;
+  const py::object& rest_pose;
   std::map<std::string, float> controls;
   py::sequence clips;
   const std::string& label;
@@ -176,7 +168,7 @@ Rig FromArguments(const SceneArguments& arguments) {
 }
 
 Rig FromMeshes(const py::sequence& meshes, const std::vector<std::string>& joints,
-               const std::vector<std::int32_t>& parents, const DoubleArray& rest_pose,
+               const std::vector<std::int32_t>& parents, const py::object& rest_pose,
                const std::map<std::string, float>& controls, const py::sequence& clips,
                const std::string& label, const std::optional<std::string>& up_axis,
                double meters_per_unit) {
@@ -194,9 +186,9 @@ Rig FromMeshes(const py::sequence& meshes, const std::vector<std::string>& joint
 // A rig of one mesh, whose fields are the arguments.
 Rig FromArrays(const py::object& positions, const py::object& faces,
                const std::vector<std::string>& joints, const std::vector<std::int32_t>& parents,
-               const DoubleArray& rest_pose, const py::object& weights,
-               const py::object& influences, const std::string& name,
-               const std::optional<std::string>& up_axis, double meters_per_unit) {
+               const py::object& rest_pose, const py::object& weights, const py::object& influences,
+               const std::string& name, const std::optional<std::string>& up_axis,
+               double meters_per_unit) {
   py::list meshes;
   meshes.append(py::module_::import("sinew.mesh_data")
                     .attr("MeshData")(name, positions, faces, weights, influences));
@@ -224,7 +216,7 @@ client::Problem ToProblem(const ReaderProblem& from) {
 
 // The rig of a file that a reader in Python has read; ends as ReadCharacter does.
 Rig FromFile(const py::sequence& meshes, const std::vector<std::string>& joints,
-             const std::vector<std::int32_t>& parents, const DoubleArray& rest_pose,
+             const std::vector<std::int32_t>& parents, const py::object& rest_pose,
              const std::map<std::string, float>& controls, const py::sequence& clips,
              const std::vector<std::string>& places, const std::optional<std::string>& up_axis,
              double meters_per_unit, const std::vector<ReaderProblem>& problems,

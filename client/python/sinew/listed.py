@@ -1,0 +1,62 @@
+"""What Client.methods(), presets() and stats() return."""
+
+import dataclasses
+import typing
+
+
+class _Listed:
+
+    def __getitem__(self, name: str) -> typing.Any:  # they were dicts in 0.1; until the release after
+        return getattr(self, name)
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameter(_Listed):
+    """A parameter of a method. In a recipe: method(parameter=value).
+
+    type: "number", "integer", "boolean", "choice" or "map". default: as a recipe has it. choices: of a choice, or of an
+    integer with only some values.
+    """
+    type: str
+    unit: str
+    default: str
+    minimum: typing.Optional[float]
+    maximum: typing.Optional[float]
+    choices: typing.List[str]
+    description: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Method(_Listed):
+    """A deformation method. cost: time per frame relative to linear blend skinning. example: the shortest recipe."""
+    summary: str
+    reads: str
+    paper: str
+    cost: str
+    example: str
+    version: int
+    parameters: typing.Dict[str, Parameter]
+
+
+@dataclasses.dataclass(frozen=True)
+class Preset(_Listed):
+    """A named recipe."""
+    recipe: str
+    summary: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Stats(_Listed):
+    """Version, load and limits of a server, by their names in its configuration."""
+    version: str
+    simd: str
+    threads: int
+    rigs: int
+    rig_bytes: int
+    sessions: int
+    streams: int
+    frames_sent: int
+    bound_entries: int
+    bound_bytes: int
+    uptime_seconds: int
+    limits: typing.Dict[str, int]
