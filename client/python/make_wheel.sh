@@ -35,6 +35,8 @@ Generator: make_wheel.sh
 Root-Is-Purelib: false
 Tag: $tag
 END
+printf '%s\n' '[console_scripts]' 'sinew = sinew.programs:sinew' 'sinewd = sinew.programs:sinewd' \
+  >"$stage/sinew-$version.dist-info/entry_points.txt"
 {
   printf '%s\n' 'Metadata-Version: 2.1' 'Name: sinew' "Version: $version" 'Summary: Skin deformation of rigged characters' \
     'License: Apache-2.0' 'Requires-Python: >=3.11' 'Requires-Dist: numpy>=1.21' 'Provides-Extra: v1' \

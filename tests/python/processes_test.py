@@ -1,10 +1,14 @@
-"""The Python package in several processes."""
+"""The Python package in several processes: spawned ones, and its programs."""
 
 import concurrent.futures
 import multiprocessing
+import os
+import pathlib
 import pickle
+import subprocess
 import sys
 import unittest
+from unittest import mock
 
 import command_line
 
@@ -12,7 +16,7 @@ arguments, rest = command_line.read("package")
 
 import numpy as np  # noqa: E402
 import sinew  # noqa: E402
-from sinew.testing import digest  # noqa: E402
+from sinew.testing import Server, digest  # noqa: E402
 
 SECONDS = 120  # far more than the programs take; a hang of one is seen after it
 
@@ -52,6 +56,20 @@ class Processes(unittest.TestCase):
         error = pickle.loads(pickle.dumps(sinew.Timeout("late", "DEADLINE_EXCEEDED", retry_after=2.0)))
         self.assertEqual((type(error), str(error), error.code, error.retry_after),
                          (sinew.Timeout, "late", "DEADLINE_EXCEEDED", 2.0))
+
+    def test_programs_are_in_the_package(self):
+        hand = sinew.load("model:hand")
+        with mock.patch.dict(os.environ), mock.patch("shutil.which", return_value=None):
+            os.environ.pop("SINEWD", None)
+            with Server("--max-streams", "3") as server, sinew.connect(server.address) as client:
+                self.assertEqual(client.stats().limits["max-streams"], 3)
+                self.assertEqual(client.character(hand, "lbs").deform(hand.rest_pose).num_vertices, 9140)
+            self.assertEqual(server.process.returncode, 0)  # it has drained
+            with self.assertRaisesRegex(RuntimeError, "exit code 64"):
+                Server("--no-such-option")
+            done = subprocess.run([sys.executable, "-m", "sinew.programs", "sinew", "--version"], capture_output=True, text=True,
+                                  check=False, env={**os.environ, "PYTHONPATH": str(pathlib.Path(sinew.__file__).parents[1])})
+        self.assertEqual((done.returncode, done.stdout.split()[-1]), (0, sinew.__version__), done.stderr)
 
 
 if __name__ == "__main__":

@@ -38,6 +38,21 @@ assert image.std() > 10
 print("first frame", frames[23].mean(axis=0))
 END
 
+# The server of tests, and the programs, of the wheel alone.
+cat >test_wheel.py <<'END'
+import sinew
+from sinew.testing import sinew_server
+
+
+def test_server_is_in_the_wheel(sinew_server):
+    with sinew.connect(sinew_server.address) as client:
+        assert client.stats().version == sinew.__version__
+END
+"$work/venv/bin/pip" install --quiet --disable-pip-version-check pytest
+(unset SINEWD; PATH=/usr/bin:/bin "$work/venv/bin/python" -m pytest -q test_wheel.py)
+"$work/venv/bin/sinew" --local bake model:tube --deformer lbs --out tube.npy -q && [[ -s tube.npy ]]
+"$work/venv/bin/sinewd" --version
+
 # sinew.v1, with the newest packages that pip chooses, and with Google's own messages of error details.
 pip() { "$work/venv/bin/pip" install --quiet --disable-pip-version-check "$@"; }
 pip "$(echo "$work"/wheels/*.whl)[v1]"
@@ -55,7 +70,7 @@ from sinew.v1 import google_rpc, info_service_pb2, info_service_pb2_grpc
 assert google_rpc.status_pb2.__name__ == "google.rpc.status_pb2", google_rpc.status_pb2
 with Server() as server, grpc.insecure_channel(server.address) as channel, sinew.connect(server.address) as client:
     info = info_service_pb2_grpc.InfoServiceStub(channel).GetServerInfo(info_service_pb2.GetServerInfoRequest())
-    assert info.version == client.stats()["version"], info
+    assert info.version == client.stats().version, info
 print("sinew.v1 with", *(f"{name} {metadata.version(name)}" for name in ("protobuf", "grpcio")))
 END
 

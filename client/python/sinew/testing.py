@@ -9,9 +9,11 @@
 import hashlib
 import json
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
+import sys
 import typing
 
 import numpy as np
@@ -24,16 +26,17 @@ class Server:
 
     It is stopped at the end, and ends by itself if this process is killed.
 
-    options: further options of sinewd. program: path of sinewd; default: $SINEWD, else from $PATH.
+    options: further options of sinewd. program: path of sinewd; default: $SINEWD, else from $PATH, else the one inside
+    this package.
     """
 
     def __init__(self, *options: str, listen: str = "127.0.0.1:0", program: typing.Optional[str] = None) -> None:
         program = program or os.environ.get("SINEWD") or shutil.which("sinewd")
-        if program is None:
-            raise FileNotFoundError("sinewd: not in $PATH; name it with program= or $SINEWD")
+        command = [program] if program else [sys.executable, "-m", "sinew.programs", "sinewd"]
+        paths = [str(pathlib.Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
         self.process = subprocess.Popen(
-            [program, "--listen", listen, "--http", "off", "--exit-with-parent", "--log-level", "error", *options],
-            stdout=subprocess.PIPE, text=True)
+            [*command, "--listen", listen, "--http", "off", "--exit-with-parent", "--log-level", "error", *options],
+            stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))})
         assert self.process.stdout is not None
         self._stdout = self.process.stdout
         line = self._stdout.readline()  # printed once it listens

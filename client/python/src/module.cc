@@ -1,12 +1,18 @@
 // The module sinew._sinew. The package in client/python/sinew is what users import.
 #include <absl/synchronization/mutex.h>
 #include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
 
 #include <cstdlib>
 
+#include <string>
+#include <vector>
+
+#include "client/cli/commands/program.h"
 #include "client/python/src/bindings.h"
 #include "client/python/src/blocking.h"
 #include "server/base/version.h"
+#include "server/process/program.h"
 
 namespace sinew::python {
 
@@ -18,6 +24,20 @@ void OnlyFromFunctions(pybind11::handle type) {
   };
 }
 
+namespace {
+
+// Runs the program that the first argument names, and ends the process.
+void Run(const std::vector<std::string>& arguments) {
+  std::vector<const char*> argv;
+  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+  argv.push_back(nullptr);
+  const int count = static_cast<int>(arguments.size());
+  const pybind11::gil_scoped_release release;
+  std::exit(arguments.at(0) == "sinewd" ? server::RunProgram(count, argv.data())
+                                        : cli::RunProgram(count, argv.data()));
+}
+
+}  // namespace
 }  // namespace sinew::python
 
 PYBIND11_MODULE(_sinew, module) {
@@ -25,6 +45,7 @@ PYBIND11_MODULE(_sinew, module) {
   ::setenv("GRPC_VERBOSITY", "NONE", 0);
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   module.attr("__version__") = pybind11::str(sinew::server::kVersion);
+  module.def("_run", sinew::python::Run);
   sinew::python::BindCancellation(module);
   sinew::python::BindClips(module);
   sinew::python::BindRig(module);
