@@ -13,7 +13,8 @@ arrays. Every error is a sinew.Error, such as sinew.Unavailable and sinew.Timeou
 
 All lengths are in the unit of the character's file, matrices are 3x4 (or 4x4) for column vectors, and vertices are in
 the order of the file, one mesh after the other. Calls that wait release the GIL; on the main thread, Ctrl-C ends them.
-With asyncio, `await character.deform_async(pose)` and the other methods with that ending.
+With asyncio, `await character.deform_async(pose)` and the other methods with that ending. A process that has used a
+client cannot fork: start others with multiprocessing's "spawn" or "forkserver".
 """
 
 from . import _calls  # completes the classes of the extension module

@@ -31,6 +31,8 @@ bool OnMainThread() {
   throw py::error_already_set();
 }
 
+bool network_is_used = false, network_is_lost = false;  // with the GIL
+
 // The calls that run, of all threads.
 struct Calls {
   std::mutex mutex;
@@ -131,6 +133,18 @@ void Block(std::stop_source stop, const std::function<void()>& work) {
   done.get();  // no memory, if anything
 }
 
+bool NetworkIsLost() {
+  return network_is_lost;
+}
+
+void UseNetwork() {
+  network_is_used = true;
+  if (!network_is_lost) return;
+  Raise(absl::FailedPreconditionError(
+      "client: this process was forked from one that had used a client already, which gRPC does "
+      "not survive; start processes with multiprocessing's \"spawn\" or \"forkserver\""));
+}
+
 absl::Duration Seconds(const char* argument, double seconds) {
   if (!(seconds >= 0)) {
     Raise(absl::InvalidArgumentError(
@@ -152,8 +166,11 @@ void BindCancellation(py::module_& module) {
       .def("__enter__", &Cancellation::Enter)
       .def("__exit__", [](Cancellation& self, const py::args&) { self.Leave(); });
   py::module_::import("atexit").attr("register")(py::cpp_function(EndCalls));
-  py::module_::import("os").attr("register_at_fork")(
-      py::arg("after_in_child") = py::cpp_function([] { calls = new Calls; }));
+  py::module_::import("os").attr("register_at_fork")(py::arg("after_in_child") =
+                                                         py::cpp_function([] {
+                                                           calls = new Calls;
+                                                           network_is_lost = network_is_used;
+                                                         }));
 }
 
 }  // namespace sinew::python

@@ -27,6 +27,22 @@ auto Blocked(const Work& work, const std::stop_source& stop = std::stop_source()
   return *std::move(result);
 }
 
+// gRPC does not survive a fork: in the child of a process that has used it, its threads are not
+// there, and what waits for them waits for ever.
+//
+// Whether this process is such a child.
+bool NetworkIsLost();
+// Before gRPC is used. kFailedPrecondition in such a child.
+void UseNetwork();
+
+// Owns a value that uses gRPC. In such a child it is never deleted.
+template <class T>
+std::shared_ptr<T> Shared(T* value) {
+  return std::shared_ptr<T>(value, [](T* last) {
+    if (!NetworkIsLost()) delete last;
+  });
+}
+
 // A handle to the calls of a thread that another thread ends; _Cancellation in Python. As a context
 // manager it applies to the calls of the thread that has entered it.
 void BindCancellation(pybind11::module_& module);

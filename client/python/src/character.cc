@@ -234,11 +234,12 @@ std::shared_ptr<PoseStream> OpenStream(const CharacterPointer& character, bool l
   auto opened = Value(Blocked([&](const std::stop_token& stop) {
     return character->bound.OpenStream(options, {.stop = stop});
   }));
-  return std::make_shared<PoseStream>(PoseStream{service, character, std::move(opened)});
+  return Shared(new PoseStream{service, character, std::move(opened)});
 }
 
 std::uint64_t Send(PoseStream& stream, const py::object& pose, const py::object& controls,
                    std::optional<double> time) {
+  UseNetwork();
   const SentPose sent = PoseOf(*stream.character, pose, controls);
   client::Pose timed = sent.pose();
   timed.time = time;
@@ -247,6 +248,7 @@ std::uint64_t Send(PoseStream& stream, const py::object& pose, const py::object&
 
 // The next frame or the problem of its pose; nothing at the end.
 std::optional<client::StreamItem> NextItem(PoseStream& stream, std::optional<double> timeout) {
+  UseNetwork();
   const absl::Duration limit = timeout ? Seconds("timeout", *timeout) : absl::InfiniteDuration();
   return Value(Blocked([&](const std::stop_token& stop) {
     const std::stop_callback cancel(stop, [&] { stream.stream.Cancel(); });
@@ -262,7 +264,7 @@ std::optional<client::FrameView> Next(PoseStream& stream, std::optional<double> 
 }
 
 void Cancel(PoseStream& stream) {
-  stream.stream.Cancel();
+  if (!NetworkIsLost()) stream.stream.Cancel();
 }
 
 // For people.
@@ -307,10 +309,19 @@ Reconnects by itself. send and next may be called from two threads. The end of `
           "Number, Frame and exception, one of them None; None at the end. Raises once the stream "
           "has ended.")
       .def(
-          "finish", [](PoseStream& stream) { stream.stream.Finish(); }, "No pose follows.")
+          "finish",
+          [](PoseStream& stream) {
+            UseNetwork();
+            stream.stream.Finish();
+          },
+          "No pose follows.")
       .def("cancel", Cancel)
       .def_property_readonly(
-          "room", [](const PoseStream& stream) { return stream.stream.room(); },
+          "room",
+          [](const PoseStream& stream) {
+            UseNetwork();
+            return stream.stream.room();
+          },
           "Number of poses that send() would accept now.")
       .def("__iter__", [](std::shared_ptr<PoseStream> stream) { return stream; })
       .def("__next__",

@@ -26,6 +26,7 @@ using Service = cli::LocalService;
 
 // A server that stops waits for its threads.
 void DeleteWithoutGil(Service* service) {
+  if (NetworkIsLost()) return;
   const py::gil_scoped_release release;
   delete service;
 }
@@ -41,6 +42,7 @@ ConnectionPointer Connect(const std::string& address, const std::string& token,
                           const std::string& token_file, const std::optional<std::string>& tls_ca,
                           const std::string& tls_cert, const std::string& tls_key,
                           double deadline) {
+  UseNetwork();
   client::ClientOptions options{.address = address};
   options.token = token;
   options.token_file = token_file;
@@ -54,6 +56,7 @@ ConnectionPointer Connect(const std::string& address, const std::string& token,
 }
 
 ConnectionPointer Local(const std::string& cache) {
+  UseNetwork();
   absl::StatusOr<cli::LocalService> service;
   {
     const py::gil_scoped_release release;
@@ -143,7 +146,7 @@ std::shared_ptr<BoundCharacter> MakeCharacter(const ConnectionPointer& connectio
       stop);
   *waiting = false;
   report.Rethrow();
-  return std::make_shared<BoundCharacter>(rig, Value(std::move(made)), connection);
+  return Shared(new BoundCharacter(rig, Value(std::move(made)), connection));
 }
 
 Rig ComputeWeights(const ConnectionPointer& connection, const Rig& rig, const std::string& method,
@@ -187,6 +190,7 @@ Rig ComputeWeights(const ConnectionPointer& connection, const Rig& rig, const st
 }  // namespace
 
 std::shared_ptr<Service> Connection::Get() const {
+  UseNetwork();
   if (service == nullptr) Raise(absl::FailedPreconditionError("client: it is closed"));
   return service;
 }
