@@ -90,6 +90,31 @@ class LocalServer(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, "axes"):
                 self.character.bake(self.poses, path, spaces={"hand": turn}, axes="blender")
 
+    def test_an_interrupted_bake_in_chunks_continues(self):
+        class Stop(Exception):
+            pass
+
+        def stop(fraction):
+            if fraction > 0.5:
+                raise Stop
+
+        with tempfile.TemporaryDirectory() as folder:
+            whole, out = os.path.join(folder, "whole.npy"), os.path.join(folder, "out.npy")
+            self.character.bake(self.poses, whole, normals=True)
+            with self.assertRaises(Stop):
+                self.character.bake(self.poses, out, normals=True, chunk=4, progress=stop)
+            kept = len(os.listdir(out + ".parts"))
+            self.assertGreater(kept, 0)
+            self.assertEqual(self.character.bake(self.poses, out, normals=True, chunk=4, resume=True), [out])
+            self.assertFalse(os.path.exists(out + ".parts"))
+            for suffix in ("", ".normals.npy"):
+                with open(whole + suffix, "rb") as one, open(out + suffix, "rb") as other:
+                    self.assertEqual(one.read(), other.read())
+            with self.assertRaisesRegex(ValueError, "chunk: got 0"):
+                self.character.bake(self.poses, out, chunk=0)
+            with self.assertRaisesRegex(ValueError, "need them without part"):
+                self.character.bake(self.poses, out, part=True, resume=True)
+
     def test_parts_are_joined_to_the_cache_of_one_bake(self):
         clip = self.hand.clips["fist"]
         with tempfile.TemporaryDirectory() as folder:

@@ -13,12 +13,11 @@
 #include <utility>
 #include <vector>
 
+#include "client/bake/files/cache_parts.h"
 #include "client/bake/files/cache_writer.h"
 #include "client/bake/passes/bake_manifest.h"
-#include "client/bake/passes/bake_plan.h"
 #include "client/bake/passes/bake_targets.h"
-#include "client/bake/passes/clip_stream.h"
-#include "client/bake/passes/pass_writer.h"
+#include "client/bake/passes/pass_runner.h"
 #include "client/python/src/arrays.h"
 #include "client/python/src/blocking.h"
 #include "client/python/src/errors.h"
@@ -30,14 +29,22 @@ using namespace py::literals;
 
 namespace sinew::python {
 
-client::ClipPoses SentClip(const BoundCharacter& character, const client::ClipData& clip,
-                           std::vector<double>& times) {
+namespace {
+
+void CheckJoints(const BoundCharacter& character, const client::ClipData& clip) {
   const std::size_t joints = character.rig.data().joints.size();
   if (clip.joint_transforms.size() != clip.frames * joints * 12) {
     Raise(absl::InvalidArgumentError(absl::StrCat(
         "poses: got ", CountedText(clip.joint_transforms.size() / clip.frames / 12, "joint"),
         " a frame, the rig has ", joints)));
   }
+}
+
+}  // namespace
+
+client::ClipPoses SentClip(const BoundCharacter& character, const client::ClipData& clip,
+                           std::vector<double>& times) {
+  CheckJoints(character, clip);
   for (std::size_t k = 0; k < clip.frames; ++k) {
     const auto frame = clip.first_frame + static_cast<std::int64_t>(k) * clip.step;
     times.push_back(static_cast<double>(frame) / clip.fps);
@@ -174,47 +181,93 @@ void SetSpaces(const Spaces& spaces, const client::RigData& rig,
   }
 }
 
-// The paths of the caches, or of their parts.
+// Of a bake: what Python hears of it, and how it ends it.
+class BakeMonitor : public bake::Monitor {
+ public:
+  BakeMonitor(Callback& report, client::CallOptions call) : report_(report), call_(call) {}
+
+  std::shared_ptr<bake::ProgressLine> MakeProgress(const std::string& label,
+                                                   Part part) const override {
+    if (part != Part::kMain || !report_) return Monitor::MakeProgress(label, part);
+    return std::make_shared<Line>(report_);
+  }
+  absl::Status CheckStop() const override {
+    return call_.stop.stop_requested() ? absl::CancelledError("interrupted") : absl::OkStatus();
+  }
+  client::CallOptions call() const override { return call_; }
+
+ private:
+  class Line : public bake::ProgressLine {
+   public:
+    explicit Line(Callback& report) : report_(report) {}
+    void Update(double fraction, const std::string&) override { report_(fraction); }
+
+   private:
+    Callback& report_;
+  };
+
+  Callback& report_;
+  const client::CallOptions call_;
+};
+
+// The caches, or their parts.
+std::vector<std::string> PathsOf(const bake::BakePass& pass, const client::ClipData& clip,
+                                 bool part) {
+  std::vector<double> numbers;
+  for (std::size_t k = 0; k < clip.frames; ++k) numbers.push_back(clip.FrameNumber(k));
+  std::vector<std::string> paths;
+  for (const bake::CacheTarget& target : pass.targets) {
+    paths.push_back(part ? bake::PartPath(target.path, numbers) : target.path);
+  }
+  return paths;
+}
+
 std::vector<std::string> Bake(const CharacterPointer& character, const Poses& poses,
                               const std::filesystem::path& out, const std::string& format,
                               bool split, const std::vector<std::string>& meshes,
                               const std::string& axes, bool overwrite, const Spaces& spaces,
+                              bool normals, std::optional<std::uint64_t> chunk, bool resume,
                               bool part, py::object progress, std::optional<double> deadline) {
   const bake::CharacterFile& file = *character->rig.file;
-  if (part && !overwrite) {
-    Raise(absl::InvalidArgumentError("overwrite: does not apply to parts, but to join()"));
+  const client::ClipData& clip = *poses.clip;
+  if (part && (!overwrite || chunk || resume)) {
+    Raise(absl::InvalidArgumentError(absl::StrCat(
+        !overwrite ? "overwrite: does not apply to parts, but to join()"
+                   : "chunk, resume: are of a bake that joins its parts, need them without part")));
   }
-  bake::BakeOutput output;
-  output.out = out.string();
-  output.format = format;
-  output.axes = axes;
-  output.meshes = meshes;
-  output.split = split;
-  output.no_clobber = !overwrite;
+  if (chunk && *chunk == 0) Raise(absl::InvalidArgumentError("chunk: got 0, need 1 or more"));
+  const bake::BakeOutput output = {.out = out.string(),
+                                   .format = format,
+                                   .axes = axes,
+                                   .meshes = meshes,
+                                   .split = split,
+                                   .no_clobber = !overwrite,
+                                   .normals = normals};
   bake::CacheTarget common = Value(bake::CommonTarget(output));
   Check(bake::AddScene(output, file, /*clip_samples=*/0, common));
   std::vector<std::string> inputs = file.clip_files;
   inputs.push_back(character->rig.path);
-  std::vector<bake::BakePass> passes =
-      Value(bake::BakePasses(output, common, file.rig, {poses.clip->name},
-                             {character->bound.session().recipe_text}, inputs));
+  std::vector<bake::BakePass> passes = Value(bake::BakePasses(
+      output, common, file.rig, {clip.name}, {character->bound.session().recipe_text}, inputs));
   SetSpaces(spaces, file.rig, passes[0].targets);
-  bake::Manifest origin = bake::ManifestOf(file, Value(bake::DigestsOf(file, {})), *poses.clip,
-                                           character->bound.session());
-  const bake::Chunks whole = bake::ChunksOf(*poses.clip, {});
-  std::vector<std::uint64_t> hashes = bake::PoseHashes(*poses.clip);
-  bake::PassWriter writer(file, *poses.clip, passes[0].targets, whole, part);
-  Check(writer.Begin());
-  writer.SetOrigin(std::move(origin), std::move(hashes));
-  const std::vector<std::string> paths = writer.paths();
-  std::vector<float> positions(file.rig.vertices() * 3);
-  RunClip(*character, poses, std::move(progress), deadline,
-          [&](std::size_t, const client::FrameView& frame) -> absl::Status {
-            SINEW_RETURN_IF_ERROR(frame.CopyPositions(positions));
-            return writer.Append({.points = positions});
-          });
-  Check(Blocked([&](const std::stop_token&) { return writer.Finish(); }));
-  return paths;
+  CheckJoints(*character, clip);
+  const bake::SourceDigests digests = Value(bake::DigestsOf(file, {}));
+  const bake::MotionRequest motion;
+  const bake::PassInput in = {
+      .character = file, .clip = clip, .motion = motion, .digests = digests, .pass = passes[0]};
+  const bake::PartsRequest parts = {.frames = chunk, .resume = resume, .only = part};
+  const auto service = character->connection->Get();
+  std::stop_source stop;
+  Callback report(std::move(progress), stop);
+  const BakeMonitor monitor(
+      report, {.deadline = Deadline(deadline, absl::InfiniteDuration()), .stop = stop.get_token()});
+  bake::PassRunner runner(monitor, in, parts, /*skip_if_current=*/false,
+                          bake::ManifestOf(file, digests, clip, character->bound.session()),
+                          [&] { return character->bound; });
+  const absl::Status status = Blocked([&](const std::stop_token&) { return runner.Run(); }, stop);
+  report.Rethrow();
+  Check(status);
+  return PathsOf(passes[0], clip, part);
 }
 
 // A stream keeps its character, which knows the sizes of poses, and a server in this process.
@@ -360,14 +413,16 @@ the client. Raises Timeout after it.)")
       .def(
           "bake", Bake, "poses"_a, "out"_a, py::kw_only(), "format"_a = "", "split"_a = false,
           "meshes"_a = std::vector<std::string>(), "axes"_a = "file", "overwrite"_a = true,
-          "spaces"_a = Spaces(), "part"_a = false, "progress"_a = py::none(),
-          "deadline"_a = py::none(),
+          "spaces"_a = Spaces(), "normals"_a = false, "chunk"_a = py::none(), "resume"_a = false,
+          "part"_a = false, "progress"_a = py::none(), "deadline"_a = py::none(),
           R"(Writes all frames as a cache, .pc2, .mdd, .npy, .usda, .obj or .glb, with a manifest beside it.
 
 format: one of these without the dot, for an `out` with another ending.
 split: one cache for each mesh; `out` contains {mesh}. meshes: only these. axes: file, blender (Z
 up, and of glTF files the vertices that Blender imports), gltf or maya (Y up). spaces: by mesh, (3,
 4) from model space to that of its cache; with split.
+normals: also unit normals, beside the points. chunk: bake in parts of so many frames in the folder
+OUT.parts, and join them; resume: keep the parts that an earlier call has finished.
 part: write these frames as a part of the cache, for join(): several processes bake one cache.
 deadline: as for clip. Returns the paths. Files appear complete or not at all.)")
       .def(

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "client/bake/passes/join_parts.h"
 #include "client/bake/passes/bake_targets.h"
+#include "client/bake/passes/join_parts.h"
 #include "client/python/src/bindings.h"
 #include "client/python/src/blocking.h"
 #include "client/python/src/errors.h"
