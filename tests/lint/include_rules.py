@@ -162,7 +162,7 @@ FOLDERS = (
      "client/bake/base client/bake/character client/bake/files client/bake/formats client/bake/passes "
      "client/bake/pictures client/cli/base client/cli/character client/cli/commands client/cli/run client/import "
      "client/render client/rig core/base server/base server/process sinew",
-     "pybind11 eigen", ""),
+     "grpc pybind11 eigen", ""),
 )
 
 # Files that need more than their folder, each for one reason.

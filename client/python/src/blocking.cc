@@ -1,6 +1,7 @@
 #include "client/python/src/blocking.h"
 
 #include <absl/strings/str_cat.h>
+#include <grpc/grpc.h>
 
 #include <algorithm>
 #include <chrono>
@@ -138,6 +139,8 @@ bool NetworkIsLost() {
 }
 
 void UseNetwork() {
+  // Once for the process: where the last client ends, gRPC may wait 10 s for what it has not freed.
+  if (!network_is_used) grpc_init();
   network_is_used = true;
   if (!network_is_lost) return;
   Raise(absl::FailedPreconditionError(
