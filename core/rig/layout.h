@@ -115,7 +115,7 @@ struct BlockLayout {
 // in each block even if no row names it.
 BlockJoints UniteRows(const BlockLayout& layout,
                       absl::FunctionRef<std::span<const std::uint16_t>(std::size_t v)> row);
-// The same for the `most` strongest influences of each vertex; 0: all.
+// Block unions of the `most` strongest influences of each vertex; 0: all.
 BlockJoints UniteInfluences(const BlockLayout& layout, const Influences& influences,
                             std::size_t most = 0);
 

@@ -142,7 +142,7 @@ FOLDERS = (
      "core/base sinew", "", ""),
     ("client/bake/pictures", "client/bake/base client/bake/character client/render client/rig core/base sinew",
      "json", ""),
-    ("client/cli/base", "client/bake/base client/bake/character client/import core/base sinew", "json",
+    ("client/cli/base", "client/bake/base client/bake/character client/bake/passes client/import core/base sinew", "json",
      "cli11 utfcpp"),
     ("client/cli/run",
      "client/bake/base client/bake/character client/bake/files client/cli/base client/lib/rpc core/base server/base "

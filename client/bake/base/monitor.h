@@ -40,7 +40,7 @@ class Monitor {
   // kCancelled: the work is to end.
   virtual absl::Status CheckStop() const { return absl::OkStatus(); }
 
-  // Of every call to the server.
+  // The options of every call to the server.
   virtual client::CallOptions call() const { return {}; }
 
   // What a person may want to know, and what may be wrong with the result. A text may come again.

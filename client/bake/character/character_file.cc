@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "client/bake/base/errors.h"
-#include "client/bake/base/quantity.h"
 #include "client/bake/character/muscle_file.h"
 #include "client/bake/files/input_file.h"
 #include "client/bake/formats/npy.h"
@@ -178,9 +177,7 @@ absl::StatusOr<std::size_t> ClipIndex(const CharacterFile& character,
                                                    character.label, " has one: 0 '", name, "'",
                                                    DidYouMean(request.clip, names)));
   }
-  const absl::StatusOr<std::size_t> found = client::FindClip(*character.scene, request.clip);
-  if (found.ok()) return found;
-  return absl::InvalidArgumentError(absl::StrCat("--", found.status().message()));  // "clip: ..."
+  return client::FindClip(*character.scene, request.clip);
 }
 
 // The clip at frames with fractions, in its range.

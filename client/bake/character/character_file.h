@@ -49,7 +49,7 @@ const std::vector<std::string>& UnweightedNames();
 
 // Reads FILE: .glb, .gltf, .vrm, .fbx, .dae, .sinewrig (by the extension), or model:NAME.
 //   kNotFound: no such file or model. kInvalidArgument: not a character, or no muscles of it, or an
-//   option that is not for such a file; the message begins with the file's name or the option.
+//   member that is not for such a file; the message begins with the file's name or the member.
 absl::StatusOr<CharacterFile> ReadCharacter(const std::string& file,
                                             const ReadOptions& options = {});
 
@@ -65,7 +65,7 @@ absl::Status AddMuscles(const std::string& file, CharacterFile& character);
 // A model made by program, with its clip.
 absl::StatusOr<CharacterFile> FromModel(client::Model model, const std::string& label);
 
-// Which poses of it. Frames are those of --frames.
+// Which poses of it. See FrameSet.
 struct MotionRequest {
   std::string clip;           // name or number; empty = DefaultClip
   std::string poses;          // .npy of frames x joints x 12 instead of a clip; empty = none

@@ -1,5 +1,5 @@
-// muscle_file.h - muscles as a JSON file that an author writes for a character, for
-// --muscles FILE.json. muscle_help.h describes its members.
+// muscle_file.h - muscles as a JSON file that an author writes for a character.
+// client/docs/muscles.md describes its members.
 #pragma once
 
 #include <absl/status/status.h>

@@ -56,8 +56,7 @@ absl::StatusOr<std::vector<std::size_t>> MeshesOf(const BakeOutput& output,
   for (const std::string& name : output.meshes) {
     const auto found = std::ranges::find(names, name);
     if (found == names.end()) {
-      return InvalidArgument("mesh: got \"", name, "\", which is no mesh of the character",
-                             DidYouMean(name, names), "; need one of its meshes");
+      return InvalidArgument("mesh: got \"", name, "\"", kNoMesh, DidYouMean(name, names));
     }
     chosen.insert(static_cast<std::size_t>(found - names.begin()));
   }

@@ -14,6 +14,9 @@
 
 namespace sinew::bake {
 
+// What the error of a mesh that there is not contains.
+inline constexpr char kNoMesh[] = ", which is no mesh of the character";
+
 struct BakeOutput {
   std::string out = {}, format = {}, axes = "file", space = "model";
   std::vector<std::string> meshes = {};  // names; empty = all

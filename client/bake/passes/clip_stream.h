@@ -38,11 +38,11 @@ struct ClipStreamOptions {
   std::string label;  // of the progress line
   client::OutputOptions output = {};
   std::vector<std::size_t> wanted = {};  // rising indices of frames of the clip; empty = all
-  // What the progress line begins and ends with, where a command streams several clips.
+  // What the progress line begins and ends with, where a caller streams several clips.
   double progress_begin = 0, progress_end = 1;
 };
 
-// Hands the wanted frames of `clip` to `sink`. Ctrl-C ends it with kCancelled. A pose that the
+// Hands the wanted frames of `clip` to `sink`. The monitor ends it with kCancelled. A pose that the
 // server refuses ends it with that error and the frame number. Other errors are those of
 // client::Character::DeformClip.
 absl::Status StreamClip(const Monitor& monitor, const client::Character& bound,

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "client/bake/base/quantity.h"
-#include "client/bake/character/frame_set.h"
 #include "client/bake/character/shutter.h"
 #include "client/bake/files/input_file.h"
 #include "client/bake/passes/bake_manifest.h"
@@ -26,7 +25,7 @@ absl::StatusOr<CacheInfo> FramesOf(const std::vector<CachePart>& parts) {
       if (number != std::floor(number)) {
         return absl::FailedPreconditionError(absl::StrCat(
             part.path, ": has frame ", ExactText(number),
-            part.manifest.shutter ? "; samples of a shutter need `frames`, their whole frames"
+            part.manifest.shutter ? "; samples of a shutter need `frames` with their whole frames"
                                   : "; only whole frames can be joined"));
       }
       numbers.insert(static_cast<std::int64_t>(number));

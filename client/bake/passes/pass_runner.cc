@@ -192,7 +192,7 @@ absl::Status PassRunner::RunOnce() {
     const std::size_t removed = RemoveParts(in_.pass.targets, in_.clip);
     if (removed > 0) {
       monitor_.Note(absl::StrCat(CountedText(removed, "part"),
-                                 " of an earlier run removed; to resume would have kept them"));
+                                 " of an earlier run removed; a bake that resumes keeps them"));
     }
   }
   if (!work.chunks.empty()) SINEW_RETURN_IF_ERROR(Deform(work.chunks));

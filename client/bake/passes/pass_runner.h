@@ -12,7 +12,6 @@
 
 #include "client/bake/base/monitor.h"
 #include "client/bake/formats/manifest.h"
-#include "client/bake/formats/point_cache.h"
 #include "client/bake/passes/bake_plan.h"
 #include "sinew/client.h"
 

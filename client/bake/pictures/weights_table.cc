@@ -1,12 +1,8 @@
 #include "client/bake/pictures/weights_table.h"
 
-#include <absl/strings/str_format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <span>
-
-#include "client/bake/base/quantity.h"
 
 namespace sinew::bake {
 namespace {

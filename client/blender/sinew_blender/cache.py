@@ -1,12 +1,14 @@
 """The Mesh Cache modifier that plays a bake in place of Armature."""
 
 import pathlib
+import re
 
 import bpy
 
 from . import snapshot
 
 _NAME = "Sinew Cache"
+_OWN = re.compile(re.escape(_NAME) + r"(\.\d+)?")  # Blender numbers a second one
 _REPLACED = "sinew_replaced"  # on baked objects: the modifiers that play() switched off, and where they were on
 
 
@@ -40,7 +42,7 @@ def play(source: bpy.types.Object, armature: bpy.types.Object, path: str, first:
 
 def remove(source: bpy.types.Object, armature: bpy.types.Object) -> None:
     """Undoes play(); files stay."""
-    caches = [each for each in source.modifiers if each.type == "MESH_CACHE" and each.name.startswith(_NAME)]
+    caches = [each for each in source.modifiers if each.type == "MESH_CACHE" and _OWN.fullmatch(each.name)]
     replaced = source.get(_REPLACED, {})
     if caches and not replaced and snapshot.armature_modifier(source, armature) is not None:  # overrides do not keep it
         replaced = {snapshot.armature_modifier(source, armature).name: (True, True)}

@@ -56,9 +56,10 @@ def failure(error: sinew.Error) -> str:
     """One line that names the server."""
     if error.code == "DEADLINE_EXCEEDED":
         return f"{server_name()}: does not answer in time"
-    if error.code == "UNAVAILABLE" and not error.reason:  # gRPC's own text, which ends in the cause
-        cause = str(error).rpartition(":")[2].strip()
-        return f"No server at {server_name()} ({cause[:1].lower()}{cause[1:]})"
+    text, through, proxy = str(error).partition(" (through the proxy ")
+    if error.code == "UNAVAILABLE" and not error.reason and "connect" in text.lower():
+        cause = text.rpartition(":")[2].strip()  # the text is gRPC's own, which ends in the cause
+        return f"No server at {server_name()} ({cause[:1].lower()}{cause[1:]}){through}{proxy}"
     return f"{server_name()}: {error}"
 
 

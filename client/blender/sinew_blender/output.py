@@ -84,7 +84,8 @@ def hide_source(source: bpy.types.Object, hidden: bool) -> None:
     """Hidden in viewports, too: Blender deforms what is hidden only in the view layer. Shown again, it is selected."""
     source.hide_viewport = source.hide_render = hidden
     source.hide_set(hidden)
-    source.select_set(not hidden)
+    if source.name in bpy.context.view_layer.objects:
+        source.select_set(not hidden)
 
 
 def _modifiers_used(source: bpy.types.Object, armature: bpy.types.Object) -> int:
@@ -152,7 +153,7 @@ def make_second(armature: bpy.types.Object) -> None:
 
 
 def _width(armature: bpy.types.Object) -> float:
-    """Of what is shown, along the world's X."""
+    """How wide the shown meshes are along the world's X."""
     shown = [part for part in armature.sinew.parts if part.second is not None]
     rows = [np.array(part.source.matrix_world)[0] for part in shown]
     places = [points_of(part.second) @ row[:3] + row[3] for part, row in zip(shown, rows)]
@@ -182,10 +183,11 @@ def posed(source: bpy.types.Object, armature: bpy.types.Object) -> np.ndarray:
     others = [each for each in source.modifiers if each != own and each.show_viewport]
     for each in others:
         each.show_viewport = False
-    points = points_of(source.evaluated_get(bpy.context.evaluated_depsgraph_get()))
-    for each in others:
-        each.show_viewport = True
-    return points
+    try:
+        return points_of(source.evaluated_get(bpy.context.evaluated_depsgraph_get()))
+    finally:
+        for each in others:
+            each.show_viewport = True
 
 
 def write_positions(output: bpy.types.Object, points: np.ndarray) -> None:

@@ -6,6 +6,7 @@
 
 #include "client/bake/base/errors.h"
 #include "client/bake/character/joint_suggestion.h"
+#include "client/bake/passes/bake_targets.h"
 #include "client/cli/base/printable.h"
 #include "client/cli/base/request_field.h"
 #include "sinew/client.h"
@@ -42,8 +43,7 @@ std::string Hint(const absl::Status& status, const std::string& command) {
         return "if the server uses TLS, add --tls-ca, and --tls-cert and --tls-key where it asks "
                "for a certificate";
       }
-      if (absl::StrContains(status.message(), "a proxy in front of the server") ||
-          absl::StrContains(status.message(), "RST_STREAM")) {
+      if (absl::StrContains(status.message(), "a proxy in front of the server")) {
         return "the proxy may limit the size of a request, as nginx does (client_max_body_size): "
                "an upload or a stream is one request";
       }
@@ -66,11 +66,14 @@ std::string Hint(const absl::Status& status, const std::string& command) {
   if (absl::StrContains(status.message(), bake::kNoJoint)) {
     return "`sinew inspect FILE --joints` lists the joints";
   }
+  if (absl::StrContains(status.message(), bake::kNoMesh)) {
+    return "`sinew inspect FILE` lists the meshes";
+  }
   if (HasTooMuchMetadata(status)) {
     return "the token is longer than the server accepts (max-token-bytes)";
   }
   const std::string field = client::Details(status).field;
-  if (absl::StartsWith(status.message(), "deformer: ")) return kRecipeHint;
+  if (absl::StrContains(status.message(), "--deformer: ")) return kRecipeHint;
   if (OptionForField(field, command) == "RIG") return "see `sinew rigs`, or `sinew upload FILE`";
   return IsRecipeField(field) ? kRecipeHint : "";
 }

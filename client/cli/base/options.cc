@@ -275,9 +275,10 @@ std::string OptionParser::Help() const {
   return app_->help();
 }
 
-std::vector<std::string> OptionParser::Options() const {
+std::vector<std::string> OptionParser::Options(const std::string& name) const {
   std::vector<std::string> all;
-  for (const CLI::App* command : app_->get_subcommands([](const CLI::App*) { return true; })) {
+  for (const CLI::App* command : app_->get_subcommands(
+           [&](const CLI::App* command) { return name.empty() || command->get_name() == name; })) {
     for (const CLI::Option* option : command->get_options()) {
       all.insert(all.end(), option->get_lnames().begin(), option->get_lnames().end());
     }

@@ -110,8 +110,8 @@ class OptionParser {
   // --help of the program.
   std::string Help() const;
 
-  // The options of all commands, without dashes.
-  std::vector<std::string> Options() const;
+  // The options of a command, or with an empty name of all commands, without dashes.
+  std::vector<std::string> Options(const std::string& command) const;
 
   // The first argument from `at` on that is neither a global option nor its value, or `argc`.
   int NextWord(int argc, const char* const* argv, int at) const;

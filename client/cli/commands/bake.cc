@@ -2,7 +2,6 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -85,8 +84,9 @@ absl::StatusOr<std::vector<client::Session>> Validate(Context& context,
         .rig = uploaded.rig.name, .recipe = recipes[d], .validate_only = true};
     absl::StatusOr<client::Session> session = connection.CreateSession(request, context.call());
     if (!session.ok()) {
-      return recipes.size() == 1 ? session.status()
-                                 : bake::OfDeformer(deformers[d], character, session.status());
+      return recipes.size() == 1
+                 ? session.status()
+                 : bake::OfDeformer(deformers[d], character, context.NameOptions(session.status()));
     }
     session->rig = uploaded.rig.name;
     sessions.push_back(*std::move(session));
@@ -176,9 +176,9 @@ absl::Status Bake(Context& context, Options options) {
     }
     if (const absl::Status status = runner.Run(); !status.ok()) {
       const absl::Status lost = context.Lost(status, KeptText(in, options.parts, runner.baked()));
-      return recipes.size() == 1
-                 ? lost
-                 : bake::OfDeformer(options.deformers[pass.deformer], character, lost);
+      return recipes.size() == 1 ? lost
+                                 : bake::OfDeformer(options.deformers[pass.deformer], character,
+                                                    context.NameOptions(lost));
     }
     Report(context, in, options.parts, runner.baked(), caches);
   }

@@ -9,7 +9,6 @@
 
 #include "client/bake/base/quantity.h"
 #include "client/bake/character/import_warnings.h"
-#include "client/bake/character/shutter.h"
 #include "client/bake/files/cache_check.h"
 #include "client/bake/files/cache_parts.h"
 #include "client/bake/passes/bake_manifest.h"

@@ -1,20 +1,16 @@
 #include "client/cli/commands/command_line.h"
 
 #include <absl/strings/str_cat.h>
-#include <absl/strings/str_replace.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <regex>
 #include <string_view>
 #include <utility>
 
-#include "client/bake/base/errors.h"
 #include "client/cli/base/exit_code.h"
 #include "client/cli/character/muscle_help.h"
 #include "client/cli/commands/commands.h"
 #include "client/lib/rpc/address.h"
-#include "sinew/problem.h"
 
 namespace sinew::cli {
 namespace {
@@ -168,7 +164,8 @@ CommandLine ParseCommandLine(int argc, const char* const* argv) {
   AddCommands({parser, line.command});
   const OptionParser::Result parsed = parser.Parse(argc, argv);
   line.name = parsed.command;
-  line.options = parser.Options();
+  line.globals.options = parser.Options(parsed.command);
+  line.globals.all_options = parser.Options({});
   if (!parsed.status.ok()) {
     line.globals.progress = ProgressAskedFor(argc, argv);
     return Mistake(std::move(line), parsed.status);
@@ -206,23 +203,6 @@ CommandLine ParseCommandLine(int argc, const char* const* argv) {
   }
   line.globals.server = *server;  // the complete address, for messages
   return line;
-}
-
-absl::Status NameOption(const CommandLine& line, const absl::Status& status) {
-  if (status.ok() || !client::Details(status).field.empty()) return status;  // of a request
-  static const std::regex member("^([a-z_]+)(?=: )|`([a-z_]+)`");
-  const std::string message(status.message());
-  std::string named;
-  auto copied = message.begin();
-  for (std::sregex_iterator found(message.begin(), message.end(), member), end; found != end;
-       ++found) {
-    const std::string option = absl::StrReplaceAll(found->str(1) + found->str(2), {{"_", "-"}});
-    if (std::ranges::count(line.options, option) == 0) continue;
-    named.append(copied, (*found)[0].first).append("--").append(option);
-    copied = (*found)[0].second;
-  }
-  named.append(copied, message.end());
-  return bake::Reworded(status, named);
 }
 
 }  // namespace sinew::cli

@@ -62,8 +62,9 @@ absl::StatusOr<std::vector<BoundMethod>> BindAll(Context& context,
     absl::StatusOr<client::Character> one =
         bake::BindCharacter(context.Connect(), context, character, recipes[k]);
     if (!one.ok()) {
-      return bake::OfDeformer(arguments[k], character,
-                              context.Lost(one.status(), "nothing is measured"));
+      return bake::OfDeformer(
+          arguments[k], character,
+          context.NameOptions(context.Lost(one.status(), "nothing is measured")));
     }
     bake::WarnUnusedControls(context, character.rig, *one, clip);
     bound.push_back({bake::RecipeLabel(arguments[k]), *std::move(one)});

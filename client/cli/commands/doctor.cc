@@ -15,7 +15,6 @@
 #include "client/bake/base/quantity.h"
 #include "client/bake/character/character_file.h"
 #include "client/bake/passes/bound_character.h"
-#include "client/cli/base/exit_code.h"
 #include "client/cli/base/table.h"
 #include "client/cli/commands/commands.h"
 #include "client/render/text.h"

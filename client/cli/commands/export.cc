@@ -7,12 +7,10 @@
 #include <optional>
 #include <vector>
 
-#include "client/bake/base/quantity.h"
 #include "client/bake/character/character_file.h"
 #include "client/bake/character/import_warnings.h"
 #include "client/bake/files/output_file.h"
 #include "client/bake/formats/npy.h"
-#include "client/bake/passes/bound_character.h"
 #include "client/cli/base/exit_code.h"
 #include "client/cli/character/motion_options.h"
 #include "client/cli/character/read_options.h"

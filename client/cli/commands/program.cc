@@ -40,7 +40,7 @@ int RunProgram(int argc, const char* const* argv) {
   absl::Status status;
   {
     Context context(line.globals, interrupt.token());
-    status = Run(line, context);
+    status = context.NameOptions(Run(line, context));
   }
   const absl::Status written = CheckOutput();
   if (status.ok()) status = written;
@@ -48,7 +48,7 @@ int RunProgram(int argc, const char* const* argv) {
     PrintInterrupted(line.globals, interrupt.exit_code());
     interrupt.Raise();
   }
-  if (!status.ok()) PrintFailure(line.globals, NameOption(line, status), line.name);
+  if (!status.ok()) PrintFailure(line.globals, status, line.name);
   return ExitCode(status);
 }
 

@@ -111,7 +111,9 @@ absl::StatusOr<Drawing> DrawDeformed(Context& context, const bake::CharacterFile
     const absl::Status added = AddDeformed(context, character, clip, deformer, options, drawing);
     if (added.ok()) continue;
     const absl::Status lost = context.Lost(added, "no picture is drawn");
-    return options.deformers.size() == 1 ? lost : bake::OfDeformer(deformer, character, lost);
+    return options.deformers.size() == 1
+               ? lost
+               : bake::OfDeformer(deformer, character, context.NameOptions(lost));
   }
   return drawing;
 }

@@ -3,6 +3,7 @@
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
+#include <absl/strings/strip.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -198,10 +199,12 @@ absl::Status CheckOptions(Options& options) {
   return ReadPictureSize(options.drawing);
 }
 
-absl::StatusOr<std::optional<bake::OutputFile>> Open(const std::string& path) {
+absl::StatusOr<std::optional<bake::OutputFile>> Open(const char* option, const std::string& path) {
   if (path.empty()) return std::optional<bake::OutputFile>();
-  SINEW_ASSIGN_OR_RETURN(bake::OutputFile file, bake::OutputFile::Create(path));
-  return std::optional<bake::OutputFile>(std::move(file));
+  absl::StatusOr<bake::OutputFile> file = bake::OutputFile::Create(path);
+  if (file.ok()) return std::optional<bake::OutputFile>(*std::move(file));
+  const std::string message(absl::StripPrefix(file.status().message(), "out"));
+  return bake::Reworded(file.status(), option + message);
 }
 
 // Draws one panel per joint.
@@ -235,8 +238,9 @@ absl::Status Weigh(Context& context, Options options) {
   SINEW_RETURN_IF_ERROR(
       AimPicture(character.rig, client::RestJoints(character.rig), options.drawing));
   if (options.request.joints.empty() && !options.all_joints) options.request.joints = carriers;
-  SINEW_ASSIGN_OR_RETURN(std::optional<bake::OutputFile> out, Open(options.out));
-  SINEW_ASSIGN_OR_RETURN(std::optional<bake::OutputFile> picture, Open(options.picture));
+  SINEW_ASSIGN_OR_RETURN(std::optional<bake::OutputFile> out, Open("--out", options.out));
+  SINEW_ASSIGN_OR_RETURN(std::optional<bake::OutputFile> picture,
+                         Open("--picture", options.picture));
 
   SINEW_ASSIGN_OR_RETURN(const client::UploadedRig uploaded,
                          bake::UploadCharacter(context.Connect(), context, character));

@@ -1,16 +1,20 @@
 #include "client/cli/run/context.h"
-#include "client/bake/base/errors.h"
 
+#include <absl/strings/cord.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_replace.h>
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <regex>
 
+#include "client/bake/base/errors.h"
 #include "client/bake/base/quantity.h"
 #include "client/bake/character/json_text.h"
 #include "client/cli/base/exit_code.h"
@@ -142,6 +146,30 @@ std::shared_ptr<bake::ProgressLine> Context::MakeProgress(const std::string& lab
                               : WipesLines()                 ? Progress::Form::kBar
                                                              : Progress::Form::kLines;
   return std::make_shared<Progress>(form, label, part);
+}
+
+absl::Status Context::NameOptions(const absl::Status& status) const {
+  constexpr char kNamed[] = "sinew.cli/named";
+  if (status.ok() || status.GetPayload(kNamed) || !client::Details(status).field.empty()) {
+    return status;
+  }
+  static const std::regex member("^([a-z_]+)(?=: )|`([a-z_]+)`");
+  const std::string message(status.message());
+  std::string named;
+  auto copied = message.begin();
+  for (std::sregex_iterator found(message.begin(), message.end(), member), end; found != end;
+       ++found) {
+    // A command may speak of what an option of another one does.
+    const auto& options = (*found)[1].matched ? globals_.options : globals_.all_options;
+    const std::string option = absl::StrReplaceAll(found->str(1) + found->str(2), {{"_", "-"}});
+    if (std::ranges::count(options, option) == 0) continue;
+    named.append(copied, (*found)[0].first).append("--").append(option);
+    copied = (*found)[0].second;
+  }
+  named.append(copied, message.end());
+  absl::Status result = bake::Reworded(status, named);
+  result.SetPayload(kNamed, absl::Cord());
+  return result;
 }
 
 absl::Status Context::Lost(const absl::Status& status, const std::string& kept) const {

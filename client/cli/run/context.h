@@ -34,6 +34,8 @@ struct Globals {
   bool quiet = false;
   std::string progress = "auto";       // one of ProgressNames
   std::optional<double> wait_seconds;  // for a server; unset = the library's defaults
+  // Of the command, and of all commands; without dashes.
+  std::vector<std::string> options, all_options;
 };
 
 // auto, openjd, json: how progress and messages are written to stderr.
@@ -70,6 +72,11 @@ class Context : public bake::Monitor {
   std::shared_ptr<bake::ProgressLine> MakeProgress(const std::string& label,
                                                    Part part = Part::kMain) const override;
 
+  // Libraries name the members of a request, as in "velocity_step: got 0.5, need `shutter`". Where
+  // options fill them, the message names those: "--velocity-step: got 0.5, need --shutter". Before
+  // a label is put in front; once.
+  absl::Status NameOptions(const absl::Status& status) const;
+
   // The error of a command that failed. If the server is unavailable, adds its address and `kept`,
   // which states what happened to the work done so far.
   absl::Status Lost(const absl::Status& status, const std::string& kept) const;
@@ -80,7 +87,7 @@ class Context : public bake::Monitor {
   // `json` with --json, else `text`.
   void PrintResult(const nlohmann::ordered_json& json, const std::string& text) const;
 
-  // A line to stderr. Notes are silenced by --quiet, warnings are not; each is printed once.
+  // A line to stderr. Notes are silenced by --quiet; warnings are not, and each is printed once.
   void Note(const std::string& text) const override;
   void Warn(const std::string& text) const override;
   void Warn(const std::vector<client::Problem>& problems) const override;

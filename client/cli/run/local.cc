@@ -1,5 +1,4 @@
 #include "client/cli/run/local.h"
-#include "client/bake/base/errors.h"
 
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
@@ -8,6 +7,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "client/bake/base/errors.h"
 #include "client/cli/base/exit_code.h"
 #include "client/lib/rpc/channel.h"
 #include "core/base/status.h"

@@ -25,7 +25,7 @@ namespace {
 constexpr unsigned kRefreshSeconds = 1;
 
 constexpr char kBearer[] = "Bearer ";
-// Of `authorization`: the default of the server's max-token-bytes.
+// The longest value of `authorization`: the default of the server's max-token-bytes.
 constexpr std::size_t kHeaderBytes = 16 << 10;
 
 // Not a stream: those throw when they read a folder.

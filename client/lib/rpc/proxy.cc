@@ -40,9 +40,9 @@ bool InBlock(const in6_addr& address, absl::string_view block) {
   const std::optional<in6_addr> network = ParseIp(parts.first);
   int bits = 128;
   if (!network) return false;
-  if (!parts.second.empty() && !absl::SimpleAtoi(parts.second, &bits)) return false;
+  if (!parts.second.empty() && (!absl::SimpleAtoi(parts.second, &bits) || bits < 0)) return false;
   if (!parts.second.empty() && IN6_IS_ADDR_V4MAPPED(&*network)) bits += 96;
-  return bits >= 0 && bits <= 128 && SameNetwork(address, *network, bits);
+  return bits <= 128 && SameNetwork(address, *network, bits);
 }
 
 // `entry` is one of no_proxy, without blanks, in lower case.
@@ -92,7 +92,7 @@ absl::StatusOr<std::optional<Proxy>> ProxyTo(const std::string& host_port) {
   proxy.address = absl::StrCat(rest, parts.port.empty() ? kProxyPort : "");
   const absl::StatusOr<std::string> target = TargetOf(variable, proxy.address);
   if (!is_http || !target.ok() || *target != proxy.address) {
-    return InvalidArgument(variable, ": got \"", rest,
+    return InvalidArgument(variable, ": got \"", is_http ? "" : value.substr(0, scheme + 3), rest,
                            "\", need http://host:port; a server that is reached without it belongs "
                            "into no_proxy");
   }

@@ -181,7 +181,7 @@ void SetSpaces(const Spaces& spaces, const client::RigData& rig,
   }
 }
 
-// Of a bake: what Python hears of it, and how it ends it.
+// Passes the progress of a bake on to Python, and ends it when Python asks for that.
 class BakeMonitor : public bake::Monitor {
  public:
   BakeMonitor(Callback& report, client::CallOptions call) : report_(report), call_(call) {}

@@ -1,6 +1,5 @@
 #include "client/python/src/errors.h"
 
-#include <absl/strings/strip.h>
 #include <absl/time/time.h>
 
 #include <string>
@@ -19,8 +18,8 @@ py::object MakeError(const absl::Status& status) {
   for (const auto& limit : details.limits) limits.append(limit.field);
   py::object retry_after = py::none();
   if (details.retry_delay) retry_after = py::float_(absl::ToDoubleSeconds(*details.retry_delay));
-  // Text of a file or a server may hold anything. Arguments have no dashes.
-  const std::string message(absl::StripPrefix(status.message(), "--"));
+  // Text of a file or a server may hold anything.
+  const std::string message(status.message());
   const auto text = py::reinterpret_steal<py::object>(
       PyUnicode_DecodeUTF8(message.data(), static_cast<Py_ssize_t>(message.size()), "replace"));
   std::string field = details.field;

@@ -49,6 +49,31 @@ TEST(Messages, ErrorsNameTypedOption) {
   }
 }
 
+// The libraries below name members of a request.
+TEST(Messages, MembersBecomeOptionsOfTheCommand) {
+  const TemporaryFolder folder;
+  const auto said = [](std::vector<std::string> arguments) {
+    arguments.emplace_back("--local");
+    return Sinew(std::move(arguments)).err;
+  };
+  const std::string out = folder / "{deformer}.pc2";
+  EXPECT_EQ(said({"bake", "model:hand", "--deformer", "{\"stages\":[", "--out", out}),
+            "sinew: --deformer: JSON: line 1, column 12: not JSON\n"
+            "sinew: see `sinew methods` for names, parameters and ranges\n");
+  // A label in front, which may have the name of an option.
+  WriteAll(folder / "mesh.json", R"({"stages": [{"lbs": {}}]})");
+  EXPECT_THAT(said({"bake", "model:hand", "--deformer", "@" + (folder / "mesh.json"), "--deformer",
+                    "dqs", "--frames", "0,1,5", "--out", out}),
+              AllOf(StartsWith("sinew: mesh: --frames: got 0-1,5; "),
+                    HasSubstr("such as --frames 0-5 or")));
+  // `export` has no --out; of the files of `weights` the right one is named.
+  const std::string nowhere = folder / "none/file";
+  EXPECT_THAT(said({"export", "model:hand", "--rig", nowhere}),
+              StartsWith("sinew: out: cannot write"));
+  EXPECT_THAT(said({"weights", "model:hand", "--method", "capsule", "--picture", nowhere + ".png"}),
+              StartsWith("sinew: --picture: cannot write"));
+}
+
 // What a script writes where its variable is empty.
 TEST(Messages, EmptyMapMeansNone) {
   const Finished empty = Bind("lbs | delta_mush(map=\"\")");

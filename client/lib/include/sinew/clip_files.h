@@ -20,7 +20,9 @@ absl::StatusOr<ImportedScene> ImportClips(const std::string& path);
 
 // Adds the clips of `from` to those of `to`.
 //
-// Nodes are paired by MatchNames: the joints of `to` and the nodes above them with nodes of `from`.
+// The joints of `to` and the nodes above them are paired with nodes of `from` by their names: those
+// that are equal come first, then those that are equal behind the last ':' or '|'. If no joint is
+// paired by then, one prefix up to a '_' is left out on each side.
 // Under such a clip a paired node is where `from` has it in its scene, so that it keeps its
 // transform relative to the nearest paired node above, whatever lies between. Other nodes keep
 // their transform at rest relative to their parents. Controls are paired by name; others keep their

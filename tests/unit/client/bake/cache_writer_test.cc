@@ -91,7 +91,7 @@ TEST(CacheWriter, BadManifestLeavesNothing) {
   EXPECT_THAT(folder.Names(), IsEmpty());
 }
 
-TEST(CacheWriter, UnwritableManifestExits73BeforeWork) {
+TEST(CacheWriter, UnwritableManifestIsRefusedBeforeWork) {
   const TemporaryFolder folder;
   const client::RigData rig = Rig();
   std::filesystem::create_directory(folder / "t.pc2.json");

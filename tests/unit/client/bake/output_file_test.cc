@@ -156,7 +156,7 @@ TEST(OutputFile, ReadOnlyFileIsNotReplaced) {
   EXPECT_THAT(folder.Names(), ElementsAre("a.bin"));
 }
 
-TEST(OutputFile, UnwritablePathExits73WithItsName) {
+TEST(OutputFile, UnwritablePathIsRefusedWithItsName) {
   const TemporaryFolder folder;
   WriteAll(folder / "file", "");
   for (const std::string& path :

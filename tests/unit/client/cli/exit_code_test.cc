@@ -1,5 +1,4 @@
 #include "client/cli/base/exit_code.h"
-#include "client/bake/base/errors.h"
 
 #include <absl/strings/cord.h>
 #include <gmock/gmock.h>
@@ -8,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "client/bake/base/errors.h"
 #include "google/rpc/error_details.pb.h"
 
 namespace sinew::cli {
