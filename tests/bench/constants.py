@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints what half and double of tuned numbers of implicit skinning do, as rows of the table in tests/README.md.
+"""Prints what half and double of tuned numbers of implicit skinning do, as rows of the table in tests/bench/README.md.
 
 constants.py BUILD NAME... [--characters FILE...]
 

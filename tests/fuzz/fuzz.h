@@ -1,5 +1,5 @@
 // fuzz.h - what fuzz targets share. A target is a file with LLVMFuzzerTestOneInput; what it
-// requires of accepted input is checked besides crashes, see tests/README.md.
+// requires of accepted input is checked besides crashes, see tests/fuzz/README.md.
 #pragma once
 
 #include <absl/status/status.h>

@@ -10,7 +10,7 @@
 // degrees, CesiumMan, Horse and RiggedFigure of the worst of every third frame. A number without a
 // note changes none of them by a tenth, at half and at double. `tests/bench/constants.py
 // build/release NAME` prints the rows of a number. What whole rules are worth: the tables "rule
-// removed" of tests/README.md.
+// removed" of tests/bench/README.md.
 #pragma once
 
 #include <cstddef>

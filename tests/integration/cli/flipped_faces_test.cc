@@ -21,7 +21,7 @@ using Parts = std::map<std::string, double>;
 
 // The most in any frame of the first clip, per 10,000 of the rest area; methods not named: 0. What
 // there is lies at the creases of linear blending: one row of faces next to those that it turns
-// over or halves itself (tests/README.md).
+// over or halves itself (tests/bench/README.md).
 struct Character {
   const char* file;
   const char* frames;
