@@ -133,7 +133,7 @@ FOLDERS = (
     ("client/render", "core/base sinew", "eigen embree", "freetype png tbb"),
     ("client/bake/base", "core/base sinew", "", ""),
     ("client/bake/formats", "core/base", "", "json xxhash"),
-    ("client/bake/files", "client/bake/base client/bake/formats core/base sinew", "", ""),
+    ("client/bake/files", "client/bake/base client/bake/formats client/import core/base sinew", "", ""),
     ("client/bake/character",
      "client/bake/base client/bake/files client/bake/formats client/import client/models client/rig core/base sinew",
      "json", "utfcpp"),

@@ -13,6 +13,7 @@
 #include "client/bake/character/muscle_file.h"
 #include "client/bake/files/input_file.h"
 #include "client/bake/formats/npy.h"
+#include "client/import/valid_text.h"
 #include "core/base/closest_names.h"
 #include "core/base/counted_text.h"
 #include "core/base/status.h"
@@ -257,7 +258,7 @@ absl::StatusOr<CharacterFile> ReadWithoutMuscles(const std::string& file,
   }
   absl::StatusOr<CharacterFile> character =
       serialised ? ReadSerialised(file) : ReadImported(file, import, options.clip_files);
-  const std::string label = std::filesystem::path(file).filename().string();
+  const std::string label = client::ValidText(std::filesystem::path(file).filename().string());
   if (!character.ok()) {
     return serialised && !absl::StrContains(character.status().message(), label)
                ? Prefixed(file, character.status())

@@ -15,6 +15,7 @@
 #include "client/bake/base/errors.h"
 #include "client/bake/base/quantity.h"
 #include "client/bake/files/cache_output.h"
+#include "client/import/valid_text.h"
 #include "core/base/bulk_checksum.h"
 #include "core/base/counted_text.h"
 #include "core/base/status.h"
@@ -178,6 +179,12 @@ absl::StatusOr<OpenCache> OpenCache::Open(const std::string& path, const Manifes
         (cache.is_sequence_ && manifest.files.size() != manifest.frames)) {
       return InvalidArgument("manifest.files: ", manifest.files.size(), ", need those of a .",
                              manifest.format);
+    }
+    // A name that a manifest could not hold, or a manifest of another file.
+    const std::string name = std::filesystem::path(path).filename().string();
+    if (!cache.is_sequence_ && manifest.files[0].name != name) {
+      return InvalidArgument("manifest.files[0].name: '", manifest.files[0].name,
+                             "', need the name of the cache, '", client::ValidText(name), "'");
     }
     cache.path_ = path;
     cache.manifest_ = manifest;

@@ -7,11 +7,13 @@
 #include <set>
 #include <utility>
 
+#include "client/bake/base/errors.h"
 #include "client/bake/files/cache_check.h"
 #include "client/bake/files/glb_file.h"
 #include "client/bake/files/input_file.h"
 #include "client/bake/files/obj_sequence.h"
 #include "client/bake/files/usd_file.h"
+#include "client/import/valid_text.h"
 #include "core/base/status.h"
 
 namespace sinew::bake {
@@ -23,6 +25,15 @@ absl::StatusOr<std::unique_ptr<CacheFile>> CreateData(const CacheFiles& files,
   if (files.format == CacheFormat::kObj) return CreateObjSequence(files, info);
   if (files.format == CacheFormat::kGlb) return CreateGlbFile(files, info);
   return CreateArrayFile(files, info);
+}
+
+// A manifest is JSON, so that it cannot hold other names; another file would be read or removed.
+absl::Status CheckName(const CacheFiles& files) {
+  const std::string name = std::filesystem::path(files.path).filename().string();
+  if (!IsSceneFormat(files.format) || client::ValidText(name) == name) return absl::OkStatus();
+  return RequestError(absl::StrCat("out: got ", client::ValidText(name),
+                                   ", need a name in UTF-8: the manifest of a .",
+                                   CacheFormatName(files.format), " lists its files by name"));
 }
 
 // Whether the array of an older cache is what its manifest says.
@@ -55,6 +66,7 @@ CacheOutput::CacheOutput(CacheFiles files, CacheInfo info, std::unique_ptr<Cache
 }
 
 absl::StatusOr<CacheOutput> CacheOutput::Create(const CacheFiles& files, const CacheInfo& info) {
+  SINEW_RETURN_IF_ERROR(CheckName(files));
   SINEW_ASSIGN_OR_RETURN(std::unique_ptr<CacheFile> data, CreateData(files, info));
   SINEW_ASSIGN_OR_RETURN(OutputFile manifest,
                          OutputFile::Create(ManifestPath(files.path), files.overwrite));
@@ -71,6 +83,7 @@ absl::StatusOr<CacheOutput> CacheOutput::Create(const CacheFiles& files, const C
 }
 
 absl::Status CacheOutput::Check(const CacheFiles& files, const CacheInfo& info) {
+  SINEW_RETURN_IF_ERROR(CheckName(files));
   switch (files.format) {
     case CacheFormat::kObj:
       return CheckObjSequence(files, info);

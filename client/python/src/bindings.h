@@ -41,6 +41,9 @@ struct Connection {
   std::shared_ptr<cli::LocalService> Get() const;
 };
 
+// As os.fsdecode() has it.
+pybind11::object PathObject(const std::string& path);
+
 // TYPE.__new__ would make an object without a value: raises TypeError instead.
 void OnlyFromFunctions(pybind11::handle type);
 

@@ -210,24 +210,24 @@ class BakeMonitor : public bake::Monitor {
   const client::CallOptions call_;
 };
 
-// The caches, or their parts.
-std::vector<std::string> PathsOf(const bake::BakePass& pass, const client::ClipData& clip,
-                                 bool part) {
+// The caches, or their parts, as Python has paths: with surrogates for bytes that are not UTF-8.
+std::vector<py::object> PathsOf(const bake::BakePass& pass, const client::ClipData& clip,
+                                bool part) {
   std::vector<double> numbers;
   for (std::size_t k = 0; k < clip.frames; ++k) numbers.push_back(clip.FrameNumber(k));
-  std::vector<std::string> paths;
+  std::vector<py::object> paths;
   for (const bake::CacheTarget& target : pass.targets) {
-    paths.push_back(part ? bake::PartPath(target.path, numbers) : target.path);
+    paths.push_back(PathObject(part ? bake::PartPath(target.path, numbers) : target.path));
   }
   return paths;
 }
 
-std::vector<std::string> Bake(const CharacterPointer& character, const Poses& poses,
-                              const std::filesystem::path& out, const std::string& format,
-                              bool split, const std::vector<std::string>& meshes,
-                              const std::string& axes, bool overwrite, const Spaces& spaces,
-                              bool normals, std::optional<std::uint64_t> chunk, bool resume,
-                              bool part, py::object progress, std::optional<double> deadline) {
+std::vector<py::object> Bake(const CharacterPointer& character, const Poses& poses,
+                             const std::filesystem::path& out, const std::string& format,
+                             bool split, const std::vector<std::string>& meshes,
+                             const std::string& axes, bool overwrite, const Spaces& spaces,
+                             bool normals, std::optional<std::uint64_t> chunk, bool resume,
+                             bool part, py::object progress, std::optional<double> deadline) {
   const bake::CharacterFile& file = *character->rig.file;
   const client::ClipData& clip = *poses.clip;
   if (part && (!overwrite || chunk || resume)) {

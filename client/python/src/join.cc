@@ -21,8 +21,8 @@ using namespace py::literals;
 namespace sinew::python {
 namespace {
 
-std::string Join(const std::filesystem::path& out, std::vector<std::int64_t> frames,
-                 const std::string& format, bool overwrite) {
+py::object Join(const std::filesystem::path& out, std::vector<std::int64_t> frames,
+                const std::string& format, bool overwrite) {
   std::ranges::sort(frames);
   frames.erase(std::ranges::unique(frames).begin(), frames.end());
   if (!frames.empty() && frames.front() < 0) {
@@ -38,10 +38,14 @@ std::string Join(const std::filesystem::path& out, std::vector<std::int64_t> fra
       return stop.stop_requested() ? absl::CancelledError("interrupted") : absl::OkStatus();
     });
   }));
-  return request.cache;
+  return PathObject(request.cache);
 }
 
 }  // namespace
+
+py::object PathObject(const std::string& path) {
+  return py::module_::import("os").attr("fsdecode")(py::bytes(path));
+}
 
 void BindJoin(py::module_& module) {
   module.def("join", Join, "out"_a, "frames"_a = std::vector<std::int64_t>(), py::kw_only(),

@@ -111,8 +111,9 @@ Poses Some(const Poses& poses, py::object key) {
                        " that is empty or goes backwards, need frames that rise; matrices can be "
                        "sliced in any way")));
     }
-  } else if (PyIndex_Check(key.ptr()) != 0) {
-    first = py::cast<py::ssize_t>(key);
+  } else if (PyIndex_Check(key.ptr()) != 0 && !py::isinstance<py::array>(key)) {
+    first = PyNumber_AsSsize_t(key.ptr(), PyExc_IndexError);
+    if (PyErr_Occurred() != nullptr) throw py::error_already_set();
     if (first < 0) first += frames;
     if (first < 0 || first >= frames) {
       throw py::index_error(absl::StrCat("poses: have ", CountedText(all.frames, "frame")));

@@ -5,6 +5,7 @@ usage: file_names_test.py --sinew FILE
 
 import argparse
 import json
+import os
 import pathlib
 import shutil
 import subprocess
@@ -66,6 +67,21 @@ class FileNames(unittest.TestCase):
         self.write(".bin", binary[end + 8:])
         document["buffers"][0]["uri"] = "h%E9ro%20%FC.bin"
         self.assert_bakes(self.write(".gltf", json.dumps(document).encode()))
+
+    def test_caches_whose_manifest_lists_names_need_utf8(self) -> None:
+        for name in (b"\xe9.usda", b"\xe9.glb", b"\xe9.####.obj"):
+            done = self.sinew("bake", "model:hand", "--deformer", "lbs", "--frames", "0", "--local", "--out", self.path("") + name)
+            self.assertEqual(done.returncode, 64)
+            self.assertIn("\\xe9", done.stderr.decode())
+            self.assertIn("need a name in UTF-8", done.stderr.decode())
+        # A manifest of another file.
+        one, other = self.folder + b"/one.glb", self.folder + b"/other.glb"
+        self.assertEqual(self.sinew("bake", "model:hand", "--deformer", "lbs", "--frames", "0", "--local", "--out", one).returncode, 0)
+        pathlib.Path(os.fsdecode(other)).write_bytes(b"damaged")
+        shutil.copy(one + b".json", other + b".json")
+        done = self.sinew("verify", other)
+        self.assertEqual(done.returncode, 65)
+        self.assertIn("need the name of the cache, 'other.glb'", done.stdout.decode())
 
     def test_missing_files_are_named(self) -> None:
         done = self.sinew("inspect", self.path(".glb"))

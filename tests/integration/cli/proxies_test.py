@@ -62,6 +62,14 @@ class ConnectProxy:
         self.listener.close()
 
 
+def resolves(host: str) -> bool:
+    """Whether this machine knows the name: a bare one has none for itself."""
+    try:
+        return bool(socket.getaddrinfo(host, None))
+    except socket.gaierror:
+        return False
+
+
 class Proxies(unittest.TestCase):
 
     def setUp(self) -> None:
@@ -105,10 +113,12 @@ class Proxies(unittest.TestCase):
         proxy = self.proxy(address)
         for server in ("localhost:{}", "LOCALHOST:{}", "127.0.0.1:{}", "dns:///localhost:{}", "dns:localhost:{}",
                        "ipv4:127.0.0.1:{}"):
-            self.assert_reaches(server.format(port), http_proxy=f"http://{proxy.address}")
+            if "local" not in server.lower() or resolves("localhost"):
+                self.assert_reaches(server.format(port), http_proxy=f"http://{proxy.address}")
         everywhere = self.serve("0.0.0.0:0", "--insecure").rsplit(":", 1)[1]
         for server in (socket.gethostname(), "127.0.0.2", "0.0.0.0"):
-            self.assert_reaches(f"{server}:{everywhere}", http_proxy=f"http://{proxy.address}")
+            if resolves(server):
+                self.assert_reaches(f"{server}:{everywhere}", http_proxy=f"http://{proxy.address}")
         if os.path.exists("/proc/net/if_inet6") and "00000000000000000000000000000001" in pathlib.Path("/proc/net/if_inet6").read_text():
             port = self.serve("[::1]:0").rsplit(":", 1)[1]
             for server in ("[::1]:{}", "ipv6:[::1]:{}"):
