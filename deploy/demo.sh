@@ -140,5 +140,5 @@ pictures   $picture and $out/compare.png (distance from the first method), both 
 rig        $out/tube.sinewrig: a tube with computed weights
 manifests  FILE.json beside each cache: a checksum per frame, for \`sinew verify\`
 server log $out/sinewd.log
-For Blender, bake with --split --axes blender: README.md says how to apply the caches.
+For Blender, bake with --split --axes blender: client/docs/blender.md says how to apply the caches.
 TEXT

@@ -11,7 +11,7 @@
 
 namespace sinew::bake {
 
-// What the message of FindJoint contains.
+// Part of the message about an unknown joint.
 inline constexpr char kNoJoint[] = ", which is no joint of the character";
 
 // The joint of that name. kInvalidArgument: there is none; the message begins with "got" and

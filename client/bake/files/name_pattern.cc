@@ -34,7 +34,8 @@ struct NumberPlace {
 };
 
 std::optional<NumberPlace> FindNumber(const std::string& name) {
-  static const std::regex form(R"(#+|%(0[0-9])?d)");
+  // Bounded: a long run would exhaust the stack, and no name is longer.
+  static const std::regex form(R"(#{1,255}|%(0[0-9])?d)");
   std::smatch found;
   if (!std::regex_search(name, found, form)) return std::nullopt;
   NumberPlace place = {.at = static_cast<std::size_t>(found.position()),

@@ -66,7 +66,8 @@ absl::StatusOr<std::vector<std::size_t>> MeshesOf(const BakeOutput& output,
 }
 
 absl::Status CheckKnownWords(const std::string& out) {
-  static const std::regex word(R"(\{(\w*)\})");
+  static const std::regex word(
+      R"(\{(\w{0,255})\})");  // bounded: a long run would exhaust the stack
   for (std::sregex_iterator it(out.begin(), out.end(), word), end; it != end; ++it) {
     const std::string found = (*it)[1];
     if (found == "mesh" || found == "clip" || found == "deformer") continue;

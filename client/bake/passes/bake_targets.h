@@ -14,7 +14,7 @@
 
 namespace sinew::bake {
 
-// What the error of a mesh that there is not contains.
+// Part of the message about an unknown mesh.
 inline constexpr char kNoMesh[] = ", which is no mesh of the character";
 
 struct BakeOutput {

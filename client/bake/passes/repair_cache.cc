@@ -196,45 +196,56 @@ absl::Status BakeAgain(const Monitor& monitor, const RepairRequest& request, Ope
   return repair.Finish();
 }
 
-}  // namespace
-
-absl::StatusOr<CheckedCache> CheckCache(const Monitor& monitor, const std::string& path,
-                                        Monitor::Part part) {
+// The manifest beside a cache; if there is no cache either, that is the error.
+absl::StatusOr<Manifest> ManifestBeside(const std::string& path) {
   absl::StatusOr<Manifest> manifest = ReadManifest(path);
-  if (!manifest.ok()) {
-    SINEW_RETURN_IF_ERROR(InputFile::Open(path, kMaxCacheBytes).status());
-    return manifest.status();
-  }
-  CheckedCache checked = {.manifest = *std::move(manifest), .damage = {}};
-  SINEW_ASSIGN_OR_RETURN(const OpenCache cache, OpenCache::Open(path, checked.manifest));
+  if (!manifest.ok()) SINEW_RETURN_IF_ERROR(InputFile::Open(path, kMaxCacheBytes).status());
+  return manifest;
+}
+
+absl::StatusOr<CacheDamage> Verify(const Monitor& monitor, const std::string& path,
+                                   const OpenCache& cache, Monitor::Part part) {
   const auto line = monitor.MakeProgress("Verify", part);
-  SINEW_ASSIGN_OR_RETURN(checked.damage, cache.FindDamage([&](double fraction) {
+  return cache.FindDamage([&](double fraction) {
     line->Update(fraction, path);
     return monitor.CheckStop();
-  }));
+  });
+}
+
+}  // namespace
+
+absl::StatusOr<CheckedCache> CheckCache(const Monitor& monitor, const std::string& path) {
+  CheckedCache checked;
+  SINEW_ASSIGN_OR_RETURN(checked.manifest, ManifestBeside(path));
+  SINEW_ASSIGN_OR_RETURN(const OpenCache cache, OpenCache::Open(path, checked.manifest));
+  SINEW_ASSIGN_OR_RETURN(checked.damage, Verify(monitor, path, cache, Monitor::Part::kMain));
   return checked;
 }
 
 absl::StatusOr<CheckedCache> RepairCache(const Monitor& monitor, const RepairRequest& request) {
-  const absl::StatusOr<Manifest> manifest = ReadManifest(request.cache);
-  const absl::StatusOr<CacheFormat> format =
-      manifest.ok() ? ParseCacheFormat(manifest->format) : manifest.status();
-  if (format.ok() && IsSceneFormat(*format)) {
+  CheckedCache checked;
+  SINEW_ASSIGN_OR_RETURN(checked.manifest, ManifestBeside(request.cache));
+  const Manifest& manifest = checked.manifest;
+  if (const auto format = ParseCacheFormat(manifest.format);
+      format.ok() && IsSceneFormat(*format)) {
     return absl::FailedPreconditionError(absl::StrCat(
-        request.cache, ": a .", manifest->format, " is not repaired, bake it again",
+        request.cache, ": a .", manifest.format, " is not repaired, bake it again",
         *format == CacheFormat::kObj ? "; `resume` keeps the frames that are right" : ""));
   }
-  absl::StatusOr<CheckedCache> checked = CheckCache(monitor, request.cache, Monitor::Part::kFirst);
-  std::error_code error;
-  if (!checked.ok() && manifest.ok() && !std::filesystem::exists(request.cache, error) && !error) {
-    return Reworded(checked.status(),
-                    absl::StrCat(checked.status().message(), "; ", ManifestPath(request.cache),
+  absl::StatusOr<OpenCache> cache = OpenCache::Open(request.cache, manifest);
+  if (!cache.ok()) {
+    std::error_code error;
+    if (std::filesystem::exists(request.cache, error) || error) return cache.status();
+    return Reworded(cache.status(),
+                    absl::StrCat(cache.status().message(), "; ", ManifestPath(request.cache),
                                  " is there: only damaged frames are repaired, not missing files; "
                                  "bake it again"));
   }
-  if (!checked.ok() || !checked->damage.any()) return checked;
-  SINEW_ASSIGN_OR_RETURN(OpenCache cache, OpenCache::Open(request.cache, checked->manifest));
-  SINEW_RETURN_IF_ERROR(BakeAgain(monitor, request, cache, checked->manifest, checked->damage));
+  SINEW_ASSIGN_OR_RETURN(checked.damage,
+                         Verify(monitor, request.cache, *cache, Monitor::Part::kFirst));
+  if (checked.damage.any()) {
+    SINEW_RETURN_IF_ERROR(BakeAgain(monitor, request, *cache, manifest, checked.damage));
+  }
   return checked;
 }
 

@@ -21,8 +21,7 @@ struct CheckedCache {
 
 // Reads every frame of the cache at `path` and compares it with its checksum.
 //   kInvalidArgument, kNotFound: no cache, or no manifest beside it. kCancelled by the monitor.
-absl::StatusOr<CheckedCache> CheckCache(const Monitor& monitor, const std::string& path,
-                                        Monitor::Part part = Monitor::Part::kMain);
+absl::StatusOr<CheckedCache> CheckCache(const Monitor& monitor, const std::string& path);
 
 struct RepairRequest {
   std::string cache;

@@ -3,6 +3,7 @@
 #include <absl/strings/cord.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_replace.h>
+#include <absl/strings/str_split.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -12,7 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <nlohmann/json.hpp>
-#include <regex>
+#include <utility>
 
 #include "client/bake/base/errors.h"
 #include "client/bake/base/quantity.h"
@@ -153,20 +154,25 @@ absl::Status Context::NameOptions(const absl::Status& status) const {
   if (status.ok() || status.GetPayload(kNamed) || !client::Details(status).field.empty()) {
     return status;
   }
-  static const std::regex member("^([a-z_]+)(?=: )|`([a-z_]+)`");
   const std::string message(status.message());
-  std::string named;
-  auto copied = message.begin();
-  for (std::sregex_iterator found(message.begin(), message.end(), member), end; found != end;
-       ++found) {
-    // A command may speak of what an option of another one does.
-    const auto& options = (*found)[1].matched ? globals_.options : globals_.all_options;
-    const std::string option = absl::StrReplaceAll(found->str(1) + found->str(2), {{"_", "-"}});
-    if (std::ranges::count(options, option) == 0) continue;
-    named.append(copied, (*found)[0].first).append("--").append(option);
-    copied = (*found)[0].second;
+  // The option of a member, or empty. A command may speak of what one of another command does.
+  const auto option_of = [](std::string_view member, const std::vector<std::string>& options) {
+    const std::string option = absl::StrReplaceAll({member.data(), member.size()}, {{"_", "-"}});
+    return std::ranges::count(options, option) > 0 ? "--" + option : std::string();
+  };
+  const std::vector<absl::string_view> pieces = absl::StrSplit(message, '`');
+  const absl::string_view first = pieces[0].substr(0, pieces[0].find(": "));
+  std::string named = option_of({first.data(), first.size()}, globals_.options);
+  absl::StrAppend(&named, pieces[0].substr(named.empty() ? 0 : first.size()));
+  bool is_member = false;  // of the piece before: a member takes both its backquotes
+  for (std::size_t k = 1; k < pieces.size(); ++k) {
+    const std::string option =
+        k + 1 < pieces.size() && !is_member
+            ? option_of({pieces[k].data(), pieces[k].size()}, globals_.all_options)
+            : std::string();
+    const bool closes = std::exchange(is_member, !option.empty());
+    absl::StrAppend(&named, closes || is_member ? "" : "`", is_member ? option : pieces[k]);
   }
-  named.append(copied, message.end());
   absl::Status result = bake::Reworded(status, named);
   result.SetPayload(kNamed, absl::Cord());
   return result;

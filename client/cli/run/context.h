@@ -34,7 +34,7 @@ struct Globals {
   bool quiet = false;
   std::string progress = "auto";       // one of ProgressNames
   std::optional<double> wait_seconds;  // for a server; unset = the library's defaults
-  // Of the command, and of all commands; without dashes.
+  // The options of the command, and those of all commands; without dashes.
   std::vector<std::string> options, all_options;
 };
 

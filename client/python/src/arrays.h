@@ -92,7 +92,7 @@ Array ToArray(const Field& field, const char* need = "numbers") {
   RaiseNumbers(field, need);
 }
 
-// Of this shape. ValueError.
+// The array of a field, which must have this shape. ValueError.
 template <class Array>
 Array OfShape(const Field& field, const Shape& need) {
   Array array = ToArray<Array>(field);

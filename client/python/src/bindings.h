@@ -41,7 +41,7 @@ struct Connection {
   std::shared_ptr<cli::LocalService> Get() const;
 };
 
-// As os.fsdecode() has it.
+// A path as os.fsdecode() returns it.
 pybind11::object PathObject(const std::string& path);
 
 // TYPE.__new__ would make an object without a value: raises TypeError instead.

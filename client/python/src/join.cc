@@ -43,10 +43,6 @@ py::object Join(const std::filesystem::path& out, std::vector<std::int64_t> fram
 
 }  // namespace
 
-py::object PathObject(const std::string& path) {
-  return py::module_::import("os").attr("fsdecode")(py::bytes(path));
-}
-
 void BindJoin(py::module_& module) {
   module.def("join", Join, "out"_a, "frames"_a = std::vector<std::int64_t>(), py::kw_only(),
              "format"_a = "", "overwrite"_a = true,

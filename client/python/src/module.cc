@@ -4,7 +4,6 @@
 #include <pybind11/stl.h>
 
 #include <cstdlib>
-
 #include <string>
 #include <vector>
 
@@ -22,6 +21,10 @@ void OnlyFromFunctions(pybind11::handle type) {
     PyErr_Format(PyExc_TypeError, "%s: cannot be made by its name; see help(sinew)", self->tp_name);
     return nullptr;
   };
+}
+
+pybind11::object PathObject(const std::string& path) {
+  return pybind11::module_::import("os").attr("fsdecode")(pybind11::bytes(path));
 }
 
 namespace {

@@ -183,7 +183,7 @@ can be deformed; poses[2:5] and iteration keep controls and frame numbers, too.)
         return absl::StrCat("<sinew.Poses, ", CountedText(poses.clip->frames, "frame"), " at ",
                             poses.clip->fps, " fps>");
       });
-  type.attr("joints") = type.attr("matrices");  // its name in 0.1, until the release after
+  type.attr("joints") = type.attr("matrices");  // the old name, for one release
   py::class_<Clip> of_clip(module, "Clip", "A motion in a character file.");
   OnlyFromFunctions(of_clip);
   of_clip.def_property_readonly("name", [](const Clip& clip) { return clip.info().name; })

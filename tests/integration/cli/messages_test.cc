@@ -74,6 +74,19 @@ TEST(Messages, MembersBecomeOptionsOfTheCommand) {
               StartsWith("sinew: --picture: cannot write"));
 }
 
+TEST(Messages, LongWordsAreOnlyWrong) {
+  const TemporaryFolder folder;
+  const std::string run(100'000, 'a');
+  const auto bake = [&](const std::string& name, const std::string& clip) {
+    return Sinew({"bake", "model:hand", "--deformer", "lbs", "--out", folder / name, "--clip", clip,
+                  "--local"})
+        .exit_code;
+  };
+  EXPECT_EQ(bake("x.pc2", "`" + run), 65);
+  EXPECT_EQ(bake("{" + run + "}.pc2", "0"), 73);
+  EXPECT_EQ(bake(std::string(100'000, '#') + ".obj", "0"), 73);
+}
+
 // What a script writes where its variable is empty.
 TEST(Messages, EmptyMapMeansNone) {
   const Finished empty = Bind("lbs | delta_mush(map=\"\")");

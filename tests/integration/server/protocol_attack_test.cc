@@ -59,7 +59,7 @@ TEST_F(ProtocolAttack, OtherProtocolsAreCutOff) {
   EXPECT_LT(growth.megabytes(), 16u);
 }
 
-// As proto/README.md has it.
+// proto/README.md documents this limit.
 TEST_F(ProtocolAttack, ThirdPingThatComesTooEarlyEndsTheConnection) {
   Start();
   const std::string ping(
