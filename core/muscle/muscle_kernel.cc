@@ -23,7 +23,7 @@ struct Section {
   Pack by_radius;      // derivative with respect to `radius`
 };
 
-// inverse: 1 / r; ratio: smallest r / r; inside(lane): too close to the centre for a direction.
+// inverse: 1 / r; ratio: smallest r / r; least: smallest r.
 HWY_INLINE Section MakeSection(const PackPoint& p, const PackPoint& inverse, const PackPoint& ratio,
                                const Pack& least, const Pack& radius) {
   const PackPoint q = {p.x * inverse.x, p.y * inverse.y, p.z * inverse.z};

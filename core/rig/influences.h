@@ -33,10 +33,10 @@ inline constexpr std::size_t kMaxInfluences = 255;  // per vertex
 class Influences {
  public:
   // Normalises every row: weights of the same binding are added, those below 1e-6 dropped, the rest
-  // divided by their sum in double; strongest first, ties by lower binding. `label(v)` names a
-  // vertex in messages. kInvalidArgument: a negative or non-finite weight, a sum more than 1e-3 off
-  // 1 (without a fallback for 0), a binding out of range, more than kMaxInfluences left. The
-  // message has the first vertex and the number of them.
+  // divided by their sum in double; strongest first, ties by lower binding.
+  // kInvalidArgument: a negative or non-finite weight, a sum more than 1e-3 off 1 (without a
+  // fallback for 0), a binding out of range, more than kMaxInfluences left. The message has the
+  // first vertex and the number of them.
   static absl::StatusOr<Influences> Create(InfluenceSource source, std::size_t bindings);
 
   // Row v of the result is row rows[v] of this.

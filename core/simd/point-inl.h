@@ -1,6 +1,6 @@
 // point-inl.h - 16 points at a time, and affine transforms of them.
 //
-// Points are stored in blocks of 16 x, 16 y and 16 z (PointBlock, core/rig/layout.h). Matrices are
+// Points are stored in blocks of 16 x, 16 y and 16 z (core/base/point_block.h). Matrices are
 // row-major with the translation at the end of each row, like Affine. Sums are nested
 // multiply-adds, innermost last; reordering them changes the last bit of frames.
 #if defined(SINEW_CORE_SIMD_POINT_INL_H_) == defined(HWY_TARGET_TOGGLE)

@@ -47,7 +47,7 @@ struct AccessConfig {
   std::string reflection = "auto";  // on unless calls are authenticated
   bool insecure = false;
   std::uint64_t token_bytes = 16 << 10;  // of `authorization`
-  // Part of what other clients leave of a limit that one client may hold; 1 = all of it.
+  // Largest fraction of what other clients leave of a limit that one client may hold; 1 = all.
   double client_share = 0.5;
 
   // Whether a call needs a token or a client certificate.

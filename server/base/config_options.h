@@ -105,9 +105,10 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
   internal.Limit(a.token_bytes, "max-token-bytes", "bytes", "Size of the metadata `authorization`",
                  1 << 10, 1 << 20);
   rows.Text(a.insecure, "insecure", "Serve other machines without TLS or authentication");
-  rows.Number(c.access.client_share, "client-share", "",
-              "Part of what other clients leave of a limit that one client may hold; 1 = all of it",
-              0.01, 1);
+  rows.Number(
+      c.access.client_share, "client-share", "",
+      "Largest fraction of what others leave of a limit that one client may hold; 1 = all of it",
+      0.01, 1);
   VisitRigOptions(rows, c.rigs);
   internal.Number(c.scrub.bytes_per_second, "scrub-bytes-per-second", "bytes",
                   "Rate at which stored files are reread to find damage; 0 = off", 0, 1e12);
@@ -134,7 +135,7 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
   rows.Limit(s.max_ttl_seconds, "max-session-ttl-seconds", "seconds",
              "Longest session lease a client may request", 1, 1e7);
   rows.Number(s.shared_ttl_seconds, "shared-ttl-seconds", "seconds",
-              "Lease of a session created for a Target with a recipe", 1, 1e7);
+              "Lease of a session that a call makes for its rig and recipe", 1, 1e7);
   rows.Limit(s.seconds, "max-session-seconds", "seconds",
              "Age of a session, however often its lease is renewed; open calls go on", 1, 1e9);
   internal.Limit(s.recipe_bytes, "max-recipe-bytes", "bytes",

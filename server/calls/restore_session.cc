@@ -37,7 +37,7 @@ absl::StatusOr<SessionRecord> FindRecord(const Call& call, const std::string& na
   }
   if (record.ok()) return record;
   constexpr char kWhat[] =
-      "session: not on this server, and the records that it shares with others cannot be reached";
+      "session: this server does not have it, and the records of sessions cannot be reached";
   return WithRetry(WithReason(absl::UnavailableError(kWhat), v1::REASON_NOT_HERE),
                    absl::Seconds(1));
 }

@@ -42,7 +42,7 @@ from sinew.v1 import pose_pb2  # noqa: E402
 ASSETS = replicas.ROOT / "client" / "models" / "assets"
 COUNT = 3
 KEYS = 1500
-# Of the keys that one of three replicas has: rings of haproxy and nginx differ by less from a third.
+# A third of the keys belong to one of three replicas: rings of haproxy and nginx differ by less from a third.
 SHARE = (0.22, 0.45)
 NOTICED = 6.0  # seconds: two checks of haproxy, fail_timeout of nginx, on a busy machine
 HELD = 120     # calls that stay open, in the test of bounded load

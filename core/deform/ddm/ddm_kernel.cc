@@ -65,8 +65,8 @@ HWY_INLINE void AddJoint(const DdmJoint& joint, const TableRow& row, const Pack*
   }
 }
 
-// q|^2 trace(R(q)^T r) for a quaternion q of any length, which measures the angle between R(q) and
-// r; and |q|^2.
+// |q|^2 trace(R(q)^T r) for a quaternion q of any length, which measures the angle between R(q)
+// and r; and |q|^2.
 HWY_INLINE Pack TraceBeside(const Pack* q, const Pack* r, Pack& squared_norm) {
   const Pack ww = q[0] * q[0], xx = q[1] * q[1], yy = q[2] * q[2], zz = q[3] * q[3];
   squared_norm = (ww + xx) + (yy + zz);

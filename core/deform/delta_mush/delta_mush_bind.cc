@@ -125,7 +125,7 @@ Vec3d RestOf(const BindInput& input, std::size_t lane) {
   return ToDouble(input.rig.mesh().positions()[input.layout.Vertex(lane)]) - input.layout.centre;
 }
 
-// [P] rest points after all steps, computed by the same kernel as poses.
+// [P] rest points after all steps, in double; poses take the same steps in float.
 absl::StatusOr<std::vector<Vec3d>> SmoothRest(const BindInput& input, const DeltaMush& mush,
                                               Task& task) {
   std::vector<Vec3d> now, next(mush.points());

@@ -71,8 +71,8 @@ bool PosesTheMesh(const StageParams& params);
 bool WritesVertexStatus(const Recipe& recipe);
 // The methods that write VertexStatus, as "a or b".
 std::string VertexStatusMethods();
-// kInvalidArgument: the rig lacks something the stage needs; names the stage by its index after
-// input.before.
+// kInvalidArgument: the rig lacks something the stage needs; names the stage by
+// input.stage.
 absl::StatusOr<BindCost> StageCost(const BindInput& input, const StageParams& params);
 absl::StatusOr<std::shared_ptr<const Stage>> BindStage(const BindInput& input,
                                                        const StageParams& params, Task& task);

@@ -107,26 +107,26 @@ struct MethodOf {
 template <class M>
 concept Method = requires(M m, const M& c, const typename M::Params& p, const BindInput& b, Task& t,
                           const StageFrame& f) {
-  {
-    M::kVersion
-    } -> std::convertible_to<int>;  // raised when tables or results change; part of every key
+  // Raised when tables or results change; part of every key.
+  { M::kVersion } -> std::convertible_to<int>;
   { M::kSummary } -> std::convertible_to<std::string_view>;
   { M::kPaper } -> std::convertible_to<std::string_view>;
-  {
-    M::kCostClass
-    } -> std::convertible_to<std::string_view>;      // cost of a frame relative to linear blending
-  { M::Validate(p) } -> std::same_as<absl::Status>;  // constraints beyond ranges
-  { M::Cost(b, p) } -> std::same_as<absl::StatusOr<BindCost>>;  // rejects what Bind would reject
-  { M::Bind(b, p, t) } -> std::same_as<absl::StatusOr<M>>;  // slow, cancellable, reports progress
+  // Cost of a frame relative to linear blending.
+  { M::kCostClass } -> std::convertible_to<std::string_view>;
+  // Constraints beyond ranges.
+  { M::Validate(p) } -> std::same_as<absl::Status>;
+  // Rejects what Bind would reject.
+  { M::Cost(b, p) } -> std::same_as<absl::StatusOr<BindCost>>;
+  // Slow, cancellable, reports progress.
+  { M::Bind(b, p, t) } -> std::same_as<absl::StatusOr<M>>;
   { c.Facts() } -> std::same_as<StageFacts>;
-  {
-    c.Check(b.layout, std::size_t{})
-    } -> std::same_as<absl::Status>;  // validates tables against layout and binding count
+  // Validates tables against layout and binding count.
+  { c.Check(b.layout, std::size_t{}) } -> std::same_as<absl::Status>;
   { c.Run(f) } -> std::same_as<void>;
   { c.Statistics() } -> std::same_as<std::vector<BindStatistic>>;
   { M::kBehind } -> std::convertible_to<std::string_view>;
-  M::Fields(m, AnyField{});  // visits (name, member, rules) of every array and number, for save,
-                             // load, size and CheckFields
+  // Visits (name, member, rules) of every array and number, for save, load, size and CheckFields.
+  M::Fields(m, AnyField{});
 };
 
 }  // namespace sinew
