@@ -214,10 +214,10 @@ absl::StatusOr<BindCost> DdmTables::Cost(const BindInput& input, const DdmParams
   if (input.plan != nullptr) input.plan->emplace<DdmPlan>(std::move(plan));
   return BindCost{
       .peak_bytes = cost.plan_bytes +
-                    std::max(cost.hold_bytes,
+                    std::max(cost.limit_bytes,
                              cost.moment_bytes + std::max(cost.filter_bytes, bound + union_bytes)),
       .bound_bytes = bound,
-      .work = cost.plan_work + cost.hold_work + cost.filter_work +
+      .work = cost.plan_work + cost.limit_work + cost.filter_work +
               kPackWork * static_cast<double>(cost.rows),
       .frame_ns = kLanes * time.block * static_cast<double>(blocks) + time.pair * pair_lanes,
       .surface = RigSurface::kWelded,
@@ -232,7 +232,7 @@ absl::StatusOr<DdmTables> DdmTables::Bind(const BindInput& input, const DdmParam
   DdmPlan plan = kept ? *std::move(kept) : MakeDdmPlan(input.surface, params, options);
   SINEW_RETURN_IF_ERROR(CheckRadius(plan));
   task.Advance(DdmPlanWork(input.rig));
-  SINEW_RETURN_IF_ERROR(HoldBackDdm(input.rig, params, plan, task));
+  SINEW_RETURN_IF_ERROR(LimitDdmSmoothing(input.rig, params, plan, task));
   SINEW_ASSIGN_OR_RETURN(const DdmMomentTable table,
                          DdmMomentTable::Filter(input.rig, plan, params, task));
   DdmTables tables = EmptyTables(params);

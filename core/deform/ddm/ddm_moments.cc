@@ -219,7 +219,7 @@ DdmPlan MakeDdmPlan(const RigSurface& surface, const DdmParams& params,
   return plan;
 }
 
-absl::Status HoldBackDdm(const Rig& rig, const DdmParams& params, DdmPlan& plan, Task& task) {
+absl::Status LimitDdmSmoothing(const Rig& rig, const DdmParams& params, DdmPlan& plan, Task& task) {
   const std::size_t points = plan.welded.points();
   if (!(params.keep_area > 0) || plan.filter.degree() == 0) return absl::OkStatus();
   std::vector<std::uint32_t> all(points);
@@ -382,8 +382,8 @@ absl::StatusOr<DdmCost> EstimateDdm(const Rig& rig, const BlockLayout& layout,
   cost.plan_work = DdmPlanWork(rig);
   if (params.keep_area > 0) {
     const std::size_t edges = plan.neighbours.neighbours.size();
-    cost.hold_bytes = FilterWorkspace::CostBytes(points, points, edges) + points * 64 + edges * 24;
-    cost.hold_work = kRowWork * static_cast<double>(points * plan.filter.degree());
+    cost.limit_bytes = FilterWorkspace::CostBytes(points, points, edges) + points * 64 + edges * 24;
+    cost.limit_work = kRowWork * static_cast<double>(points * plan.filter.degree());
   }
   return cost;
 }

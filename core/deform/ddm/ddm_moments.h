@@ -54,8 +54,8 @@ DdmPlan MakeDdmPlan(const RigSurface& surface, const DdmParams& params,
                     const DdmBindOptions& options);
 
 // Limits the plan's smoothing where the rest mesh would lose more area than `keep_area` allows.
-// Reports DdmCost::hold_work units of progress. kCancelled.
-absl::Status HoldBackDdm(const Rig& rig, const DdmParams& params, DdmPlan& plan, Task& task);
+// Reports DdmCost::limit_work units of progress. kCancelled.
+absl::Status LimitDdmSmoothing(const Rig& rig, const DdmParams& params, DdmPlan& plan, Task& task);
 
 // Moments about the point itself: P (00 01 02 11 12 22), psi (0 1 2), omega, and w'; scene units.
 // In the order of DdmField.
@@ -105,12 +105,12 @@ double InfluenceMass(double omega, double translation, double alpha);
 // Upper limits, found by visiting the rings without computing.
 struct DdmCost {
   std::size_t plan_bytes = 0;    // while binding
-  std::size_t hold_bytes = 0;    // of HoldBackDdm
+  std::size_t limit_bytes = 0;   // of LimitDdmSmoothing
   std::size_t filter_bytes = 0;  // workspaces
   std::size_t moment_bytes = 0;
   std::size_t rows = 0;         // (point, binding) pairs, counted per vertex
   std::size_t block_pairs = 0;  // (block, binding) pairs
-  double plan_work = 0, hold_work = 0, filter_work = 0;
+  double plan_work = 0, limit_work = 0, filter_work = 0;
 };
 // task: null, or cancels the walk. kCancelled; kResourceExhausted: the moments alone exceed its
 // memory limit.
