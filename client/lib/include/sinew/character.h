@@ -13,6 +13,7 @@
 
 namespace sinew::client {
 
+// Options of Character::Create.
 struct CharacterOptions {
   absl::Duration ttl = absl::ZeroDuration();  // of its session; 0 = the server's default
   std::string determinism_digest = {};        // required digest, or empty
@@ -39,16 +40,18 @@ class Character {
                                           std::string recipe, const CharacterOptions& options = {},
                                           const CallOptions& call = {});
 
-  Session session() const;  // as of its creation or the last bind
-  const std::string& rig_name() const;
-  const Client& client() const;
+  Session session() const;              // as of its creation or the last bind
+  const std::string& rig_name() const;  // rigs/sha256-<hex>
+  const Client& client() const;         // its server
 
-  // The calls of Client, with this character as the target.
+  // Client::Deform, with this character as the target.
   absl::StatusOr<FrameView> Deform(const PoseLayout& layout, const Pose& pose,
                                    const OutputOptions& output = {},
                                    const CallOptions& call = {}) const;
+  // Client::OpenStream for this character.
   absl::StatusOr<Stream> OpenStream(const StreamOptions& options,
                                     const CallOptions& call = {}) const;
+  // Client::DeformClip for this character.
   absl::Status DeformClip(const ClipPoses& poses, const ClipOptions& options, const ClipSink& sink,
                           const CallOptions& call = {}) const;
 

@@ -46,6 +46,7 @@ absl::StatusOr<RigData> DecodeRig(std::string_view bytes);
 // The server's name for these bytes: rigs/sha256-<hex>.
 std::string RigName(std::string_view bytes);
 
+// What Client::CreateSession makes.
 struct SessionRequest {
   std::string rig;                            // rigs/sha256-...
   std::string recipe;                         // text, or JSON of sinew.v1.Recipe (starts with "{")
@@ -54,7 +55,9 @@ struct SessionRequest {
   bool validate_only = false;                 // check and estimate, create nothing
 };
 
+// Called with the bytes that the server has and those of the whole rig.
 using UploadProgress = std::function<void(std::uint64_t held_bytes, std::uint64_t size_bytes)>;
+// Called with the session whenever it has changed.
 using SessionProgress = std::function<void(const Session&)>;
 
 class Connection;  // private to the library
@@ -69,9 +72,12 @@ class Client {
   // for another machine without TLS. Does not wait for the server.
   static absl::StatusOr<Client> Connect(const ClientOptions& options);
 
+  // Private to the library.
   explicit Client(std::shared_ptr<Connection> connection) : connection_(std::move(connection)) {}
 
+  // Version, limits, formats and load of the server.
   absl::StatusOr<ServerInfo> GetServerInfo(const CallOptions& call = {}) const;
+  // The methods with their parameters, and the presets.
   absl::StatusOr<MethodList> ListMethods(const CallOptions& call = {}) const;
 
   // Stores a rig: asks what the server already has, sends the rest in pieces, resumes after a
@@ -79,13 +85,16 @@ class Client {
   //   kInvalidArgument: not a valid rig. kDataLoss: the bytes changed on the way.
   absl::StatusOr<UploadedRig> UploadRig(std::string_view bytes, const UploadProgress& progress = {},
                                         const CallOptions& call = {}) const;
+  // Encodes the rig first. Errors of EncodeRig too.
   absl::StatusOr<UploadedRig> UploadRig(const RigData& rig, const UploadProgress& progress = {},
                                         const CallOptions& call = {}) const;
+  // What a stored rig consists of. kNotFound.
   absl::StatusOr<RigSummary> GetRig(const std::string& name, const CallOptions& call = {}) const;
   // The bytes as uploaded. kNotFound. kDataLoss: their SHA-256 is not that of the name.
   absl::StatusOr<std::string> DownloadRig(const std::string& name,
                                           const UploadProgress& progress = {},
                                           const CallOptions& call = {}) const;
+  // Sessions that use the rig continue. kNotFound.
   absl::Status DeleteRig(const std::string& name, const CallOptions& call = {}) const;
   // All pages, until `each` returns false.
   absl::Status ForEachRig(const std::function<bool(const RigSummary&)>& each,
@@ -106,10 +115,13 @@ class Client {
   // the bind. A FAILED session is returned as the error of its problem.
   absl::StatusOr<Session> WaitSession(const std::string& name, const SessionProgress& progress = {},
                                       const CallOptions& call = {}) const;
+  // The session as it is now. kNotFound.
   absl::StatusOr<Session> GetSession(const std::string& name, const CallOptions& call = {}) const;
+  // Renews the lease; ttl 0 = unchanged. kNotFound.
   absl::StatusOr<Session> RenewSession(const std::string& name,
                                        absl::Duration ttl = absl::ZeroDuration(),
                                        const CallOptions& call = {}) const;
+  // Ends the session; its streams end with kNotFound.
   absl::Status DeleteSession(const std::string& name, const CallOptions& call = {}) const;
   // All pages, until `each` returns false.
   absl::Status ForEachSession(const std::function<bool(const Session&)>& each,
@@ -137,7 +149,7 @@ class Client {
                                                      const CompareOptions& options = {},
                                                      const CallOptions& call = {}) const;
 
-  const ClientOptions& options() const;
+  const ClientOptions& options() const;  // as given to Connect
 
  private:
   friend class Character;

@@ -29,6 +29,7 @@ struct ClipPoses {
 // that called DeformClip.
 using ClipProgress = std::function<void(std::size_t done, std::size_t total)>;
 
+// Options of DeformClip.
 struct ClipOptions {
   PoseLayout layout = {};
   OutputOptions output = {};

@@ -18,6 +18,7 @@
 
 namespace sinew::client {
 
+// Measurements of one frame.
 struct FrameMetrics {
   std::uint64_t frame = 0;                  // the pose's number
   double evaluate_seconds = 0;              // of the deformation alone, on the server
@@ -67,6 +68,7 @@ struct TargetMetrics {
 // Called with the number of frames measured so far and of all frames, over all targets.
 using CompareProgress = std::function<void(std::size_t done, std::size_t total)>;
 
+// Options of Compare.
 struct CompareOptions {
   PoseLayout layout = {};
   double frames_per_second = 24;   // of the poses, for jerk; > 0

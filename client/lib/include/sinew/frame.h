@@ -23,11 +23,13 @@ namespace sinew::client {
 // Bytes in pieces, in order. Valid as long as a FrameView of the same frame exists.
 class ByteSpans {
  public:
-  ByteSpans() = default;
+  ByteSpans() = default;  // no bytes
+  // The bytes of these spans, which it borrows.
   explicit ByteSpans(std::vector<std::span<const std::byte>> spans);
 
   std::size_t size() const { return size_; }  // bytes over all spans
-  bool empty() const { return size_ == 0; }
+  bool empty() const { return size_ == 0; }   // no byte
+  // The pieces in order.
   std::span<const std::span<const std::byte>> spans() const { return spans_; }
 
   // Copies all bytes. `out` must have exactly this size.
@@ -58,15 +60,16 @@ struct FrameData;  // private to the library
 class FrameView {
  public:
   FrameView() = default;  // no frame
+  // Private to the library.
   explicit FrameView(std::shared_ptr<const FrameData> data) : data_(std::move(data)) {}
 
-  bool empty() const { return data_ == nullptr; }
+  bool empty() const { return data_ == nullptr; }  // no frame
 
   std::uint64_t frame() const;          // the pose's number
   double time() const;                  // the pose's time, s; 0 if it had none
   std::uint64_t vertices() const;       // in rig order, over all meshes
   std::array<float, 6> bounds() const;  // of the positions: min xyz, max xyz; zeros if not sent
-  FrameTiming timing() const;
+  FrameTiming timing() const;           // on the server
   // Latest streams: poses dropped since the previous frame, by the client and the server.
   std::uint32_t skipped() const;
   std::uint32_t chunks() const;  // number of messages it arrived in
@@ -75,6 +78,7 @@ class FrameView {
   // kFloat32 is little-endian: [V * 3] positions and normals, [V * 4] tangents: x y z and
   // handedness w, cross(normal, x y z) * w is the bitangent. kUint8: [V] a VertexStatus each.
   Encoding encoding(Attribute attribute = Attribute::kPositions) const;
+  // The bytes in that encoding, vertex after vertex.
   const ByteSpans& bytes(Attribute attribute) const;
 
   // Every muscle of the rig, in rig order, if OutputOptions::muscles. Valid as long as a view of
@@ -85,10 +89,10 @@ class FrameView {
   // a number that this library does not know.
   //   kInvalidArgument: wrong size. kUnimplemented: an encoding this library cannot decode.
   absl::Status CopyPositions(std::span<float> out) const;
-  absl::StatusOr<std::vector<float>> Positions() const;  // the same in a new vector
-  absl::Status CopyNormals(std::span<float> out) const;
-  absl::Status CopyTangents(std::span<float> out) const;
-  absl::Status CopyVertexStatus(std::span<VertexStatus> out) const;
+  absl::StatusOr<std::vector<float>> Positions() const;              // the same in a new vector
+  absl::Status CopyNormals(std::span<float> out) const;              // as CopyPositions
+  absl::Status CopyTangents(std::span<float> out) const;             // as CopyPositions
+  absl::Status CopyVertexStatus(std::span<VertexStatus> out) const;  // as CopyPositions
 
  private:
   std::shared_ptr<const FrameData> data_;

@@ -40,6 +40,7 @@ struct ClipInfo {
 // `Problem::reason` of content that the import does not keep. `field` is a path in the file, such
 // as "nodes[3] 'Body'".
 inline constexpr char kLostReason[] = "LOST";
+// Such a problem, as a warning.
 Problem Lost(const std::string& message, const std::string& field);
 
 // What a file says of a mesh that no deformation needs.
@@ -72,6 +73,7 @@ enum class Unweighted : std::uint8_t {
   kStill,    // they stay where they are at rest: a joint `still` that no clip moves is appended
 };
 
+// What ImportFile accepts.
 struct ImportOptions {
   std::uint64_t max_file_bytes = std::uint64_t{2} << 30;  // a larger file (or side file) is refused
   // A file in which no mesh has a skin is read too: all its meshes as placed in the scene, with

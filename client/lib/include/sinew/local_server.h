@@ -15,6 +15,7 @@
 
 namespace sinew::client {
 
+// Options of LocalServer::Start.
 struct LocalServerOptions {
   std::string program = {};  // path of sinewd; empty: $SINEWD, else it is looked for in $PATH
   std::string listen = "127.0.0.1:0";   // port 0: a free one
@@ -31,13 +32,13 @@ class LocalServer {
   //   kDeadlineExceeded: it did not listen in time.
   static absl::StatusOr<LocalServer> Start(const LocalServerOptions& options = {});
 
-  LocalServer(LocalServer&& other) noexcept;
-  LocalServer& operator=(LocalServer&& other) noexcept;
-  ~LocalServer();  // as Stop
+  LocalServer(LocalServer&& other) noexcept;             // leaves `other` stopped
+  LocalServer& operator=(LocalServer&& other) noexcept;  // exchanges the two servers
+  ~LocalServer();                                        // as Stop
 
   // Where it listens, e.g. "127.0.0.1:41234".
   const std::string& address() const { return address_; }
-  pid_t pid() const { return pid_; }
+  pid_t pid() const { return pid_; }  // of sinewd; -1 once it is stopped
 
   // Sends SIGTERM, and SIGKILL after `deadline`; waits for the end. Returns its exit code, minus
   // the signal that killed it, or 0 if it was stopped before.

@@ -61,7 +61,7 @@ enum class VertexStatus : std::uint8_t {
   kContact = 9,             // stopped where it meets another limb
   kMoveLimit = 10           // off its level at the limit of its move
 };
-inline constexpr std::size_t kVertexStatus = 11;
+inline constexpr std::size_t kVertexStatus = 11;  // how many there are
 
 // A limit on requests. Exceeding it is kResourceExhausted or kInvalidArgument.
 struct Limit {
@@ -82,6 +82,7 @@ struct ServerStats {
   bool tenant_only = false;  // the server shows rigs and sessions of the caller alone
 };
 
+// Version, limits, formats and load of a server.
 struct ServerInfo {
   std::string version;
   std::string simd;           // instruction set in use: scalar, avx2, avx512 or neon
@@ -123,6 +124,7 @@ struct Preset {
   std::string summary;      // one sentence
 };
 
+// Everything that a recipe can name.
 struct MethodList {
   std::vector<Method> methods;
   std::vector<Preset> presets;

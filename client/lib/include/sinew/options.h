@@ -19,8 +19,9 @@ namespace sinew::client {
 // that it states (RESOURCE_EXHAUSTED with RetryInfo) after this time, and streams opened again.
 struct RetryPolicy {
   int max_attempts = 4;  // of a call, or of opening a stream the first time; 1 = no retry
-  absl::Duration repeat_for = absl::ZeroDuration();  // of these, however many attempts that makes
-  absl::Duration resume_for = absl::Seconds(30);     // of a broken stream or a Character
+  absl::Duration repeat_for =
+      absl::ZeroDuration();                       // retry at least this long, beyond max_attempts
+  absl::Duration resume_for = absl::Seconds(30);  // of a broken stream or a Character
   // Doubles from wait to wait; each is scaled by a random factor from 0.75 to 1.25.
   absl::Duration initial_backoff = absl::Milliseconds(100);
   absl::Duration max_backoff = absl::Seconds(5);
@@ -47,6 +48,7 @@ struct TlsOptions {
 // library.
 using TraceparentSource = std::function<std::string()>;
 
+// Where the server is, and how calls reach it.
 struct ClientOptions {
   // host, host:port, [IPv6]:port or unix:/path; the default port is 50051. Other gRPC targets must
   // include the port: dns:///host:50051. A server on another machine is reached through the proxy

@@ -15,12 +15,14 @@
 
 namespace sinew::client {
 
+// How much a problem matters.
 enum class Severity : std::uint8_t {
   kInfo = 1,     // worth knowing, nothing to do
   kWarning = 2,  // will show in the result, or part of the input was not kept
   kError = 3     // the server refuses the input, or the session failed
 };
 
+// "info", "warning" or "error".
 constexpr const char* SeverityName(Severity severity) {
   switch (severity) {
     case Severity::kInfo:
@@ -45,6 +47,7 @@ struct Problem {
 
 // What the server attached to an error besides code and message; empty where it sent nothing.
 struct ErrorDetails {
+  // A field or limit that a request violates.
   struct Violation {
     std::string field;  // path in the request, or the name of the limit
     std::string description;

@@ -15,8 +15,10 @@
 
 namespace sinew::client {
 
+// The axis that points upwards; carried along, never applied.
 enum class UpAxis : std::uint8_t { kUnspecified = 0, kY = 1, kZ = 2 };
 
+// A transform of the skeleton.
 struct Joint {
   std::string name;                // unique within the rig, not empty
   std::int32_t parent = -1;        // index of a joint before this one; -1 = a root
@@ -53,6 +55,7 @@ struct ShapeTarget {
   std::vector<float> normal_offsets = {};    // [n * 3] or empty
 };
 
+// A morph target that a control drives.
 struct Shape {
   std::string control;               // name of the control that drives it
   std::vector<ShapeTarget> targets;  // by rising weight; more than one = in-betweens
@@ -64,6 +67,7 @@ struct VertexMap {
   std::vector<float> values;  // [V] finite
 };
 
+// Vertices and faces of one object, with its skin and shapes.
 struct Mesh {
   std::string name;                       // unique within the rig
   std::vector<float> positions;           // [V * 3] in bind space, file order
@@ -78,6 +82,7 @@ struct Mesh {
   std::vector<VertexMap> maps;
   std::string source_path;
 
+  // V.
   std::size_t vertices() const { return positions.size() / 3; }
 };
 
@@ -88,6 +93,7 @@ struct Control {
   float default_value = 0;
 };
 
+// A point that moves with a joint.
 struct MusclePoint {
   std::uint32_t joint = 0;       // index into RigData::joints
   std::array<float, 3> at = {};  // joint space
@@ -95,6 +101,7 @@ struct MusclePoint {
 
 // An obstacle that the path of a muscle bends around, on the side of the rest pose.
 struct MuscleWrap {
+  // The solid.
   enum class Shape : std::uint8_t { kCylinder = 1, kSphere = 2 };
   Shape shape = Shape::kCylinder;
   std::uint32_t joint = 0;
@@ -143,6 +150,7 @@ struct RigData {
   std::vector<Control> controls;  // [K]
   std::vector<Muscle> muscles;
 
+  // Vertices of all meshes.
   std::size_t vertices() const {
     std::size_t n = 0;
     for (const Mesh& mesh : meshes) n += mesh.vertices();
@@ -162,6 +170,7 @@ struct ClipData {
   std::vector<float> joint_transforms;     // [frames * J * 12] joint to model space, rig order
   std::vector<float> controls;             // [frames * K] rig order
 
+  // k of the pose at this index.
   double FrameNumber(std::size_t index) const {
     return frame_numbers.empty() ? static_cast<double>(first_frame) +
                                        static_cast<double>(index) * static_cast<double>(step)

@@ -20,8 +20,11 @@
 
 namespace sinew::client {
 
+// The floats of one joint: see PoseLayout.
 enum class JointFormat : std::uint8_t { kMatrix3x4 = 1, kTrs = 2 };
+// The space that the transform of a joint leads to.
 enum class Space : std::uint8_t { kModel = 1, kLocal = 2 };
+// kOrdered: a frame for each pose, in order. kLatest: a newer pose replaces one that waits.
 enum class OrderMode : std::uint8_t { kOrdered = 1, kLatest = 2 };
 
 // Layout of the floats of poses.
@@ -65,6 +68,7 @@ struct Target {
   std::string determinism_digest = {};  // required digest, or empty
 };
 
+// Options of OpenStream.
 struct StreamOptions {
   PoseLayout layout = {};
   OutputOptions output = {};
@@ -80,6 +84,7 @@ struct StreamItem {
   FrameView view;        // empty if problem is not ok
 };
 
+// What the server has agreed to when the stream was opened last.
 struct StreamInfo {
   std::string session, determinism_digest;
   std::uint64_t vertices = 0;
@@ -101,10 +106,11 @@ class StreamCore;  // private to the library
 // two threads, but neither from two at once.
 class Stream {
  public:
+  // Private to the library.
   explicit Stream(std::shared_ptr<StreamCore> core);
-  Stream(Stream&&) noexcept = default;
-  Stream& operator=(Stream&&) noexcept;
-  ~Stream();
+  Stream(Stream&&) noexcept = default;   // only assigning to `other` or destroying it is left
+  Stream& operator=(Stream&&) noexcept;  // cancels its own stream first
+  ~Stream();                             // as Cancel
 
   // Queues a copy of the pose and returns its frame number. Never blocks.
   //   kResourceExhausted: ordered, and `max_queued` poses are queued: call Next. A latest stream
@@ -126,7 +132,7 @@ class Stream {
   // Ends the stream from any thread; Next returns kCancelled.
   void Cancel();
 
-  StreamInfo info() const;
+  StreamInfo info() const;  // as of the last opening
 
  private:
   std::shared_ptr<StreamCore> core_;

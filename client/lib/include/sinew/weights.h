@@ -17,6 +17,7 @@
 
 namespace sinew::client {
 
+// How ComputeWeights finds weights.
 enum class WeightMethod : std::uint8_t {
   kCapsule = 1,   // distance to the bones, within capsules around them
   kHeat = 2,      // heat diffusion from the bones over the surface
@@ -48,6 +49,7 @@ struct WeightsRequest {
                                          // bones of other joints belong to the nearest ancestor
 };
 
+// What a rigger should look at in new weights.
 struct WeightsReport {
   std::uint64_t unseen_count = 0;  // vertices that no bone sees or reaches: they got the nearest
                                    // bone, or with heat the weights of their neighbours
@@ -56,6 +58,7 @@ struct WeightsReport {
   std::vector<Problem> warnings;               // at most 100
 };
 
+// The result of ComputeWeights.
 struct WeightedRig {
   RigSummary rig;  // the new one
   WeightsReport report;
