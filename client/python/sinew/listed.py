@@ -14,8 +14,9 @@ class _Listed:
 class Parameter(_Listed):
     """A parameter of a method. In a recipe: method(parameter=value).
 
-    type: "number", "integer", "boolean", "choice" or "map". default: as a recipe has it. choices: of a choice, or of an
-    integer with only some values.
+    type: "number", "integer", "boolean", "choice" or "map". unit: "" without one. default: as a recipe has it.
+    minimum, maximum: None without one. choices: of a choice, or of an integer with only some values. description: what
+    it does.
     """
     type: str
     unit: str
@@ -28,7 +29,12 @@ class Parameter(_Listed):
 
 @dataclasses.dataclass(frozen=True)
 class Method(_Listed):
-    """A deformation method. cost: time per frame relative to linear blend skinning. example: the shortest recipe."""
+    """A deformation method.
+
+    summary: one sentence. reads: "rest" or "posed", the mesh that it starts from. paper: source of its formulas.
+    cost: time per frame relative to linear blend skinning. example: the shortest recipe. version: raised when results
+    change. parameters: by name.
+    """
     summary: str
     reads: str
     paper: str
@@ -40,14 +46,19 @@ class Method(_Listed):
 
 @dataclasses.dataclass(frozen=True)
 class Preset(_Listed):
-    """A named recipe."""
+    """A named recipe. summary: one sentence."""
     recipe: str
     summary: str
 
 
 @dataclasses.dataclass(frozen=True)
 class Stats(_Listed):
-    """Version, load and limits of a server, by their names in its configuration."""
+    """Version, load and limits of a server.
+
+    version, simd: of the program and its instruction set. threads: that evaluate frames. rigs, rig_bytes: stored.
+    sessions: live. streams: open. frames_sent: since the start, uptime_seconds ago. bound_entries, bound_bytes: bound
+    rigs in memory. limits: by their names in its configuration.
+    """
     version: str
     simd: str
     threads: int

@@ -24,7 +24,8 @@ from .errors import InvalidArgument
 class Server:
     """A sinewd on a free port of this machine, as a context manager.
 
-    It is stopped at the end, and ends by itself if this process is killed.
+    It is stopped at the end, and ends by itself if this process is killed. `address`: where it listens, for connect().
+    `process`: its subprocess.Popen.
 
     options: further options of sinewd. program: path of sinewd; default: $SINEWD, else from $PATH, else the one inside
     this package.

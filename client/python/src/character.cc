@@ -368,7 +368,7 @@ Reconnects by itself. send and next may be called from two threads. The end of `
             stream.stream.Finish();
           },
           "No pose follows.")
-      .def("cancel", Cancel)
+      .def("cancel", Cancel, "Ends the stream at once, from any thread: next() raises.")
       .def_property_readonly(
           "room",
           [](const PoseStream& stream) {
@@ -438,12 +438,15 @@ deadline: as for clip. Returns the paths. Files appear complete or not at all.)"
             }));
           },
           "Deletes the session now instead of letting it expire; the next call makes a new one.")
-      .def_property_readonly("rig", [](const BoundCharacter& character) { return character.rig; })
+      .def_property_readonly(
+          "rig", [](const BoundCharacter& character) { return character.rig; },
+          "As given to character().")
       .def_property_readonly(
           "rig_name", [](const BoundCharacter& character) { return character.bound.rig_name(); },
           "rigs/sha256-...")
       .def_property_readonly(
-          "session", [](const BoundCharacter& character) { return character.bound.session().name; })
+          "session", [](const BoundCharacter& character) { return character.bound.session().name; },
+          "sessions/...; another one after the character was bound again.")
       .def_property_readonly(
           "recipe",
           [](const BoundCharacter& character) { return character.bound.session().recipe_json; },
@@ -454,14 +457,16 @@ deadline: as for clip. Returns the paths. Files appear complete or not at all.)"
             return character.bound.session().determinism_digest;
           },
           "Equal rigs and digests give equal bits, on any server.")
-      .def_property_readonly("warnings",
-                             [](const BoundCharacter& character) {
-                               std::vector<std::string> warnings;
-                               for (const auto& warning : character.bound.session().warnings) {
-                                 warnings.push_back(warning.message);
-                               }
-                               return warnings;
-                             })
+      .def_property_readonly(
+          "warnings",
+          [](const BoundCharacter& character) {
+            std::vector<std::string> warnings;
+            for (const auto& warning : character.bound.session().warnings) {
+              warnings.push_back(warning.message);
+            }
+            return warnings;
+          },
+          "What the server says of the recipe, e.g. parameters without effect.")
       .def("__repr__", [](const BoundCharacter& character) {
         return absl::StrCat("<sinew.Character ", Text(character), ">");
       });

@@ -159,10 +159,14 @@ can be deformed; poses[2:5] and iteration keep controls and frame numbers, too.)
       .def_property_readonly(
           "controls", ControlsOfAll,
           "(F, K) float32: values of the rig's controls, K = 0 without any. A read-only view.")
-      .def_property_readonly("fps", [](const Poses& poses) { return poses.clip->fps; })
-      .def_property_readonly("first_frame",
-                             [](const Poses& poses) { return poses.clip->first_frame; })
-      .def_property_readonly("step", [](const Poses& poses) { return poses.clip->step; })
+      .def_property_readonly(
+          "fps", [](const Poses& poses) { return poses.clip->fps; }, "Frames per second.")
+      .def_property_readonly(
+          "first_frame", [](const Poses& poses) { return poses.clip->first_frame; },
+          "Number of the first frame: its time is first_frame / fps.")
+      .def_property_readonly(
+          "step", [](const Poses& poses) { return poses.clip->step; },
+          "Difference of the numbers of two frames.")
       .def("__len__", [](const Poses& poses) { return poses.clip->frames; })
       .def("__getitem__", Some)
       .def(
@@ -186,7 +190,9 @@ can be deformed; poses[2:5] and iteration keep controls and frame numbers, too.)
   type.attr("joints") = type.attr("matrices");  // the old name, for one release
   py::class_<Clip> of_clip(module, "Clip", "A motion in a character file.");
   OnlyFromFunctions(of_clip);
-  of_clip.def_property_readonly("name", [](const Clip& clip) { return clip.info().name; })
+  of_clip
+      .def_property_readonly(
+          "name", [](const Clip& clip) { return clip.info().name; }, "As in Rig.clips.")
       .def_property_readonly(
           "start", [](const Clip& clip) { return clip.info().start; }, "Seconds: its first key.")
       .def_property_readonly(

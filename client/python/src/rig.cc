@@ -196,9 +196,11 @@ Rig Unpickled(const py::bytes& bytes, const std::string& label, const std::strin
 void BindMesh(py::module_& module) {
   py::class_<Mesh> type(module, "Mesh", "A mesh of a rig. Arrays are read-only views.");
   OnlyFromFunctions(type);
-  type.def_property_readonly("name", [](const Mesh& mesh) { return mesh.data().name; })
-      .def_property_readonly("num_vertices",
-                             [](const Mesh& mesh) { return mesh.data().vertices(); })
+  type.def_property_readonly(
+          "name", [](const Mesh& mesh) { return mesh.data().name; }, "Unique within the rig.")
+      .def_property_readonly(
+          "num_vertices", [](const Mesh& mesh) { return mesh.data().vertices(); },
+          "Number of vertices.")
       .def_property_readonly("first_vertex", FirstVertex,
                              "Frames number vertices over all meshes: those of this mesh are "
                              "first_vertex to first_vertex + num_vertices.")
@@ -249,7 +251,9 @@ void BindRig(py::module_& module) {
       "has what save() writes, label, format and problems, but no clips: pickle their poses.");
   OnlyFromFunctions(type);
   BindRigFromArrays(module, type);
-  type.def_property_readonly("label", [](const Rig& rig) { return rig.file->label; })
+  type.def_property_readonly(
+          "label", [](const Rig& rig) { return rig.file->label; },
+          "For display: the name of the file.")
       .def_property_readonly(
           "format", [](const Rig& rig) { return rig.file->format; }, "Kind of the file it is from.")
       .def_property_readonly(
@@ -280,18 +284,20 @@ void BindRig(py::module_& module) {
             return names;
           },
           "Names of the controls, in the order of their values.")
-      .def_property_readonly("meshes",
-                             [](const Rig& rig) {
-                               std::vector<Mesh> meshes;
-                               for (std::size_t m = 0; m < rig.data().meshes.size(); ++m)
-                                 meshes.push_back({rig, m});
-                               return meshes;
-                             })
+      .def_property_readonly(
+          "meshes",
+          [](const Rig& rig) {
+            std::vector<Mesh> meshes;
+            for (std::size_t m = 0; m < rig.data().meshes.size(); ++m) meshes.push_back({rig, m});
+            return meshes;
+          },
+          "In the order of the vertices of frames.")
       .def_property_readonly(
           "clips", ClipsOf,
           "Clips of the file by name, in its order, then those of load(clips=...).")
-      .def_property_readonly("meters_per_unit",
-                             [](const Rig& rig) { return rig.data().meters_per_unit; })
+      .def_property_readonly(
+          "meters_per_unit", [](const Rig& rig) { return rig.data().meters_per_unit; },
+          "Length of the unit of the file; 0: unknown.")
       .def_property_readonly(
           "up_axis", [](const Rig& rig) { return UpAxisName(rig.data().up_axis); },
           "\"Y\", \"Z\" or None.")
