@@ -49,6 +49,8 @@ def check(path, text):
                      for number, line in enumerate(lines, 1) if UNFINISHED.search(line)]
     if suffix == ".h":
         findings += header(path, lines)
+    if suffix == ".md":
+        findings += links(path, text)
     if suffix in TEXT or not suffix:
         findings += whitespace(path, text, lines)
     return findings
@@ -64,6 +66,28 @@ def header(path, lines):
     if not name.endswith("-inl.h") and "#pragma once" not in lines:
         findings.append(f"{path}:1: no #pragma once")
     return findings
+
+
+def links(path, text):
+    """Links of a page to files and headings that are not there."""
+    findings = []
+    for number, line in enumerate(text.splitlines(), 1):
+        for target in re.findall(r"\]\(([^)\s]+)\)", line):
+            name, _, heading = target.partition("#")
+            page = (sources.ROOT / path).parent / name if name else sources.ROOT / path
+            if "://" in target:
+                continue
+            if not page.exists():
+                findings.append(f"{path}:{number}: a link to {name}, which is not there")
+            elif heading and heading not in headings(page.read_text(encoding="utf-8") if name else text):
+                findings.append(f"{path}:{number}: a link to #{heading}, a heading that is not there")
+    return findings
+
+
+def headings(text):
+    """The anchors that GitHub gives to the headings of a page."""
+    return {re.sub(r"[^\w -]", "", line.lstrip("#").strip().lower()).replace(" ", "-")
+            for line in text.splitlines() if line.startswith("#")}
 
 
 def whitespace(path, text, lines):
