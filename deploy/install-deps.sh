@@ -10,6 +10,7 @@
 #   blender    run the tests of the Blender add-on (with build)
 #   farm       run the tests of deploy/farm
 #   cluster    run the tests of deploy/cluster and deploy/kubernetes (with test)
+#   reference  make the references of the protocol and of the clients (with build and python)
 #   monitoring load the alert rules of deploy/monitoring in a test
 #   runtime    run sinewd and sinew, no compiler: what the container image holds
 #   container  build and run the container image without Docker
@@ -27,12 +28,13 @@ build=(
   libgtest-dev libgmock-dev libbenchmark-dev
 )
 python=(pybind11-dev python3-dev python3-numpy python3-venv)  # python3-venv makes the wheel
-test=("${python[@]}" python3-grpcio python3-protobuf python3-pytest clang-14 clang-format-14 haproxy openssl redis-server)
+test=("${python[@]}" python3-grpcio python3-protobuf python3-pytest clang-14 clang-format-14 doxygen haproxy openssl redis-server)
 fuzz=(clang-14 llvm-14 libclang-rt-14-dev)  # llvm-14: lines in findings
 tsan=(dpkg-dev libre2-dev libc-ares-dev)
 blender=(blender libegl-mesa0 libgl1-mesa-dri libglx-mesa0 xvfb xauth)  # Mesa: renders and windows without a GPU
 farm=(slurm-wlm munge python3-venv)
 cluster=(redis-server nginx haproxy curl openssl nodejs npm python3-yaml)  # services start where systemd runs
+reference=(doxygen golang-go python3-venv)
 monitoring=(prometheus)  # its service starts where systemd runs
 runtime=(
   ca-certificates libgrpc++1.51 libprotobuf32 libabsl20220623 libtbb12 libembree3-3 libhwy1 libssl3 libxxhash0
@@ -99,11 +101,12 @@ for group in "${@:-build}"; do
     blender) packages+=("${blender[@]}") ;;
     farm) packages+=("${farm[@]}") ;;
     cluster) packages+=("${cluster[@]}") ;;
+    reference) packages+=("${reference[@]}") ;;
     monitoring) packages+=("${monitoring[@]}") ;;
     runtime) packages+=("${runtime[@]}") ;;
     container) packages+=("${container[@]}") ;;
     -h | --help)
-      sed -n '2,16s/^# \{0,1\}//p' "$0"
+      sed -n '2,17s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *)
