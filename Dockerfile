@@ -26,7 +26,8 @@ COPY deploy/install-deps.sh /tmp/install-deps.sh
 RUN /tmp/install-deps.sh runtime \
  && rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin /var/cache/debconf/*-old /var/log/apt /var/log/dpkg.log /tmp/install-deps.sh \
  && groupadd --gid 10001 sinew \
- && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin sinew
+ && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin sinew \
+ && install -d -o sinew -g sinew -m 700 /var/lib/sinew    # a new volume for --data-dir gets this owner
 COPY LICENSE /usr/share/doc/sinew/copyright
 COPY --from=build /src/build/release/bin/sinewd /src/build/release/bin/sinew /usr/local/bin/
 

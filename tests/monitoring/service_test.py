@@ -158,6 +158,49 @@ class ServiceTest(unittest.TestCase):
         limits = limits_of(memory_bytes, dict(each.split("=") for each in " ".join(settings("Environment")).split()))
         self.assertLessEqual(most_memory(limits, memory_bytes) + RESERVE, most)
 
+    @unittest.skipUnless(shutil.which("openssl"), "openssl is not installed")
+    def test_example_configuration_serves_as_its_page_says(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+
+            def here(text):
+                for path in ("/etc/sinew", "/var/log/sinew", "/var/lib/sinew"):
+                    text = text.replace(path, name)
+                return text.replace("0.0.0.0:50051", "localhost:0").replace("127.0.0.1:9464", "127.0.0.1:0")
+
+            subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+                            "-addext", "subjectAltName=DNS:localhost", "-keyout", folder / "key.pem", "-out",
+                            folder / "cert.pem"], check=True, capture_output=True)
+            (folder / "session.keys").write_text("0123456789abcdef" * 4, encoding="utf-8")
+            page = (DEPLOY / "README.md").read_text(encoding="utf-8")
+            example = (DEPLOY / "sinewd.yaml").read_text(encoding="utf-8")
+            # Its comments are lines of a valid file, too.
+            all_lines, count = re.subn(r"^# (?=[a-z-]+: )", "", example, flags=re.MULTILINE)
+            self.assertEqual(count, 2)
+            tokens = [line for line in page.splitlines() if "--make-token" in line]
+            self.assertEqual(len(tokens), 2)
+            path = f"{pathlib.Path(arguments.sinewd).parent}:{os.environ['PATH']}"
+            for line in tokens:
+                subprocess.run(["bash", "-ec", here(line)], check=True, cwd=folder, env={**os.environ, "PATH": path})
+            config = folder / "sinewd.yaml"
+            key = ["--config", config, "--tls-key", folder / "key.pem"]
+            for text in (example, all_lines):
+                config.write_text(here(text), encoding="utf-8")
+                subprocess.run([arguments.sinewd, "--check", *key], check=True, capture_output=True)
+            server = subprocess.Popen([arguments.sinewd, *key, "--data-dir", name], stdout=subprocess.PIPE, text=True)
+            try:
+                port = server.stdout.readline().rsplit(":", 1)[1].strip()
+                shown = {token: subprocess.run(
+                    [arguments.sinew, "stats", "--server", f"localhost:{port}", "--tls-ca", folder / "cert.pem", "--token-file",
+                     folder / f"{token}.token"], check=True, capture_output=True, text=True).stdout
+                         for token in ("alice", "ops")}
+            finally:
+                server.terminate()
+                self.assertEqual(server.wait(60), 0)
+                server.stdout.close()
+            self.assertIn("needs a token with the scope admin", shown["alice"])
+            self.assertIn("frames sent", shown["ops"])
+
 
 if __name__ == "__main__":
     unittest.main(argv=[__file__, *rest])
