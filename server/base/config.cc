@@ -161,14 +161,17 @@ absl::Status Apply(std::map<std::string, Values> given, Config& config) {
       SINEW_RETURN_IF_ERROR(AddInternal(config, text, given));
     }
   }
+  std::vector<std::string> names;
   VisitOptions(config, [&](const Option& option, auto& member) {
+    if (!option.internal) names.emplace_back(option.name);
     const auto found = given.find(std::string(option.name));
     if (found == given.end()) return;
     if (status.ok()) status = Set(option, found->second, member);
     given.erase(found);
   });
   if (status.ok() && !given.empty()) {
-    status = absl::InvalidArgumentError(absl::StrCat(given.begin()->first, ": unknown key"));
+    const std::string& key = given.begin()->first;
+    status = absl::InvalidArgumentError(absl::StrCat(key, ": unknown key", DidYouMean(key, names)));
   }
   return status;
 }

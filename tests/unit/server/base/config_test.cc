@@ -454,10 +454,12 @@ TEST_F(ConfigFile, WrongFilesAreConfigurationErrors) {
   EXPECT_EQ(Parse({"--config", "/no/such/file"}, config).exit_code, 78);
 }
 
-TEST_F(ConfigFile, UnknownKeyErrorNamesKey) {
+TEST_F(ConfigFile, UnknownKeyErrorNamesKeyAndTheNearestOne) {
   Config config;
   const auto status = LoadConfigFile(Write("thraeds: 1\n"), config);
-  EXPECT_NE(status.message().find("thraeds: unknown key"), absl::string_view::npos) << status;
+  EXPECT_NE(status.message().find("thraeds: unknown key; did you mean threads?"),
+            absl::string_view::npos)
+      << status;
 }
 
 }  // namespace
