@@ -9,7 +9,7 @@
 #include <cmath>
 #include <optional>
 
-#include "core/base/field_path.h"
+#include "client/lib/base/field_path.h"
 #include "core/base/status.h"
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
