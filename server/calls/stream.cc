@@ -274,8 +274,6 @@ void StreamCall::OnDrain() {
   v1::StreamDeformResponse response;
   v1::Notice& notice = *response.mutable_notice();
   notice.set_kind(v1::Notice::KIND_DRAINING);
-  notice.mutable_grace()->set_seconds(
-      static_cast<std::int64_t>(runtime_.config.network.drain_seconds));
   notice.set_last_frame(window_->last_taken());
   outbox_.Push(response);
   Pump();
