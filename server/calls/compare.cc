@@ -114,9 +114,7 @@ void CompareCall::MeasureNext() {
   auto permit = permit_;
   const int target = target_, pose = pose_;
   if (pose == 0) measured_.session = sessions_[static_cast<std::size_t>(target)];
-  mutex_.Unlock();
-  const auto response = CatchExceptions([&] { return Measure(target, pose); });
-  mutex_.Lock();
+  const auto response = Unlocked([&] { return Measure(target, pose); });
   permit.reset();
   measuring_ = false;
   if (ended_) return;

@@ -209,13 +209,11 @@ StreamCall::Waiting StreamCall::TakeFirst() {
 }
 
 void StreamCall::EvaluatePose(const Waiting& waiting, bool parallel) {
-  mutex_.Unlock();
   const Clock::Time started = runtime_.clock.Now();
-  auto result = CatchExceptions([&]() -> absl::StatusOr<OutgoingFrame> {
+  auto result = Unlocked([&]() -> absl::StatusOr<OutgoingFrame> {
     SINEW_RETURN_IF_ERROR(waiting.refused);
     return evaluator_->EvaluateFrame(waiting.pose, parallel);
   });
-  mutex_.Lock();
   evaluating_ = false;
   if (!ended_) Answer(waiting, std::move(result), started);
 }
