@@ -13,6 +13,7 @@
 #include "client/lib/base/choice_text.h"
 #include "core/base/status.h"
 #include "core/deform/engine/recipe_text.h"
+#include "core/deform/engine/registry.h"
 #include "server/base/status.h"
 #include "server/convert/unknown_fields.h"
 
