@@ -95,7 +95,7 @@ FOLDERS = (
     ("client/lib/include/sinew", "sinew", "", ""),
     ("client/lib/codec", "client/lib/base core/base sinew", "grpc proto", "json openssl utfcpp"),
     ("client/lib/rpc", "client/lib/base client/lib/codec core/base sinew", "grpc proto", ""),
-    ("client/lib/stream", "client/lib/codec client/lib/rpc core/base core/metrics sinew", "grpc proto", ""),
+    ("client/lib/stream", "client/lib/codec client/lib/rpc core/base sinew", "grpc proto", ""),
     ("client/lib/testing", "core/base sinew", "", ""),
     # The server does no geometry: it converts, calls core and converts back.
     ("server/base", "client/lib/base core/base", "grpc prometheus proto spdlog", "cli11 json utfcpp yaml"),
