@@ -23,12 +23,13 @@
 
 namespace sinew {
 
-// BulkChecksum of bytes that arrive in pieces. Move only. Throws std::bad_alloc.
+// BulkChecksum of bytes that arrive in pieces, or the same with another seed. Move only. Throws
+// std::bad_alloc.
 class ContentHash {
  public:
-  ContentHash() {
+  explicit ContentHash(std::uint64_t seed = 0) {
     if (state_ == nullptr) throw std::bad_alloc();
-    XXH3_64bits_reset(state_.get());
+    XXH3_64bits_reset_withSeed(state_.get(), seed);
   }
   void Update(std::string_view bytes) {
     XXH3_64bits_update(state_.get(), bytes.data(), bytes.size());

@@ -2,12 +2,11 @@
 
 #include <absl/strings/str_cat.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <algorithm>
 #include <cstring>
-#include <new>
+#include <optional>
+
+#include "core/base/bulk_checksum.h"
 
 namespace sinew {
 namespace {
@@ -36,9 +35,16 @@ std::size_t AlignUp(std::size_t n) {
   return (n + kAlign - 1) / kAlign * kAlign;
 }
 
-std::uint64_t ChecksumOf(Header header, std::string_view behind) {
+// Hash of what is behind the header; the seed covers the header itself.
+ContentHash HashBehind(Header header) {
   header.checksum = 0;
-  return XXH3_64bits_withSeed(behind.data(), behind.size(), XXH3_64bits(&header, sizeof header));
+  return ContentHash(BulkChecksum({std::as_bytes(std::span(&header, 1))}));
+}
+
+std::uint64_t ChecksumOf(const Header& header, std::string_view behind) {
+  ContentHash hash = HashBehind(header);
+  hash.Update(behind);
+  return hash.Digest();
 }
 
 absl::Status Damaged(std::string_view what) {
@@ -118,17 +124,12 @@ absl::StatusOr<TableReader> TableReader::Open(std::string_view bytes) {
 }
 
 struct TableChecksum::State {
-  struct Free {
-    void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
-  };
   Header header;
   std::uint64_t bytes = 0;
-  std::unique_ptr<XXH3_state_t, Free> behind{XXH3_createState()};
+  std::optional<ContentHash> behind;  // once the header is complete
 };
 
-TableChecksum::TableChecksum() : state_(std::make_unique<State>()) {
-  if (state_->behind == nullptr) throw std::bad_alloc();
-}
+TableChecksum::TableChecksum() : state_(std::make_unique<State>()) {}
 TableChecksum::~TableChecksum() = default;
 TableChecksum::TableChecksum(TableChecksum&&) noexcept = default;
 TableChecksum& TableChecksum::operator=(TableChecksum&&) noexcept = default;
@@ -140,19 +141,17 @@ void TableChecksum::Update(std::string_view bytes) {
     std::memcpy(reinterpret_cast<char*>(&state.header) + state.bytes, bytes.data(), more);
     state.bytes += more;
     bytes.remove_prefix(more);
-    if (state.bytes < sizeof state.header) return;  // `behind` has no value before it is reset
-    Header header = state.header;
-    header.checksum = 0;
-    XXH3_64bits_reset_withSeed(state.behind.get(), XXH3_64bits(&header, sizeof header));
+    if (state.bytes < sizeof state.header) return;
+    state.behind = HashBehind(state.header);
   }
-  XXH3_64bits_update(state.behind.get(), bytes.data(), bytes.size());
+  state.behind->Update(bytes);
   state.bytes += bytes.size();
 }
 
 bool TableChecksum::Matches() const {
   const State& state = *state_;
   return state.bytes >= sizeof state.header && state.bytes == state.header.file_bytes &&
-         XXH3_64bits_digest(state.behind.get()) == state.header.checksum;
+         state.behind->Digest() == state.header.checksum;
 }
 
 std::vector<TableReader::Table> TableReader::Tables() const {

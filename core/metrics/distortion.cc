@@ -17,23 +17,20 @@ constexpr double kCreased = 0.5;
 
 // det(A) A^-T scaled to Frobenius norm sqrt(3), like a rotation; 0 if A has rank 1 or less.
 // Transforms normals correctly even where A mirrors or flattens.
-struct Cofactor {
+struct ScaledCofactor {
   Mat3d unit;
   double size = 0;  // Frobenius norm of det(A) A^-T over sqrt(3)
 };
-Cofactor CofactorOf(const Mat3d& a) {
-  const auto row = [&](std::size_t r) { return Vec3d{a.m[3 * r], a.m[3 * r + 1], a.m[3 * r + 2]}; };
-  const Vec3d rows[3] = {Cross(row(1), row(2)), Cross(row(2), row(0)), Cross(row(0), row(1))};
-  const double squared = Dot(rows[0], rows[0]) + Dot(rows[1], rows[1]) + Dot(rows[2], rows[2]);
-  const double scale = squared > 0 ? std::sqrt(3 / squared) : 0;
-  Cofactor cofactor;
-  cofactor.size = std::sqrt(squared / 3);
-  for (std::size_t r = 0; r < 3; ++r) {
-    const Vec3d v = scale * rows[r];
-    cofactor.unit.m[3 * r] = v.x;
-    cofactor.unit.m[3 * r + 1] = v.y;
-    cofactor.unit.m[3 * r + 2] = v.z;
+ScaledCofactor CofactorOf(const Mat3d& a) {
+  ScaledCofactor cofactor{.unit = Cofactor(a)};
+  double squared = 0;
+  for (std::size_t r = 0; r < 9; r += 3) {
+    const auto& m = cofactor.unit.m;
+    squared += m[r] * m[r] + m[r + 1] * m[r + 1] + m[r + 2] * m[r + 2];
   }
+  const double scale = squared > 0 ? std::sqrt(3 / squared) : 0;
+  for (double& value : cofactor.unit.m) value *= scale;
+  cofactor.size = std::sqrt(squared / 3);
   return cofactor;
 }
 
@@ -72,7 +69,7 @@ std::optional<Distortion::Edges> Distortion::MeasureEdges(std::span<const Vec3d>
 
 std::vector<Distortion::BlendedPoint> Distortion::BlendedPoints(std::span<const AffineD> skin,
                                                                 const Task& task) const {
-  std::vector<Cofactor> cofactors;
+  std::vector<ScaledCofactor> cofactors;
   for (const AffineD& matrix : skin) cofactors.push_back(CofactorOf(Linear(matrix)));
   std::vector<BlendedPoint> blended(surface_.welded.points());
   constexpr std::size_t kGrain = 1024;

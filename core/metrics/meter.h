@@ -19,7 +19,6 @@
 
 #include "core/base/types.h"
 #include "core/metrics/limb_radii.h"
-#include "core/metrics/summary.h"
 #include "core/parallel/task.h"
 #include "core/rig/rig.h"
 
@@ -76,7 +75,5 @@ class Meter {
   explicit Meter(std::unique_ptr<const Tables> tables);
   std::unique_ptr<const Tables> tables_;
 };
-
-using MetricsSummary = Summary<FrameMetrics>;
 
 }  // namespace sinew::metrics

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "client/lib/base/openssl_owned.h"
+#include "client/lib/base/pem.h"
 #include "core/base/digest.h"
-#include "core/base/openssl_owned.h"
-#include "core/base/pem.h"
 
 namespace sinew::server {
 namespace {

@@ -15,7 +15,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "core/base/openssl_owned.h"
+#include "client/lib/base/openssl_owned.h"
 #include "core/base/status.h"
 
 namespace sinew::server {

@@ -52,8 +52,8 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
   internal.Number(c.compute.inline_microseconds, "inline-microseconds", "microseconds",
                   "Cheaper frames are evaluated on the receiving thread", 0, 10'000);
   rows.Text(c.rigs.data_dir, "data-dir", "Folder for rigs and bound data; empty = memory only");
-  rows.Shared(n.connections, "max-connections", "connections",
-              "Open connections; fewer if the limit of open files is lower", 1, 1e6);
+  rows.Limit(n.connections, "max-connections", "connections",
+             "Open connections; fewer if the limit of open files is lower", 1, 1e6);
   internal.Limit(n.streams_per_connection, "max-streams-per-connection", "calls",
                  "Concurrent calls per connection", 1, 65'535);
   rows.Limit(n.message_bytes, "max-message-bytes", "bytes",
@@ -68,18 +68,18 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
                  1e9);
   rows.Limit(n.calls_per_second, "max-calls-per-second", "calls", "Calls of one client in a second",
              1, 1e9);
-  internal.Shared(n.arriving_messages, "max-arriving-messages", "messages",
-                  "Messages, besides poses, that arrive at a time; others wait", 1, 1e6);
-  rows.Share(5).Shared(n.held_bytes, "max-held-bytes", "bytes",
-                       "Total size of requests, waiting poses and replies that have not been read",
-                       1 << 20, kHuge);
-  internal.Shared(c.compute.deforms, "max-deforms", "calls",
-                  "Concurrent Deform and DeformClip calls", 1, 1e6);
-  internal.Shared(c.compute.waiting, "max-waiting-calls", "calls",
-                  "Unary calls that wait for a thread", 1, 1e6);
+  internal.Limit(n.arriving_messages, "max-arriving-messages", "messages",
+                 "Messages, besides poses, that arrive at a time; others wait", 1, 1e6);
+  rows.Share(5).Limit(n.held_bytes, "max-held-bytes", "bytes",
+                      "Total size of requests, waiting poses and replies that have not been read",
+                      1 << 20, kHuge);
+  internal.Limit(c.compute.deforms, "max-deforms", "calls",
+                 "Concurrent Deform and DeformClip calls", 1, 1e6);
+  internal.Limit(c.compute.waiting, "max-waiting-calls", "calls",
+                 "Unary calls that wait for a thread", 1, 1e6);
   rows.Share(10, 0, kSmallest)
-      .Shared(c.compute.frame_bytes, "max-frame-bytes", "bytes", "Total size of frame buffers",
-              1 << 20, kHuge);
+      .Limit(c.compute.frame_bytes, "max-frame-bytes", "bytes", "Total size of frame buffers",
+             1 << 20, kHuge);
   internal.Number(c.compute.trim_seconds, "trim-seconds", "seconds",
                   "How often unused memory is given back to the system, after any call", 0.1, 1e7);
   auto& a = c.access;
@@ -121,15 +121,15 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
   rows.Limit(c.binds.seconds, "max-bind-seconds", "seconds", "Time per bind", 0.001, 1e7);
   internal.Number(c.binds.short_seconds, "short-bind-seconds", "seconds",
                   "Binds estimated below this do not wait for longer ones", 0, 1e7);
-  rows.Shared(c.binds.queued, "max-queued-binds", "binds", "Waiting binds", 1, 1e6);
+  rows.Limit(c.binds.queued, "max-queued-binds", "binds", "Waiting binds", 1, 1e6);
   rows.Share(16, 0, kSmallest)
-      .Shared(c.binds.bound_bytes, "max-bound-bytes", "bytes",
-              "Bound data in memory with its rigs; of a client, what its sessions use", 1 << 10,
-              kHuge);
+      .Limit(c.binds.bound_bytes, "max-bound-bytes", "bytes",
+             "Bound data in memory with its rigs; of a client, what its sessions use", 1 << 10,
+             kHuge);
   rows.Number(c.binds.disk_bytes, "max-bound-disk-bytes", "bytes", "Bound data under data-dir", 0,
               kHuge);
   auto& s = c.sessions;
-  rows.Shared(s.count, "max-sessions", "sessions", "Concurrent sessions", 1, 1e7);
+  rows.Limit(s.count, "max-sessions", "sessions", "Concurrent sessions", 1, 1e7);
   rows.Number(s.ttl_seconds, "session-ttl-seconds", "seconds",
               "Session lease if the client requests none", 1, 1e7);
   rows.Limit(s.max_ttl_seconds, "max-session-ttl-seconds", "seconds",
@@ -143,10 +143,10 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
   internal.Limit(s.request_id_bytes, "max-request-id-bytes", "bytes",
                  "Size of request_id in CreateSession", 1, 4096);
   internal.Limit(s.page, "max-page-size", "rows", "Rows per page of a List reply", 1, 100'000);
-  internal.Shared(s.watches, "max-watches", "calls", "Concurrent WatchSession calls", 1, 1e6);
+  internal.Limit(s.watches, "max-watches", "calls", "Concurrent WatchSession calls", 1, 1e6);
   VisitSharedOptions(rows, c.shared);
   auto& t = c.streams;
-  rows.Shared(t.count, "max-streams", "streams", "Concurrent StreamDeform calls", 1, 1e6);
+  rows.Limit(t.count, "max-streams", "streams", "Concurrent StreamDeform calls", 1, 1e6);
   rows.Limit(t.window, "max-window", "frames", "Unacknowledged frames per stream", 1, 65'536);
   internal.Limit(t.backlog, "max-backlog", "poses", "Poses queued beyond the window", 1, 65'536);
   internal.Limit(t.waiting_pose_bytes, "max-waiting-pose-bytes", "bytes",
@@ -163,14 +163,14 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
   rows.Limit(t.seconds, "max-stream-seconds", "seconds",
              "Age of a call, such as a stream; a client may call again", 1, 1e9);
   auto& m = c.compare;
-  internal.Shared(m.count, "max-compares", "calls", "Concurrent CompareDeformers calls", 1, 1e6);
+  internal.Limit(m.count, "max-compares", "calls", "Concurrent CompareDeformers calls", 1, 1e6);
   internal.Limit(m.targets, "max-compare-targets", "targets", "Targets per CompareDeformers call",
                  1, 4096);
   internal.Limit(m.poses, "max-compare-poses", "poses", "Poses per CompareDeformers call", 1, 1e7);
-  rows.Share(5).Shared(m.bytes, "max-compare-bytes", "bytes",
-                       "Total memory of CompareDeformers calls", 1 << 20, kHuge);
+  rows.Share(5).Limit(m.bytes, "max-compare-bytes", "bytes",
+                      "Total memory of CompareDeformers calls", 1 << 20, kHuge);
   auto& w = c.weights;
-  internal.Shared(w.count, "max-weight-calls", "calls", "Concurrent ComputeWeights calls", 1, 1e6);
+  internal.Limit(w.count, "max-weight-calls", "calls", "Concurrent ComputeWeights calls", 1, 1e6);
   rows.Share(8).Limit(w.memory_bytes, "max-weight-bytes", "bytes", "Memory per ComputeWeights call",
                       1 << 20, kHuge);
   rows.Limit(w.seconds, "max-weight-seconds", "seconds", "Time per ComputeWeights call", 0.001,

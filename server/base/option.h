@@ -12,7 +12,6 @@ struct Option {
   std::string_view name, unit, help;
   double minimum = 0, maximum = 0;             // of numbers, inclusive
   bool limit = false;                          // limits clients; listed by GetServerInfo
-  bool shared = false;                         // one client may hold a part of it, see client-share
   std::vector<std::string_view> choices = {};  // of strings; empty = any
   // Constants of the server: neither a flag nor a key, only --set NAME=VALUE changes them.
   bool internal = false;
@@ -40,7 +39,7 @@ class OptionRows {
   using View = std::string_view;
   template <class Member>
   void Text(Member& member, View name, View help, std::vector<View> choices = {}) const {
-    visit_(Row({name, "", help, 0, 0, false, false, std::move(choices)}), member);
+    visit_(Row({name, "", help, 0, 0, false, std::move(choices)}), member);
   }
   template <class Member>
   void Number(Member& member, View name, View unit, View help, double minimum,
@@ -52,12 +51,6 @@ class OptionRows {
   void Limit(Member& member, View name, View unit, View help, double minimum,
              double maximum) const {
     visit_(Row({name, unit, help, minimum, maximum, true}), member);
-  }
-  // A limit of what all clients hold together.
-  template <class Member>
-  void Shared(Member& member, View name, View unit, View help, double minimum,
-              double maximum) const {
-    visit_(Row({name, unit, help, minimum, maximum, true, true}), member);
   }
 
  private:

@@ -34,22 +34,22 @@ void VisitRigOptions(const Rows& rows, SomeRigConfig& r) {
   internal.Limit(r.muscle_vias, "max-muscle-vias", "points", "Via points per muscle", 0, 64);
   internal.Limit(r.summary_bytes, "max-summary-bytes", "bytes",
                  "Names, joints and controls of a rig in a GetRig reply", 1024, 4e6);
-  rows.Shared(r.count, "max-rigs", "rigs", "Stored rigs", 1, 1e7);
+  rows.Limit(r.count, "max-rigs", "rigs", "Stored rigs", 1, 1e7);
   rows.Share(5, std::uint64_t{4} << 30)
-      .Shared(r.stored_bytes, "max-stored-bytes", "bytes", "Total size of stored rigs, serialised",
-              1024, kHuge);
+      .Limit(r.stored_bytes, "max-stored-bytes", "bytes", "Total size of stored rigs, serialised",
+             1024, kHuge);
   rows.Share(4).Number(r.parsed_bytes, "max-parsed-bytes", "bytes",
                        "Parsed rigs kept in memory without a bind", 0, kHuge);
   rows.Share(8).Limit(
       r.parsing_bytes, "max-parsing-bytes", "bytes",
       "Total memory to parse rigs; others wait, and one that needs more is parsed alone", 1 << 20,
       kHuge);
-  internal.Shared(r.uploads, "max-uploads", "uploads", "Unfinished uploads", 1, 1e6);
+  internal.Limit(r.uploads, "max-uploads", "uploads", "Unfinished uploads", 1, 1e6);
   rows.Share(3, std::uint64_t{1} << 30)
-      .Shared(r.upload_bytes, "max-upload-bytes", "bytes", "Total size of unfinished uploads", 1024,
-              kHuge);
-  internal.Shared(r.transfers, "max-transfers", "calls",
-                  "Concurrent UploadRig and DownloadRig calls", 1, 1e6);
+      .Limit(r.upload_bytes, "max-upload-bytes", "bytes", "Total size of unfinished uploads", 1024,
+             kHuge);
+  internal.Limit(r.transfers, "max-transfers", "calls",
+                 "Concurrent UploadRig and DownloadRig calls", 1, 1e6);
   internal.Limit(r.upload_seconds, "max-upload-seconds", "seconds",
                  "How long an unfinished upload is kept after its last data", 1, 1e7);
 }

@@ -1,6 +1,5 @@
 #include "server/base/status.h"
 
-#include <absl/strings/cord.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 #include <google/protobuf/util/time_util.h>
@@ -9,17 +8,14 @@
 #include <cmath>
 #include <optional>
 
-#include "core/base/field_path.h"
+#include "client/lib/base/error_details.h"
+#include "client/lib/base/field_path.h"
 #include "core/base/status.h"
-#include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
 #include "server/base/printable.h"
 
 namespace sinew::server {
 namespace {
-
-constexpr char kUrlPrefix[] = "type.googleapis.com/";
-constexpr char kDomain[] = "sinew";
 
 // gRPC replaces an error whose trailers exceed its default limit of 8 KiB.
 constexpr std::size_t kMessageBytes = 1024, kDetailBytes = 1400;
@@ -30,38 +26,12 @@ std::string Utf8(std::string_view text) {
   return utf8::replace_invalid(text);
 }
 
-template <class Detail>
-std::string UrlOf() {
-  return absl::StrCat(kUrlPrefix, Detail::descriptor()->full_name());
-}
-
-template <class Detail>
-void Attach(absl::Status& status, const Detail& detail) {
-  status.SetPayload(UrlOf<Detail>(), absl::Cord(detail.SerializeAsString()));
-}
-
-template <class Detail>
-std::optional<Detail> DetailOf(const absl::Status& status) {
-  const auto payload = status.GetPayload(UrlOf<Detail>());
-  Detail detail;
-  if (!payload || !detail.ParseFromString(std::string(*payload))) return std::nullopt;
-  return detail;
-}
-
-void AttachField(absl::Status& status, std::string_view path, std::string_view what) {
-  google::rpc::BadRequest request;
-  auto& violation = *request.add_field_violations();
-  violation.set_field(Utf8(path));
-  violation.set_description(Utf8(what));
-  Attach(status, request);
-}
-
 }  // namespace
 
 absl::Status InvalidField(std::string_view path, std::string_view what) {
   absl::Status status =
       absl::InvalidArgumentError(absl::StrCat(AbslView(path), ": ", AbslView(what)));
-  AttachField(status, path, what);
+  AttachField(status, Utf8(path), Utf8(what));
   return WithReason(std::move(status), v1::REASON_INVALID_FIELD);
 }
 
@@ -86,8 +56,8 @@ absl::Status LimitExceeded(std::string_view path, std::string_view what,
   auto& violation = *failure.add_violations();
   violation.set_subject(std::string(limit_name));
   violation.set_description(Utf8(what));
-  Attach(status, failure);
-  AttachField(status, path, what);
+  AttachDetail(status, failure);
+  AttachField(status, Utf8(path), Utf8(what));
   return WithReason(std::move(status), v1::REASON_LIMIT);
 }
 
@@ -97,15 +67,11 @@ absl::Status CheckLimit(std::string_view path, std::uint64_t got, std::uint64_t 
 }
 
 std::string NameOf(v1::Reason reason) {
-  constexpr std::string_view kPrefix = "REASON_";
-  return v1::Reason_Name(reason).substr(kPrefix.size());
+  return v1::Reason_Name(reason).substr(sizeof(kReasonPrefix) - 1);
 }
 
 absl::Status WithReason(absl::Status status, v1::Reason reason) {
-  google::rpc::ErrorInfo info;
-  info.set_reason(NameOf(reason));
-  info.set_domain(kDomain);
-  Attach(status, info);
+  AttachReason(status, NameOf(reason));
   return status;
 }
 
@@ -113,7 +79,7 @@ absl::Status WithRetry(absl::Status status, absl::Duration delay) {
   google::rpc::RetryInfo info;
   *info.mutable_retry_delay() =
       google::protobuf::util::TimeUtil::NanosecondsToDuration(absl::ToInt64Nanoseconds(delay));
-  Attach(status, info);
+  AttachDetail(status, info);
   return status;
 }
 
@@ -126,7 +92,7 @@ absl::Status WithPath(const absl::Status& status, std::string_view path) {
     for (auto& violation : *request->mutable_field_violations()) {
       violation.set_field(absl::StrCat(AbslView(path), ".", violation.field()));
     }
-    Attach(moved, *request);
+    AttachDetail(moved, *request);
   }
   return moved;
 }
@@ -140,7 +106,7 @@ absl::Status Draining() {
 v1::Reason ReasonOf(const absl::Status& status) {
   const auto info = DetailOf<google::rpc::ErrorInfo>(status);
   v1::Reason reason = v1::REASON_UNSPECIFIED;
-  if (info) v1::Reason_Parse("REASON_" + info->reason(), &reason);
+  if (info) v1::Reason_Parse(kReasonPrefix + info->reason(), &reason);
   return reason;
 }
 
@@ -165,7 +131,7 @@ absl::Status WithDetails(absl::Status status) {
   const std::string message(status.message());
   const std::string_view path = LeadingPath(message);
   if (!path.empty()) {
-    AttachField(status, path, std::string_view(message).substr(path.size() + 2));
+    AttachField(status, Utf8(path), Utf8(std::string_view(message).substr(path.size() + 2)));
   }
   if (ReasonOf(status) == v1::REASON_UNSPECIFIED) {
     status = WithReason(std::move(status), v1::REASON_INVALID_FIELD);

@@ -97,6 +97,16 @@ class CallReactor : public CallReader<Derived>, public LiveCall {
   // The call has just ended: nothing may start any more.
   virtual void OnEnd() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {}
 
+  // The result of `body`, which runs without the lock; exceptions become its status. The call may
+  // have ended meanwhile.
+  template <class Body>
+  auto Unlocked(const Body& body) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    mutex_.Unlock();
+    auto result = CatchExceptions(body);
+    mutex_.Lock();
+    return result;
+  }
+
   // Around StartWrite, and from OnWriteDone; false: the call has ended.
   void WriteStarted() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     writing_ = true;

@@ -63,9 +63,7 @@ void ClipCall::Pump() {
 
 void ClipCall::EvaluateNext() {
   const v1::Pose& pose = request_.poses().poses(next_++);
-  mutex_.Unlock();
-  auto result = CatchExceptions([&] { return evaluator_->EvaluateFrame(pose, true); });
-  mutex_.Lock();
+  auto result = Unlocked([&] { return evaluator_->EvaluateFrame(pose, true); });
   evaluating_ = false;
   if (ended_) return;
   if (!result.ok()) {

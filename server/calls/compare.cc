@@ -114,9 +114,7 @@ void CompareCall::MeasureNext() {
   auto permit = permit_;
   const int target = target_, pose = pose_;
   if (pose == 0) measured_.session = sessions_[static_cast<std::size_t>(target)];
-  mutex_.Unlock();
-  const auto response = CatchExceptions([&] { return Measure(target, pose); });
-  mutex_.Lock();
+  const auto response = Unlocked([&] { return Measure(target, pose); });
   permit.reset();
   measuring_ = false;
   if (ended_) return;
@@ -187,9 +185,6 @@ absl::Status CompareCall::MeasurePose(int index, v1::CompareDeformersResponse& r
   figures.jerk = sequence.jerk;
   figures.pop = sequence.pop;
   figures.pop_999 = sequence.pop_999;
-  measured_.summary.Add(figures);
-  measured_.evaluate_seconds += seconds;
-  measured_.worst_evaluate_seconds = std::max(measured_.worst_evaluate_seconds, seconds);
   v1::FrameMetrics& frame = *response.add_frames();
   frame = ToProto(figures);
   frame.set_frame(pose.frame());
@@ -197,11 +192,8 @@ absl::Status CompareCall::MeasurePose(int index, v1::CompareDeformersResponse& r
   return absl::OkStatus();
 }
 
-v1::MetricsSummary CompareCall::Summary() const {
-  v1::MetricsSummary summary = ToProto(measured_.summary);
-  const auto frames = static_cast<double>(std::max<std::uint64_t>(1, measured_.summary.frames()));
-  summary.mutable_mean()->set_evaluate_seconds(measured_.evaluate_seconds / frames);
-  summary.mutable_worst()->set_evaluate_seconds(measured_.worst_evaluate_seconds);
+v1::TargetSummary CompareCall::Summary() const {
+  v1::TargetSummary summary;
   const BoundDeformer& bound = *measured_.session->bound;
   summary.set_bind_seconds(bound.bind_seconds);
   summary.set_bound_bytes(bound.deformer()->bytes());

@@ -29,9 +29,6 @@ class CompareCall final : public FrameCall<CompareCall> {
     std::shared_ptr<Session> session;
     std::unique_ptr<Evaluator> evaluator;
     std::optional<metrics::SequenceMeter> sequence;
-    metrics::MetricsSummary summary;
-    double evaluate_seconds = 0;  // sum
-    double worst_evaluate_seconds = 0;
   };
 
   absl::Status OnStart() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -50,7 +47,7 @@ class CompareCall final : public FrameCall<CompareCall> {
   absl::StatusOr<v1::CompareDeformersResponse> Measure(int target, int pose);
   absl::Status BeginTarget(int target, v1::CompareDeformersResponse& response);
   absl::Status MeasurePose(int index, v1::CompareDeformersResponse& response);
-  v1::MetricsSummary Summary() const;
+  v1::TargetSummary Summary() const;
 
   double FramesPerSecond() const;
   bool IsLast(int pose) const { return pose + 1 == request_.poses().poses_size(); }

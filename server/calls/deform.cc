@@ -84,12 +84,10 @@ absl::Status DeformCall::CheckSize() const {
 
 void DeformCall::EvaluatePose(bool parallel) {
   auto permit = permit_;  // a cancelled call counts until its evaluation has returned
-  mutex_.Unlock();
-  absl::StatusOr<OutgoingFrame> frame = CatchExceptions([&]() -> absl::StatusOr<OutgoingFrame> {
+  absl::StatusOr<OutgoingFrame> frame = Unlocked([&]() -> absl::StatusOr<OutgoingFrame> {
     SINEW_RETURN_IF_ERROR(evaluator_->Ready());
     return evaluator_->EvaluateFrame(request_.pose(), parallel);
   });
-  mutex_.Lock();
   permit.reset();
   evaluator_.reset();  // its scratch memory need not wait until the reply has been read
   if (ended_) return;

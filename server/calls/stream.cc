@@ -209,13 +209,11 @@ StreamCall::Waiting StreamCall::TakeFirst() {
 }
 
 void StreamCall::EvaluatePose(const Waiting& waiting, bool parallel) {
-  mutex_.Unlock();
   const Clock::Time started = runtime_.clock.Now();
-  auto result = CatchExceptions([&]() -> absl::StatusOr<OutgoingFrame> {
+  auto result = Unlocked([&]() -> absl::StatusOr<OutgoingFrame> {
     SINEW_RETURN_IF_ERROR(waiting.refused);
     return evaluator_->EvaluateFrame(waiting.pose, parallel);
   });
-  mutex_.Lock();
   evaluating_ = false;
   if (!ended_) Answer(waiting, std::move(result), started);
 }
@@ -274,8 +272,6 @@ void StreamCall::OnDrain() {
   v1::StreamDeformResponse response;
   v1::Notice& notice = *response.mutable_notice();
   notice.set_kind(v1::Notice::KIND_DRAINING);
-  notice.mutable_grace()->set_seconds(
-      static_cast<std::int64_t>(runtime_.config.network.drain_seconds));
   notice.set_last_frame(window_->last_taken());
   outbox_.Push(response);
   Pump();

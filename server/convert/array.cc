@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstring>
 
+#include "client/lib/base/array_type.h"
 #include "core/base/counted_text.h"
 #include "core/base/status.h"
 #include "server/base/status.h"
@@ -15,20 +16,6 @@ namespace sinew::server {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "arrays are read as they lie");
-
-std::size_t BytesOf(v1::ArrayType type) {
-  switch (type) {
-    case v1::ARRAY_TYPE_FLOAT32:
-    case v1::ARRAY_TYPE_UINT32:
-      return 4;
-    case v1::ARRAY_TYPE_UINT16:
-      return 2;
-    case v1::ARRAY_TYPE_UINT8:
-      return 1;
-    default:
-      return 0;
-  }
-}
 
 std::string NameOf(v1::ArrayType type) {
   return v1::ArrayType_IsValid(type) ? v1::ArrayType_Name(type)

@@ -23,12 +23,4 @@ v1::FrameMetrics ToProto(const metrics::FrameMetrics& figures) {
   return proto;
 }
 
-v1::MetricsSummary ToProto(const metrics::MetricsSummary& summary) {
-  v1::MetricsSummary proto;
-  *proto.mutable_mean() = ToProto(summary.Mean());
-  *proto.mutable_worst() = ToProto(summary.worst());
-  proto.set_frames(summary.frames());
-  return proto;
-}
-
 }  // namespace sinew::server

@@ -8,6 +8,5 @@ namespace sinew::server {
 
 // Frame number and evaluation time are the caller's to add.
 v1::FrameMetrics ToProto(const metrics::FrameMetrics& figures);
-v1::MetricsSummary ToProto(const metrics::MetricsSummary& summary);
 
 }  // namespace sinew::server

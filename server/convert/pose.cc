@@ -51,8 +51,7 @@ absl::Status CheckLists(const v1::OutputOptions& options) {
   SINEW_RETURN_IF_ERROR(CheckListed(options.attributes_size(), "output.attributes"));
   SINEW_RETURN_IF_ERROR(CheckListed(options.encodings_size(), "output.encodings"));
   SINEW_RETURN_IF_ERROR(CheckListed(options.normal_encodings_size(), "output.normal_encodings"));
-  SINEW_RETURN_IF_ERROR(CheckListed(options.compressions_size(), "output.compressions"));
-  return CheckListed(options.ranges_size(), "output.ranges");
+  return CheckListed(options.compressions_size(), "output.compressions");
 }
 
 absl::Status CheckAttributes(const v1::OutputOptions& options, Output& output) {
@@ -133,7 +132,6 @@ absl::StatusOr<Output> ToOutput(const v1::OutputOptions& options, const StreamCo
   if (!Allows(options.compressions(), v1::COMPRESSION_NONE)) {
     return InvalidField("output.compressions", "none of them is supported, need COMPRESSION_NONE");
   }
-  if (options.ranges_size() > 0) return InvalidField("output.ranges", "not supported, need none");
   if (options.chunk_bytes() != 0) {
     SINEW_RETURN_IF_ERROR(CheckLimit("output.chunk_bytes", options.chunk_bytes(),
                                      limits.chunk_bytes, "bytes", "max-chunk-bytes"));

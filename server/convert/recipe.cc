@@ -10,8 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "client/lib/base/choice_text.h"
 #include "core/base/status.h"
 #include "core/deform/engine/recipe_text.h"
+#include "core/deform/engine/registry.h"
 #include "server/base/status.h"
 #include "server/convert/unknown_fields.h"
 
@@ -37,6 +39,12 @@ std::string ValueText(const Message& stage, const FieldDescriptor& field) {
       return absl::StrCat(reflection.GetUInt32(stage, &field));
     case FieldDescriptor::CPPTYPE_BOOL:
       return reflection.GetBool(stage, &field) ? "true" : "false";
+    case FieldDescriptor::CPPTYPE_ENUM: {
+      // A number that is unknown here is refused as a text would be.
+      const int number = reflection.GetEnumValue(stage, &field);
+      const auto* value = field.enum_type()->FindValueByNumber(number);
+      return value != nullptr ? ChoiceText(*value) : absl::StrCat(number);
+    }
     default:
       return reflection.GetString(stage, &field);
   }
@@ -59,6 +67,9 @@ void SetValue(Message& stage, const FieldDescriptor& field, const std::string& t
     }
     case FieldDescriptor::CPPTYPE_BOOL:
       reflection.SetBool(&stage, &field, text == "true");
+      break;
+    case FieldDescriptor::CPPTYPE_ENUM:
+      reflection.SetEnum(&stage, &field, FindChoice(*field.enum_type(), text));
       break;
     default:
       reflection.SetString(&stage, &field, text);

@@ -1,7 +1,7 @@
 // recipe.h - recipes between protobuf, text and core.
 //
 // Parameters map by name through reflection: a stage's message has the fields that the method's
-// parameters have, which a test compares.
+// parameters have, and their enumerations have the choices, which a test compares.
 #pragma once
 
 #include <absl/status/statusor.h>

@@ -9,7 +9,7 @@
 #include <string>
 #include <system_error>
 
-#include "core/base/standard_streams.h"
+#include "client/lib/base/standard_streams.h"
 #include "server/access/tokens.h"
 #include "server/base/config.h"
 #include "server/base/files.h"

@@ -1,6 +1,5 @@
 #include "server/services/info_service.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <type_traits>
@@ -25,11 +24,6 @@ void AddLimits(const Config& config, v1::GetServerInfoResponse& response) {
       v1::Limit& limit = *response.add_limits();
       limit.set_name(std::string(option.name));
       limit.set_value(static_cast<std::uint64_t>(std::ceil(static_cast<double>(member))));
-      limit.set_per_client(limit.value());
-      if (option.shared) {
-        const double part = config.access.client_share * static_cast<double>(member);
-        limit.set_per_client(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(part)));
-      }
       limit.set_unit(std::string(option.unit));
       limit.set_description(std::string(option.help));
     }

@@ -2,7 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 
-#include "core/base/pem.h"
+#include "client/lib/base/pem.h"
 #include "server/base/files.h"
 
 namespace sinew::server {

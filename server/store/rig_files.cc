@@ -4,13 +4,11 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/strip.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <set>
 #include <system_error>
 #include <utility>
 
+#include "core/base/bulk_checksum.h"
 #include "core/base/digest.h"
 #include "core/base/status.h"
 #include "core/base/table_io.h"
@@ -44,7 +42,7 @@ absl::Status OtherDigest(const RigKey& key) {
 }  // namespace
 
 std::uint64_t PieceSum(std::string_view piece) {
-  return XXH3_64bits(piece.data(), piece.size());
+  return BulkChecksum({std::as_bytes(std::span(piece))});
 }
 
 PieceSums SumsOf(std::string_view bytes) {

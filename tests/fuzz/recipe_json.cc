@@ -22,14 +22,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fuzz::RequireRefusal(recipe.status());
     return 0;
   }
-  // What the server answers with every default filled in, as the client and the command line see
-  // it.
+  // What the server answers with every default filled in, in protobuf's JSON, and as the client and
+  // the command line see it.
   const v1::Recipe resolved = server::ToProto(*recipe);
   std::string json;
   fuzz::Require(google::protobuf::util::MessageToJsonString(resolved, &json).ok(), "JSON");
-  const absl::StatusOr<v1::Recipe> again = client::ParseRecipeJson(json);
-  fuzz::Require(again.ok() && again->SerializeAsString() == resolved.SerializeAsString(),
-                "JSON that is read back: " + json);
-  (void)bake::RecipeText(json);
+  for (const std::string& form : {json, client::RecipeJson(resolved)}) {
+    const absl::StatusOr<v1::Recipe> again = client::ParseRecipeJson(form);
+    fuzz::Require(again.ok() && again->SerializeAsString() == resolved.SerializeAsString(),
+                  "JSON that is read back: " + form);
+  }
+  (void)bake::RecipeText(client::RecipeJson(resolved));
   return 0;
 }

@@ -1,7 +1,6 @@
 // seeds.cc - writes the valid inputs that the corpora begin with: fuzz_seeds FOLDER, one folder a
 // target. What fuzzing found is beside them in tests/fuzz/corpus and is not written by this.
 #include <absl/strings/escaping.h>
-#include <google/protobuf/util/json_util.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -9,6 +8,7 @@
 
 #include "client/bake/formats/obj.h"
 #include "client/bake/formats/point_cache.h"
+#include "client/lib/codec/recipe_json.h"
 #include "core/deform/engine/deformer.h"
 #include "core/deform/engine/recipe_text.h"
 #include "core/deform/engine/registry.h"
@@ -256,9 +256,7 @@ void AddRecipes(const Corpus& corpus) {
     const Recipe recipe = ParseRecipe(text).value();
     corpus.Add("recipe_text", name, text);
     corpus.Add("recipe_text", name + "_resolved", FormatRecipe(recipe));
-    std::string json;
-    (void)google::protobuf::util::MessageToJsonString(server::ToProto(recipe), &json);
-    corpus.Add("recipe_json", name, json);
+    corpus.Add("recipe_json", name, client::RecipeJson(server::ToProto(recipe)));
   }
   corpus.Add("recipe_text", "quoted", R"( lbs | relax ( mask = "mask" , iterations=8 ) )");
 }

@@ -52,7 +52,7 @@ LIBRARIES = (
 # The C++ standard library and Abseil are free everywhere. `sinew` stands for the client's installed headers.
 FOLDERS = (
     # The deformation core: no gRPC, no protobuf, no files.
-    ("core/base", "", "openssl xxhash", ""),
+    ("core/base", "", "xxhash", "openssl"),
     ("core/parallel", "", "", "tbb"),
     ("core/mesh", "core/base", "", ""),
     ("core/simd", "core/base", "highway", ""),
@@ -90,24 +90,25 @@ FOLDERS = (
      "core/parallel core/rig core/surface",
      "", ""),
     ("core/metrics", "core/base core/deform/engine core/parallel core/rig core/surface", "", "eigen"),
-    # The client library. The installed headers need no library but Abseil.
+    # The client library. The installed headers need no library but Abseil. Its base is headers that the server has too.
+    ("client/lib/base", "core/base", "openssl proto", ""),
     ("client/lib/include/sinew", "sinew", "", ""),
-    ("client/lib/codec", "core/base sinew", "grpc proto", "json openssl utfcpp"),
-    ("client/lib/rpc", "client/lib/codec core/base sinew", "grpc proto", ""),
-    ("client/lib/stream", "client/lib/codec client/lib/rpc core/base core/metrics sinew", "grpc proto", ""),
+    ("client/lib/codec", "client/lib/base core/base sinew", "grpc proto", "json openssl utfcpp"),
+    ("client/lib/rpc", "client/lib/base client/lib/codec core/base sinew", "grpc proto", ""),
+    ("client/lib/stream", "client/lib/codec client/lib/rpc core/base sinew", "grpc proto", ""),
     ("client/lib/testing", "core/base sinew", "", ""),
     # The server does no geometry: it converts, calls core and converts back.
-    ("server/base", "core/base", "grpc prometheus proto spdlog", "cli11 json utfcpp yaml"),
-    ("server/access", "core/base server/base", "grpc openssl", "json"),
+    ("server/base", "client/lib/base core/base", "grpc prometheus proto spdlog", "cli11 json utfcpp yaml"),
+    ("server/access", "client/lib/base core/base server/base", "grpc openssl", "json"),
     ("server/threads", "core/base server/base", "prometheus", "tbb"),
     ("server/convert",
-     "core/base core/deform/engine core/deform/method core/metrics core/muscle core/rig core/weights "
+     "client/lib/base core/base core/deform/engine core/deform/method core/metrics core/muscle core/rig core/weights "
      "server/base",
      "proto", ""),
-    ("server/shared", "core/base server/base", "proto", "curl hiredis openssl pugixml"),
+    ("server/shared", "client/lib/base core/base server/base", "proto", "curl hiredis openssl pugixml"),
     ("server/store",
      "core/base core/deform/engine core/rig server/base server/convert server/shared server/threads",
-     "proto", "openssl xxhash"),
+     "proto", "openssl"),
     ("server/frames",
      "core/base core/deform/engine core/rig server/base server/convert server/store server/threads",
      "grpc proto", ""),
@@ -122,7 +123,7 @@ FOLDERS = (
      "core/base core/deform/engine core/simd server server/access server/base server/calls server/convert",
      "proto", ""),
     ("server/process",
-     "core/base core/simd server server/access server/base server/calls server/services server/shared "
+     "client/lib/base core/base core/simd server server/access server/base server/calls server/services server/shared "
      "server/store server/threads",
      "grpc httplib", "json openssl"),
     # Importers, caches, pictures and the command line, which runs a server in its process for --local.
@@ -132,7 +133,7 @@ FOLDERS = (
     ("client/models", "core/base sinew", "eigen", "proto"),
     ("client/render", "core/base sinew", "eigen embree", "freetype png tbb"),
     ("client/bake/base", "core/base sinew", "", ""),
-    ("client/bake/formats", "core/base", "", "json xxhash"),
+    ("client/bake/formats", "core/base", "", "json"),
     ("client/bake/files", "client/bake/base client/bake/formats client/import core/base sinew", "", ""),
     ("client/bake/character",
      "client/bake/base client/bake/files client/bake/formats client/import client/models client/rig core/base sinew",
@@ -154,14 +155,14 @@ FOLDERS = (
      "", ""),
     ("client/cli/commands",
      "client/bake/base client/bake/character client/bake/files client/bake/formats client/bake/passes "
-     "client/bake/pictures client/cli/base client/cli/character client/cli/run client/lib/codec client/lib/rpc "
-     "client/models client/render client/rig core/base sinew",
+     "client/bake/pictures client/cli/base client/cli/character client/cli/run client/lib/base client/lib/codec "
+     "client/lib/rpc client/models client/render client/rig core/base sinew",
      "json", ""),
     ("client/cli", "client/cli/commands", "", ""),
     ("client/python/src",
      "client/bake/base client/bake/character client/bake/files client/bake/formats client/bake/passes "
      "client/bake/pictures client/cli/base client/cli/character client/cli/commands client/cli/run client/import "
-     "client/render client/rig core/base server/base server/process sinew",
+     "client/lib/base client/render client/rig core/base server/base server/process sinew",
      "grpc pybind11 eigen", ""),
 )
 

@@ -3,7 +3,6 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 #include <absl/strings/str_replace.h>
-#include <xxhash.h>
 
 #include <charconv>
 #include <cmath>
@@ -11,6 +10,7 @@
 #include <type_traits>
 
 #include "client/bake/formats/usda.h"
+#include "core/base/bulk_checksum.h"
 #include "core/base/status.h"
 
 namespace sinew::bake {
@@ -316,7 +316,7 @@ absl::StatusOr<Manifest> FromJson(const Json& json) {
 }  // namespace
 
 std::uint64_t HashPositions(std::span<const float> positions) {
-  return XXH3_64bits(positions.data(), positions.size_bytes());
+  return BulkChecksum({std::as_bytes(positions)});
 }
 
 std::uint64_t HashPose(std::span<const float> joint_transforms, std::span<const float> controls) {
@@ -326,7 +326,7 @@ std::uint64_t HashPose(std::span<const float> joint_transforms, std::span<const 
 }
 
 std::uint64_t CombineHashes(std::span<const std::uint64_t> hashes) {
-  return XXH3_64bits(hashes.data(), hashes.size_bytes());
+  return BulkChecksum({std::as_bytes(hashes)});
 }
 
 absl::StatusOr<std::string> EncodeManifest(const Manifest& manifest) {

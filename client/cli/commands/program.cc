@@ -7,7 +7,7 @@
 #include "client/cli/base/exit_code.h"
 #include "client/cli/commands/command_line.h"
 #include "client/cli/run/interrupt.h"
-#include "core/base/standard_streams.h"
+#include "client/lib/base/standard_streams.h"
 
 namespace sinew::cli {
 namespace {

@@ -1,7 +1,6 @@
 #include "client/lib/codec/message_codec.h"
 
 #include <absl/strings/str_cat.h>
-#include <google/protobuf/util/json_util.h>
 
 #include <algorithm>
 #include <cstring>
@@ -27,15 +26,6 @@ std::vector<To> ToEnums(const From& values) {
 std::string FromFloats(std::span<const float> floats) {
   const std::span<const std::byte> bytes = std::as_bytes(floats);
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-std::string ToJson(const v1::Recipe& recipe) {
-  google::protobuf::util::JsonPrintOptions options;
-  options.preserve_proto_field_names = true;
-  std::string json;
-  // Fails only without memory.
-  if (!google::protobuf::util::MessageToJsonString(recipe, &json, options).ok()) json.clear();
-  return json;
 }
 
 }  // namespace
@@ -123,7 +113,7 @@ Session ToSession(const v1::Session& session) {
   result.name = session.name();
   result.rig = session.source().rig();
   result.recipe_text = session.source().recipe_text();
-  if (session.has_recipe()) result.recipe_json = ToJson(session.recipe());
+  if (session.has_recipe()) result.recipe_json = RecipeJson(session.recipe());
   result.determinism_digest = session.determinism_digest();
   result.state = static_cast<SessionState>(session.state());
   result.progress = session.progress();

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "client/lib/base/choice_text.h"
 #include "client/lib/codec/status_codec.h"
 #include "core/base/closest_names.h"
 #include "core/base/status.h"
@@ -18,6 +19,8 @@ namespace sinew::client {
 namespace {
 
 using google::protobuf::Descriptor;
+using google::protobuf::EnumDescriptor;
+using google::protobuf::EnumValueDescriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using Json = nlohmann::json;
@@ -50,7 +53,7 @@ const FieldDescriptor* FindField(const Descriptor& message, const std::string& n
   return field != nullptr ? field : message.FindFieldByCamelcaseName(name);
 }
 
-const char* NeedText(const FieldDescriptor& field) {
+std::string NeedText(const FieldDescriptor& field) {
   switch (field.cpp_type()) {
     case FieldDescriptor::CPPTYPE_BOOL:
       return "true or false";
@@ -58,17 +61,18 @@ const char* NeedText(const FieldDescriptor& field) {
       return "a whole number from 0";
     case FieldDescriptor::CPPTYPE_FLOAT:
       return "a number";
+    case FieldDescriptor::CPPTYPE_ENUM:
+      return absl::StrJoin(ChoiceTexts(*field.enum_type()), ", ");
     default:
       return "a string";
   }
 }
 
-absl::Status CheckParameters(const std::string& path, const Descriptor& method,
-                             const Json& parameters) {
+absl::Status CheckParameters(const std::string& path, const Descriptor& method, Json& parameters) {
   if (!parameters.is_object()) {
     return InvalidField(path, absl::StrCat("got ", GotText(parameters), ", need an object {...}"));
   }
-  for (const auto& [name, value] : parameters.items()) {
+  for (auto& [name, value] : parameters.items()) {
     const std::string field_path = absl::StrCat(path, ".", name);
     const FieldDescriptor* field = FindField(method, name);
     if (field == nullptr) {
@@ -77,17 +81,27 @@ absl::Status CheckParameters(const std::string& path, const Descriptor& method,
           field_path, absl::StrCat("unknown parameter, need one of ", absl::StrJoin(names, ", "),
                                    DidYouMean(name, names)));
     }
+    const EnumValueDescriptor* choice =
+        value.is_string() && field->enum_type() != nullptr
+            ? FindChoice(*field->enum_type(), value.get_ref<const std::string&>())
+            : nullptr;
+    if (choice != nullptr) value = choice->name();
     const std::unique_ptr<Message> alone(
         google::protobuf::MessageFactory::generated_factory()->GetPrototype(&method)->New());
-    if (!Parse(Json{{name, value}}.dump(), *alone)) {
+    // A deep value is not written out: that takes a call per level.
+    if (value.is_structured() || !Parse(Json{{name, value}}.dump(), *alone)) {
+      std::string hint;
+      if (value.is_string() && field->enum_type() != nullptr) {
+        hint = DidYouMean(value.get_ref<const std::string&>(), ChoiceTexts(*field->enum_type()));
+      }
       return InvalidField(field_path,
-                          absl::StrCat("got ", GotText(value), ", need ", NeedText(*field)));
+                          absl::StrCat("got ", GotText(value), ", need ", NeedText(*field), hint));
     }
   }
   return absl::OkStatus();
 }
 
-absl::Status CheckStage(const std::string& path, const Json& stage) {
+absl::Status CheckStage(const std::string& path, Json& stage) {
   if (!stage.is_object() || stage.size() != 1) {
     return InvalidField(
         path,
@@ -105,9 +119,9 @@ absl::Status CheckStage(const std::string& path, const Json& stage) {
   return CheckParameters(absl::StrCat(path, ".", name), *method->message_type(), *stage.begin());
 }
 
-// The first error in a text that is not a recipe; OK if none is found.
-absl::Status CheckRecipe(const std::string& text) {
-  const Json recipe = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+// The first error in what is not a recipe of protobuf's JSON; OK if none is found. Replaces choices
+// by their names in the proto.
+absl::Status CheckRecipe(Json& recipe) {
   if (!recipe.is_object()) return InvalidField("recipe", absl::StrCat("got invalid JSON, ", kForm));
   for (const auto& [name, value] : recipe.items()) {
     if (name == "stages") continue;
@@ -128,9 +142,32 @@ absl::Status CheckRecipe(const std::string& text) {
 absl::StatusOr<v1::Recipe> ParseRecipeJson(const std::string& text) {
   v1::Recipe recipe;
   if (Parse(text, recipe)) return recipe;
-  // protobuf's own errors name neither the stage nor what is allowed.
-  SINEW_RETURN_IF_ERROR(CheckRecipe(text));
+  // protobuf does not know choices, and its errors name neither the stage nor what is allowed.
+  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  SINEW_RETURN_IF_ERROR(CheckRecipe(json));
+  if (Parse(json.dump(), recipe)) return recipe;
   return InvalidField("recipe", absl::StrCat("got JSON of another message, ", kForm));
+}
+
+std::string RecipeJson(const v1::Recipe& recipe) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.preserve_proto_field_names = true;
+  std::string text;
+  // Fails only without memory.
+  if (!google::protobuf::util::MessageToJsonString(recipe, &text, options).ok()) return {};
+  auto json = nlohmann::ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.contains("stages")) return text;
+  for (auto& stage : json["stages"]) {
+    for (auto& [name, parameters] : stage.items()) {
+      const Descriptor& method = *FindField(*v1::Stage::descriptor(), name)->message_type();
+      for (auto& [key, value] : parameters.items()) {
+        const EnumDescriptor* type = FindField(method, key)->enum_type();
+        if (type == nullptr || !value.is_string()) continue;
+        value = ChoiceText(*type->FindValueByName(value.template get<std::string>()));
+      }
+    }
+  }
+  return json.dump();
 }
 
 }  // namespace sinew::client

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "client/lib/base/array_type.h"
 #include "client/lib/codec/rig_codec.h"
 #include "core/base/counted_text.h"
 #include "core/base/status.h"
@@ -16,24 +17,10 @@
 namespace sinew::client {
 namespace {
 
-std::size_t TypeSize(v1::ArrayType type) {
-  switch (type) {
-    case v1::ARRAY_TYPE_FLOAT32:
-    case v1::ARRAY_TYPE_UINT32:
-      return 4;
-    case v1::ARRAY_TYPE_UINT16:
-      return 2;
-    case v1::ARRAY_TYPE_UINT8:
-      return 1;
-    default:
-      return 0;
-  }
-}
-
 // The number of values, if type, rows, columns and bytes agree.
 absl::StatusOr<std::size_t> CheckArray(const std::string& path, const v1::Array& array,
                                        std::uint32_t columns, bool floats) {
-  const std::size_t size = TypeSize(array.type());
+  const std::size_t size = BytesOf(array.type());
   if (size == 0 || floats != (array.type() == v1::ARRAY_TYPE_FLOAT32)) {
     return absl::InvalidArgumentError(absl::StrCat(path, ".type: got ", array.type(), ", need ",
                                                    floats ? "FLOAT32" : "an unsigned type"));
@@ -72,7 +59,7 @@ absl::Status ReadIndices(const std::string& path, const v1::Array& array,
                          std::vector<std::uint32_t>& out) {
   SINEW_ASSIGN_OR_RETURN(const std::size_t values, CheckArray(path, array, 1, false));
   out.resize(values);
-  switch (TypeSize(array.type())) {
+  switch (BytesOf(array.type())) {
     case 1:
       Widen<std::uint8_t>(array.data(), out);
       break;

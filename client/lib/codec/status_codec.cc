@@ -8,13 +8,12 @@
 #include <string>
 #include <utility>
 
-#include "google/rpc/error_details.pb.h"
+#include "client/lib/base/error_details.h"
 #include "google/rpc/status.pb.h"
 
 namespace sinew::client {
 namespace {
 
-constexpr char kTypePrefix[] = "type.googleapis.com/";
 constexpr int kMaxCode = 16;
 
 absl::StatusCode ToCode(int code) {
@@ -22,29 +21,11 @@ absl::StatusCode ToCode(int code) {
                                        : absl::StatusCode::kUnknown;
 }
 
-template <class Detail>
-std::string TypeUrl() {
-  return absl::StrCat(kTypePrefix, Detail::descriptor()->full_name());
-}
-
-template <class Detail>
-std::optional<Detail> ReadDetail(const absl::Status& status) {
-  const absl::optional<absl::Cord> payload = status.GetPayload(TypeUrl<Detail>());
-  Detail detail;
-  if (!payload || !detail.ParseFromString(std::string(*payload))) return std::nullopt;
-  return detail;
-}
-
-template <class Detail>
-void AttachDetail(absl::Status& status, const Detail& detail) {
-  status.SetPayload(TypeUrl<Detail>(), absl::Cord(detail.SerializeAsString()));
-}
-
 std::string ReasonName(v1::Reason reason) {
   if (reason == v1::REASON_UNSPECIFIED) return {};
   const std::string& name = v1::Reason_Name(reason);
-  if (name.empty()) return absl::StrCat("REASON_", static_cast<int>(reason));
-  return std::string(absl::StripPrefix(name, "REASON_"));
+  if (name.empty()) return absl::StrCat(kReasonPrefix, static_cast<int>(reason));
+  return std::string(absl::StripPrefix(name, kReasonPrefix));
 }
 
 // An unknown severity is an error if the problem has an error code.
@@ -86,17 +67,8 @@ absl::Status ToStatus(const v1::Problem& problem) {
   const absl::StatusCode code = ToCode(problem.code());
   absl::Status result(code == absl::StatusCode::kOk ? absl::StatusCode::kUnknown : code,
                       problem.message());
-  google::rpc::ErrorInfo info;
-  info.set_reason(ReasonName(problem.reason()));
-  info.set_domain("sinew");
-  AttachDetail(result, info);
-  if (!problem.field().empty()) {
-    google::rpc::BadRequest bad;
-    google::rpc::BadRequest::FieldViolation* violation = bad.add_field_violations();
-    violation->set_field(problem.field());
-    violation->set_description(problem.message());
-    AttachDetail(result, bad);
-  }
+  AttachReason(result, ReasonName(problem.reason()));
+  if (!problem.field().empty()) AttachField(result, problem.field(), problem.message());
   return result;
 }
 
@@ -142,23 +114,23 @@ std::vector<Problem> ToProblems(const google::protobuf::RepeatedPtrField<v1::Pro
 
 ErrorDetails Details(const absl::Status& status) {
   ErrorDetails details;
-  if (const auto info = ReadDetail<google::rpc::ErrorInfo>(status)) {
-    details.reason = std::string(absl::StripPrefix(info->reason(), "REASON_"));
+  if (const auto info = DetailOf<google::rpc::ErrorInfo>(status)) {
+    details.reason = std::string(absl::StripPrefix(info->reason(), kReasonPrefix));
     details.domain = info->domain();
     details.metadata = {info->metadata().begin(), info->metadata().end()};
   }
-  if (const auto bad = ReadDetail<google::rpc::BadRequest>(status)) {
+  if (const auto bad = DetailOf<google::rpc::BadRequest>(status)) {
     for (const auto& violation : bad->field_violations()) {
       details.fields.push_back({violation.field(), violation.description()});
     }
     if (!details.fields.empty()) details.field = details.fields.front().field;
   }
-  if (const auto quota = ReadDetail<google::rpc::QuotaFailure>(status)) {
+  if (const auto quota = DetailOf<google::rpc::QuotaFailure>(status)) {
     for (const auto& violation : quota->violations()) {
       details.limits.push_back({violation.subject(), violation.description()});
     }
   }
-  if (const auto retry = ReadDetail<google::rpc::RetryInfo>(status);
+  if (const auto retry = DetailOf<google::rpc::RetryInfo>(status);
       retry && retry->has_retry_delay()) {
     details.retry_delay = ToDuration(retry->retry_delay());
   }

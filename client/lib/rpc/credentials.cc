@@ -14,8 +14,8 @@
 #include <string_view>
 #include <utility>
 
+#include "client/lib/base/pem.h"
 #include "client/lib/rpc/address.h"
-#include "core/base/pem.h"
 #include "core/base/status.h"
 
 namespace sinew::client {

@@ -12,8 +12,8 @@
 #include "client/lib/rpc/connection.h"
 #include "client/lib/rpc/recovery.h"
 #include "client/lib/stream/clip_poses.h"
+#include "client/lib/stream/metrics_summary.h"
 #include "core/base/status.h"
-#include "core/metrics/summary.h"
 #include "sinew/client.h"
 #include "sinew/v1/deform_service.grpc.pb.h"
 
@@ -49,9 +49,9 @@ FrameMetrics ToMetrics(const v1::FrameMetrics& proto) {
   return metrics;
 }
 
-// Fills in mean and worst from the frames. The server's own summaries cover one block each.
+// Fills in mean and worst from the frames of all blocks.
 void Summarise(TargetMetrics& target) {
-  metrics::Summary<FrameMetrics> summary;
+  MetricsSummary summary;
   double seconds = 0, max_seconds = 0;
   for (const FrameMetrics& frame : target.frames) {
     summary.Add(frame);

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "client/cli/base/exit_code.h"
-#include "core/base/field_path.h"
+#include "client/lib/base/field_path.h"
 #include "sinew/problem.h"
 
 namespace py = pybind11;

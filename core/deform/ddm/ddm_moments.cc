@@ -9,7 +9,6 @@
 #include <thread>
 #include <utility>
 
-#include "core/base/rows.h"
 #include "core/base/status.h"
 #include "core/deform/ddm/ddm_kernel.h"
 #include "core/surface/smoothing_limit.h"
@@ -299,12 +298,13 @@ void DdmMomentTable::Index(std::size_t points, const DdmParams& params) {
     for (std::size_t e = 0; e < bindings_.size(); ++e) {
       for (std::uint32_t k = 0; k < bindings_[e].points.size(); ++k) {
         const DdmMoments& m = bindings_[e].values[k];
-        body(static_cast<std::uint16_t>(e), k, summary[bindings_[e].points[k]], m[kOmega],
+        body(static_cast<std::uint16_t>(e), k, bindings_[e].points[k], m[kOmega],
              InfluenceMass(m[kOmega], m[kTranslation], alpha));
       }
     }
   };
-  visit([&](std::uint16_t e, std::uint32_t, Summary& s, double omega, double mass) {
+  visit([&](std::uint16_t e, std::uint32_t, std::uint32_t point, double omega, double mass) {
+    Summary& s = summary[point];
     if (mass >= truncation) {
       s.kept += omega;
       ++s.count;
@@ -315,18 +315,14 @@ void DdmMomentTable::Index(std::size_t points, const DdmParams& params) {
       s.best_binding = e;
     }
   });
-  offsets_.assign(1, 0);
-  offsets_.reserve(points + 1);
   for (const Summary& s : summary) {
-    offsets_.push_back(offsets_.back() + std::max(s.count, 1u));
     dropped_ = std::max(dropped_, 1 - (s.count > 0 ? s.kept : s.best_omega));
   }
-  references_.resize(offsets_.back());
-  std::vector<std::uint64_t> next(offsets_.begin(), offsets_.end() - 1);
-  visit([&](std::uint16_t e, std::uint32_t k, Summary& s, double, double mass) {
-    if (s.count > 0 ? mass >= truncation : s.best_binding == e) {
-      references_[next[&s - summary.data()]++] = {e, k};
-    }
+  references_ = CollectRows<Reference>(points, [&](auto add) {
+    visit([&](std::uint16_t e, std::uint32_t k, std::uint32_t point, double, double mass) {
+      const Summary& s = summary[point];
+      if (s.count > 0 ? mass >= truncation : s.best_binding == e) add(point, Reference{e, k});
+    });
   });
 }
 

@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "core/base/rows.h"
 #include "core/deform/ddm/ddm_params.h"
 #include "core/deform/method/method.h"
 #include "core/solve/chebyshev.h"
@@ -75,9 +76,7 @@ class DdmMomentTable {
 
   // Joints kept at a point, ascending by binding: those with influence mass of at least
   // `truncation`, or only the largest.
-  std::span<const Reference> row(std::size_t point) const {
-    return {references_.data() + offsets_[point], offsets_[point + 1] - offsets_[point]};
-  }
+  std::span<const Reference> row(std::size_t point) const { return references_.row(point); }
   const DdmMoments& moments(const Reference& r) const {
     return bindings_[r.binding].values[r.index];
   }
@@ -91,8 +90,7 @@ class DdmMomentTable {
   };
   void Index(std::size_t points, const DdmParams& params);
   std::vector<Kept> bindings_;
-  std::vector<std::uint64_t> offsets_;
-  std::vector<Reference> references_;
+  Rows<Reference> references_;
   double dropped_ = 0;
 };
 

@@ -21,26 +21,6 @@ constexpr std::size_t kMaxRecipeBytes = 4096;
 
 using Values = std::vector<std::pair<std::string, std::string>>;
 
-// Shortest text that parses back to the same float.
-std::string ValueText(float value) {
-  char buffer[32];
-  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
-  return std::string(buffer, end);
-}
-std::string ValueText(std::uint32_t value) {
-  return absl::StrCat(value);
-}
-std::string ValueText(bool value) {
-  return value ? "true" : "false";
-}
-std::string ValueText(const std::string& value) {
-  return value;
-}
-template <class E>
-requires std::is_enum_v<E> std::string ValueText(E value) {
-  return std::string(ChoiceNames(value)[static_cast<std::size_t>(value)]);
-}
-
 template <class T>
 requires std::is_arithmetic_v<T>
 bool FromText(std::string_view text, T& value) {
@@ -287,22 +267,6 @@ absl::StatusOr<StageParams> MakeStage(std::string_view method, const Values& val
   }
   return InvalidArgument("recipe_text: got method '", method, "', need one of ",
                          absl::StrJoin(names, ", "), DidYouMean(method, names));
-}
-
-Values StageValues(const StageParams& params) {
-  Values values;
-  VisitParameters(params, [&]<class T>(const ParamDoc& doc, const T& member) {
-    if constexpr (std::is_same_v<T, std::optional<float>>) {
-      if (member) values.emplace_back(std::string(doc.name), ValueText(*member));
-    } else {
-      values.emplace_back(std::string(doc.name), ValueText(member));
-    }
-  });
-  return values;
-}
-
-std::string_view StageName(const StageParams& params) {
-  return std::visit([]<class P>(const P&) { return P::kName; }, params);
 }
 
 std::string FormatRecipe(const Recipe& recipe) {

@@ -21,10 +21,6 @@ absl::StatusOr<Recipe> ParseRecipe(std::string_view recipe_text);
 absl::StatusOr<StageParams> MakeStage(
     std::string_view method, const std::vector<std::pair<std::string, std::string>>& values);
 
-// Every parameter of a stage with its value as text, in order, without unset optional ones.
-std::vector<std::pair<std::string, std::string>> StageValues(const StageParams& params);
-std::string_view StageName(const StageParams& params);
-
 // The text form with all defaults filled in; parses back to the same recipe.
 std::string FormatRecipe(const Recipe& recipe);
 

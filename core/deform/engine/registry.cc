@@ -5,6 +5,7 @@
 #include <absl/strings/str_join.h>
 
 #include <algorithm>
+#include <charconv>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -16,7 +17,6 @@
 #include "core/deform/ddm/ddm.h"
 #include "core/deform/delta_mush/delta_mush.h"
 #include "core/deform/dqs/dqs.h"
-#include "core/deform/engine/recipe_text.h"
 #include "core/deform/implicit/implicit.h"
 #include "core/deform/lbs/lbs.h"
 #include "core/deform/method/fields.h"
@@ -46,6 +46,26 @@ class Bound final : public Stage {
  private:
   M method_;
 };
+
+// Shortest text that parses back to the same float.
+std::string ValueText(float value) {
+  char buffer[32];
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
+  return std::string(buffer, end);
+}
+std::string ValueText(std::uint32_t value) {
+  return absl::StrCat(value);
+}
+std::string ValueText(bool value) {
+  return value ? "true" : "false";
+}
+std::string ValueText(const std::string& value) {
+  return value;
+}
+template <class E>
+requires std::is_enum_v<E> std::string ValueText(E value) {
+  return std::string(ChoiceNames(value)[static_cast<std::size_t>(value)]);
+}
 
 template <class T>
 void Describe(const ParamDoc& doc, const T&, ParameterInfo& info) {
@@ -169,6 +189,22 @@ absl::Status CheckRanges(const StageParams& params) {
 }
 
 }  // namespace
+
+std::string_view StageName(const StageParams& params) {
+  return std::visit([]<class P>(const P&) { return P::kName; }, params);
+}
+
+std::vector<std::pair<std::string, std::string>> StageValues(const StageParams& params) {
+  std::vector<std::pair<std::string, std::string>> values;
+  VisitParameters(params, [&]<class T>(const ParamDoc& doc, const T& member) {
+    if constexpr (std::is_same_v<T, std::optional<float>>) {
+      if (member) values.emplace_back(std::string(doc.name), ValueText(*member));
+    } else {
+      values.emplace_back(std::string(doc.name), ValueText(member));
+    }
+  });
+  return values;
+}
 
 const std::vector<MethodInfo>& ListMethods() {
   return AllMethods().infos;

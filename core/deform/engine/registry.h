@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/deform/engine/params.h"
@@ -37,6 +38,10 @@ const std::vector<MethodInfo>& ListMethods();
 
 // Every method with its default parameters, in that order.
 std::span<const StageParams> DefaultStages();
+
+std::string_view StageName(const StageParams& params);
+// Every parameter of a stage with its value as text, in order, without unset optional ones.
+std::vector<std::pair<std::string, std::string>> StageValues(const StageParams& params);
 
 // A named recipe. One with the name of a method replaces it where nothing has posed the mesh yet,
 // and passes its parameters to the last stage.

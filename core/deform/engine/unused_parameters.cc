@@ -10,7 +10,6 @@
 #include <variant>
 
 #include "core/base/status.h"
-#include "core/deform/engine/recipe_text.h"
 #include "core/deform/engine/registry.h"
 
 namespace sinew {

@@ -107,8 +107,8 @@ TEST_F(ClipTest, WrongRequestErrorsNameField) {
   request.clear_target();
   EXPECT_EQ(FieldOf(Run(request).status), "target");
   request = RequestFor(rig, 3);
-  request.mutable_output()->add_ranges();
-  EXPECT_EQ(FieldOf(Run(request).status), "output.ranges");
+  request.mutable_output()->set_chunk_bytes(1);
+  EXPECT_EQ(FieldOf(Run(request).status), "output.chunk_bytes");
 }
 
 TEST_F(ClipTest, StalledReaderEndsCall) {

@@ -63,8 +63,7 @@ TEST_F(InfoTest, DescribesServer) {
   EXPECT_EQ(info.encodings(0), v1::ENCODING_FLOAT32);
 }
 
-TEST_F(InfoTest, ListsEveryLimitWithItsShare) {
-  config.access.client_share = 0.3;
+TEST_F(InfoTest, ListsEveryLimit) {
   Start();
   grpc::ClientContext context;
   v1::GetServerInfoResponse info;
@@ -84,8 +83,6 @@ TEST_F(InfoTest, ListsEveryLimitWithItsShare) {
       ASSERT_TRUE(listed.contains(name)) << name;
       const v1::Limit& limit = listed[name];
       EXPECT_EQ(static_cast<double>(limit.value()), std::ceil(value)) << name;
-      const double client = option.shared ? std::max(1.0, std::floor(0.3 * value)) : value;
-      EXPECT_EQ(static_cast<double>(limit.per_client()), client) << name;
       EXPECT_EQ(limit.unit(), std::string(option.unit)) << name;
       EXPECT_EQ(limit.description(), std::string(option.help)) << name;
     }

@@ -89,7 +89,7 @@ TEST_F(SessionTest, WrongSourceErrorsNameField) {
   EXPECT_EQ(fails(RequestFor(rig, "dqs(blend=2)")).rfind("source.", 0), 0u);
   EXPECT_EQ(fails(RequestFor(rig, "no_such_method")).rfind("source.", 0), 0u);
   request.mutable_source()->mutable_recipe()->add_stages()->mutable_delta_mush()->set_laplacian(
-      "dance");
+      static_cast<v1::DeltaMush::Laplacian>(9));
   EXPECT_EQ(fails(request).rfind("source.recipe.stages[0]", 0), 0u);
   request = RequestFor(rig, "lbs");
   request.GetReflection()->MutableUnknownFields(&request)->AddVarint(40, 1);

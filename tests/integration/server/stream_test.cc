@@ -233,7 +233,7 @@ TEST_F(StreamTest, WrongOpenErrorsNameField) {
   open.set_mode(static_cast<v1::OrderMode>(9));
   EXPECT_EQ(fails(open), "open.mode");
   open = OpenRecipe(rig_, "lbs");
-  open.mutable_output()->add_attributes(v1::ATTRIBUTE_VELOCITIES);
+  open.mutable_output()->add_attributes(static_cast<v1::Attribute>(4));  // once velocities
   EXPECT_EQ(fails(open), "open.output.attributes[0]");
   open = OpenRecipe(rig_, "lbs");
   open.mutable_output()->add_attributes(v1::ATTRIBUTE_POSITIONS);

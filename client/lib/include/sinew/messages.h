@@ -41,7 +41,6 @@ enum class Attribute : std::uint8_t {
   kPositions = 1,
   kNormals = 2,
   kTangents = 3,
-  kVelocities = 4,
   kVertexStatus = 5
 };
 

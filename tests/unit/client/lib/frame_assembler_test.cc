@@ -79,8 +79,8 @@ TEST(FrameAssembler, JoinsChunksInOrder) {
 
 v1::Frame WithTangents(v1::Frame chunk, float value) {
   v1::Channel& other = *chunk.add_channels();
-  other.set_attribute(v1::ATTRIBUTE_VELOCITIES);
-  other.set_data("velocities");
+  other.set_attribute(static_cast<v1::Attribute>(42));  // of a later version
+  other.set_data("unknown");
   v1::Channel& channel = *chunk.add_channels();
   channel.set_attribute(v1::ATTRIBUTE_TANGENTS);
   channel.set_encoding(v1::ENCODING_FLOAT32);

@@ -86,6 +86,46 @@ TEST(ToSession, RoundTripsResolvedRecipe) {
   EXPECT_EQ(recipe_text->recipe().SerializeAsString(), message.recipe().SerializeAsString());
 }
 
+TEST(FromRecipe, ChoicesHaveTextNameProtoNameOrNumber) {
+  for (const char* value : {"\"inverse_distance\"", "\"LAPLACIAN_INVERSE_DISTANCE\"", "3"}) {
+    const auto source =
+        FromRecipe("rigs/x",
+                   absl::StrCat(R"({"stages": [{"lbs": {}}, {"deltaMush": {"laplacian": )", value,
+                                R"(, "pinBorders": false}}]})"),
+                   "");
+    ASSERT_TRUE(source.ok()) << source.status();
+    EXPECT_EQ(source->recipe().stages(1).delta_mush().laplacian(),
+              v1::DeltaMush::LAPLACIAN_INVERSE_DISTANCE);
+    EXPECT_FALSE(source->recipe().stages(1).delta_mush().pin_borders());
+  }
+}
+
+TEST(FromRecipe, WrongChoiceNamesField) {
+  for (const char* value :
+       {"\"dance\"", "\"\"", "\"unspecified\"", "1.5", "true", "[\"uniform\"]"}) {
+    const auto source = FromRecipe(
+        "rigs/x", absl::StrCat(R"({"stages": [{"ddm": {"laplacian": )", value, "}}]}"), "");
+    ASSERT_FALSE(source.ok()) << value;
+    EXPECT_EQ(Details(source.status()).field, "recipe.stages[0].ddm.laplacian");
+    EXPECT_NE(source.status().message().find("need uniform, cotangent"), std::string::npos);
+  }
+  const auto near = FromRecipe("rigs/x", R"({"stages": [{"dqs": {"signs": "parents"}}]})", "");
+  EXPECT_NE(near.status().message().find("did you mean parent?"), std::string::npos);
+}
+
+TEST(ToSession, WritesChoicesAsText) {
+  v1::Session message;
+  v1::Ddm& ddm = *message.mutable_recipe()->add_stages()->mutable_ddm();
+  ddm.set_laplacian(v1::Ddm::LAPLACIAN_COTANGENT);
+  ddm.set_truncation(1e-3f);
+  message.mutable_recipe()->add_stages()->mutable_implicit()->set_projection(
+      v1::Implicit::PROJECTION_MARCH);
+  message.mutable_recipe()->add_stages()->mutable_dqs()->set_signs(static_cast<v1::Dqs::Signs>(9));
+  EXPECT_EQ(ToSession(message).recipe_json,
+            R"({"stages":[{"ddm":{"laplacian":"cotangent","truncation":0.001}},)"
+            R"({"implicit":{"projection":"march"}},{"dqs":{"signs":9}}]})");
+}
+
 TEST(FromRecipe, RefusesInvalidUtf8) {
   for (const char* good : {"lbs # \xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "\xef\xbf\xbf"}) {
     EXPECT_TRUE(FromRecipe("rigs/x", good, "").ok()) << good;

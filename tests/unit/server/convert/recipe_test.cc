@@ -1,11 +1,15 @@
 #include "server/convert/recipe.h"
 
+#include <absl/strings/str_cat.h>
 #include <google/protobuf/descriptor.h>
 #include <gtest/gtest.h>
 
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "client/lib/base/choice_text.h"
 #include "core/deform/engine/deformer.h"
 #include "core/deform/engine/recipe_text.h"
 #include "core/deform/engine/registry.h"
@@ -24,6 +28,50 @@ TEST(ConvertRecipe, ProtoAndRegistryHaveSameParameters) {
       theirs.insert(stage->message_type()->field(i)->name());
     }
     EXPECT_EQ(ours, theirs) << method.name;
+    for (const ParameterInfo& parameter : method.parameters) {
+      const auto* field = stage->message_type()->FindFieldByName(parameter.name);
+      ASSERT_EQ(field->enum_type() != nullptr, parameter.type == "choice") << parameter.name;
+      if (field->enum_type() == nullptr) continue;
+      EXPECT_EQ(ChoiceTexts(*field->enum_type()), parameter.choices) << parameter.name;
+      EXPECT_FALSE(field->has_presence()) << parameter.name;
+    }
+  }
+}
+
+TEST(ConvertRecipe, EveryChoiceSurvivesRoundTrip) {
+  for (const MethodInfo& method : ListMethods()) {
+    for (const ParameterInfo& parameter : method.parameters) {
+      if (parameter.type != "choice") continue;
+      for (const std::string& choice : parameter.choices) {
+        std::vector<std::pair<std::string, std::string>> values = {{parameter.name, choice}};
+        if (choice == "explicit") values.emplace_back("lambda", "0.5");  // which its default is not
+        const auto stage = MakeStage(method.name, values);
+        ASSERT_TRUE(stage.ok()) << stage.status();
+        const auto back = ToRecipe(ToProto({*stage}));
+        ASSERT_TRUE(back.ok()) << back.status();
+        EXPECT_EQ(FormatRecipe(*back), FormatRecipe({*stage}));
+      }
+    }
+  }
+}
+
+TEST(ConvertRecipe, UnsetChoiceIsDefault) {
+  v1::Recipe recipe;
+  recipe.add_stages()->mutable_ddm()->set_laplacian(v1::Ddm::LAPLACIAN_UNSPECIFIED);
+  EXPECT_EQ(ToProto(*ToRecipe(recipe)).stages(0).ddm().laplacian(), v1::Ddm::LAPLACIAN_COTANGENT);
+  recipe.mutable_stages(0)->mutable_ddm()->set_laplacian(v1::Ddm::LAPLACIAN_UNIFORM);
+  EXPECT_EQ(ToProto(*ToRecipe(recipe)).stages(0).ddm().laplacian(), v1::Ddm::LAPLACIAN_UNIFORM);
+}
+
+TEST(ConvertRecipe, RefusesUnknownChoiceNumber) {
+  for (const int number : {3, 99, -1}) {
+    v1::Recipe recipe;
+    recipe.add_stages()->mutable_ddm()->set_laplacian(static_cast<v1::Ddm::Laplacian>(number));
+    const absl::Status status = ToRecipe(recipe).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_EQ(FieldOf(status), "recipe.stages[0].ddm.laplacian");
+    EXPECT_EQ(status.message(), absl::StrCat("recipe.stages[0].ddm.laplacian: got '", number,
+                                             "', need uniform, cotangent"));
   }
 }
 

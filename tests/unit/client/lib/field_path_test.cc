@@ -1,4 +1,4 @@
-#include "core/base/field_path.h"
+#include "client/lib/base/field_path.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,4 @@
-// pem.h - checks certificates and private keys in PEM (OpenSSL). Inline, because the installed
-// client library does not link core.
+// pem.h - checks certificates and private keys in PEM (OpenSSL).
 #pragma once
 
 #include <absl/status/status.h>
@@ -8,7 +7,7 @@
 
 #include <string>
 
-#include "core/base/openssl_owned.h"
+#include "client/lib/base/openssl_owned.h"
 
 namespace sinew {
 
