@@ -115,6 +115,36 @@ class LocalServer(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, "need them without part"):
                 self.character.bake(self.poses, out, part=True, resume=True)
 
+    def test_resume_takes_no_part_of_another_space_or_other_texture_coordinates(self):
+        still, moved = np.eye(3, 4), np.eye(3, 4)
+        moved[0, 3] = 100
+        poses = sinew.Poses(np.tile(np.eye(4), (4, 1, 1, 1)))
+
+        def plane(scale):
+            return sinew.Rig.from_meshes([sinew.MeshData(
+                "plane", [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], [[0, 1, 2, 3]], np.ones((4, 1)), np.zeros((4, 1), int),
+                uvs=np.array([[0, 0], [1, 0], [1, 1], [0, 1]]) * scale)], ["root"], [-1], [np.eye(4)])
+
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+
+            def bake(out, scale=1.0, **more):
+                self.client.character(plane(scale), "lbs").bake(poses, folder / out, **more)
+
+            for space in (still, moved):
+                for part in (poses[:2], poses[2:]):  # as a run leaves them that is stopped before it joins
+                    self.client.character(plane(1.0), "lbs").bake(part, folder / "a.npy", spaces={"plane": still}, part=True)
+                bake("a.npy", spaces={"plane": space}, resume=True, chunk=2)
+                np.testing.assert_array_equal(np.load(folder / "a.npy")[:, 0, 0], 4 * [space[0, 3]])
+                bake("whole.npy", spaces={"plane": space})
+                self.assertEqual((folder / "a.npy.json").read_bytes(), (folder / "whole.npy.json").read_bytes())
+            (folder / "whole").mkdir()
+            for scale in (1.0, 0.5):
+                bake("b.usda", scale, resume=True, chunk=2)
+                bake("whole/b.usda", scale)
+                self.assertEqual((folder / "b.usda").read_text(), (folder / "whole/b.usda").read_text())
+            self.assertIn("(0.5, 0.5)", (folder / "b.usda").read_text())
+
     def test_parts_are_joined_to_the_cache_of_one_bake(self):
         clip = self.hand.clips["fist"]
         with tempfile.TemporaryDirectory() as folder:

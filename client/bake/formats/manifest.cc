@@ -7,6 +7,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <type_traits>
 
@@ -146,6 +147,7 @@ void LaterFields(M& manifest, Visit&& visit) {
   visit("clip.poses_digest", manifest.poses_digest);
   visit("clip.controls_digest", manifest.controls_digest);
   visit("space", manifest.space);
+  visit("layout_digest", manifest.layout_digest);
 }
 
 Json::json_pointer Pointer(const std::string& field) {
@@ -277,6 +279,58 @@ void WriteSampling(const Manifest& manifest, Json& json) {
   }
 }
 
+Json ToJson(const Manifest& manifest) {
+  Json json;
+  json["manifest_version"] = kManifestVersion;
+  json["software"] = "sinew";
+  Fields(manifest,
+         [&](const std::string& field, const auto& value) { json[Pointer(field)] = value; });
+  if (manifest.meshes.empty()) json["meshes"] = Json::array();
+  LaterFields(manifest, [&](const std::string& field, const std::string& value) {
+    if (!value.empty()) json[Pointer(field)] = value;
+  });
+  json["hash"] = "XXH3-64 of each frame's positions, little-endian float32, in rig order";
+  if (!manifest.frame_numbers.empty()) json["frame_numbers"] = manifest.frame_numbers;
+  json["frame_hashes"] = HashTexts(manifest.frame_hashes);
+  if (!manifest.pose_hashes.empty()) json["pose_hashes"] = HashTexts(manifest.pose_hashes);
+  WriteSampling(manifest, json);
+  return json;
+}
+
+// What OriginDifference compares: by the path of each value, in the order of the file.
+Json OriginOf(Manifest manifest) {
+  manifest.format.clear();
+  manifest.frames = 0;
+  manifest.first_frame = manifest.frame_step = 0;
+  manifest.frame_numbers.clear();
+  manifest.frame_hashes.clear();
+  manifest.pose_hashes.clear();
+  manifest.files.clear();
+  for (ManifestAttribute& attribute : manifest.attributes) attribute.frame_hashes.clear();
+  // A file may have been renamed; one that is not a file has but a name.
+  if (!manifest.source_digest.empty()) manifest.source.clear();
+  manifest.clip_source.clear();
+  return ToJson(manifest).flatten();
+}
+
+// For people: "/usd/layout" is "usd layout".
+std::string OriginName(const std::string& path) {
+  static const std::map<std::string, const char*> names = {
+      {"/recipe/recipe_text", "recipe"},
+      {"/source/name", "character"},
+      {"/source/digest", "digest of the character file"},
+      {"/clip/name", "clip"},
+      {"/clip/source_digest", "digest of the clip's file"},
+      {"/clip/poses_digest", "digest of the poses"},
+      {"/clip/controls_digest", "digest of the controls"},
+      {"/units/up_axis", "axis"},
+      {"/fps", "frames a second"},
+      {"/layout_digest", "digest of space and texture coordinates"}};
+  const auto name = names.find(path);
+  return name != names.end() ? name->second
+                             : absl::StrReplaceAll(path.substr(1), {{"/", " "}, {"_", " "}});
+}
+
 absl::StatusOr<Manifest> FromJson(const Json& json) {
   if (!json.is_object()) return InvalidArgument("manifest: need a JSON object");
   std::uint64_t version = 0;
@@ -329,23 +383,25 @@ std::uint64_t CombineHashes(std::span<const std::uint64_t> hashes) {
   return XXH3_64bits(hashes.data(), hashes.size_bytes());
 }
 
+std::optional<Difference> OriginDifference(const Manifest& a, const Manifest& b) {
+  const Json first = OriginOf(a), second = OriginOf(b);
+  if (first == second) return std::nullopt;
+  const auto text = [](const Json& origin, const std::string& key) {
+    if (!origin.contains(key)) return std::string("none");
+    return origin[key].is_string() ? origin[key].get<std::string>() : origin[key].dump();
+  };
+  for (const Json* origin : {&first, &second}) {
+    for (const auto& [key, value] : origin->items()) {
+      const std::string mine = text(first, key), other = text(second, key);
+      if (mine != other) return Difference{OriginName(key), mine, other};
+    }
+  }
+  return std::nullopt;
+}
+
 absl::StatusOr<std::string> EncodeManifest(const Manifest& manifest) {
   SINEW_RETURN_IF_ERROR(Check(manifest));
-  Json json;
-  json["manifest_version"] = kManifestVersion;
-  json["software"] = "sinew";
-  Fields(manifest,
-         [&](const std::string& field, const auto& value) { json[Pointer(field)] = value; });
-  if (manifest.meshes.empty()) json["meshes"] = Json::array();
-  LaterFields(manifest, [&](const std::string& field, const std::string& value) {
-    if (!value.empty()) json[Pointer(field)] = value;
-  });
-  json["hash"] = "XXH3-64 of each frame's positions, little-endian float32, in rig order";
-  if (!manifest.frame_numbers.empty()) json["frame_numbers"] = manifest.frame_numbers;
-  json["frame_hashes"] = HashTexts(manifest.frame_hashes);
-  if (!manifest.pose_hashes.empty()) json["pose_hashes"] = HashTexts(manifest.pose_hashes);
-  WriteSampling(manifest, json);
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return ToJson(manifest).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 absl::StatusOr<Manifest> ParseManifest(std::string_view json) {

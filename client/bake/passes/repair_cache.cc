@@ -83,6 +83,7 @@ absl::StatusOr<CacheTarget> TargetOf(const RepairRequest& request, const Charact
   if (manifest.up_axis == "Y") common.up = client::UpAxis::kY;
   if (manifest.up_axis == "Z") common.up = client::UpAxis::kZ;
   SelectVertices(character, common);
+  common.rest_mesh = RestMeshOf(character);
   std::vector<std::string> inputs = character.clip_files;
   inputs.insert(inputs.end(), {character.path, request.motion.poses});
   SINEW_ASSIGN_OR_RETURN(std::vector<BakePass> passes,
@@ -174,6 +175,8 @@ absl::Status BakeAgain(const Monitor& monitor, const RepairRequest& request, Ope
   Manifest now = ManifestOf(character, digests, clip, bound.session());
   DescribePoints(target, character.rig, now);
   DescribeSamples(motion, now);
+  // Manifests of earlier versions have none.
+  if (manifest.layout_digest.empty()) now.layout_digest.clear();
   now.software_version = manifest.software_version;  // the digest says whether results are equal
   if (const auto difference = OriginDifference(manifest, now)) {
     return absl::FailedPreconditionError(
