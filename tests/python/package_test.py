@@ -145,6 +145,27 @@ class LocalServer(unittest.TestCase):
                 self.assertEqual((folder / "b.usda").read_text(), (folder / "whole/b.usda").read_text())
             self.assertIn("(0.5, 0.5)", (folder / "b.usda").read_text())
 
+    def test_bakes_have_the_numbers_of_a_shot(self):
+        clip = self.hand.clips["fist"]
+        with tempfile.TemporaryDirectory() as folder:
+            out = os.path.join(folder, "hand.pc2")
+            part, = self.character.bake(clip.poses(last=3), out, part=True, start_frame=1001)
+            self.assertTrue(part.endswith("hand.pc2.parts/1001-1004.npy"), part)
+            self.character.bake(clip.poses(first=5, last=9), out, part=True, start_frame=1001)
+            with self.assertRaisesRegex(ValueError, "1 of 10 frames is missing: 1005"):
+                sinew.join(out, range(1001, 1011))
+            self.character.bake(clip.poses(first=4, last=4), out, part=True, start_frame=1001)
+            sinew.join(out, range(1001, 1011))
+            data = pathlib.Path(out).read_bytes()
+            self.assertEqual(np.frombuffer(data, "<f4", 2, 20).tolist(), [1001, 1])
+            np.testing.assert_array_equal(np.frombuffer(data, "<f4", offset=32).reshape(10, 9140, 3), self.frames[:10])
+            manifest = json.loads(pathlib.Path(out + ".json").read_text())
+            self.assertEqual((manifest["first_frame"], manifest["start_frame"]), (1001, 1001))
+            self.assertEqual(clip.poses(last=3).first_frame, 0)
+            for start in (-1, 1048577):
+                with self.assertRaisesRegex(ValueError, f"start_frame: got {start}, need 0 to 1048576"):
+                    self.character.bake(self.poses, out, start_frame=start)
+
     def test_parts_are_joined_to_the_cache_of_one_bake(self):
         clip = self.hand.clips["fist"]
         with tempfile.TemporaryDirectory() as folder:

@@ -75,8 +75,10 @@ absl::Status Check(const Manifest& manifest) {
     return InvalidArgument("manifest.frame_hashes: ", manifest.frame_hashes.size(), ", need ",
                            manifest.frames, " (one per frame)");
   }
-  if (std::abs(manifest.first_frame) > kMaxFrameNumber || manifest.frame_step > kMaxFrameNumber) {
-    return InvalidArgument("manifest.first_frame, frame_step: need at most ", kMaxFrameNumber);
+  if (std::abs(manifest.first_frame) > kMaxFrameNumber || manifest.frame_step > kMaxFrameNumber ||
+      static_cast<double>(manifest.start_frame) > kMaxFrameNumber) {
+    return InvalidArgument("manifest.first_frame, frame_step, start_frame: need at most ",
+                           kMaxFrameNumber);
   }
   for (std::size_t k = 0; k < manifest.frame_numbers.size(); ++k) {
     const double number = manifest.frame_numbers[k];
@@ -241,6 +243,9 @@ absl::Status ReadSampling(const Json& json, Manifest& manifest) {
   if (json.contains("velocity_step")) {
     SINEW_RETURN_IF_ERROR(Read(json, "velocity_step", manifest.velocity_step));
   }
+  if (json.contains("start_frame")) {
+    SINEW_RETURN_IF_ERROR(Read(json, "start_frame", manifest.start_frame));
+  }
   if (!json.contains("attributes")) return absl::OkStatus();
   if (!json["attributes"].is_array()) return Wrong("attributes", "an array");
   for (std::size_t k = 0; k < json["attributes"].size(); ++k) {
@@ -273,6 +278,7 @@ void WriteSampling(const Manifest& manifest, Json& json) {
                              {"hash", absl::StrFormat("%016x", file.hash)}});
   }
   if (manifest.velocity_step > 0) json["velocity_step"] = manifest.velocity_step;
+  if (manifest.start_frame > 0) json["start_frame"] = manifest.start_frame;
   for (const ManifestAttribute& attribute : manifest.attributes) {
     json["attributes"].push_back(
         {{"name", attribute.name}, {"frame_hashes", HashTexts(attribute.frame_hashes)}});

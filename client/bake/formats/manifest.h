@@ -87,6 +87,7 @@ struct Manifest {
   ManifestUsd usd = {};
   std::vector<ManifestFile> files = {};  // of formats that are checked by files, the cache first
   double velocity_step = 0;  // frames before and after a sample that its velocity is taken from
+  std::uint64_t start_frame = 0;  // the number of the clip's first frame, which others count from
 
   double FrameNumber(std::uint64_t sample) const {
     return frame_numbers.empty() ? first_frame + static_cast<double>(sample) * frame_step

@@ -126,6 +126,7 @@ void DescribeSamples(const MotionRequest& motion, Manifest& manifest) {
                         .samples = static_cast<std::uint64_t>(motion.shutter->samples)};
   }
   manifest.velocity_step = motion.velocity_step;
+  manifest.start_frame = static_cast<std::uint64_t>(motion.frames.start);
 }
 
 absl::StatusOr<std::vector<std::uint64_t>> PoseHashes(const CharacterFile& character,

@@ -31,11 +31,15 @@ absl::StatusOr<MotionRequest> MotionOf(const RepairRequest& request, const Chara
   MotionRequest motion = request.motion;
   if (motion.poses.empty()) motion.clip = manifest.clip;
   motion.fps = manifest.fps;
+  const auto start = static_cast<std::int64_t>(manifest.start_frame);
+  motion.frames.start = start;
   for (std::uint32_t k = 0; k < manifest.frames; ++k) {
     const double number = manifest.FrameNumber(k);
-    if (number < (manifest.shutter ? -1 : 0) || number > static_cast<double>(kMaxFrame)) {
+    if (number < static_cast<double>(start - (manifest.shutter ? 1 : 0)) ||
+        number > static_cast<double>(kMaxFrame)) {
       return absl::InvalidArgumentError(absl::StrCat(ManifestPath(request.cache), ": has frame ",
-                                                     ExactText(number), ", need 0 to ", kMaxFrame));
+                                                     ExactText(number), ", need ", start, " to ",
+                                                     kMaxFrame));
     }
     motion.times.push_back(number);
     motion.frames.ranges.push_back(

@@ -56,6 +56,7 @@ std::string Replace(std::string text, const std::string& from, const std::string
 TEST(Manifest, RoundTripsEveryField) {
   Manifest wrote = Example();
   wrote.layout_digest = "0123456789abcdef";
+  wrote.start_frame = 1001;
   const auto read = ParseManifest(*EncodeManifest(wrote));
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(read->software_version, wrote.software_version);
@@ -80,6 +81,7 @@ TEST(Manifest, RoundTripsEveryField) {
   EXPECT_EQ(read->controls_digest, wrote.controls_digest);
   EXPECT_EQ(read->space, wrote.space);
   EXPECT_EQ(read->layout_digest, wrote.layout_digest);
+  EXPECT_EQ(read->start_frame, wrote.start_frame);
   EXPECT_EQ(read->frame_hashes, wrote.frame_hashes);
   EXPECT_EQ(read->pose_hashes, wrote.pose_hashes);
   ASSERT_EQ(read->meshes.size(), 2u);
@@ -93,10 +95,11 @@ TEST(Manifest, ReadsThoseOfEarlierVersions) {
   earlier.source = earlier.source_digest = earlier.clip = earlier.poses_digest =
       earlier.controls_digest = earlier.space = earlier.layout_digest = earlier.clip_source =
           earlier.clip_source_digest = "";
+  earlier.start_frame = 0;
   earlier.pose_hashes.clear();
   const std::string json = *EncodeManifest(earlier);
   for (const char* key :
-       {"source", "clip", "space", "layout_digest", "pose_hashes"}) {
+       {"source", "clip", "space", "layout_digest", "start_frame", "pose_hashes"}) {
     EXPECT_EQ(json.find(absl::StrCat("\"", key, "\"")), std::string::npos) << key;
   }
   const auto read = ParseManifest(json);
@@ -136,6 +139,7 @@ TEST(Manifest, EverythingButFramesAndFilesIsTheOrigin) {
             "digest of the clip's file 'sha256-ff' 'x'");
   EXPECT_EQ(difference([](Manifest& m) { m.layout_digest = "x"; }),
             "digest of space and texture coordinates 'none' 'x'");
+  EXPECT_EQ(difference([](Manifest& m) { m.start_frame = 1001; }), "start frame 'none' '1001'");
   EXPECT_EQ(difference([](Manifest& m) { m.shutter = {.open = 0, .close = 1, .samples = 3}; }),
             "shutter open 'none' '0.0'");
   EXPECT_EQ(difference([](Manifest& m) { m.velocity_step = 1; }), "velocity step 'none' '1.0'");
