@@ -243,6 +243,15 @@ TEST(BadInput, CharacterFileIsNeverOverwritten) {
   EXPECT_EQ(ReadAll(folder / "hero.gltf"), SmallGltf().dump());
 }
 
+TEST(BadInput, MissingCachesAndManifestsAreNamedOnce) {
+  const TemporaryFolder folder;
+  WriteAll(folder / "a.pc2", "points");
+  const std::string a = folder / "a.pc2", none = folder / "none.pc2";
+  EXPECT_EQ(Sinew({"verify", a, none}).out, absl::StrCat("bad ", a, ": manifest: cannot read ", a,
+                                                         ".json: No such file or directory\nbad ",
+                                                         none, ": No such file or directory\n"));
+}
+
 TEST(BadInput, ChangedCacheExits65AndNamesFrame) {
   const TemporaryFolder folder;
   const std::string out = folder / "t.pc2";
