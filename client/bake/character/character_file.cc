@@ -260,9 +260,12 @@ absl::StatusOr<CharacterFile> ReadWithoutMuscles(const std::string& file,
       serialised ? ReadSerialised(file) : ReadImported(file, import, options.clip_files);
   const std::string label = client::ValidText(std::filesystem::path(file).filename().string());
   if (!character.ok()) {
-    return serialised && !absl::StrContains(character.status().message(), label)
-               ? Prefixed(file, character.status())
-               : character.status();
+    const std::string why(character.status().message());
+    if (absl::StrContains(why, ": wrong type ") || absl::StrContains(why, ": no extension")) {
+      return Reworded(character.status(), absl::StrCat(why, "; or .sinewrig, or model:NAME"));
+    }
+    return serialised && !absl::StrContains(why, label) ? Prefixed(file, character.status())
+                                                        : character.status();
   }
   character->label = label;
   character->path = file;

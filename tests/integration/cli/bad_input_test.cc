@@ -126,6 +126,10 @@ TEST(BadInput, RejectsOtherFileTypes) {
   ExpectRefused(folder, "-", "not read from standard input");
   ExpectRefused(folder, folder / "noextension", "no extension, need .glb");
   ExpectRefused(folder, "model:dragon", "dragon");
+  WriteAll(folder / "readme.md", "# Hero");
+  ExpectRefused(folder, folder / "readme.md",
+                "wrong type '.md', need .glb, .gltf, .vrm, .fbx or .dae; or .sinewrig, or "
+                "model:name");
 }
 
 TEST(BadInput, ReportsInvalidRigs) {
@@ -157,6 +161,7 @@ TEST(BadInput, BakeRejectsWrongArguments) {
       {{"--deformer", ""}, 64, "--deformer"},
       {{"--deformer", "lbs", "--clip", "moonwalk"}, 65, "moonwalk"},
       {{"--deformer", "lbs", "--clip", "7"}, 65, "7"},
+      {{"--deformer", "lbs", "--clip", ""}, 64, "--clip: got \"\", need a name or number"},
       {{"--deformer", "lbs", "--frames", "0-100000"}, 65, "0-100000"},
       {{"--deformer", "lbs", "--frames", "5-2"}, 64, "5-2"},
       {{"--deformer", "lbs", "--frames", "all"}, 64, "all"},
@@ -209,6 +214,25 @@ TEST(BadInput, PosesAreCheckedLocallyAndOnServer) {
                                folder / "x.pc2", "--local"});
   EXPECT_EQ(clip.exit_code, 65);
   EXPECT_THAT(clip.err, HasSubstr("--poses"));
+}
+
+TEST(BadInput, NamesThatMeanNoFileAreRefused) {
+  for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--part"}}) {
+    std::vector<std::string> bake = {"bake", "model:tube", "--deformer", "lbs",    "--out",
+                                     "-",    "--format",   "npy",        "--local"};
+    bake.insert(bake.end(), more.begin(), more.end());
+    const Finished finished = Sinew(bake);
+    EXPECT_EQ(finished.exit_code, 64);
+    EXPECT_THAT(finished.err,
+                HasSubstr("--out: got \"-\", need a file, not stdout; ./- is one of that name"));
+    for (const char* name : {"-", "-.json", "-.parts"}) EXPECT_FALSE(std::filesystem::exists(name));
+  }
+  const TemporaryFolder folder;
+  const Finished render = Sinew(
+      {"render", "model:tube", "--deformer", "lbs", "--out", folder / "{clip}.png", "--local"});
+  EXPECT_EQ(render.exit_code, 64);
+  EXPECT_THAT(render.err, HasSubstr("--out: got {clip}, need a plain name: this is one picture"));
+  EXPECT_THAT(folder.Names(), IsEmpty());
 }
 
 TEST(BadInput, UnwritableOutputExits73) {
