@@ -110,8 +110,9 @@ class LocalServer(unittest.TestCase):
             for suffix in ("", ".normals.npy"):
                 with open(whole + suffix, "rb") as one, open(out + suffix, "rb") as other:
                     self.assertEqual(one.read(), other.read())
-            with self.assertRaisesRegex(ValueError, "chunk: got 0"):
-                self.character.bake(self.poses, out, chunk=0)
+            for chunk in (0, -1):
+                with self.assertRaisesRegex(ValueError, f"chunk: got {chunk}, need 1 or more"):
+                    self.character.bake(self.poses, out, chunk=chunk)
             with self.assertRaisesRegex(ValueError, "need them without part"):
                 self.character.bake(self.poses, out, part=True, resume=True)
 

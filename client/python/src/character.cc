@@ -235,7 +235,7 @@ std::vector<py::object> Bake(const CharacterPointer& character, const Poses& pos
                              bool split, const std::vector<std::string>& meshes,
                              const std::string& axes, bool overwrite, const Spaces& spaces,
                              bool normals, std::int64_t start_frame,
-                             std::optional<std::uint64_t> chunk, bool resume, bool part,
+                             std::optional<std::int64_t> chunk, bool resume, bool part,
                              py::object progress, std::optional<double> deadline) {
   const bake::CharacterFile& file = *character->rig.file;
   if (start_frame < 0 || start_frame > bake::kMaxStartFrame) {
@@ -249,7 +249,9 @@ std::vector<py::object> Bake(const CharacterPointer& character, const Poses& pos
         !overwrite ? "overwrite: does not apply to parts, but to join()"
                    : "chunk, resume: are of a bake that joins its parts, need them without part")));
   }
-  if (chunk && *chunk == 0) Raise(absl::InvalidArgumentError("chunk: got 0, need 1 or more"));
+  if (chunk && *chunk < 1) {
+    Raise(absl::InvalidArgumentError(absl::StrCat("chunk: got ", *chunk, ", need 1 or more")));
+  }
   const bake::BakeOutput output = {.out = out.string(),
                                    .format = format,
                                    .axes = axes,
