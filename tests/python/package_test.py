@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import pathlib
+import pickle
 import signal
 import subprocess
 import sys
@@ -145,6 +146,14 @@ class LocalServer(unittest.TestCase):
                 bake("whole/b.usda", scale)
                 self.assertEqual((folder / "b.usda").read_text(), (folder / "whole/b.usda").read_text())
             self.assertIn("(0.5, 0.5)", (folder / "b.usda").read_text())
+
+    def test_unknown_clip_says_which_there_are(self):
+        with self.assertRaisesRegex(KeyError, "fst: no clip of model:hand, which has fist; did you mean fist?"):
+            self.hand.clips["fst"]
+        with self.assertRaisesRegex(KeyError, "no clip of .*, which has none"):
+            pickle.loads(pickle.dumps(self.hand)).clips["walk"]
+        self.assertIsNone(self.hand.clips.get("fst"))
+        self.assertEqual(list(self.hand.clips), ["fist"])
 
     def test_bakes_have_the_numbers_of_a_shot(self):
         clip = self.hand.clips["fist"]
