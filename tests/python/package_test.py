@@ -15,6 +15,7 @@ import textwrap
 import threading
 import time
 import unittest
+import warnings
 from unittest import mock
 
 import command_line
@@ -146,6 +147,28 @@ class LocalServer(unittest.TestCase):
                 bake("whole/b.usda", scale)
                 self.assertEqual((folder / "b.usda").read_text(), (folder / "whole/b.usda").read_text())
             self.assertIn("(0.5, 0.5)", (folder / "b.usda").read_text())
+
+    def test_clips_that_may_be_wrong_are_warned_of_once(self):
+        rig = sinew.Rig.from_meshes([sinew.MeshData(
+            "m", [[0, 0, 0], [1, 0, 0], [0, 0, 1]], [[0, 1, 2]], np.ones((3, 1)), np.zeros((3, 1), int),
+            shapes={"smile": np.ones((3, 3))})], ["root"], [-1], [np.eye(4)], controls={"smile": 0})
+        still = np.tile(np.eye(4), (3, 1, 1, 1))
+        smiles = sinew.Poses(still, np.ones((3, 1)))
+        with tempfile.TemporaryDirectory() as folder:
+            for call in (lambda own: own.clip(smiles), lambda own: own.bake(smiles, os.path.join(folder, "a.npy"))):
+                own = self.client.character(rig, "lbs")
+                said = "clip 'poses' sets morph targets, which stay at rest under 'lbs.*put \"shapes"
+                with self.assertWarnsRegex(UserWarning, said) as caught:
+                    call(own)
+                self.assertEqual(caught.filename, __file__)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("error")
+                    call(own)
+                    call(self.client.character(rig, "shapes | lbs"))
+        large = still.copy()
+        large[:, 0, :3] *= 100
+        with self.assertWarnsRegex(UserWarning, "poses the character 141 across, at rest it is 1.41: .* by a factor of 100"):
+            self.client.character(rig, "shapes | lbs").clip(large)
 
     def test_unknown_clip_says_which_there_are(self):
         with self.assertRaisesRegex(KeyError, "fst: no clip of model:hand, which has fist; did you mean fist?"):

@@ -113,7 +113,7 @@ absl::Status PassRunner::Deform(const Chunks& chunks) {
   PassWriter writer(in_.character, in_.clip, in_.pass.targets, chunks, parts_.enabled());
   SINEW_RETURN_IF_ERROR(writer.Begin());
   SINEW_ASSIGN_OR_RETURN(const client::Character bound, bind_());
-  WarnUnusedControls(monitor_, in_.character.rig, bound, in_.clip);
+  WarnOfClip(monitor_, in_.character.rig, bound, in_.clip);
   baked_.manifest = ManifestOf(in_.character, in_.digests, in_.clip, bound.session());
   DescribeSamples(in_.motion, baked_.manifest);
   SINEW_ASSIGN_OR_RETURN(std::vector<std::uint64_t> hashes,

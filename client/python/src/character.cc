@@ -17,6 +17,7 @@
 #include "client/bake/files/cache_writer.h"
 #include "client/bake/passes/bake_manifest.h"
 #include "client/bake/passes/bake_targets.h"
+#include "client/bake/passes/bound_character.h"
 #include "client/bake/passes/pass_runner.h"
 #include "client/python/src/arrays.h"
 #include "client/python/src/blocking.h"
@@ -111,6 +112,15 @@ client::FrameView Deform(const CharacterPointer& character, const py::object& po
   }));
 }
 
+// What may be wrong with a clip, as Python warnings, once for each name.
+void WarnOnce(BoundCharacter& character, const client::ClipData& clip) {
+  if (!character.warned_clips.insert(clip.name).second) return;
+  for (const std::string& warning :
+       bake::ClipWarnings(character.rig.data(), character.bound, clip)) {
+    if (PyErr_WarnEx(PyExc_UserWarning, warning.c_str(), 2) != 0) throw py::error_already_set();
+  }
+}
+
 using FrameSink = std::function<absl::Status(std::size_t index, const client::FrameView& frame)>;
 
 // Calls `sink` with every frame, without the GIL. deadline: of the whole clip.
@@ -147,6 +157,8 @@ py::array DeformClip(const CharacterPointer& character, const py::object& given,
                           ? py::cast<Poses>(given)
                           : Poses{std::make_shared<const client::ClipData>(
                                 PosesOf({given, "poses"}, py::none(), /*fps=*/24))};
+  CheckJoints(*character, *poses.clip);
+  WarnOnce(*character, *poses.clip);
   const std::size_t stride = character->rig.data().vertices() * 3;
   py::array_t<float> result({Size(poses.clip->frames), Size(stride / 3), py::ssize_t{3}});
   float* const out = result.mutable_data();
@@ -267,6 +279,7 @@ std::vector<py::object> Bake(const CharacterPointer& character, const Poses& pos
       output, common, file.rig, {clip.name}, {character->bound.session().recipe_text}, inputs));
   SetSpaces(spaces, file.rig, passes[0].targets);
   CheckJoints(*character, clip);
+  WarnOnce(*character, clip);
   const bake::SourceDigests digests = Value(bake::DigestsOf(file, {}));
   bake::MotionRequest motion;
   motion.frames.start = start_frame;

@@ -235,6 +235,31 @@ TEST(BadInput, NamesThatMeanNoFileAreRefused) {
   EXPECT_THAT(folder.Names(), IsEmpty());
 }
 
+TEST(BadInput, ClipInAnotherUnitIsWarnedOf) {
+  const TemporaryFolder folder;
+  Json gltf = SmallGltf();
+  gltf["animations"][0]["channels"][0]["target"] = {{"node", 1}, {"path", "scale"}};
+  gltf["accessors"][6]["type"] = "VEC3";
+  const auto warned = [&](float scale) {
+    for (std::size_t k = 0; k < 6; ++k) SetFloat(gltf, 6, k, scale);
+    WriteAll(folder / "hero.gltf", gltf.dump());
+    const Finished bake = Sinew({"bake", folder / "hero.gltf", "--deformer", "lbs", "--out",
+                                 folder / "out.pc2", "--local"});
+    EXPECT_EQ(bake.exit_code, 0) << bake.err;
+    const Finished inspect = Sinew({"inspect", folder / "hero.gltf"});
+    EXPECT_EQ(inspect.exit_code, 0) << inspect.err;
+    const bool said = bake.err.find("poses the character") != std::string::npos;
+    EXPECT_EQ(inspect.out.find("poses the character") != std::string::npos, said);
+    return said ? bake.err : "";
+  };
+  EXPECT_THAT(warned(100),
+              HasSubstr("warning: clip 'bend' poses the character 224 across, at rest it is 2.24: "
+                        "most likely the clip and the rig are in different units, by a factor of "
+                        "100, or a node above the joints is scaled"));
+  EXPECT_THAT(warned(0.01F), HasSubstr("poses the character 0.0224 across, at rest it is 2.24"));
+  for (const float scale : {1.0F, 4.0F, 0.25F, 0.0F}) EXPECT_EQ(warned(scale), "") << scale;
+}
+
 TEST(BadInput, UnwritableOutputExits73) {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder / "dir.pc2");
