@@ -303,7 +303,7 @@ Json ToJson(const Manifest& manifest) {
   return json;
 }
 
-// What OriginDifference compares: by the path of each value, in the order of the file.
+// What OriginDifference compares.
 Json OriginOf(Manifest manifest) {
   manifest.format.clear();
   manifest.frames = 0;
@@ -316,7 +316,7 @@ Json OriginOf(Manifest manifest) {
   // A file may have been renamed; one that is not a file has but a name.
   if (!manifest.source_digest.empty()) manifest.source.clear();
   manifest.clip_source.clear();
-  return ToJson(manifest).flatten();
+  return ToJson(manifest);
 }
 
 // For people: "/usd/layout" is "usd layout".
@@ -335,6 +335,28 @@ std::string OriginName(const std::string& path) {
   const auto name = names.find(path);
   return name != names.end() ? name->second
                              : absl::StrReplaceAll(path.substr(1), {{"/", " "}, {"_", " "}});
+}
+
+// An entry of an object or array; null: it has none.
+const Json& EntryOf(const Json& json, const std::string& key) {
+  static const Json none;
+  const Json::json_pointer at = Json::json_pointer() / key;
+  return json.is_structured() && json.contains(at) ? json.at(at) : none;
+}
+
+std::optional<Difference> FirstDifference(const Json& a, const Json& b, const std::string& path) {
+  if (a == b) return std::nullopt;
+  for (const Json* side : {&a, &b}) {
+    if (!side->is_structured()) continue;
+    for (const auto& [key, value] : side->items()) {
+      auto found = FirstDifference(EntryOf(a, key), EntryOf(b, key), absl::StrCat(path, "/", key));
+      if (found) return found;
+    }
+  }
+  const auto text = [](const Json& json) {
+    return json.is_null() ? "none" : json.is_string() ? json.get<std::string>() : json.dump();
+  };
+  return Difference{OriginName(path), text(a), text(b)};
 }
 
 absl::StatusOr<Manifest> FromJson(const Json& json) {
@@ -390,19 +412,7 @@ std::uint64_t CombineHashes(std::span<const std::uint64_t> hashes) {
 }
 
 std::optional<Difference> OriginDifference(const Manifest& a, const Manifest& b) {
-  const Json first = OriginOf(a), second = OriginOf(b);
-  if (first == second) return std::nullopt;
-  const auto text = [](const Json& origin, const std::string& key) {
-    if (!origin.contains(key)) return std::string("none");
-    return origin[key].is_string() ? origin[key].get<std::string>() : origin[key].dump();
-  };
-  for (const Json* origin : {&first, &second}) {
-    for (const auto& [key, value] : origin->items()) {
-      const std::string mine = text(first, key), other = text(second, key);
-      if (mine != other) return Difference{OriginName(key), mine, other};
-    }
-  }
-  return std::nullopt;
+  return FirstDifference(OriginOf(a), OriginOf(b), "");
 }
 
 absl::StatusOr<std::string> EncodeManifest(const Manifest& manifest) {
