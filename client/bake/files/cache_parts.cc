@@ -33,20 +33,13 @@ bool IsSequence(const CachePart& part) {
 }
 
 absl::StatusOr<Source> OpenPart(const CachePart& part) {
-  if (part.is_cache) {
-    SINEW_ASSIGN_OR_RETURN(OpenCache cache, OpenCache::Open(part.path, part.manifest));
-    return Source{std::move(cache), &part};
-  }
-  SINEW_ASSIGN_OR_RETURN(InputFile file, InputFile::Open(part.path, kMaxCacheBytes, "part"));
-  auto reader = CacheReader::Open(kPartFormat, file.bytes());
-  if (!reader.ok()) return absl::DataLossError(Prefixed(part.path, reader.status()).message());
-  if (reader->frames() != part.manifest.frames || reader->vertices() != part.manifest.vertices) {
-    return absl::DataLossError(absl::StrCat(
-        part.path, ": has ", CountedText(reader->frames(), "frame"), " of ", reader->vertices(),
-        " vertices, its manifest says ", part.manifest.frames, " of ", part.manifest.vertices));
-  }
   absl::StatusOr<OpenCache> cache = OpenCache::Open(part.path, part.manifest);
-  if (!cache.ok()) return Prefixed(part.path, cache.status());
+  if (!cache.ok()) return part.is_cache ? cache.status() : Prefixed(part.path, cache.status());
+  if (!part.is_cache && !HasSizes(part.path, part.manifest)) {
+    return absl::DataLossError(absl::StrCat(part.path, ": has another size, its manifest says ",
+                                            CountedText(part.manifest.frames, "frame"), " of ",
+                                            part.manifest.vertices, " vertices"));
+  }
   return Source{*std::move(cache), &part};
 }
 
