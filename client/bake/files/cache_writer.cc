@@ -127,9 +127,8 @@ CacheScene SceneOf(const CacheTarget& target, const client::RigData& rig) {
 
 // The files of a cache; fills in info.vertices.
 CacheFiles FilesOf(const CacheTarget& target, const client::RigData& rig, CacheInfo& info) {
-  std::uint64_t vertices = 0;
-  for (const std::size_t mesh : MeshesOf(target, rig)) vertices += VerticesOf(target, rig, mesh);
-  info.vertices = static_cast<std::uint32_t>(std::min<std::uint64_t>(vertices, kMaxCacheCount));
+  info.vertices =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(VerticesOf(target, rig), kMaxCacheCount));
   CacheFiles files = {.path = target.path,
                       .format = target.format,
                       .attributes = target.attributes,
@@ -245,6 +244,12 @@ absl::StatusOr<std::string> CacheWriter::RestObj() {
     absl::StrAppend(&comment, comment.empty() ? "" : ", ", up, " is up");
   }
   return EncodeObj(rig_->label, parts, comment);
+}
+
+std::uint64_t VerticesOf(const CacheTarget& target, const client::RigData& rig) {
+  std::uint64_t vertices = 0;
+  for (const std::size_t mesh : MeshesOf(target, rig)) vertices += VerticesOf(target, rig, mesh);
+  return vertices;
 }
 
 namespace {

@@ -71,10 +71,8 @@ PassRunner::PassRunner(const Monitor& monitor, const PassInput& in, const PartsR
 absl::Status PassRunner::CheckTargets() const {
   for (const CacheTarget& target : in_.pass.targets) {
     CacheInfo info = TimesOf(in_.clip);
-    Manifest described;
-    DescribePoints(target, in_.character.rig, described);
-    info.vertices =
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(described.vertices, kMaxCacheCount));
+    info.vertices = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(VerticesOf(target, in_.character.rig), kMaxCacheCount));
     // Parts hold any frames, but a sequence or a .glb says early what it cannot hold.
     if (!parts_.only || IsSceneFormat(target.format)) {
       const absl::Status status = CacheOutput::Check({.path = target.path,
