@@ -15,20 +15,23 @@ AffineD MatrixAt(std::span<const float> matrices, std::size_t index) {
 }
 
 std::vector<float> RestPositions(const client::RigData& rig) {
-  const std::vector<float> rest = RestJoints(rig);
-  const std::size_t joints = rest.size() / 12;
+  return PosedPositions(rig, RestJoints(rig));
+}
+
+std::vector<float> PosedPositions(const client::RigData& rig, std::span<const float> posed) {
+  const std::size_t joints = posed.size() / 12;
   const RigInfluences influences = ReadInfluences(rig);
   std::vector<float> positions;
   positions.reserve(rig.vertices() * 3);
   std::size_t vertex = 0;
   for (const client::Mesh& mesh : rig.meshes) {
     const client::Skin& skin = mesh.skin;
-    std::vector<AffineD> to_rest(joints);  // from bind space
+    std::vector<AffineD> to_posed(joints);  // from bind space
     const std::size_t slots = std::min(skin.joints.size(), skin.inverse_bind.size() / 12);
     for (std::size_t s = 0; s < slots; ++s) {
       const std::uint32_t joint = skin.joints[s];
       if (joint >= joints) continue;
-      to_rest[joint] = Compose(MatrixAt(rest, joint), MatrixAt(skin.inverse_bind, s));
+      to_posed[joint] = Compose(MatrixAt(posed, joint), MatrixAt(skin.inverse_bind, s));
     }
     const AffineD to_bind = MatrixAt(skin.geometry_bind, 0);
     for (std::size_t v = 0; v < mesh.vertices(); ++v, ++vertex) {
@@ -38,7 +41,7 @@ std::vector<float> RestPositions(const client::RigData& rig) {
       double weight = 0;
       for (const JointWeight& entry : influences.Of(vertex)) {
         if (entry.joint >= joints) continue;
-        sum = sum + double{entry.weight} * Apply(to_rest[entry.joint], bound);
+        sum = sum + double{entry.weight} * Apply(to_posed[entry.joint], bound);
         weight += double{entry.weight};
       }
       const Vec3f at = ToFloat(weight > 0 ? (1 / weight) * sum : bound);

@@ -17,6 +17,9 @@ AffineD MatrixAt(std::span<const float> matrices, std::size_t index);
 // the rest pose differs from the bind pose. Vertices without influences stay in bind space.
 std::vector<float> RestPositions(const client::RigData& rig);
 
+// The same for other joints, [J * 12] joint to model.
+std::vector<float> PosedPositions(const client::RigData& rig, std::span<const float> joints);
+
 // [J * 12] joint to model at rest; empty if the joints are not valid.
 std::vector<float> RestJoints(const client::RigData& rig);
 

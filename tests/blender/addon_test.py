@@ -415,6 +415,7 @@ class Bakes(CharacterTest):
         self.assertEqual(bpy.ops.sinew.bake(), {"FINISHED"})
         header = (FOLDER / "range" / "Rig.Body.pc2").read_bytes()[:32]
         self.assertEqual(int.from_bytes(header[28:32], "little"), 3)  # frames
+        self.assertEqual(np.frombuffer(header, "<f4", 1, 20), [3])  # the first of them
         self.assertEqual(meshes[0].modifiers["Sinew Cache"].frame_start, 3)
 
 

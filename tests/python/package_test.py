@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import pathlib
+import pickle
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import textwrap
 import threading
 import time
 import unittest
+import warnings
 from unittest import mock
 
 import command_line
@@ -110,10 +112,92 @@ class LocalServer(unittest.TestCase):
             for suffix in ("", ".normals.npy"):
                 with open(whole + suffix, "rb") as one, open(out + suffix, "rb") as other:
                     self.assertEqual(one.read(), other.read())
-            with self.assertRaisesRegex(ValueError, "chunk: got 0"):
-                self.character.bake(self.poses, out, chunk=0)
+            for chunk in (0, -1):
+                with self.assertRaisesRegex(ValueError, f"chunk: got {chunk}, need 1 or more"):
+                    self.character.bake(self.poses, out, chunk=chunk)
             with self.assertRaisesRegex(ValueError, "need them without part"):
                 self.character.bake(self.poses, out, part=True, resume=True)
+
+    def test_resume_takes_no_part_of_another_space_or_other_texture_coordinates(self):
+        still, moved = np.eye(3, 4), np.eye(3, 4)
+        moved[0, 3] = 100
+        poses = sinew.Poses(np.tile(np.eye(4), (4, 1, 1, 1)))
+
+        def plane(scale):
+            return sinew.Rig.from_meshes([sinew.MeshData(
+                "plane", [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], [[0, 1, 2, 3]], np.ones((4, 1)), np.zeros((4, 1), int),
+                uvs=np.array([[0, 0], [1, 0], [1, 1], [0, 1]]) * scale)], ["root"], [-1], [np.eye(4)])
+
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+
+            def bake(out, scale=1.0, **more):
+                self.client.character(plane(scale), "lbs").bake(poses, folder / out, **more)
+
+            for space in (still, moved):
+                for part in (poses[:2], poses[2:]):  # as a run leaves them that is stopped before it joins
+                    self.client.character(plane(1.0), "lbs").bake(part, folder / "a.npy", spaces={"plane": still}, part=True)
+                bake("a.npy", spaces={"plane": space}, resume=True, chunk=2)
+                np.testing.assert_array_equal(np.load(folder / "a.npy")[:, 0, 0], 4 * [space[0, 3]])
+                bake("whole.npy", spaces={"plane": space})
+                self.assertEqual((folder / "a.npy.json").read_bytes(), (folder / "whole.npy.json").read_bytes())
+            (folder / "whole").mkdir()
+            for scale in (1.0, 0.5):
+                bake("b.usda", scale, resume=True, chunk=2)
+                bake("whole/b.usda", scale)
+                self.assertEqual((folder / "b.usda").read_text(), (folder / "whole/b.usda").read_text())
+            self.assertIn("(0.5, 0.5)", (folder / "b.usda").read_text())
+
+    def test_clips_that_may_be_wrong_are_warned_of_once(self):
+        rig = sinew.Rig.from_meshes([sinew.MeshData(
+            "m", [[0, 0, 0], [1, 0, 0], [0, 0, 1]], [[0, 1, 2]], np.ones((3, 1)), np.zeros((3, 1), int),
+            shapes={"smile": np.ones((3, 3))})], ["root"], [-1], [np.eye(4)], controls={"smile": 0})
+        still = np.tile(np.eye(4), (3, 1, 1, 1))
+        smiles = sinew.Poses(still, np.ones((3, 1)))
+        with tempfile.TemporaryDirectory() as folder:
+            for call in (lambda own: own.clip(smiles), lambda own: own.bake(smiles, os.path.join(folder, "a.npy"))):
+                own = self.client.character(rig, "lbs")
+                said = "clip 'poses' sets morph targets, which stay at rest under 'lbs.*put \"shapes"
+                with self.assertWarnsRegex(UserWarning, said) as caught:
+                    call(own)
+                self.assertEqual(caught.filename, __file__)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("error")
+                    call(own)
+                    call(self.client.character(rig, "shapes | lbs"))
+        large = still.copy()
+        large[:, 0, :3] *= 100
+        with self.assertWarnsRegex(UserWarning, "poses the character 141 across, at rest it is 1.41: .* by a factor of 100"):
+            self.client.character(rig, "shapes | lbs").clip(large)
+
+    def test_unknown_clip_says_which_there_are(self):
+        with self.assertRaisesRegex(KeyError, "fst: no clip of model:hand, which has fist; did you mean fist?"):
+            self.hand.clips["fst"]
+        with self.assertRaisesRegex(KeyError, "no clip of .*, which has none"):
+            pickle.loads(pickle.dumps(self.hand)).clips["walk"]
+        self.assertIsNone(self.hand.clips.get("fst"))
+        self.assertEqual(list(self.hand.clips), ["fist"])
+
+    def test_bakes_have_the_numbers_of_a_shot(self):
+        clip = self.hand.clips["fist"]
+        with tempfile.TemporaryDirectory() as folder:
+            out = os.path.join(folder, "hand.pc2")
+            part, = self.character.bake(clip.poses(last=3), out, part=True, start_frame=1001)
+            self.assertTrue(part.endswith("hand.pc2.parts/1001-1004.npy"), part)
+            self.character.bake(clip.poses(first=5, last=9), out, part=True, start_frame=1001)
+            with self.assertRaisesRegex(ValueError, "1 of 10 frames is missing: 1005"):
+                sinew.join(out, range(1001, 1011))
+            self.character.bake(clip.poses(first=4, last=4), out, part=True, start_frame=1001)
+            sinew.join(out, range(1001, 1011))
+            data = pathlib.Path(out).read_bytes()
+            self.assertEqual(np.frombuffer(data, "<f4", 2, 20).tolist(), [1001, 1])
+            np.testing.assert_array_equal(np.frombuffer(data, "<f4", offset=32).reshape(10, 9140, 3), self.frames[:10])
+            manifest = json.loads(pathlib.Path(out + ".json").read_text())
+            self.assertEqual((manifest["first_frame"], manifest["start_frame"]), (1001, 1001))
+            self.assertEqual(clip.poses(last=3).first_frame, 0)
+            for start in (-1, 1048577):
+                with self.assertRaisesRegex(ValueError, f"start_frame: got {start}, need 0 to 1048576"):
+                    self.character.bake(self.poses, out, start_frame=start)
 
     def test_parts_are_joined_to_the_cache_of_one_bake(self):
         clip = self.hand.clips["fist"]

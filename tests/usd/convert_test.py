@@ -32,14 +32,18 @@ class CommandLine(read_test.UsdReading):
                                      "clip Talk: 11 frames at 24 frames per second, frame 0 is time code 1"])
         sinew_name, *command = shlex.split(lines[4])
         self.assertEqual(sinew_name, "sinew")
-        command[command.index("--out") + 1] = "out.npy"
-        subprocess.run([read_test.options.sinew.resolve(), "--local", "--quiet", *command], cwd=self.folder, check=True)
+        baked = command[command.index("--out") + 1]
+        for out in ("out.npy", baked):
+            command[command.index("--out") + 1] = out
+            subprocess.run([read_test.options.sinew.resolve(), "--local", "--quiet", *command], cwd=self.folder, check=True)
         frames = np.load(self.folder / "out.npy")
         stage = Usd.Stage.Open(path)
+        layer = Usd.Stage.Open(str(self.folder / baked))
+        self.assertEqual((layer.GetStartTimeCode(), layer.GetEndTimeCode()), (1, 11))
         for k, frame in enumerate(frames):
             need = characters.skinned_points(stage, 1 + k)
             self.assertLess(abs(need - frame).max() / np.linalg.norm(np.ptp(need, axis=0)), read_test.ROUNDING)
-        self.assertEqual(sorted(each.name for each in self.folder.iterdir() if not each.name.startswith("out.npy")),
+        self.assertEqual(sorted(each.name for each in self.folder.iterdir() if not each.name.startswith(("out.npy", baked))),
                          ["hero.usda", "out.Talk.controls.npy", "out.Talk.poses.npy", "out.sinewrig"])
 
     def test_printed_recipe_is_that_of_the_stage(self):

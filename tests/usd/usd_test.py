@@ -101,6 +101,18 @@ class UsdTest(unittest.TestCase):
         self.assertEqual(prim.GetAttribute("points").GetTimeSamples(), times)
         self.expect_points(prim, self.array("blur.npy"), times)
 
+    def test_time_codes_are_the_frames_of_the_shot(self):
+        self.bake("hand.npy", "--frames", "0-19")
+        more = ("--start-frame", "1001", "--frames", "1001-1020")
+        self.bake("hand.usda", *more)
+        self.bake("clips.usda", *more, "--usd", "clips", "--chunk", "15")
+        for name in ("hand.usda", "clips.usda"):
+            self.expect_compliant(name)
+            stage = self.open(name)
+            self.assertEqual((stage.GetStartTimeCode(), stage.GetEndTimeCode()), (1001, 1020))
+            self.expect_points(stage.GetPrimAtPath("/model_hand/hand"), self.array("hand.npy"), range(1001, 1021))
+        self.assertTrue((self.folder / "clips.clips/1016-1020.usda").exists())
+
     def test_value_clips_resolve_in_every_clip(self):
         self.bake("hand.npy", "--normals")
         self.bake("hand.usda", "--normals", "--usd", "clips", "--chunk", "10")

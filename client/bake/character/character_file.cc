@@ -217,7 +217,7 @@ absl::StatusOr<client::ClipData> ReadClip(const CharacterFile& character,
   };
   if (!request.times.empty()) {
     if (request.holds_ends) return Held(request.times, last, sample);
-    SINEW_RETURN_IF_ERROR(CheckTimes(request.times, last, what, request.fps));
+    SINEW_RETURN_IF_ERROR(CheckTimes(request.times, last, what, request.fps, request.frames.start));
     return sample(request.times);
   }
   SINEW_ASSIGN_OR_RETURN(
@@ -260,9 +260,12 @@ absl::StatusOr<CharacterFile> ReadWithoutMuscles(const std::string& file,
       serialised ? ReadSerialised(file) : ReadImported(file, import, options.clip_files);
   const std::string label = client::ValidText(std::filesystem::path(file).filename().string());
   if (!character.ok()) {
-    return serialised && !absl::StrContains(character.status().message(), label)
-               ? Prefixed(file, character.status())
-               : character.status();
+    const std::string why(character.status().message());
+    if (absl::StrContains(why, ": wrong type ") || absl::StrContains(why, ": no extension")) {
+      return Reworded(character.status(), absl::StrCat(why, "; or .sinewrig, or model:NAME"));
+    }
+    return serialised && !absl::StrContains(why, label) ? Prefixed(file, character.status())
+                                                        : character.status();
   }
   character->label = label;
   character->path = file;
@@ -348,11 +351,14 @@ std::size_t DefaultClip(const CharacterFile& character) {
 }
 
 absl::StatusOr<client::ClipData> ReadMotion(const CharacterFile& character,
-                                            const MotionRequest& request) {
+                                            const MotionRequest& given) {
+  MotionRequest request = given;
+  for (double& time : request.times) time = MovedFrame(time, -given.frames.start);
   SINEW_ASSIGN_OR_RETURN(client::ClipData clip, request.poses.empty()
                                                     ? ReadClip(character, request)
                                                     : ReadPoses(character, request));
   AddControls(character, clip);
+  MoveFrames(given.frames.start, clip);
   return clip;
 }
 

@@ -71,7 +71,7 @@ struct MotionRequest {
   std::string poses;          // .npy of frames x joints x 12 instead of a clip; empty = none
   std::string controls = {};  // .npy of frames x controls for these poses; empty = the defaults
   double fps = 24;            // > 0
-  FrameSet frames = {};
+  FrameSet frames = {};       // frames.start also counts for the numbers of `times`
   std::vector<double> times = {};  // frames with fractions instead of these, of a clip
   // Samples of `frames`, of a clip; unset = the frames themselves.
   std::optional<Shutter> shutter = {};
@@ -86,7 +86,7 @@ struct MotionRequest {
 std::size_t DefaultClip(const CharacterFile& character);
 
 // Samples a clip of the file, or reads the poses. `name` of the result says which clip it was;
-// SetFrameNumbers was called for it.
+// its numbers begin at frames.start, as those of the request do.
 // Samples of `shutter` before or after the clip have the poses of its ends.
 //   kInvalidArgument: no such clip, no clip at all, poses of another joint count. kOutOfRange:
 //   frames or times beyond the clip.
@@ -94,7 +94,7 @@ absl::StatusOr<client::ClipData> ReadMotion(const CharacterFile& character,
                                             const MotionRequest& request);
 
 // The number of the last frame that the clip or the poses have, with its fraction: where the clip
-// ends. Errors of ReadMotion.
+// ends, counted from 0. Errors of ReadMotion.
 absl::StatusOr<double> LastFrame(const CharacterFile& character, const MotionRequest& request);
 
 }  // namespace sinew::bake

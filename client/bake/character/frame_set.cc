@@ -11,6 +11,7 @@
 
 #include "client/bake/base/errors.h"
 #include "client/bake/base/quantity.h"
+#include "client/bake/character/shutter.h"
 #include "core/base/status.h"
 
 namespace sinew::bake {
@@ -107,22 +108,22 @@ absl::StatusOr<std::vector<double>> ParseTimes(const std::string& text) {
 
 absl::StatusOr<std::vector<std::int64_t>> ResolveFrames(const FrameSet& set, std::int64_t frames,
                                                         const std::string& clip, double fps) {
-  const std::int64_t end = frames - 1;
-  const std::vector<FrameRange> all = {FrameRange{}};
+  const std::int64_t end = set.start + frames - 1;
+  const std::vector<FrameRange> all = {FrameRange{.first = set.start}};
   std::vector<std::int64_t> numbers;
   for (const FrameRange& range : set.ranges.empty() ? all : set.ranges) {
     const std::int64_t last = range.last.value_or(end);
-    if (range.first < 0 || range.first > end || last > end) {
-      return absl::OutOfRangeError(absl::StrCat(set.name, ": got ", RangeText(range),
-                                                "; allowed are frames 0-", end, ", which ", clip,
-                                                " has at ", NumberText(fps), " fps"));
+    if (range.first < set.start || range.first > end || last > end) {
+      return absl::OutOfRangeError(
+          absl::StrCat(set.name, ": got ", RangeText(range), "; allowed are frames ", set.start,
+                       "-", end, ", which ", clip, " has at ", NumberText(fps), " fps"));
     }
     const std::int64_t count = (last - range.first) / (range.inverted ? 1 : range.step) + 1;
     if (count > kMaxFrames - static_cast<std::int64_t>(numbers.size())) {
       return InvalidArgument(set.name, ": got more than ", kMaxFrames, " frames, need fewer");
     }
     for (std::int64_t k = range.first; k <= last; k += range.inverted ? 1 : range.step) {
-      if (!range.inverted || (k - range.first) % range.step != 0) numbers.push_back(k);
+      if (!range.inverted || (k - range.first) % range.step != 0) numbers.push_back(k - set.start);
     }
   }
   std::ranges::sort(numbers);
@@ -142,12 +143,25 @@ void SetFrameNumbers(std::span<const std::int64_t> numbers, client::ClipData& cl
   if (!even) clip.frame_numbers.assign(numbers.begin(), numbers.end());
 }
 
+double MovedFrame(double number, std::int64_t start) {
+  return start == 0 ? number : OnSampleGrid(number + static_cast<double>(start));
+}
+
+void MoveFrames(std::int64_t start, client::ClipData& clip) {
+  clip.first_frame += start;
+  for (double& number : clip.frame_numbers) number = MovedFrame(number, start);
+}
+
 absl::Status CheckTimes(const std::vector<double>& times, double end, const std::string& clip,
-                        double fps) {
-  if (times.back() <= end + kSameFrame) return absl::OkStatus();
-  return absl::OutOfRangeError(absl::StrCat("times: got ", times.back(),
-                                            "; allowed are frames 0 to ", end, ", which ", clip,
-                                            " has at ", NumberText(fps), " fps"));
+                        double fps, std::int64_t start) {
+  if (times.front() >= 0 && times.back() <= end + kSameFrame) return absl::OkStatus();
+  const auto text = [&](double number) {
+    return ExactText(OnSampleGrid(number + static_cast<double>(start)));
+  };
+  return absl::OutOfRangeError(absl::StrCat("times: got ",
+                                            text(times.front() < 0 ? times.front() : times.back()),
+                                            "; allowed are frames ", start, " to ", text(end),
+                                            ", which ", clip, " has at ", NumberText(fps), " fps"));
 }
 
 }  // namespace sinew::bake

@@ -15,6 +15,8 @@
 namespace sinew::bake {
 
 inline constexpr std::int64_t kMaxFrame = 1'000'000'000;
+// Beyond it, float32 seconds, as .mdd has them, no longer tell frames well apart.
+inline constexpr std::int64_t kMaxStartFrame = 1 << 20;  // more than Blender's last frame
 
 // Frames first, first + step, ... up to last; if `inverted`, those from first to last between them.
 struct FrameRange {
@@ -27,6 +29,7 @@ struct FrameRange {
 struct FrameSet {
   std::vector<FrameRange> ranges = {};  // may overlap; empty = all frames
   const char* name = "frames";          // for messages
+  std::int64_t start = 0;               // the number in `ranges` of the clip's first frame
 
   static FrameSet One(std::int64_t frame, const char* name = "frames") {
     return {.ranges = {{.first = frame, .last = frame}}, .name = name};
@@ -38,8 +41,9 @@ struct FrameSet {
 // may fall if its step does: "9-0x-1". RequestError for anything else.
 absl::StatusOr<FrameSet> ParseFrames(const std::string& text);
 
-// The frames of the set, rising, each once. kOutOfRange: it reaches beyond `frames`, which `clip`
-// has at `fps` frames a second. kInvalidArgument: nothing is left, or more than 10 million frames.
+// The frames of the set as the clip counts them, from 0, rising, each once. kOutOfRange: it reaches
+// beyond `frames`, which `clip` has at `fps` frames a second. kInvalidArgument: nothing is left, or
+// more than 10 million frames.
 absl::StatusOr<std::vector<std::int64_t>> ResolveFrames(const FrameSet& set, std::int64_t frames,
                                                         const std::string& clip, double fps);
 
@@ -47,13 +51,18 @@ absl::StatusOr<std::vector<std::int64_t>> ResolveFrames(const FrameSet& set, std
 // are even, else frame_numbers. Does not touch the poses.
 void SetFrameNumbers(std::span<const std::int64_t> numbers, client::ClipData& clip);
 
+// A number, or those of a clip, `start` frames later. Fractions stay multiples of a millionth, so
+// that a number moved there and back is the same.
+double MovedFrame(double number, std::int64_t start);
+void MoveFrames(std::int64_t start, client::ClipData& clip);
+
 // Frames with fractions, such as "10,10.25,12-13x0.125": numbers and ranges, rising. RequestError
 // for anything else.
 absl::StatusOr<std::vector<double>> ParseTimes(const std::string& text);
 
-// kOutOfRange: the last of `times`, not empty, is after `end`, the last frame that `clip` has at
-// `fps` frames a second.
+// kOutOfRange: `times`, not empty, are not all within 0 to `end`, the last frame that `clip` has at
+// `fps` frames a second. The message has numbers that are `start` later.
 absl::Status CheckTimes(const std::vector<double>& times, double end, const std::string& clip,
-                        double fps);
+                        double fps, std::int64_t start);
 
 }  // namespace sinew::bake

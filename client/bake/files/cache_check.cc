@@ -62,9 +62,9 @@ std::string BesideManifest(const std::string& cache, const std::string& name) {
 
 absl::StatusOr<Manifest> ReadManifest(const std::string& cache) {
   const std::string path = ManifestPath(cache);
-  const auto file = InputFile::Open(path, kMaxManifestBytes);
-  if (!file.ok()) return Prefixed("manifest", file.status());
-  auto manifest = ParseManifest(file->text());
+  SINEW_ASSIGN_OR_RETURN(const InputFile file,
+                         InputFile::Open(path, kMaxManifestBytes, "manifest"));
+  auto manifest = ParseManifest(file.text());
   if (!manifest.ok()) return Prefixed(path, manifest.status());
   return manifest;
 }

@@ -22,55 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Origin {
-  const char* name;
-  std::string Manifest::*value;
-};
-constexpr Origin kOrigins[] = {
-    {"software version", &Manifest::software_version},
-    {"rig", &Manifest::rig},
-    {"recipe", &Manifest::recipe},
-    {"determinism digest", &Manifest::determinism_digest},
-    {"digest of the character file", &Manifest::source_digest},
-    {"clip", &Manifest::clip},
-    {"digest of the clip's file", &Manifest::clip_source_digest},
-    {"digest of the poses", &Manifest::poses_digest},
-    {"digest of the controls", &Manifest::controls_digest},
-    {"space", &Manifest::space},
-    {"axis", &Manifest::up_axis},
-};
-
-std::string MeshesText(const Manifest& manifest) {
-  std::string text;
-  for (const ManifestMesh& mesh : manifest.meshes) {
-    absl::StrAppend(&text, text.empty() ? "" : ", ", mesh.name, " (", mesh.vertices, ")");
-  }
-  return text;
-}
-
-// "shutter -0.25..0.25 with 3 samples, normals, velocities of 1 frame".
-std::string SamplesText(const Manifest& manifest) {
-  std::string text;
-  if (const auto& shutter = manifest.shutter) {
-    text = absl::StrCat(", shutter ", ExactText(shutter->open), "..", ExactText(shutter->close),
-                        " with ", shutter->samples, " samples");
-  }
-  for (const ManifestAttribute& attribute : manifest.attributes) {
-    absl::StrAppend(&text, ", ", attribute.name);
-    if (attribute.name == kVelocities) {
-      absl::StrAppend(&text, " of ", ExactText(manifest.velocity_step),
-                      manifest.velocity_step == 1 ? " frame" : " frames");
-    }
-  }
-  if (!manifest.usd.layout.empty()) {
-    absl::StrAppend(&text, ", USD ", manifest.usd.layout, " below ", manifest.usd.root);
-    if (manifest.usd.clip_samples > 0) {
-      absl::StrAppend(&text, " of ", CountedText(manifest.usd.clip_samples, "sample"));
-    }
-  }
-  return text.empty() ? "points of whole frames" : text.substr(2);
-}
-
 // An open part.
 struct Source {
   OpenCache cache;
@@ -82,20 +33,13 @@ bool IsSequence(const CachePart& part) {
 }
 
 absl::StatusOr<Source> OpenPart(const CachePart& part) {
-  if (part.is_cache) {
-    SINEW_ASSIGN_OR_RETURN(OpenCache cache, OpenCache::Open(part.path, part.manifest));
-    return Source{std::move(cache), &part};
-  }
-  SINEW_ASSIGN_OR_RETURN(InputFile file, InputFile::Open(part.path, kMaxCacheBytes, "part"));
-  auto reader = CacheReader::Open(kPartFormat, file.bytes());
-  if (!reader.ok()) return absl::DataLossError(Prefixed(part.path, reader.status()).message());
-  if (reader->frames() != part.manifest.frames || reader->vertices() != part.manifest.vertices) {
-    return absl::DataLossError(absl::StrCat(
-        part.path, ": has ", CountedText(reader->frames(), "frame"), " of ", reader->vertices(),
-        " vertices, its manifest says ", part.manifest.frames, " of ", part.manifest.vertices));
-  }
   absl::StatusOr<OpenCache> cache = OpenCache::Open(part.path, part.manifest);
-  if (!cache.ok()) return Prefixed(part.path, cache.status());
+  if (!cache.ok()) return part.is_cache ? cache.status() : Prefixed(part.path, cache.status());
+  if (!part.is_cache && !HasSizes(part.path, part.manifest)) {
+    return absl::DataLossError(absl::StrCat(part.path, ": has another size, its manifest says ",
+                                            CountedText(part.manifest.frames, "frame"), " of ",
+                                            part.manifest.vertices, " vertices"));
+  }
   return Source{*std::move(cache), &part};
 }
 
@@ -249,23 +193,6 @@ std::optional<CachePart> IntactSequence(const std::string& cache,
                     /*is_cache=*/true};
   if (kept.manifest.frames == 0) return std::nullopt;
   return kept;
-}
-
-std::optional<Difference> OriginDifference(const Manifest& a, const Manifest& b) {
-  for (const Origin& origin : kOrigins) {
-    const std::string &first = a.*origin.value, &second = b.*origin.value;
-    if (first != second) return Difference{origin.name, first, second};
-  }
-  // A file may have been renamed; one that is not a file has but a name.
-  if (a.source_digest.empty() && a.source != b.source) {
-    return Difference{"character", a.source, b.source};
-  }
-  if (a.fps != b.fps) return Difference{"frames a second", ExactText(a.fps), ExactText(b.fps)};
-  const std::string samples = SamplesText(a), other_samples = SamplesText(b);
-  if (samples != other_samples) return Difference{"samples", samples, other_samples};
-  const std::string meshes = MeshesText(a), others = MeshesText(b);
-  if (meshes != others) return Difference{"meshes", meshes, others};
-  return std::nullopt;
 }
 
 absl::StatusOr<JoinedCache> JoinParts(const std::string& cache, CacheFormat format, CacheInfo info,

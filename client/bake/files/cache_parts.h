@@ -56,16 +56,6 @@ FoundParts FindParts(const std::string& cache);
 // is none, or it is of another bake.
 std::optional<CachePart> IntactSequence(const std::string& cache, std::span<const CachePart> parts);
 
-// What tells the origin of two caches apart.
-struct Difference {
-  std::string what;  // such as "recipe"
-  std::string a, b;  // the value of each
-};
-
-// Nothing: they were baked from the same character, poses and recipe, with the same results. Frames
-// are not compared.
-std::optional<Difference> OriginDifference(const Manifest& a, const Manifest& b);
-
 struct JoinedCache {
   Manifest manifest;
   std::uint64_t bytes = 0;

@@ -1,6 +1,7 @@
 #include "client/bake/files/cache_writer.h"
 
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +10,7 @@
 #include <utility>
 
 #include "client/bake/formats/obj.h"
+#include "core/base/bulk_checksum.h"
 #include "core/base/status.h"
 
 namespace sinew::bake {
@@ -125,9 +127,8 @@ CacheScene SceneOf(const CacheTarget& target, const client::RigData& rig) {
 
 // The files of a cache; fills in info.vertices.
 CacheFiles FilesOf(const CacheTarget& target, const client::RigData& rig, CacheInfo& info) {
-  std::uint64_t vertices = 0;
-  for (const std::size_t mesh : MeshesOf(target, rig)) vertices += VerticesOf(target, rig, mesh);
-  info.vertices = static_cast<std::uint32_t>(std::min<std::uint64_t>(vertices, kMaxCacheCount));
+  info.vertices =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(VerticesOf(target, rig), kMaxCacheCount));
   CacheFiles files = {.path = target.path,
                       .format = target.format,
                       .attributes = target.attributes,
@@ -245,9 +246,38 @@ absl::StatusOr<std::string> CacheWriter::RestObj() {
   return EncodeObj(rig_->label, parts, comment);
 }
 
+std::uint64_t VerticesOf(const CacheTarget& target, const client::RigData& rig) {
+  std::uint64_t vertices = 0;
+  for (const std::size_t mesh : MeshesOf(target, rig)) vertices += VerticesOf(target, rig, mesh);
+  return vertices;
+}
+
+namespace {
+
+// Manifest::layout_digest.
+std::string LayoutDigest(const CacheTarget& target, const client::RigData& rig) {
+  ContentHash hash;
+  bool has_any = false;
+  const auto add = [&]<class T>(std::span<const T> values) {
+    const std::uint64_t count = values.size();
+    hash.Update({reinterpret_cast<const char*>(&count), sizeof count});
+    hash.Update({reinterpret_cast<const char*>(values.data()), values.size_bytes()});
+    has_any = has_any || count > 0;
+  };
+  add(std::span<const float>(target.space));
+  for (const std::size_t mesh : MeshesOf(target, rig)) {
+    add(SelectionOf(target, mesh));
+    if (target.rest_mesh) add(std::span<const float>(target.rest_mesh->corner_uvs[mesh]));
+  }
+  return has_any ? absl::StrFormat("%016x", hash.Digest()) : "";
+}
+
+}  // namespace
+
 void DescribePoints(const CacheTarget& target, const client::RigData& rig, Manifest& manifest) {
   manifest.up_axis = UpAxisOfPoints(target, rig);
   manifest.space = target.space_name;
+  manifest.layout_digest = LayoutDigest(target, rig);
   manifest.usd = target.usd;
   manifest.meshes.clear();
   manifest.attributes.clear();

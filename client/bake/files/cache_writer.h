@@ -46,6 +46,9 @@ struct CacheTarget {
   bool WritesRest() const { return rest_mesh != nullptr && !IsSceneFormat(format); }
 };
 
+// Vertices of all its meshes.
+std::uint64_t VerticesOf(const CacheTarget& target, const client::RigData& rig);
+
 // Sets what `manifest` says about the points: meshes, vertices, axis and space.
 void DescribePoints(const CacheTarget& target, const client::RigData& rig, Manifest& manifest);
 

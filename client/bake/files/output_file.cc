@@ -67,6 +67,9 @@ absl::StatusOr<std::string> NewTarget(const std::string& path) {
 // The path that is to be replaced, links followed.
 absl::StatusOr<std::string> Destination(const std::string& path, bool overwrite) {
   if (path.empty()) return OutputError("out: got an empty path, need the name of a file");
+  if (path == "-") {
+    return RequestError("out: got \"-\", need a file, not stdout; ./- is one of that name");
+  }
   std::error_code error;
   const fs::file_status state = fs::status(path, error);
   if (!fs::exists(state)) {

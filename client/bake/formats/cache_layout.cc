@@ -47,24 +47,4 @@ absl::Status CheckCacheInfo(const CacheInfo& info) {
   return CheckPositive("fps", info.fps);
 }
 
-absl::Status CheckCacheSize(const char* format, std::span<const std::byte> bytes,
-                            const CacheLayout& layout) {
-  const CacheInfo& info = layout.info;
-  if (info.frames < 1 || info.frames > kMaxCacheCount || info.vertices < 1 ||
-      info.vertices > kMaxCacheCount) {
-    return InvalidArgument(format, ": ", info.frames, " frames of ", info.vertices,
-                           " vertices, need 1 to ", kMaxCacheCount, " of each");
-  }
-  const std::uint64_t available =
-      bytes.size() < layout.data_offset ? 0 : bytes.size() - layout.data_offset;
-  // Divide rather than multiply: frames * vertices * 12 may overflow 64 bits.
-  const std::uint64_t frame_bytes = std::uint64_t{info.vertices} * 12;
-  if (available % frame_bytes != 0 || available / frame_bytes != info.frames) {
-    return InvalidArgument(format, ": ", available, " bytes after the header, need exactly ",
-                           info.frames, " frames of ", info.vertices, " vertices, ", frame_bytes,
-                           " bytes each");
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace sinew::bake

@@ -1,15 +1,10 @@
-// cache_layout.h - header fields common to all point-cache formats, and the location of the frames.
+// cache_layout.h - header fields common to all point-cache formats.
 #pragma once
 
 #include <absl/status/status.h>
 
-#include <cstddef>
 #include <cstdint>
-#include <span>
-#include <string>
 #include <vector>
-
-#include "client/bake/formats/byte_order.h"
 
 namespace sinew::bake {
 
@@ -21,9 +16,8 @@ struct CacheInfo {
   std::uint32_t vertices = 0;  // points per sample, [1, kMaxCacheCount]
   double first_frame = 0;      // frame number of sample 0, finite
   double frame_step = 1;       // frames between samples, > 0
-  double fps = 24;             // frames per second, > 0; 0 = not stored (.pc2, .npy, .mdd)
-  // [frames] rising, where the samples are not first_frame + k * frame_step; else empty. Written,
-  // never read: .mdd has times.
+  double fps = 24;             // frames per second, > 0
+  // [frames] rising, where the samples are not first_frame + k * frame_step; else empty.
   std::vector<double> frame_numbers = {};
 
   double FrameNumber(std::uint32_t sample) const {
@@ -31,21 +25,8 @@ struct CacheInfo {
   }
 };
 
-// A parsed header: sample k is [vertices * 3] float32 at data_offset + k * vertices * 12.
-struct CacheLayout {
-  CacheInfo info;
-  std::size_t data_offset = 0;
-  ByteOrder order = ByteOrder::kLittle;
-  std::vector<float> times;  // [frames] seconds for .mdd, empty for the others
-};
-
 // Validates the header fields. kInvalidArgument: a count is 0 or above kMaxCacheCount, a number is
 // not finite, a step or rate is not positive, frame numbers are not rising or of another count.
 absl::Status CheckCacheInfo(const CacheInfo& info);
-
-// Checks that exactly the frames promised by the counts follow `layout.data_offset` in `bytes`.
-// Safe for any counts. kInvalidArgument reports both sizes.
-absl::Status CheckCacheSize(const char* format, std::span<const std::byte> bytes,
-                            const CacheLayout& layout);
 
 }  // namespace sinew::bake

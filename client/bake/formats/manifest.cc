@@ -6,6 +6,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <type_traits>
 
@@ -74,8 +75,10 @@ absl::Status Check(const Manifest& manifest) {
     return InvalidArgument("manifest.frame_hashes: ", manifest.frame_hashes.size(), ", need ",
                            manifest.frames, " (one per frame)");
   }
-  if (std::abs(manifest.first_frame) > kMaxFrameNumber || manifest.frame_step > kMaxFrameNumber) {
-    return InvalidArgument("manifest.first_frame, frame_step: need at most ", kMaxFrameNumber);
+  if (std::abs(manifest.first_frame) > kMaxFrameNumber || manifest.frame_step > kMaxFrameNumber ||
+      static_cast<double>(manifest.start_frame) > kMaxFrameNumber) {
+    return InvalidArgument("manifest.first_frame, frame_step, start_frame: need at most ",
+                           kMaxFrameNumber);
   }
   for (std::size_t k = 0; k < manifest.frame_numbers.size(); ++k) {
     const double number = manifest.frame_numbers[k];
@@ -146,6 +149,7 @@ void LaterFields(M& manifest, Visit&& visit) {
   visit("clip.poses_digest", manifest.poses_digest);
   visit("clip.controls_digest", manifest.controls_digest);
   visit("space", manifest.space);
+  visit("layout_digest", manifest.layout_digest);
 }
 
 Json::json_pointer Pointer(const std::string& field) {
@@ -239,6 +243,9 @@ absl::Status ReadSampling(const Json& json, Manifest& manifest) {
   if (json.contains("velocity_step")) {
     SINEW_RETURN_IF_ERROR(Read(json, "velocity_step", manifest.velocity_step));
   }
+  if (json.contains("start_frame")) {
+    SINEW_RETURN_IF_ERROR(Read(json, "start_frame", manifest.start_frame));
+  }
   if (!json.contains("attributes")) return absl::OkStatus();
   if (!json["attributes"].is_array()) return Wrong("attributes", "an array");
   for (std::size_t k = 0; k < json["attributes"].size(); ++k) {
@@ -271,10 +278,85 @@ void WriteSampling(const Manifest& manifest, Json& json) {
                              {"hash", absl::StrFormat("%016x", file.hash)}});
   }
   if (manifest.velocity_step > 0) json["velocity_step"] = manifest.velocity_step;
+  if (manifest.start_frame > 0) json["start_frame"] = manifest.start_frame;
   for (const ManifestAttribute& attribute : manifest.attributes) {
     json["attributes"].push_back(
         {{"name", attribute.name}, {"frame_hashes", HashTexts(attribute.frame_hashes)}});
   }
+}
+
+Json ToJson(const Manifest& manifest) {
+  Json json;
+  json["manifest_version"] = kManifestVersion;
+  json["software"] = "sinew";
+  Fields(manifest,
+         [&](const std::string& field, const auto& value) { json[Pointer(field)] = value; });
+  if (manifest.meshes.empty()) json["meshes"] = Json::array();
+  LaterFields(manifest, [&](const std::string& field, const std::string& value) {
+    if (!value.empty()) json[Pointer(field)] = value;
+  });
+  json["hash"] = "XXH3-64 of each frame's positions, little-endian float32, in rig order";
+  if (!manifest.frame_numbers.empty()) json["frame_numbers"] = manifest.frame_numbers;
+  json["frame_hashes"] = HashTexts(manifest.frame_hashes);
+  if (!manifest.pose_hashes.empty()) json["pose_hashes"] = HashTexts(manifest.pose_hashes);
+  WriteSampling(manifest, json);
+  return json;
+}
+
+// What OriginDifference compares.
+Json OriginOf(Manifest manifest) {
+  manifest.format.clear();
+  manifest.frames = 0;
+  manifest.first_frame = manifest.frame_step = 0;
+  manifest.frame_numbers.clear();
+  manifest.frame_hashes.clear();
+  manifest.pose_hashes.clear();
+  manifest.files.clear();
+  for (ManifestAttribute& attribute : manifest.attributes) attribute.frame_hashes.clear();
+  // A file may have been renamed; one that is not a file has but a name.
+  if (!manifest.source_digest.empty()) manifest.source.clear();
+  manifest.clip_source.clear();
+  return ToJson(manifest);
+}
+
+// For people: "/usd/layout" is "usd layout".
+std::string OriginName(const std::string& path) {
+  static const std::map<std::string, const char*> names = {
+      {"/recipe/recipe_text", "recipe"},
+      {"/source/name", "character"},
+      {"/source/digest", "digest of the character file"},
+      {"/clip/name", "clip"},
+      {"/clip/source_digest", "digest of the clip's file"},
+      {"/clip/poses_digest", "digest of the poses"},
+      {"/clip/controls_digest", "digest of the controls"},
+      {"/units/up_axis", "axis"},
+      {"/fps", "frames a second"},
+      {"/layout_digest", "digest of space and texture coordinates"}};
+  const auto name = names.find(path);
+  return name != names.end() ? name->second
+                             : absl::StrReplaceAll(path.substr(1), {{"/", " "}, {"_", " "}});
+}
+
+// An entry of an object or array; null: it has none.
+const Json& EntryOf(const Json& json, const std::string& key) {
+  static const Json none;
+  const Json::json_pointer at = Json::json_pointer() / key;
+  return json.is_structured() && json.contains(at) ? json.at(at) : none;
+}
+
+std::optional<Difference> FirstDifference(const Json& a, const Json& b, const std::string& path) {
+  if (a == b) return std::nullopt;
+  for (const Json* side : {&a, &b}) {
+    if (!side->is_structured()) continue;
+    for (const auto& [key, value] : side->items()) {
+      auto found = FirstDifference(EntryOf(a, key), EntryOf(b, key), absl::StrCat(path, "/", key));
+      if (found) return found;
+    }
+  }
+  const auto text = [](const Json& json) {
+    return json.is_null() ? "none" : json.is_string() ? json.get<std::string>() : json.dump();
+  };
+  return Difference{OriginName(path), text(a), text(b)};
 }
 
 absl::StatusOr<Manifest> FromJson(const Json& json) {
@@ -329,23 +411,13 @@ std::uint64_t CombineHashes(std::span<const std::uint64_t> hashes) {
   return BulkChecksum({std::as_bytes(hashes)});
 }
 
+std::optional<Difference> OriginDifference(const Manifest& a, const Manifest& b) {
+  return FirstDifference(OriginOf(a), OriginOf(b), "");
+}
+
 absl::StatusOr<std::string> EncodeManifest(const Manifest& manifest) {
   SINEW_RETURN_IF_ERROR(Check(manifest));
-  Json json;
-  json["manifest_version"] = kManifestVersion;
-  json["software"] = "sinew";
-  Fields(manifest,
-         [&](const std::string& field, const auto& value) { json[Pointer(field)] = value; });
-  if (manifest.meshes.empty()) json["meshes"] = Json::array();
-  LaterFields(manifest, [&](const std::string& field, const std::string& value) {
-    if (!value.empty()) json[Pointer(field)] = value;
-  });
-  json["hash"] = "XXH3-64 of each frame's positions, little-endian float32, in rig order";
-  if (!manifest.frame_numbers.empty()) json["frame_numbers"] = manifest.frame_numbers;
-  json["frame_hashes"] = HashTexts(manifest.frame_hashes);
-  if (!manifest.pose_hashes.empty()) json["pose_hashes"] = HashTexts(manifest.pose_hashes);
-  WriteSampling(manifest, json);
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return ToJson(manifest).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 absl::StatusOr<Manifest> ParseManifest(std::string_view json) {

@@ -76,6 +76,9 @@ struct Manifest {
   std::string poses_digest;        // "sha256-<hex>" of the file of poses; empty: a clip of `source`
   std::string controls_digest;     // the same of a file of control values
   std::string space;               // of the points: "model", "object" or "custom"
+  // XXH3-64 of another space than "model", of the choice of vertices and of texture coordinates;
+  // empty: there are none of these.
+  std::string layout_digest;
   std::vector<std::uint64_t> pose_hashes;       // [frames] HashPose, or empty: unknown
   std::vector<std::uint64_t> frame_hashes;      // [frames] HashPositions
   std::vector<ManifestMesh> meshes;             // contiguous, in rig order, covering all vertices
@@ -84,6 +87,7 @@ struct Manifest {
   ManifestUsd usd = {};
   std::vector<ManifestFile> files = {};  // of formats that are checked by files, the cache first
   double velocity_step = 0;  // frames before and after a sample that its velocity is taken from
+  std::uint64_t start_frame = 0;  // the number of the clip's first frame, which others count from
 
   double FrameNumber(std::uint64_t sample) const {
     return frame_numbers.empty() ? first_frame + static_cast<double>(sample) * frame_step
@@ -104,6 +108,17 @@ std::uint64_t CombineHashes(std::span<const std::uint64_t> hashes);
 // bytes. Invalid UTF-8 in names is replaced. kInvalidArgument: frame_hashes or meshes do not match
 // the counts, or a number is out of range.
 absl::StatusOr<std::string> EncodeManifest(const Manifest& manifest);
+
+// What tells the origin of two caches apart.
+struct Difference {
+  std::string what;  // such as "recipe"
+  std::string a, b;  // the value of each
+};
+
+// Nothing: they were baked from the same character, poses and recipe, with the same results. All
+// that a manifest says counts, but for single frames and files, the format, and the names of files
+// that it has digests of.
+std::optional<Difference> OriginDifference(const Manifest& a, const Manifest& b);
 
 // Parses the output of EncodeManifest. Unknown keys are ignored, so that later versions can add
 // some. kInvalidArgument: invalid JSON, a key missing or of another type, an unknown version, or

@@ -9,6 +9,7 @@
 #include <limits>
 #include <string_view>
 
+#include "client/bake/formats/byte_order.h"
 #include "core/base/status.h"
 
 namespace sinew::bake {
@@ -218,25 +219,6 @@ absl::StatusOr<NpyHeader> ParseNpyHeader(std::span<const std::byte> bytes) {
         absl::StrJoin(header.shape, ", "), ") values of ", header.value_bytes, " bytes");
   }
   return header;
-}
-
-absl::StatusOr<CacheLayout> ParseNpyCache(std::span<const std::byte> bytes) {
-  SINEW_ASSIGN_OR_RETURN(const NpyHeader header, ParseNpyHeader(bytes));
-  const auto& shape = header.shape;
-  if (header.value_bytes != 4) {
-    return InvalidArgument("npy.descr: '<f8', need '<f4' for a point cache");
-  }
-  if (shape.size() != 3 || shape[2] != 3 || shape[0] > kMaxCacheCount ||
-      shape[1] > kMaxCacheCount) {
-    return WrongShape(header, "(frames, vertices, 3)");
-  }
-  CacheLayout layout;
-  layout.info.frames = static_cast<std::uint32_t>(shape[0]);
-  layout.info.vertices = static_cast<std::uint32_t>(shape[1]);
-  layout.info.fps = 0;
-  layout.data_offset = header.data_offset;
-  SINEW_RETURN_IF_ERROR(CheckCacheSize("npy", bytes, layout));
-  return layout;
 }
 
 absl::StatusOr<PoseArray> ReadPosesNpy(std::span<const std::byte> bytes) {

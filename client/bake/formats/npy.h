@@ -47,10 +47,6 @@ absl::StatusOr<std::string> EncodeNpyHeader(const CacheInfo& info);
 // magic, version, type or order, malformed dictionary, wrong file size.
 absl::StatusOr<NpyHeader> ParseNpyHeader(std::span<const std::byte> bytes);
 
-// A point cache: float32 of shape (frames, vertices, 3). kInvalidArgument: also for any other type
-// or shape.
-absl::StatusOr<CacheLayout> ParseNpyCache(std::span<const std::byte> bytes);
-
 // Poses: float32 or float64 of shape (frames, joints, 12) or (frames, joints, 3, 4); float64 is
 // rounded once. kInvalidArgument: another shape or type, no frames, a finite float64 outside the
 // range of float32.

@@ -1,4 +1,5 @@
-// point_cache.h - one interface to write and read every point-cache format.
+// point_cache.h - one interface to every point-cache format. Headers are written only: a manifest
+// says which one a cache has.
 //
 // A cache is a header followed by the positions of each frame, so frames can be written, hashed and
 // dropped one at a time:
@@ -48,33 +49,5 @@ void AppendCacheFrame(CacheFormat format, std::span<const float> positions, std:
 // The inverse: reads `bytes` [V * 12] of one frame into `positions` [V * 3].
 void ReadCacheFrame(CacheFormat format, std::span<const std::byte> bytes,
                     std::span<float> positions);
-
-// Reads a whole cache from memory (a mapped file, a string).
-//
-// Open validates everything except the position values. Thread-safe. The bytes must outlive the
-// reader.
-class CacheReader {
- public:
-  // kInvalidArgument: a header that is not of the format, counts of 0 or not those of the file's
-  // size, times that are not finite or decrease.
-  static absl::StatusOr<CacheReader> Open(CacheFormat format, std::span<const std::byte> bytes);
-
-  const CacheInfo& info() const { return layout_.info; }
-  std::uint32_t frames() const { return layout_.info.frames; }
-  std::uint32_t vertices() const { return layout_.info.vertices; }
-  // [frames] seconds as stored by .mdd; empty for the other formats.
-  std::span<const float> times() const { return layout_.times; }
-
-  // Copies frame `frame` into `positions` [vertices * 3], including NaN and infinity. kOutOfRange:
-  // no such frame. kInvalidArgument: wrong size of `positions`.
-  absl::Status ReadFrame(std::uint32_t frame, std::span<float> positions) const;
-
- private:
-  CacheReader(CacheLayout layout, std::span<const std::byte> bytes)
-      : layout_(std::move(layout)), bytes_(bytes) {}
-
-  CacheLayout layout_;
-  std::span<const std::byte> bytes_;
-};
 
 }  // namespace sinew::bake

@@ -12,6 +12,7 @@
 #include "client/bake/character/recipe_text.h"
 #include "client/bake/files/input_file.h"
 #include "client/bake/passes/clip_stream.h"
+#include "client/import/valid_text.h"
 #include "client/rig/rest_pose.h"
 #include "core/base/status.h"
 
@@ -96,11 +97,11 @@ Manifest ManifestOf(const CharacterFile& character, const SourceDigests& digests
   manifest.determinism_digest = session.determinism_digest;
   manifest.source = character.label;
   manifest.source_digest = digests.character;
-  manifest.clip = clip.name;
+  manifest.clip = client::ValidText(clip.name);  // of a file of poses: any bytes
   for (std::size_t c = 0; c < character.clip_files.size() && digests.poses.empty(); ++c) {
     const std::string& file = character.clip_files[c];
     if (character.clips[c].name != clip.name || file.empty()) continue;
-    manifest.clip_source = std::filesystem::path(file).filename().string();
+    manifest.clip_source = client::ValidText(std::filesystem::path(file).filename().string());
     manifest.clip_source_digest = digests.clip_files.at(file);
   }
   manifest.poses_digest = digests.poses;
@@ -126,6 +127,7 @@ void DescribeSamples(const MotionRequest& motion, Manifest& manifest) {
                         .samples = static_cast<std::uint64_t>(motion.shutter->samples)};
   }
   manifest.velocity_step = motion.velocity_step;
+  manifest.start_frame = static_cast<std::uint64_t>(motion.frames.start);
 }
 
 absl::StatusOr<std::vector<std::uint64_t>> PoseHashes(const CharacterFile& character,

@@ -41,7 +41,7 @@ absl::StatusOr<SourceDigests> DigestsOf(const CharacterFile& character,
 Manifest ManifestOf(const CharacterFile& character, const SourceDigests& digests,
                     const client::ClipData& clip, const client::Session& session);
 
-// What it says about the samples: shutter and velocities.
+// What it says about the samples: shutter, velocities and the first frame.
 void DescribeSamples(const MotionRequest& motion, Manifest& manifest);
 
 // Indices of frames of a clip, divided into files or streams.

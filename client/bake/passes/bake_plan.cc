@@ -94,9 +94,9 @@ absl::StatusOr<BakePlan::Compared> BakePlan::ComparePoses(const Manifest& manife
 }
 
 // What is wrong with a part, or empty.
-absl::StatusOr<std::string> BakePlan::FaultOf(const CachePart& part, const CacheTarget& target,
+absl::StatusOr<std::string> BakePlan::FaultOf(const CachePart& part, const Manifest& expected,
                                               const CacheProgress& progress) {
-  if (const auto difference = OriginDifference(part.manifest, Expected(target))) {
+  if (const auto difference = OriginDifference(part.manifest, expected)) {
     return absl::StrCat("it has the ", difference->what, " '", difference->a, "', not '",
                         difference->b, "'");
   }
@@ -126,9 +126,10 @@ absl::StatusOr<BakePlan::Missing> BakePlan::FindMissing(const CacheProgress& pro
       missing.useless.emplace_back(path, std::string(why.message()));
     }
     std::set<std::int64_t> held;
+    const Manifest expected = Expected(target);
     for (const CachePart& part : found.parts) {
       if (!HasAnyOf(part.manifest, frames)) continue;  // of another bake
-      SINEW_ASSIGN_OR_RETURN(std::string fault, FaultOf(part, target, progress));
+      SINEW_ASSIGN_OR_RETURN(std::string fault, FaultOf(part, expected, progress));
       if (!fault.empty()) {
         missing.useless.emplace_back(part.path, std::move(fault));
         continue;

@@ -64,7 +64,7 @@ class BakePlan {
  private:
   absl::StatusOr<bool> IsCurrent(const CacheTarget& target, bool reads_frames,
                                  const CacheProgress& progress);
-  absl::StatusOr<std::string> FaultOf(const CachePart& part, const CacheTarget& target,
+  absl::StatusOr<std::string> FaultOf(const CachePart& part, const Manifest& expected,
                                       const CacheProgress& progress);
   absl::StatusOr<std::set<std::int64_t>> KeptFrames(const CacheTarget& target);
   struct Compared {

@@ -11,6 +11,7 @@
 #include "client/bake/character/muscle_file.h"
 #include "client/bake/character/recipe_argument.h"
 #include "client/bake/character/recipe_text.h"
+#include "client/rig/rig_units.h"
 #include "core/base/status.h"
 
 namespace sinew::bake {
@@ -97,14 +98,25 @@ absl::Status OfDeformer(const std::string& argument, const CharacterFile& charac
   return of_muscles ? status : Prefixed(RecipeLabel(argument), status);
 }
 
-void WarnUnusedControls(const Monitor& monitor, const client::RigData& rig,
-                        const client::Character& character, const client::ClipData& clip) {
+std::vector<std::string> ClipWarnings(const client::RigData& rig,
+                                      const client::Character& character,
+                                      const client::ClipData& clip) {
+  std::vector<std::string> warnings;
   if (MovesShapes(rig, clip) && !absl::StrContains(character.session().recipe_json, "\"shapes\"")) {
-    monitor.Warn(absl::StrCat("clip '", clip.name,
-                              "' sets morph targets, which stay at rest under '",
-                              RecipeText(character.session().recipe_json),
-                              "': put \"shapes | \" in front, as in 'shapes | lbs'"));
+    warnings.push_back(absl::StrCat("clip '", clip.name,
+                                    "' sets morph targets, which stay at rest under '",
+                                    RecipeText(character.session().recipe_json),
+                                    "': put \"shapes | \" in front, as in 'shapes | lbs'"));
   }
+  if (std::string size = client::SuspiciousSize(rig, clip); !size.empty()) {
+    warnings.push_back(std::move(size));
+  }
+  return warnings;
+}
+
+void WarnOfClip(const Monitor& monitor, const client::RigData& rig,
+                const client::Character& character, const client::ClipData& clip) {
+  for (const std::string& warning : ClipWarnings(rig, character, clip)) monitor.Warn(warning);
 }
 
 void ReleaseCharacter(const Monitor& monitor, const client::Character& character) {

@@ -4,6 +4,7 @@
 #include <absl/status/statusor.h>
 
 #include <string>
+#include <vector>
 
 #include "client/bake/base/monitor.h"
 #include "client/bake/character/character_file.h"
@@ -36,9 +37,13 @@ absl::StatusOr<client::Character> BindCharacter(const Connection& connection,
 absl::Status OfDeformer(const std::string& argument, const CharacterFile& character,
                         const absl::Status& status);
 
-// Warns if `clip` moves controls, and so morph targets, that no stage of the recipe reads.
-void WarnUnusedControls(const Monitor& monitor, const client::RigData& rig,
-                        const client::Character& character, const client::ClipData& clip);
+// Warnings where `clip` moves controls, and so morph targets, that no stage of the recipe reads,
+// and where it poses the character in a size far from that at rest.
+std::vector<std::string> ClipWarnings(const client::RigData& rig,
+                                      const client::Character& character,
+                                      const client::ClipData& clip);
+void WarnOfClip(const Monitor& monitor, const client::RigData& rig,
+                const client::Character& character, const client::ClipData& clip);
 
 // Gives the session back after work that succeeded, so that it does not wait for its
 // lease to pass. Best effort: a server that is gone costs seconds at most and is no error.

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "client/bake/base/errors.h"
+#include "client/bake/base/quantity.h"
 #include "core/base/status.h"
 
 namespace sinew::bake {
@@ -40,6 +41,7 @@ absl::StatusOr<client::ClipData> ReadNeighbours(const CharacterFile& character,
   std::ranges::sort(all);
   all.erase(std::ranges::unique(all).begin(), all.end());
   motion.times = std::move(all);
+  motion.frames.start = 0;
   motion.holds_ends = true;
   motion.shutter.reset();
   return ReadMotion(character, motion);
@@ -62,10 +64,12 @@ class SampleIndex {
   std::vector<double> numbers_;
 };
 
-// Evaluates `clip` and hands the frames of `outputs` (empty = all) to `sink`.
+// Evaluates `clip` and hands the frames of `outputs` (empty = all) to `sink`. Messages have numbers
+// that are `start` later than those of the clip.
 absl::Status Evaluate(const Monitor& monitor, const client::Character& bound,
-                      const client::ClipData& clip, std::span<const std::size_t> outputs,
-                      const ClipStreamOptions& options, const FrameSink& sink) {
+                      const client::ClipData& clip, std::int64_t start,
+                      std::span<const std::size_t> outputs, const ClipStreamOptions& options,
+                      const FrameSink& sink) {
   std::vector<double> times;
   for (std::size_t k = 0; k < clip.frames; ++k) times.push_back(clip.FrameNumber(k) / clip.fps);
   const auto line = monitor.MakeProgress(options.label);
@@ -79,7 +83,7 @@ absl::Status Evaluate(const Monitor& monitor, const client::Character& bound,
   const auto take = [&](const client::StreamItem& item) {
     if (item.problem.ok()) return sink(item.view);
     const double frame = clip.FrameNumber(static_cast<std::size_t>(item.frame) - 1);
-    return Prefixed(absl::StrCat("frame ", frame), item.problem);
+    return Prefixed(absl::StrCat("frame ", ExactText(MovedFrame(frame, start))), item.problem);
   };
   const client::ClipPoses poses = {.joint_transforms = clip.joint_transforms,
                                    .controls = clip.controls,
@@ -159,7 +163,8 @@ absl::StatusOr<Evaluation> ReadEvaluation(const CharacterFile& character,
                                           std::span<const std::size_t> wanted) {
   std::vector<double> numbers;
   for (std::size_t k = 0; k < (wanted.empty() ? clip.frames : wanted.size()); ++k) {
-    numbers.push_back(clip.FrameNumber(wanted.empty() ? k : wanted[k]));
+    const double number = clip.FrameNumber(wanted.empty() ? k : wanted[k]);
+    numbers.push_back(MovedFrame(number, -motion.frames.start));
   }
   Evaluation evaluation;
   SINEW_ASSIGN_OR_RETURN(evaluation.clip, ReadNeighbours(character, motion, numbers));
@@ -181,7 +186,7 @@ absl::StatusOr<Evaluation> ReadEvaluation(const CharacterFile& character,
 absl::Status StreamClip(const Monitor& monitor, const client::Character& bound,
                         const client::ClipData& clip, const ClipStreamOptions& options,
                         const FrameSink& sink) {
-  return Evaluate(monitor, bound, clip, options.wanted, options, sink);
+  return Evaluate(monitor, bound, clip, /*start=*/0, options.wanted, options, sink);
 }
 
 absl::Status StreamSamples(const Monitor& monitor, const CharacterFile& character,
@@ -210,7 +215,7 @@ absl::Status StreamSamples(const Monitor& monitor, const CharacterFile& characte
   SampleWindow window(evaluation, vertices, sink);
   std::size_t arrived = 0;
   return Evaluate(
-      monitor, bound, evaluation.clip, outputs, options,
+      monitor, bound, evaluation.clip, motion.frames.start, outputs, options,
       [&](const client::FrameView& frame) { return window.Add(outputs[arrived++], frame); });
 }
 

@@ -20,7 +20,7 @@ using FrameSink = std::function<absl::Status(const client::FrameView& frame)>;
 
 // What is evaluated for some samples of a clip and their velocities.
 struct Evaluation {
-  client::ClipData clip;             // rising
+  client::ClipData clip;             // rising, with numbers from 0 as the file counts them
   std::vector<std::size_t> outputs;  // of each sample: its index in `clip`
   // The neighbours that its velocity is taken from; the sample itself where the clip has none.
   std::vector<std::size_t> before, after;

@@ -71,10 +71,8 @@ PassRunner::PassRunner(const Monitor& monitor, const PassInput& in, const PartsR
 absl::Status PassRunner::CheckTargets() const {
   for (const CacheTarget& target : in_.pass.targets) {
     CacheInfo info = TimesOf(in_.clip);
-    Manifest described;
-    DescribePoints(target, in_.character.rig, described);
-    info.vertices =
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(described.vertices, kMaxCacheCount));
+    info.vertices = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(VerticesOf(target, in_.character.rig), kMaxCacheCount));
     // Parts hold any frames, but a sequence or a .glb says early what it cannot hold.
     if (!parts_.only || IsSceneFormat(target.format)) {
       const absl::Status status = CacheOutput::Check({.path = target.path,
@@ -113,7 +111,7 @@ absl::Status PassRunner::Deform(const Chunks& chunks) {
   PassWriter writer(in_.character, in_.clip, in_.pass.targets, chunks, parts_.enabled());
   SINEW_RETURN_IF_ERROR(writer.Begin());
   SINEW_ASSIGN_OR_RETURN(const client::Character bound, bind_());
-  WarnUnusedControls(monitor_, in_.character.rig, bound, in_.clip);
+  WarnOfClip(monitor_, in_.character.rig, bound, in_.clip);
   baked_.manifest = ManifestOf(in_.character, in_.digests, in_.clip, bound.session());
   DescribeSamples(in_.motion, baked_.manifest);
   SINEW_ASSIGN_OR_RETURN(std::vector<std::uint64_t> hashes,

@@ -31,11 +31,15 @@ absl::StatusOr<MotionRequest> MotionOf(const RepairRequest& request, const Chara
   MotionRequest motion = request.motion;
   if (motion.poses.empty()) motion.clip = manifest.clip;
   motion.fps = manifest.fps;
+  const auto start = static_cast<std::int64_t>(manifest.start_frame);
+  motion.frames.start = start;
   for (std::uint32_t k = 0; k < manifest.frames; ++k) {
     const double number = manifest.FrameNumber(k);
-    if (number < (manifest.shutter ? -1 : 0) || number > static_cast<double>(kMaxFrame)) {
+    if (number < static_cast<double>(start - (manifest.shutter ? 1 : 0)) ||
+        number > static_cast<double>(kMaxFrame)) {
       return absl::InvalidArgumentError(absl::StrCat(ManifestPath(request.cache), ": has frame ",
-                                                     ExactText(number), ", need 0 to ", kMaxFrame));
+                                                     ExactText(number), ", need ", start, " to ",
+                                                     kMaxFrame));
     }
     motion.times.push_back(number);
     motion.frames.ranges.push_back(
@@ -83,6 +87,7 @@ absl::StatusOr<CacheTarget> TargetOf(const RepairRequest& request, const Charact
   if (manifest.up_axis == "Y") common.up = client::UpAxis::kY;
   if (manifest.up_axis == "Z") common.up = client::UpAxis::kZ;
   SelectVertices(character, common);
+  common.rest_mesh = RestMeshOf(character);
   std::vector<std::string> inputs = character.clip_files;
   inputs.insert(inputs.end(), {character.path, request.motion.poses});
   SINEW_ASSIGN_OR_RETURN(std::vector<BakePass> passes,
@@ -174,6 +179,8 @@ absl::Status BakeAgain(const Monitor& monitor, const RepairRequest& request, Ope
   Manifest now = ManifestOf(character, digests, clip, bound.session());
   DescribePoints(target, character.rig, now);
   DescribeSamples(motion, now);
+  // Manifests of earlier versions have none.
+  if (manifest.layout_digest.empty()) now.layout_digest.clear();
   now.software_version = manifest.software_version;  // the digest says whether results are equal
   if (const auto difference = OriginDifference(manifest, now)) {
     return absl::FailedPreconditionError(

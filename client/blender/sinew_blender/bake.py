@@ -80,7 +80,7 @@ class SINEW_OT_bake(bpy.types.Operator):
 
     def _bake(self, progress) -> typing.List[str]:
         return self._character.bake(self._frames.clip(self._fps), self._path, split=True, progress=progress,
-                                    spaces=self._spaces)
+                                    spaces=self._spaces, start_frame=max(self._frames.first, 0))
 
     def _finish(self, context, paths: typing.Sequence[str]) -> None:
         sources = [part.source for part in self._armature.sinew.parts]

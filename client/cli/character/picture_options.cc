@@ -1,5 +1,6 @@
 #include "client/cli/character/picture_options.h"
 #include "client/bake/base/errors.h"
+#include "client/bake/files/name_pattern.h"
 
 #include <absl/strings/match.h>
 #include <absl/strings/numbers.h>
@@ -80,8 +81,15 @@ absl::Status AimPicture(const client::RigData& rig, std::span<const float> joint
 
 absl::Status CheckPng(const std::string& option, const std::string& path) {
   const std::string extension = std::filesystem::path(path).extension().string();
-  if (absl::EqualsIgnoreCase(extension, ".png")) return absl::OkStatus();
-  return UsageError(absl::StrCat(option, ": got \"", path, "\", need .png"));
+  if (!absl::EqualsIgnoreCase(extension, ".png")) {
+    return UsageError(absl::StrCat(option, ": got \"", path, "\", need .png"));
+  }
+  for (const char* word : {"mesh", "clip", "deformer"}) {
+    if (!bake::HasWord(path, word)) continue;
+    return UsageError(
+        absl::StrCat(option, ": got {", word, "}, need a plain name: this is one picture"));
+  }
+  return absl::OkStatus();
 }
 
 std::string PictureTitle(const std::string& label, const client::ClipData& clip,

@@ -103,7 +103,8 @@ absl::Status Bake(Context& context, Options options) {
     return UsageError("--times: cannot be joined from --part; need --frames, or --chunk");
   }
   if (options.frames) {
-    SINEW_ASSIGN_OR_RETURN(options.motion.frames, bake::ParseFrames(*options.frames));
+    SINEW_ASSIGN_OR_RETURN(bake::FrameSet frames, bake::ParseFrames(*options.frames));
+    options.motion.frames.ranges = std::move(frames.ranges);
   }
   if (!options.times.empty()) {
     if (!options.motion.poses.empty()) {
@@ -199,6 +200,8 @@ void AddBake(CommandList& commands) {
 --mesh is given. Where the importer cannot keep that order, NAME.rest.obj is the rest mesh to apply the cache to. Files of
 a clip and deformer appear complete or not at all. --clip all bakes every clip.
 If the connection drops, waits up to 30 s for the server and says so.
+--start-frame 1001 gives the clip the numbers of a shot: its first frame is 1001 in --frames, in names of files, in what each
+format stores, in the manifest and in `sinew join`. Points do not change. Tasks of one cache need the same.
 A frame depends on its pose alone: any range and step has the bits of the whole clip.
 A new cache takes the place of an older one of the same OUT: layers that only the older one had are removed, and arrays
 if they are as it wrote them. Other frames of an .obj sequence stay.
@@ -210,6 +213,7 @@ Examples:
   sinew bake hero.glb --clip-file walk.fbx --deformer ddm --out walk.pc2              # the joints of another file
   sinew bake hero.glb --deformer 'dqs(blend=0.5)' --clip Walk --frames 0-x2 --fps 30 --out walk.mdd
   sinew bake hero.glb --deformer ddm --clip all --split --axes blender --out 'hero.{clip}.{mesh}.pc2'
+  sinew bake hero.glb --deformer ddm --start-frame 1001 --frames 1001-1050 --out 'hero.####.obj'
   sinew bake hero.glb --deformer dqs --times 11.75,12,12.25 --out blur.mdd
   sinew bake hero.glb --deformer dqs --shutter -0.25..0.25 --samples 3 --velocities --out blur.npy
   sinew bake hero.glb --deformer ddm --out hero.usda                                  # opens in usdview

@@ -17,12 +17,6 @@
 namespace sinew::cli {
 namespace {
 
-std::uint64_t VerticesOf(const bake::CacheTarget& target, const client::RigData& rig) {
-  bake::Manifest manifest;
-  bake::DescribePoints(target, rig, manifest);
-  return manifest.vertices;
-}
-
 // What is known before a bake.
 nlohmann::ordered_json TargetJson(const bake::PassInput& in, const bake::PartsRequest& parts,
                                   const bake::CacheTarget& target) {
@@ -44,7 +38,7 @@ nlohmann::ordered_json TargetJson(const bake::PassInput& in, const bake::PartsRe
   json["frame_step"] = times.frame_step;
   if (!times.frame_numbers.empty()) json["frame_numbers"] = times.frame_numbers;
   json["fps"] = in.clip.fps;
-  json["vertices"] = VerticesOf(target, in.character.rig);
+  json["vertices"] = bake::VerticesOf(target, in.character.rig);
   json["warnings"] = bake::ImportWarnings(in.character);
   return json;
 }

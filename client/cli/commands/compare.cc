@@ -66,7 +66,7 @@ absl::StatusOr<std::vector<BoundMethod>> BindAll(Context& context,
           arguments[k], character,
           context.NameOptions(context.Lost(one.status(), "nothing is measured")));
     }
-    bake::WarnUnusedControls(context, character.rig, *one, clip);
+    bake::WarnOfClip(context, character.rig, *one, clip);
     bound.push_back({bake::RecipeLabel(arguments[k]), *std::move(one)});
   }
   return bound;

@@ -22,6 +22,7 @@
 #include "client/cli/run/local.h"
 #include "client/rig/rig_lint.h"
 #include "client/rig/rig_traits.h"
+#include "client/rig/rig_units.h"
 #include "core/base/counted_text.h"
 #include "core/base/status.h"
 
@@ -345,11 +346,29 @@ absl::Status CheckRig(Context& context, bool projection, Report& report) {
   return accepted;
 }
 
+// Warns of clips in another unit, by three of their poses.
+absl::Status CheckClips(double fps, Report& report) {
+  for (std::size_t k = 0; k < report.character.clips.size(); ++k) {
+    const client::ClipInfo& clip = report.character.clips[k];
+    const std::int64_t last = client::ClipFrames(clip, fps) - 1;
+    bake::MotionRequest motion{.clip = clip.name, .poses = {}, .fps = fps};
+    for (const std::int64_t frame : {std::int64_t{0}, last / 2, last}) {
+      motion.frames.ranges.push_back({.first = frame, .last = frame});
+    }
+    SINEW_ASSIGN_OR_RETURN(const client::ClipData poses,
+                           bake::ReadMotion(report.character, motion));
+    std::string doubt = client::SuspiciousSize(report.character.rig, poses);
+    if (!doubt.empty()) report.problems.push_back({.message = std::move(doubt)});
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Inspect(Context& context, const Options& options) {
   Report report;
   SINEW_ASSIGN_OR_RETURN(report.character, bake::ReadCharacter(options.file, options.read));
   report.facts = client::CountRig(report.character.rig);
   report.problems = report.character.problems;
+  SINEW_RETURN_IF_ERROR(CheckClips(options.fps, report));
   const absl::Status accepted = CheckRig(context, options.projection, report);
   if (context.json()) {
     context.PrintJson(ReportJson(report, options.fps));

@@ -63,7 +63,7 @@ absl::Status AddDeformed(Context& context, const bake::CharacterFile& character,
   SINEW_ASSIGN_OR_RETURN(const std::string recipe_text, bake::ReadRecipe(argument));
   SINEW_ASSIGN_OR_RETURN(const client::Character bound,
                          bake::BindCharacter(context.Connect(), context, character, recipe_text));
-  bake::WarnUnusedControls(context, character.rig, bound, clip);
+  bake::WarnOfClip(context, character.rig, bound, clip);
   bake::PosedPanel panel;
   panel.label = bake::RecipeLabel(argument);
   const auto take = [&](const client::FrameView& frame) -> absl::Status {

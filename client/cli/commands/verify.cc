@@ -1,5 +1,6 @@
 // sinew verify: recomputes every checksum of a point cache.
 #include <absl/strings/str_cat.h>
+#include <absl/strings/strip.h>
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -16,9 +17,12 @@
 namespace sinew::cli {
 namespace {
 
-// What is wrong with a cache, or empty.
-std::string ReasonOf(const absl::StatusOr<bake::CheckedCache>& verified) {
-  if (!verified.ok()) return std::string(verified.status().message());
+// What is wrong with a cache, or empty. Its row begins with its path.
+std::string ReasonOf(const std::string& path, const absl::StatusOr<bake::CheckedCache>& verified) {
+  if (!verified.ok()) {
+    return std::string(absl::StripPrefix(verified.status().message(),
+                                         absl::StrCat("file: cannot read ", path, ": ")));
+  }
   const bake::CacheDamage& damage = verified->damage;
   if (damage.samples.empty()) return damage.first;
   return absl::StrCat(damage.first, "; bad frames: ",
@@ -26,7 +30,7 @@ std::string ReasonOf(const absl::StatusOr<bake::CheckedCache>& verified) {
 }
 
 std::string RowText(const std::string& path, const absl::StatusOr<bake::CheckedCache>& verified) {
-  if (const std::string reason = ReasonOf(verified); !reason.empty()) {
+  if (const std::string reason = ReasonOf(path, verified); !reason.empty()) {
     return absl::StrCat("bad ", Printable(path), ": ", Printable(reason), "\n");
   }
   const bake::Manifest& manifest = verified->manifest;
@@ -36,7 +40,7 @@ std::string RowText(const std::string& path, const absl::StatusOr<bake::CheckedC
 
 nlohmann::ordered_json RowJson(const std::string& path,
                                const absl::StatusOr<bake::CheckedCache>& verified) {
-  const std::string reason = ReasonOf(verified);
+  const std::string reason = ReasonOf(path, verified);
   nlohmann::ordered_json row = {{"cache", path}, {"ok", reason.empty()}};
   if (reason.empty()) {
     row["format"] = verified->manifest.format;
@@ -62,7 +66,7 @@ absl::Status Verify(const Context& context, const std::vector<std::string>& path
   for (const std::string& path : paths) {
     const absl::StatusOr<bake::CheckedCache> verified = bake::CheckCache(context, path);
     SINEW_RETURN_IF_ERROR(context.CheckStop());
-    if (!ReasonOf(verified).empty()) bad.push_back(path);
+    if (!ReasonOf(path, verified).empty()) bad.push_back(path);
     if (context.json()) {
       json.push_back(RowJson(path, verified));
     } else {

@@ -167,13 +167,13 @@ class Character:
                          deadline: typing.Optional[float] = ...) -> _Floats: ...
     def bake(self, poses: Poses, out: _Path, *, format: str = ..., split: bool = ...,
              meshes: typing.Sequence[str] = ..., axes: str = ..., overwrite: bool = ...,
-             spaces: typing.Mapping[str, npt.ArrayLike] = ..., normals: bool = ...,
+             spaces: typing.Mapping[str, npt.ArrayLike] = ..., normals: bool = ..., start_frame: int = ...,
              chunk: typing.Optional[int] = ..., resume: bool = ..., part: bool = ..., progress: _Progress = ...,
              deadline: typing.Optional[float] = ...) -> typing.List[str]: ...
     async def bake_async(self, poses: Poses, out: _Path, *, format: str = ..., split: bool = ...,
                          meshes: typing.Sequence[str] = ..., axes: str = ..., overwrite: bool = ...,
                          spaces: typing.Mapping[str, npt.ArrayLike] = ..., normals: bool = ...,
-                         chunk: typing.Optional[int] = ..., resume: bool = ..., part: bool = ...,
+                         start_frame: int = ..., chunk: typing.Optional[int] = ..., resume: bool = ..., part: bool = ...,
                          progress: _Progress = ...,
                          deadline: typing.Optional[float] = ...) -> typing.List[str]: ...
     def stream(self, *, latest: bool = ..., normals: bool = ..., tangents: bool = ...,

@@ -1,7 +1,10 @@
-"""What Client.methods(), presets() and stats() return."""
+"""What Client.methods(), presets() and stats() return, and Rig.clips."""
 
 import dataclasses
+import difflib
 import typing
+
+_MOST_NAMES = 20
 
 
 class _Listed:
@@ -71,3 +74,17 @@ class Stats(_Listed):
     bound_bytes: int
     uptime_seconds: int
     limits: typing.Dict[str, int]
+
+
+class Clips(typing.Dict[str, typing.Any]):
+    """Clips by name. The KeyError of another name says which there are."""
+
+    def __init__(self, label: str) -> None:
+        super().__init__()
+        self._label = label
+
+    def __missing__(self, name: object) -> typing.NoReturn:
+        names = ", ".join(list(self)[:_MOST_NAMES]) + (", ..." if len(self) > _MOST_NAMES else "")
+        near = difflib.get_close_matches(str(name), self, 1)
+        raise KeyError(f"{name}: no clip of {self._label}, which has " + (names or "none")
+                       + (f"; did you mean {near[0]}?" if near else ""))

@@ -17,6 +17,7 @@
 #include "client/bake/files/cache_writer.h"
 #include "client/bake/passes/bake_manifest.h"
 #include "client/bake/passes/bake_targets.h"
+#include "client/bake/passes/bound_character.h"
 #include "client/bake/passes/pass_runner.h"
 #include "client/python/src/arrays.h"
 #include "client/python/src/blocking.h"
@@ -111,6 +112,15 @@ client::FrameView Deform(const CharacterPointer& character, const py::object& po
   }));
 }
 
+// What may be wrong with a clip, as Python warnings, once for each name.
+void WarnOnce(BoundCharacter& character, const client::ClipData& clip) {
+  if (!character.warned_clips.insert(clip.name).second) return;
+  for (const std::string& warning :
+       bake::ClipWarnings(character.rig.data(), character.bound, clip)) {
+    if (PyErr_WarnEx(PyExc_UserWarning, warning.c_str(), 2) != 0) throw py::error_already_set();
+  }
+}
+
 using FrameSink = std::function<absl::Status(std::size_t index, const client::FrameView& frame)>;
 
 // Calls `sink` with every frame, without the GIL. deadline: of the whole clip.
@@ -147,6 +157,8 @@ py::array DeformClip(const CharacterPointer& character, const py::object& given,
                           ? py::cast<Poses>(given)
                           : Poses{std::make_shared<const client::ClipData>(
                                 PosesOf({given, "poses"}, py::none(), /*fps=*/24))};
+  CheckJoints(*character, *poses.clip);
+  WarnOnce(*character, *poses.clip);
   const std::size_t stride = character->rig.data().vertices() * 3;
   py::array_t<float> result({Size(poses.clip->frames), Size(stride / 3), py::ssize_t{3}});
   float* const out = result.mutable_data();
@@ -222,20 +234,36 @@ std::vector<py::object> PathsOf(const bake::BakePass& pass, const client::ClipDa
   return paths;
 }
 
+// The poses, with the numbers of a clip that begins at `start`.
+std::shared_ptr<const client::ClipData> Numbered(const Poses& poses, std::int64_t start) {
+  if (start == 0) return poses.clip;
+  const auto moved = std::make_shared<client::ClipData>(*poses.clip);
+  bake::MoveFrames(start, *moved);
+  return moved;
+}
+
 std::vector<py::object> Bake(const CharacterPointer& character, const Poses& poses,
                              const std::filesystem::path& out, const std::string& format,
                              bool split, const std::vector<std::string>& meshes,
                              const std::string& axes, bool overwrite, const Spaces& spaces,
-                             bool normals, std::optional<std::uint64_t> chunk, bool resume,
-                             bool part, py::object progress, std::optional<double> deadline) {
+                             bool normals, std::int64_t start_frame,
+                             std::optional<std::int64_t> chunk, bool resume, bool part,
+                             py::object progress, std::optional<double> deadline) {
   const bake::CharacterFile& file = *character->rig.file;
-  const client::ClipData& clip = *poses.clip;
+  if (start_frame < 0 || start_frame > bake::kMaxStartFrame) {
+    Raise(absl::InvalidArgumentError(
+        absl::StrCat("start_frame: got ", start_frame, ", need 0 to ", bake::kMaxStartFrame)));
+  }
+  const std::shared_ptr<const client::ClipData> numbered = Numbered(poses, start_frame);
+  const client::ClipData& clip = *numbered;
   if (part && (!overwrite || chunk || resume)) {
     Raise(absl::InvalidArgumentError(absl::StrCat(
         !overwrite ? "overwrite: does not apply to parts, but to join()"
                    : "chunk, resume: are of a bake that joins its parts, need them without part")));
   }
-  if (chunk && *chunk == 0) Raise(absl::InvalidArgumentError("chunk: got 0, need 1 or more"));
+  if (chunk && *chunk < 1) {
+    Raise(absl::InvalidArgumentError(absl::StrCat("chunk: got ", *chunk, ", need 1 or more")));
+  }
   const bake::BakeOutput output = {.out = out.string(),
                                    .format = format,
                                    .axes = axes,
@@ -251,8 +279,10 @@ std::vector<py::object> Bake(const CharacterPointer& character, const Poses& pos
       output, common, file.rig, {clip.name}, {character->bound.session().recipe_text}, inputs));
   SetSpaces(spaces, file.rig, passes[0].targets);
   CheckJoints(*character, clip);
+  WarnOnce(*character, clip);
   const bake::SourceDigests digests = Value(bake::DigestsOf(file, {}));
-  const bake::MotionRequest motion;
+  bake::MotionRequest motion;
+  motion.frames.start = start_frame;
   const bake::PassInput in = {
       .character = file, .clip = clip, .motion = motion, .digests = digests, .pass = passes[0]};
   const bake::PartsRequest parts = {.frames = chunk, .resume = resume, .only = part};
@@ -413,15 +443,17 @@ the client. Raises Timeout after it.)")
       .def(
           "bake", Bake, "poses"_a, "out"_a, py::kw_only(), "format"_a = "", "split"_a = false,
           "meshes"_a = std::vector<std::string>(), "axes"_a = "file", "overwrite"_a = true,
-          "spaces"_a = Spaces(), "normals"_a = false, "chunk"_a = py::none(), "resume"_a = false,
-          "part"_a = false, "progress"_a = py::none(), "deadline"_a = py::none(),
+          "spaces"_a = Spaces(), "normals"_a = false, "start_frame"_a = 0, "chunk"_a = py::none(),
+          "resume"_a = false, "part"_a = false, "progress"_a = py::none(),
+          "deadline"_a = py::none(),
           R"(Writes all frames as a cache, .pc2, .mdd, .npy, .usda, .obj or .glb, with a manifest beside it.
 
 format: one of these without the dot, for an `out` with another ending.
 split: one cache for each mesh; `out` contains {mesh}. meshes: only these. axes: file, blender (Z
 up, and of glTF files the vertices that Blender imports), gltf or maya (Y up). spaces: by mesh, (3,
 4) from model space to that of its cache; with split.
-normals: also unit normals, beside the points. chunk: bake in parts of so many frames in the folder
+normals: also unit normals, beside the points. start_frame: the number of the clip's frame 0, such as
+1001: files, the manifest and join() count from it. chunk: bake in parts of so many frames in the folder
 OUT.parts, and join them; resume: keep the parts that an earlier call has finished.
 part: write these frames as a part of the cache, for join(): several processes bake one cache.
 deadline: as for clip. Returns the paths. Files appear complete or not at all.)")

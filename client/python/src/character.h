@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -16,6 +18,7 @@ struct BoundCharacter {
   std::shared_ptr<const Connection> connection;
   Rig rig;
   client::Character bound;
+  std::set<std::string> warned_clips = {};  // names; with the GIL
 };
 
 // The clip as it is sent. Refers to `clip` and `times`.

@@ -206,7 +206,7 @@ can be deformed; poses[2:5] and iteration keep controls and frame numbers, too.)
 }
 
 py::dict ClipsOf(const Rig& rig) {
-  py::dict clips;
+  py::dict clips = py::module_::import("sinew.listed").attr("Clips")(rig.file->label);
   for (std::size_t c = 0; c < rig.file->clips.size(); ++c) {
     clips[py::str(rig.file->clips[c].name)] = Clip{rig, c};
   }

@@ -126,6 +126,10 @@ TEST(BadInput, RejectsOtherFileTypes) {
   ExpectRefused(folder, "-", "not read from standard input");
   ExpectRefused(folder, folder / "noextension", "no extension, need .glb");
   ExpectRefused(folder, "model:dragon", "dragon");
+  WriteAll(folder / "readme.md", "# Hero");
+  ExpectRefused(folder, folder / "readme.md",
+                "wrong type '.md', need .glb, .gltf, .vrm, .fbx or .dae; or .sinewrig, or "
+                "model:name");
 }
 
 TEST(BadInput, ReportsInvalidRigs) {
@@ -157,6 +161,7 @@ TEST(BadInput, BakeRejectsWrongArguments) {
       {{"--deformer", ""}, 64, "--deformer"},
       {{"--deformer", "lbs", "--clip", "moonwalk"}, 65, "moonwalk"},
       {{"--deformer", "lbs", "--clip", "7"}, 65, "7"},
+      {{"--deformer", "lbs", "--clip", ""}, 64, "--clip: got \"\", need a name or number"},
       {{"--deformer", "lbs", "--frames", "0-100000"}, 65, "0-100000"},
       {{"--deformer", "lbs", "--frames", "5-2"}, 64, "5-2"},
       {{"--deformer", "lbs", "--frames", "all"}, 64, "all"},
@@ -211,6 +216,50 @@ TEST(BadInput, PosesAreCheckedLocallyAndOnServer) {
   EXPECT_THAT(clip.err, HasSubstr("--poses"));
 }
 
+TEST(BadInput, NamesThatMeanNoFileAreRefused) {
+  for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--part"}}) {
+    std::vector<std::string> bake = {"bake", "model:tube", "--deformer", "lbs",    "--out",
+                                     "-",    "--format",   "npy",        "--local"};
+    bake.insert(bake.end(), more.begin(), more.end());
+    const Finished finished = Sinew(bake);
+    EXPECT_EQ(finished.exit_code, 64);
+    EXPECT_THAT(finished.err,
+                HasSubstr("--out: got \"-\", need a file, not stdout; ./- is one of that name"));
+    for (const char* name : {"-", "-.json", "-.parts"}) EXPECT_FALSE(std::filesystem::exists(name));
+  }
+  const TemporaryFolder folder;
+  const Finished render = Sinew(
+      {"render", "model:tube", "--deformer", "lbs", "--out", folder / "{clip}.png", "--local"});
+  EXPECT_EQ(render.exit_code, 64);
+  EXPECT_THAT(render.err, HasSubstr("--out: got {clip}, need a plain name: this is one picture"));
+  EXPECT_THAT(folder.Names(), IsEmpty());
+}
+
+TEST(BadInput, ClipInAnotherUnitIsWarnedOf) {
+  const TemporaryFolder folder;
+  Json gltf = SmallGltf();
+  gltf["animations"][0]["channels"][0]["target"] = {{"node", 1}, {"path", "scale"}};
+  gltf["accessors"][6]["type"] = "VEC3";
+  const auto warned = [&](float scale) {
+    for (std::size_t k = 0; k < 6; ++k) SetFloat(gltf, 6, k, scale);
+    WriteAll(folder / "hero.gltf", gltf.dump());
+    const Finished bake = Sinew({"bake", folder / "hero.gltf", "--deformer", "lbs", "--out",
+                                 folder / "out.pc2", "--local"});
+    EXPECT_EQ(bake.exit_code, 0) << bake.err;
+    const Finished inspect = Sinew({"inspect", folder / "hero.gltf"});
+    EXPECT_EQ(inspect.exit_code, 0) << inspect.err;
+    const bool said = bake.err.find("poses the character") != std::string::npos;
+    EXPECT_EQ(inspect.out.find("poses the character") != std::string::npos, said);
+    return said ? bake.err : "";
+  };
+  EXPECT_THAT(warned(100),
+              HasSubstr("warning: clip 'bend' poses the character 224 across, at rest it is 2.24: "
+                        "most likely the clip and the rig are in different units, by a factor of "
+                        "100, or a node above the joints is scaled"));
+  EXPECT_THAT(warned(0.01F), HasSubstr("poses the character 0.0224 across, at rest it is 2.24"));
+  for (const float scale : {1.0F, 4.0F, 0.25F, 0.0F}) EXPECT_EQ(warned(scale), "") << scale;
+}
+
 TEST(BadInput, UnwritableOutputExits73) {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder / "dir.pc2");
@@ -241,6 +290,15 @@ TEST(BadInput, CharacterFileIsNeverOverwritten) {
                                folder / "hero.gltf", "--format", "pc2", "--local"});
   EXPECT_EQ(bake.exit_code, 64) << bake.err;
   EXPECT_EQ(ReadAll(folder / "hero.gltf"), SmallGltf().dump());
+}
+
+TEST(BadInput, MissingCachesAndManifestsAreNamedOnce) {
+  const TemporaryFolder folder;
+  WriteAll(folder / "a.pc2", "points");
+  const std::string a = folder / "a.pc2", none = folder / "none.pc2";
+  EXPECT_EQ(Sinew({"verify", a, none}).out, absl::StrCat("bad ", a, ": manifest: cannot read ", a,
+                                                         ".json: No such file or directory\nbad ",
+                                                         none, ": No such file or directory\n"));
 }
 
 TEST(BadInput, ChangedCacheExits65AndNamesFrame) {

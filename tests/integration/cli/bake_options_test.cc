@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "client/bake/formats/manifest.h"
-#include "client/bake/formats/point_cache.h"
 #include "tests/integration/cli/process.h"
 #include "tests/integration/cli/small_gltf.h"
 #include "tests/support/collada_file.h"
+#include "tests/support/npy_frame.h"
 #include "tests/support/temporary_folder.h"
 
 namespace sinew::testing {
@@ -35,13 +35,7 @@ class BakeOptions : public ::testing::Test {
     return Sinew(arguments);
   }
   std::vector<float> Points(const std::string& out, std::uint32_t frame) const {
-    const std::string bytes = ReadAll(folder_ / out);
-    const auto reader =
-        bake::CacheReader::Open(bake::CacheFormat::kNpy, std::as_bytes(std::span(bytes)));
-    EXPECT_TRUE(reader.ok()) << reader.status();
-    std::vector<float> points(std::size_t{reader->vertices()} * 3);
-    EXPECT_TRUE(reader->ReadFrame(frame, points).ok());
-    return points;
+    return NpyFrame(ReadAll(folder_ / out), frame);
   }
   bake::Manifest ManifestOf(const std::string& out) const {
     auto manifest = bake::ParseManifest(ReadAll(folder_ / (out + ".json")));

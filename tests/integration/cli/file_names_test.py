@@ -83,6 +83,19 @@ class FileNames(unittest.TestCase):
         self.assertEqual(done.returncode, 65)
         self.assertIn("need the name of the cache, 'other.glb'", done.stdout.decode())
 
+    def test_manifests_have_the_names_and_are_current(self) -> None:
+        rig, poses, cache = self.path(".sinewrig"), self.path(".poses.npy"), self.path(".npy")
+        done = self.sinew("export", "model:hand", "--rig", rig, "--poses", poses)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for current in (False, True):
+            done = self.sinew("bake", rig, "--poses", poses, "--frames", "0-3", "--deformer", "lbs", "--local", "--json",
+                              "--skip-if-current", "--out", cache)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(json.loads(done.stdout)["current"], current)
+        with open(cache + b".json", encoding="utf-8") as manifest:
+            origin = json.load(manifest)
+        self.assertEqual((origin["source"]["name"], origin["clip"]["name"]), (f"{_SHOWN}.sinewrig", f"{_SHOWN}.poses.npy"))
+
     def test_missing_files_are_named(self) -> None:
         done = self.sinew("inspect", self.path(".glb"))
         self.assertEqual(done.returncode, 65)

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "client/bake/formats/manifest.h"
-#include "client/bake/formats/point_cache.h"
 #include "sinew/import.h"
 #include "tests/integration/cli/parts_fixture.h"
+#include "tests/support/npy_frame.h"
 
 namespace sinew::testing {
 namespace {
@@ -53,15 +53,11 @@ TEST_F(Glb, FramesAreReadBackAsTheyWereBaked) {
   ASSERT_TRUE(clip.ok()) << clip.status();
   ASSERT_EQ(clip->frames, 19u);
   const std::string bytes = ReadAll(folder_ / "a.npy");
-  const auto reader = bake::CacheReader::Open(bake::CacheFormat::kNpy,
-                                              std::as_bytes(std::span(bytes.data(), bytes.size())));
-  ASSERT_TRUE(reader.ok());
-  std::vector<float> before(mesh.positions.size()), after(mesh.positions.size());
   for (std::uint32_t k = 0; k < 19; ++k) {
     const std::vector<float> points =
         Posed(mesh, std::span(clip->controls).subspan(std::size_t{k} * 9, 9));
-    ASSERT_TRUE(reader->ReadFrame(k / 2, before).ok());
-    ASSERT_TRUE(reader->ReadFrame((k + 1) / 2, after).ok());
+    const std::vector<float> before = NpyFrame(bytes, k / 2), after = NpyFrame(bytes, (k + 1) / 2);
+    ASSERT_TRUE(before.size() == points.size() && after.size() == points.size());
     float worst = 0;
     for (std::size_t i = 0; i < points.size(); ++i) {
       worst = std::max(worst, std::abs(points[i] - (before[i] + after[i]) / 2));

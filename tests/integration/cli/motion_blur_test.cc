@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "client/bake/formats/manifest.h"
-#include "client/bake/formats/point_cache.h"
 #include "tests/integration/cli/parts_fixture.h"
+#include "tests/support/npy_frame.h"
 
 namespace sinew::testing {
 namespace {
@@ -25,14 +25,7 @@ class MotionBlur : public Parts {
  protected:
   // Frame `sample` of an array of the test's folder.
   std::vector<float> Frame(const std::string& name, std::uint32_t sample) const {
-    const std::string bytes = ReadAll(folder_ / name);
-    const auto reader = bake::CacheReader::Open(
-        bake::CacheFormat::kNpy, std::as_bytes(std::span(bytes.data(), bytes.size())));
-    EXPECT_TRUE(reader.ok()) << name << ": " << reader.status();
-    if (!reader.ok()) return {};
-    std::vector<float> values(std::size_t{reader->vertices()} * 3);
-    EXPECT_TRUE(reader->ReadFrame(sample, values).ok());
-    return values;
+    return NpyFrame(ReadAll(folder_ / name), sample);
   }
   bake::Manifest ManifestOf(const std::string& name) const {
     const auto manifest = bake::ParseManifest(ReadAll(folder_ / (name + ".json")));

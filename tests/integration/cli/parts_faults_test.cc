@@ -99,8 +99,10 @@ TEST_F(Parts, HostileManifestsAreRefused) {
     return join.err;
   };
   EXPECT_THAT(joined("frames", 0), HasSubstr("0-3.npy.json: is of an empty cache"));
-  EXPECT_THAT(joined("vertices", 2147483647), HasSubstr("its manifest says 4 of 2147483647"));
-  EXPECT_THAT(joined("vertices", 4294976436), HasSubstr("its manifest says 4 of 4294976436"));
+  EXPECT_THAT(joined("vertices", 2147483647),
+              HasSubstr("its manifest says 4 frames of 2147483647 vertices"));
+  EXPECT_THAT(joined("vertices", 4294976436),
+              HasSubstr("4 frames of 4294976436 vertices, need at most 2147483647"));
   EXPECT_THAT(joined("first_frame", 1e300), HasSubstr("manifest.first_frame"));
   EXPECT_THAT(joined("frame_numbers", Json::array({3, 2, 1, 0})),
               HasSubstr("manifest.frame_numbers[1]"));

@@ -18,6 +18,7 @@ from ..errors import Error, InvalidArgument
 from . import read
 
 _USAGE, _UNAVAILABLE, _CANNOT_WRITE = 64, 69, 73  # exit codes of the command line
+_MOST_START = 1 << 20  # of --start-frame
 
 
 class _Parser(argparse.ArgumentParser):
@@ -92,6 +93,9 @@ def _convert(options: argparse.Namespace) -> None:
     if options.strict and warnings:
         raise InvalidArgument(counted(len(warnings), "warning") + ", --strict allows none", "INVALID_ARGUMENT", exit_code=65)
     fps = options.fps or character.fps
+    # Frames with the numbers of the stage's time codes.
+    counts = float(character.start).is_integer() and 0 < character.start <= _MOST_START and fps == character.fps
+    start = ["--start-frame", f"{character.start:.0f}"] if counts else []
     stem = options.out[:-len(".sinewrig")]
     paths = [options.out]
     commands = []
@@ -112,7 +116,7 @@ def _convert(options: argparse.Namespace) -> None:
                        add(f"{part}.poses.npy", poses.joints.reshape(len(poses), -1, 12))]
             if rig.controls:
                 command += ["--controls", add(f"{part}.controls.npy", poses.controls)]
-            commands.append((name, len(poses), [*command, "--fps", f"{fps:.10g}", "--out", f"{part}.usda"]))
+            commands.append((name, len(poses), [*command, "--fps", f"{fps:.10g}", *start, "--out", f"{part}.usda"]))
         rig.save(options.out)
         arrays.commit()
     print("\n".join(paths))

@@ -5,6 +5,7 @@
 #include "client/bake/pictures/weights_table.h"
 #include "client/cli/base/exit_code.h"
 #include "client/cli/character/weights_text.h"
+#include "client/models/models.h"
 #include "client/rig/rig_units.h"
 #include "sinew/client.h"
 
@@ -162,6 +163,23 @@ TEST(SuspiciousUnits, NamesBothSizesAndTheFactor) {
                                      {2500, "of 1000"}}) {
     EXPECT_THAT(doubt(size), ::testing::EndsWith(factor)) << size;
   }
+}
+
+TEST(SuspiciousSize, CountsThePoseNearestToRest) {
+  const client::Model model = *client::Make("tube");
+  client::ClipData clip = model.clip;
+  EXPECT_EQ(client::SuspiciousSize(model.rig, clip), "");
+  const std::size_t floats = clip.joint_transforms.size() / clip.frames;
+  for (std::size_t k = 0; k < clip.joint_transforms.size(); ++k) {
+    if (k / floats != clip.frames / 2) clip.joint_transforms[k] *= 1000;
+  }
+  EXPECT_EQ(client::SuspiciousSize(model.rig, clip), "") << "one pose is as large as the rest";
+  for (std::size_t k = 0; k < floats; ++k) {
+    clip.joint_transforms[clip.frames / 2 * floats + k] *= 10;
+  }
+  EXPECT_THAT(client::SuspiciousSize(model.rig, clip), HasSubstr("by a factor of 10,"));
+  clip.joint_transforms.resize(clip.frames * 12);
+  EXPECT_EQ(client::SuspiciousSize(model.rig, clip), "") << "poses of another rig";
 }
 
 TEST(AttachSkeleton, RefusesWhatCannotFit) {

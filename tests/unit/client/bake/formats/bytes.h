@@ -1,4 +1,4 @@
-// bytes.h - test files made from strings, viewed as bytes and modified in one place.
+// bytes.h - test files made from strings, viewed as bytes.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,6 @@ inline std::span<const std::byte> Bytes(std::string_view text) {
 template <std::size_t N>
 std::string Raw(const char (&text)[N]) {
   return std::string(text, N - 1);
-}
-
-// `file` with `bytes` written over it at `offset`.
-inline std::string With(std::string file, std::size_t offset, std::string_view bytes) {
-  return file.replace(offset, bytes.size(), bytes);
 }
 
 }  // namespace sinew::testing

@@ -54,7 +54,9 @@ std::string Replace(std::string text, const std::string& from, const std::string
 }
 
 TEST(Manifest, RoundTripsEveryField) {
-  const Manifest wrote = Example();
+  Manifest wrote = Example();
+  wrote.layout_digest = "0123456789abcdef";
+  wrote.start_frame = 1001;
   const auto read = ParseManifest(*EncodeManifest(wrote));
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(read->software_version, wrote.software_version);
@@ -78,6 +80,8 @@ TEST(Manifest, RoundTripsEveryField) {
   EXPECT_EQ(read->poses_digest, wrote.poses_digest);
   EXPECT_EQ(read->controls_digest, wrote.controls_digest);
   EXPECT_EQ(read->space, wrote.space);
+  EXPECT_EQ(read->layout_digest, wrote.layout_digest);
+  EXPECT_EQ(read->start_frame, wrote.start_frame);
   EXPECT_EQ(read->frame_hashes, wrote.frame_hashes);
   EXPECT_EQ(read->pose_hashes, wrote.pose_hashes);
   ASSERT_EQ(read->meshes.size(), 2u);
@@ -89,16 +93,67 @@ TEST(Manifest, RoundTripsEveryField) {
 TEST(Manifest, ReadsThoseOfEarlierVersions) {
   Manifest earlier = Example();
   earlier.source = earlier.source_digest = earlier.clip = earlier.poses_digest =
-      earlier.controls_digest = earlier.space = earlier.clip_source = earlier.clip_source_digest =
-          "";
+      earlier.controls_digest = earlier.space = earlier.layout_digest = earlier.clip_source =
+          earlier.clip_source_digest = "";
+  earlier.start_frame = 0;
   earlier.pose_hashes.clear();
   const std::string json = *EncodeManifest(earlier);
-  for (const char* key : {"source", "clip", "space", "pose_hashes"}) {
+  for (const char* key :
+       {"source", "clip", "space", "layout_digest", "start_frame", "pose_hashes"}) {
     EXPECT_EQ(json.find(absl::StrCat("\"", key, "\"")), std::string::npos) << key;
   }
   const auto read = ParseManifest(json);
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(read->clip, "");
+}
+
+TEST(Manifest, EverythingButFramesAndFilesIsTheOrigin) {
+  const Manifest manifest = Example();
+  const auto difference = [&](auto&& change) {
+    Manifest other = manifest;
+    change(other);
+    const auto found = OriginDifference(manifest, other);
+    return found ? absl::StrCat(found->what, " '", found->a, "' '", found->b, "'") : "none";
+  };
+  EXPECT_EQ(difference([](Manifest& m) {
+              m.format = "usda";
+              m.frames = 1;
+              m.first_frame = 12;
+              m.frame_step = 0.5;
+              m.frame_numbers = {12};
+              m.frame_hashes = {7};
+              m.pose_hashes = {9};
+              m.files = {{"hero.usda", 1, 2}};
+              m.source = "renamed.glb";
+              m.clip_source = "renamed.fbx";
+            }),
+            "none");
+  EXPECT_EQ(difference([](Manifest& m) { m.recipe = "lbs"; }),
+            "recipe 'lbs | delta_mush(iterations=20)' 'lbs'");
+  EXPECT_EQ(difference([](Manifest& m) { m.software_version = "9"; }),
+            "software version '0.1.0' '9'");
+  EXPECT_EQ(difference([](Manifest& m) { m.fps = 24; }), "frames a second '29.97' '24.0'");
+  EXPECT_EQ(difference([](Manifest& m) { m.meters_per_unit = 1; }),
+            "units meters per unit '0.01' '1.0'");
+  EXPECT_EQ(difference([](Manifest& m) { m.clip_source_digest = "x"; }),
+            "digest of the clip's file 'sha256-ff' 'x'");
+  EXPECT_EQ(difference([](Manifest& m) { m.layout_digest = "x"; }),
+            "digest of space and texture coordinates 'none' 'x'");
+  EXPECT_EQ(difference([](Manifest& m) { m.start_frame = 1001; }), "start frame 'none' '1001'");
+  EXPECT_EQ(difference([](Manifest& m) { m.shutter = {.open = 0, .close = 1, .samples = 3}; }),
+            "shutter open 'none' '0.0'");
+  EXPECT_EQ(difference([](Manifest& m) { m.velocity_step = 1; }), "velocity step 'none' '1.0'");
+  EXPECT_EQ(difference([](Manifest& m) {
+              m.attributes = {{"normals", {1}}};
+            }),
+            "attributes 0 name 'none' 'normals'");
+  EXPECT_EQ(difference([](Manifest& m) { m.meshes[1].name = "eyes"; }),
+            "meshes 1 name 'eyes \"left\"' 'eyes'");
+  // One that is not of a file has but its name.
+  Manifest model = manifest, other = manifest;
+  model.source_digest = other.source_digest = "";
+  other.source = "model:arm";
+  EXPECT_EQ(OriginDifference(model, other)->what, "character");
 }
 
 TEST(Manifest, PoseHashIsThatOfTransformsAndControls) {
