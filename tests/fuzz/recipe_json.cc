@@ -11,13 +11,14 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace sinew;
   const std::string text(fuzz::Text(data, size));
-  const absl::StatusOr<v1::Recipe> message = client::ParseRecipeJson(text);
-  if (!message.ok()) {
-    fuzz::RequireRefusal(message.status());
+  v1::SessionSource source;
+  if (const absl::Status status = client::SetRecipe(text, source); !status.ok()) {
+    fuzz::RequireRefusal(status);
     (void)bake::RecipeText(text);  // takes any text
     return 0;
   }
-  const absl::StatusOr<Recipe> recipe = server::ToRecipe(*message);
+  const absl::StatusOr<Recipe> recipe =
+      source.has_recipe() ? server::ToRecipe(source.recipe()) : ParseRecipe(source.recipe_text());
   if (!recipe.ok()) {
     fuzz::RequireRefusal(recipe.status());
     return 0;
@@ -27,8 +28,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const v1::Recipe resolved = server::ToProto(*recipe);
   std::string json;
   fuzz::Require(google::protobuf::util::MessageToJsonString(resolved, &json).ok(), "JSON");
-  const absl::StatusOr<v1::Recipe> again = client::ParseRecipeJson(json);
-  fuzz::Require(again.ok() && again->SerializeAsString() == resolved.SerializeAsString(),
+  v1::SessionSource again;
+  fuzz::Require(client::SetRecipe(json, again).ok() &&
+                    again.recipe().SerializeAsString() == resolved.SerializeAsString(),
                 "JSON that is read back: " + json);
   (void)bake::RecipeText(json);
   return 0;

@@ -51,16 +51,15 @@ const FieldDescriptor* FindField(const Descriptor& message, const std::string& n
 }
 
 const char* NeedText(const FieldDescriptor& field) {
-  switch (field.cpp_type()) {
-    case FieldDescriptor::CPPTYPE_BOOL:
-      return "true or false";
-    case FieldDescriptor::CPPTYPE_UINT32:
-      return "a whole number from 0";
-    case FieldDescriptor::CPPTYPE_FLOAT:
-      return "a number";
-    default:
-      return "a string";
-  }
+  if (field.cpp_type() == FieldDescriptor::CPPTYPE_BOOL) return "true or false";
+  return field.cpp_type() == FieldDescriptor::CPPTYPE_STRING ? "a string" : "a number";
+}
+
+// Whether it is a number of the wrong size or kind, whose range only the server's parser of text
+// knows.
+bool IsWrongNumber(const FieldDescriptor& field, const Json& value) {
+  return value.is_number() && (field.cpp_type() == FieldDescriptor::CPPTYPE_UINT32 ||
+                               field.cpp_type() == FieldDescriptor::CPPTYPE_FLOAT);
 }
 
 absl::Status CheckParameters(const std::string& path, const Descriptor& method,
@@ -79,7 +78,7 @@ absl::Status CheckParameters(const std::string& path, const Descriptor& method,
     }
     const std::unique_ptr<Message> alone(
         google::protobuf::MessageFactory::generated_factory()->GetPrototype(&method)->New());
-    if (!Parse(Json{{name, value}}.dump(), *alone)) {
+    if (!Parse(Json{{name, value}}.dump(), *alone) && !IsWrongNumber(*field, value)) {
       return InvalidField(field_path,
                           absl::StrCat("got ", GotText(value), ", need ", NeedText(*field)));
     }
@@ -123,14 +122,29 @@ absl::Status CheckRecipe(const std::string& text) {
   return absl::OkStatus();
 }
 
+// The text form of JSON that CheckRecipe accepts.
+std::string TextOf(const Json& recipe) {
+  std::vector<std::string> stages;
+  for (const Json& stage : recipe["stages"]) {
+    const FieldDescriptor* method = FindField(*v1::Stage::descriptor(), stage.begin().key());
+    std::vector<std::string> values;
+    for (const auto& [name, value] : stage.begin()->items()) {
+      values.push_back(absl::StrCat(FindField(*method->message_type(), name)->name(), "=",
+                                    value.dump(-1, ' ', false, Json::error_handler_t::replace)));
+    }
+    stages.push_back(absl::StrCat(method->name(), "(", absl::StrJoin(values, ", "), ")"));
+  }
+  return absl::StrJoin(stages, " | ");
+}
+
 }  // namespace
 
-absl::StatusOr<v1::Recipe> ParseRecipeJson(const std::string& text) {
-  v1::Recipe recipe;
-  if (Parse(text, recipe)) return recipe;
+absl::Status SetRecipe(const std::string& json, v1::SessionSource& source) {
+  if (Parse(json, *source.mutable_recipe())) return absl::OkStatus();
   // protobuf's own errors name neither the stage nor what is allowed.
-  SINEW_RETURN_IF_ERROR(CheckRecipe(text));
-  return InvalidField("recipe", absl::StrCat("got JSON of another message, ", kForm));
+  SINEW_RETURN_IF_ERROR(CheckRecipe(json));
+  source.set_recipe_text(TextOf(Json::parse(json)));
+  return absl::OkStatus();
 }
 
 }  // namespace sinew::client
