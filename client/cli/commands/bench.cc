@@ -37,7 +37,7 @@ struct Options {
   std::uint32_t streams = 1;
   std::uint32_t depth = 8;  // poses in flight per stream
   double seconds = 5, warmup = 0.5;
-  bool normals = false, no_checksums = false;
+  bool normals = false;
   client::OutputOptions output;
 };
 
@@ -256,7 +256,6 @@ absl::Status Bench(Context& context, Options options) {
                                               : ReadAndWarn(context, options.file, options.read));
   SINEW_ASSIGN_OR_RETURN(const client::ClipData clip,
                          ChooseMotion(context, character, options.motion));
-  options.output.checksums = !options.no_checksums;
   if (options.normals) {
     options.output.attributes = {client::Attribute::kPositions, client::Attribute::kNormals};
   }
@@ -287,10 +286,7 @@ void AddBench(CommandList& commands) {
                 "Poses in flight per stream; 1 measures the latency of a single pose");
   set.AddNumber("--seconds", options->seconds, 0.1, 86'400, "Duration of the measurement");
   set.AddNumber("--warmup", options->warmup, 0, 3600, "Seconds before it that do not count");
-  set.AddNumber("--chunk-bytes", options->output.chunk_bytes, 4096, 2'000'000'000,
-                "Maximum payload of one message (default: the server's)");
   set.AddFlag("--normals", options->normals, "Request normals too");
-  set.AddFlag("--no-checksums", options->no_checksums, "Neither compute nor verify checksums");
   set.SetFooter(
       R"(Latency is from handing a pose to the stream until its frame is complete and verified. With --local there is no network.
 Examples:

@@ -21,9 +21,9 @@ namespace sinew::cli {
 namespace {
 
 struct Options {
-  std::string rig, deformer, ttl, determinism_digest;
+  std::string rig, deformer, ttl;
   bake::ReadOptions read;
-  bool no_wait = false, dry_run = false;
+  bool dry_run = false;
 };
 
 // The name of the rig on the server, and in `warnings` those of its import.
@@ -70,7 +70,6 @@ absl::Status Bind(Context& context, const Options& options) {
   if (!options.ttl.empty()) {
     SINEW_ASSIGN_OR_RETURN(request.ttl, bake::ParseDuration("--ttl", options.ttl));
   }
-  request.determinism_digest = options.determinism_digest;
   request.validate_only = options.dry_run;
   std::vector<std::string> warnings;
   SINEW_ASSIGN_OR_RETURN(request.rig, RigOf(context, options.rig, options.read, warnings));
@@ -80,7 +79,7 @@ absl::Status Bind(Context& context, const Options& options) {
     return WithHint(created.status(), "see `sinew rigs`, or `sinew upload FILE`");
   }
   SINEW_ASSIGN_OR_RETURN(client::Session session, std::move(created));
-  if (!options.no_wait && !options.dry_run) {
+  if (!options.dry_run) {
     SINEW_ASSIGN_OR_RETURN(session, bake::WaitUntilBound(context, connection, session.name));
   }
   context.Warn(session.warnings);
@@ -113,13 +112,8 @@ void AddBind(CommandList& commands) {
   set.AddText("--deformer", options->deformer, "Recipe such as ddm, or @recipe.json").Required();
   set.AddText("--ttl", options->ttl,
               "How long the session lives after its last use: 90, 10m, 1h (default: the server's)");
-  set.AddText("--determinism-digest", options->determinism_digest,
-              "Fail unless the server computes with this digest");
-  const Option no_wait = set.AddFlag("--no-wait", options->no_wait,
-                                     "Print the name at once; the bind continues on the server");
   set.AddFlag("--dry-run", options->dry_run,
-              "Only check and estimate: upper bounds for memory, guesses for time")
-      .Excludes(no_wait);
+              "Only check and estimate: upper bounds for memory, guesses for time");
   set.SetFooter(
       R"(Sessions with equal rig and deformer share their bound data: the second bind takes no time.
 Examples:

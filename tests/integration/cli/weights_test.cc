@@ -315,28 +315,6 @@ TEST_F(Weights, WrongValueErrorNamesOption) {
   EXPECT_EQ(At({"weights", folder_ / "none.glb", "--method", "heat"}).exit_code, 65);
 }
 
-TEST_F(Weights, PictureHasPanelPerJoint) {
-  const std::string png = folder_ / "weights.png";
-  const Json report =
-      JsonAt({"weights", "model:hand", "--method", "capsule", "--picture", png, "--size", "96x96"});
-  EXPECT_EQ(report["picture"], png);
-  EXPECT_THAT(ReadAll(png), StartsWith("\x89PNG"));
-  EXPECT_GT(ReadAll(png).size(), 5000u);
-  const std::vector<std::string> near = {"weights",   "model:hand", "--method",  "capsule",
-                                         "--size",    "64x64",      "--picture", folder_ / "n.png",
-                                         "--look-at", "wrist"};
-  EXPECT_EQ(At(near).exit_code, 0) << At(near).err;
-  EXPECT_NE(ReadAll(folder_ / "n.png"), ReadAll(png));
-  EXPECT_EQ(
-      At({"weights", "model:hand", "--method", "capsule", "--picture", png, "--look-at", "tail"})
-          .exit_code,
-      65);
-  EXPECT_EQ(At({"weights", "model:hand", "--method", "capsule", "--picture", png, "--picture-joint",
-                "tail"})
-                .exit_code,
-            65);
-}
-
 TEST_F(Weights, InterruptLeavesNoFile) {
   const std::string out = folder_ / "never.sinewrig";
   Process process({ProgramPath("sinew"), "weights", Large(), "--method", "heat", "--smooth", "100",
@@ -347,25 +325,6 @@ TEST_F(Weights, InterruptLeavesNoFile) {
   EXPECT_EQ(finished.signal, SIGINT) << finished.err;
   EXPECT_FALSE(std::filesystem::exists(out));
   EXPECT_TRUE(WaitFor(daemon_->address(), false)) << "the server stops too";
-}
-
-TEST_F(Weights, FileIsWrittenBeforePicture) {
-  const std::string out = folder_ / "kept.sinewrig", png = folder_ / "never.png";
-  Process process({ProgramPath("sinew"), "weights", "model:hand", "--method", "capsule", "--out",
-                   out, "--picture", png, "--size", "3200x3200", "--local"});
-  EXPECT_THAT(process.ReadLine(), StartsWith("rigs/sha256-"));
-  EXPECT_TRUE(std::filesystem::exists(out));
-  EXPECT_TRUE(process.ReadErrorsUntil("Draw ")) << "no terminal, but lines now and then";
-  ASSERT_TRUE(process.running()) << "minutes of drawing";
-  process.Signal(SIGINT);
-  const Finished finished = process.Wait();
-  EXPECT_EQ(finished.signal, SIGINT) << finished.err;
-  EXPECT_THAT(finished.out, HasSubstr("share")) << "the table";
-  std::vector<std::string> left;
-  for (const auto& entry : std::filesystem::directory_iterator(folder_ / "")) {
-    left.push_back(entry.path().filename());
-  }
-  EXPECT_THAT(left, ::testing::ElementsAre("kept.sinewrig"));
 }
 
 TEST_F(Weights, LostServerExits69) {

@@ -111,7 +111,6 @@ TEST(CommandLine, MistakesExit64WithAdvice) {
       {"weights", "--method", "heat"},
       {"weights", "a.glb", "--method", "heat", "--max-influences", "many"},
       {"weights", "a.glb", "--method", "heat", "--joints", "hip", "--all-joints"},
-      {"weights", "a.glb", "--method", "heat", "--picture-joint", "hip"},
       {"verify"},
       {"inspect", "a.glb", "b.glb"},
       {"methods", "--server", "a:1", "--local"},
