@@ -62,9 +62,9 @@ std::string BesideManifest(const std::string& cache, const std::string& name) {
 
 absl::StatusOr<Manifest> ReadManifest(const std::string& cache) {
   const std::string path = ManifestPath(cache);
-  const auto file = InputFile::Open(path, kMaxManifestBytes);
-  if (!file.ok()) return Prefixed("manifest", file.status());
-  auto manifest = ParseManifest(file->text());
+  SINEW_ASSIGN_OR_RETURN(const InputFile file,
+                         InputFile::Open(path, kMaxManifestBytes, "manifest"));
+  auto manifest = ParseManifest(file.text());
   if (!manifest.ok()) return Prefixed(path, manifest.status());
   return manifest;
 }
@@ -87,27 +87,6 @@ std::set<std::int64_t> FrameKeys(const CacheInfo& info) {
   std::set<std::int64_t> keys;
   for (std::uint32_t k = 0; k < info.frames; ++k) keys.insert(FrameKey(info.FrameNumber(k)));
   return keys;
-}
-
-bool HasSizes(const std::string& path, const Manifest& manifest) {
-  const auto has = [](const std::string& file, std::uint64_t bytes) {
-    std::error_code error;
-    return std::filesystem::file_size(file, error) == bytes && !error;
-  };
-  const absl::StatusOr<Layout> layout = LayoutOf(manifest);
-  if (!layout.ok()) return false;
-  if (IsSceneFormat(layout->format)) {
-    return !manifest.files.empty() &&
-           std::ranges::all_of(manifest.files, [&](const ManifestFile& file) {
-             return has(BesideManifest(path, file.name), file.bytes);
-           });
-  }
-  if (!has(path, layout->header.size() + manifest.frames * layout->frame_bytes)) return false;
-  return std::ranges::all_of(manifest.attributes, [&](const ManifestAttribute& attribute) {
-    const absl::StatusOr<Layout> own = LayoutOf(ManifestOfAttribute(manifest, attribute));
-    return own.ok() && has(AttributePath(path, attribute.name),
-                           own->header.size() + manifest.frames * own->frame_bytes);
-  });
 }
 
 absl::Status CheckSample(const std::string& path, const Manifest& manifest, std::uint32_t sample,

@@ -141,7 +141,7 @@ absl::Status Bake(Context& context, Options options) {
   }
   SINEW_RETURN_IF_ERROR(context.CheckStop());
   std::vector<client::Session> sessions;
-  if (recipes.size() > 1 || options.skip_if_current || options.parts.resume || options.dry_run) {
+  if (recipes.size() > 1 || options.parts.resume || options.dry_run) {
     absl::StatusOr<std::vector<client::Session>> validated =
         Validate(context, character, options.deformers, recipes);
     if (!validated.ok()) return context.Lost(validated.status(), "nothing is baked");
@@ -166,7 +166,7 @@ absl::Status Bake(Context& context, Options options) {
     if (!sessions.empty()) {
       origin = bake::ManifestOf(character, digests, in.clip, sessions[pass.deformer]);
     }
-    bake::PassRunner runner(context, in, options.parts, options.skip_if_current, origin,
+    bake::PassRunner runner(context, in, options.parts, origin,
                             [&] { return deformers.Get(pass.deformer); });
     if (options.dry_run) {
       SINEW_ASSIGN_OR_RETURN(const bake::BakePlan::Missing work, runner.FindWork());

@@ -107,8 +107,6 @@ void AddBakeOptions(OptionSet& set, BakeOptions& options) {
       "finished");
   set.AddFlag("--part", options.parts.only,
               "Bake --frames as parts and leave them for `sinew join`: a task of a render farm");
-  set.AddFlag("--skip-if-current", options.skip_if_current,
-              "Do nothing if OUT is what this command would write, as its manifest says");
   set.AddFlag("--dry-run", options.dry_run,
               "Write nothing: print what would be baked, with estimates of time and memory");
 }

@@ -26,7 +26,6 @@ struct BakeOptions {
   bake::MotionRequest motion;
   bake::BakeOutput output;
   bake::PartsRequest parts;
-  bool skip_if_current = false;
   bool dry_run = false;
 };
 
