@@ -80,7 +80,7 @@ absl::StatusOr<std::vector<double>> ParseTimes(const std::string& text) {
   static const std::regex form(
       R"(([0-9]{1,10}(?:\.[0-9]{1,9})?)(?:-([0-9]{1,10}(?:\.[0-9]{1,9})?)x([0-9]{1,10}(?:\.[0-9]{1,9})?))?)");
   const auto wrong = [&](const std::string& why) {
-    return RequestError(absl::StrCat("times: got \"", text, "\", ", why));
+    return RequestError(absl::StrCat("frames: got \"", text, "\", ", why));
   };
   std::vector<double> times;
   for (const std::string& piece : std::vector<std::string>(absl::StrSplit(text, ','))) {
@@ -145,7 +145,7 @@ void SetFrameNumbers(std::span<const std::int64_t> numbers, client::ClipData& cl
 absl::Status CheckTimes(const std::vector<double>& times, double end, const std::string& clip,
                         double fps) {
   if (times.back() <= end + kSameFrame) return absl::OkStatus();
-  return absl::OutOfRangeError(absl::StrCat("times: got ", times.back(),
+  return absl::OutOfRangeError(absl::StrCat("frames: got ", times.back(),
                                             "; allowed are frames 0 to ", end, ", which ", clip,
                                             " has at ", NumberText(fps), " fps"));
 }

@@ -39,7 +39,7 @@ absl::Status UnevenPc2(const PassInput& in) {
   const auto last = static_cast<std::int64_t>(std::ceil(frames.FrameNumber(frames.frames - 1)));
   const std::string range = absl::StrCat(first, "-", last);
   return absl::InvalidArgumentError(absl::StrCat(
-      in.motion.times.empty() ? "frames" : "times", ": got ", FramesText(frames),
+      "frames: got ", FramesText(frames),
       in.motion.shutter ? "; with `shutter`, .pc2 holds frames without gaps"
                         : "; .pc2 holds frames at even distances",
       ", such as `frames` ", range,

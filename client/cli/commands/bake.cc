@@ -99,17 +99,16 @@ absl::Status Bake(Context& context, Options options) {
   if (options.parts.only && options.output.no_clobber) {
     return UsageError("--no-clobber: does not apply to --part, but to `sinew join`");
   }
-  if (options.parts.only && !options.times.empty()) {
-    return UsageError("--times: cannot be joined from --part; need --frames, or --chunk");
-  }
-  if (options.frames) {
-    SINEW_ASSIGN_OR_RETURN(options.motion.frames, bake::ParseFrames(*options.frames));
-  }
-  if (!options.times.empty()) {
-    if (!options.motion.poses.empty()) {
-      return UsageError("--times: is for clips, need --frames to choose from --poses");
+  if (HasFractions(options)) {
+    if (options.parts.only) {
+      return UsageError("--frames: got fractions, need whole frames for --part, or --chunk");
     }
-    SINEW_ASSIGN_OR_RETURN(options.motion.times, bake::ParseTimes(options.times));
+    if (!options.motion.poses.empty()) {
+      return UsageError("--frames: got fractions, need whole frames of --poses");
+    }
+    SINEW_ASSIGN_OR_RETURN(options.motion.times, bake::ParseTimes(*options.frames));
+  } else if (options.frames) {
+    SINEW_ASSIGN_OR_RETURN(options.motion.frames, bake::ParseFrames(*options.frames));
   }
   SINEW_ASSIGN_OR_RETURN(bake::CacheTarget common, bake::CommonTarget(options.output));
   std::vector<std::string> recipes, labels;
@@ -210,7 +209,7 @@ Examples:
   sinew bake hero.glb --clip-file walk.fbx --deformer ddm --out walk.pc2              # the joints of another file
   sinew bake hero.glb --deformer 'dqs(blend=0.5)' --clip Walk --frames 0-x2 --fps 30 --out walk.mdd
   sinew bake hero.glb --deformer ddm --clip all --split --axes blender --out 'hero.{clip}.{mesh}.pc2'
-  sinew bake hero.glb --deformer dqs --times 11.75,12,12.25 --out blur.mdd
+  sinew bake hero.glb --deformer dqs --frames 11.75,12,12.25 --out blur.mdd
   sinew bake hero.glb --deformer dqs --shutter -0.25..0.25 --samples 3 --velocities --out blur.npy
   sinew bake hero.glb --deformer ddm --out hero.usda                                  # opens in usdview
   sinew bake hero.glb --deformer ddm --out hero.usda --usd clips --chunk 100          # value clips of 100 frames

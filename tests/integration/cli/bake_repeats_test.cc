@@ -199,7 +199,7 @@ TEST_F(Parts, RepairRefusesWhatItCannotMakeTheSame) {
 TEST_F(Parts, WrongOptionsAreRefused) {
   for (const Strings& options :
        {Strings{"--chunk", "0"}, Strings{"--chunk", "x"}, Strings{"--frames", ""},
-        Strings{"--part", "--no-clobber"}, Strings{"--part", "--times", "1,2.5"},
+        Strings{"--part", "--no-clobber"}, Strings{"--part", "--frames", "1,2.5"},
         Strings{"--frames", std::string(60'000, ' ')}}) {
     EXPECT_EQ(Bake("a.pc2", options).exit_code, 64) << options[0] << " " << options[1];
   }
