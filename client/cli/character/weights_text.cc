@@ -16,13 +16,12 @@ std::string WeightsText(const client::RigData& rig) {
   std::stable_sort(
       shares.begin(), shares.end(),
       [](const bake::JointShare& a, const bake::JointShare& b) { return a.share > b.share; });
-  using enum Table::Align;
-  Table table({{"joint"}, {"vertices", kRight}, {"share", kRight}, {"largest", kRight}});
+  Table table({{"joint"}, {"vertices"}, {"share"}, {"largest"}});
   for (const bake::JointShare& share : shares) {
     if (share.vertices == 0) break;
-    table.Add({rig.joints[share.joint].name, bake::CountText(share.vertices),
-               absl::StrFormat("%.2f %%", share.share * 100),
-               absl::StrFormat("%.3f", share.largest)});
+    table.Add({rig.joints[share.joint].name, share.vertices,
+               Cell(share.share, absl::StrFormat("%.2f %%", share.share * 100)),
+               Cell(share.largest, absl::StrFormat("%.3f", share.largest))});
   }
   return table.Text();
 }

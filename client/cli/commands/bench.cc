@@ -214,23 +214,21 @@ void PrintLoad(const Context& context, const bake::CharacterFile& character, con
                                  {"megabytes_per_second", megabytes},
                                  {"client_cores", cores},
                                  {"resumed", load.resumed}};
-  using enum Table::Align;
   Table table({{"milliseconds"},
-               {"mean", kRight},
-               {"p50", kRight},
-               {"p90", kRight},
-               {"p99", kRight},
-               {"p99.9", kRight},
-               {"max", kRight}});
+               {"mean", "mean"},
+               {"p50", "p50"},
+               {"p90", "p90"},
+               {"p99", "p99"},
+               {"p99.9", "p999"},
+               {"max", "max"}});
   for (std::size_t k = 0; k < std::size(kParts); ++k) {
     std::vector<double> values;
     for (const Sample& sample : load.samples) values.push_back(sample.parts[k]);
     const bake::Spread s = bake::SpreadOf(std::move(values));
-    const auto ms = [](double value) { return absl::StrFormat("%.3f", value); };
+    const auto ms = [](double value) { return Cell(value, absl::StrFormat("%.3f", value)); };
     table.Add(
         {kParts[k].label, ms(s.mean), ms(s.p50), ms(s.p90), ms(s.p99), ms(s.p999), ms(s.maximum)});
-    json[kParts[k].key] = {{"mean", s.mean}, {"p50", s.p50},   {"p90", s.p90},
-                           {"p99", s.p99},   {"p999", s.p999}, {"max", s.maximum}};
+    json[kParts[k].key] = table.Json().back();
   }
   if (load.resumed > 0) {
     context.Warn(absl::StrCat("streams were opened again ", CountedText(load.resumed, "time")));

@@ -15,77 +15,89 @@ std::int64_t ClipFrame(const client::ClipData& clip, std::uint64_t number) {
   return clip.first_frame + static_cast<std::int64_t>(number - 1) * clip.step;
 }
 
-std::string Percent(const std::optional<double>& value) {
-  return value ? absl::StrFormat("%.2f %%", 100 * *value) : "-";
-}
-
-std::string Plain(const std::optional<double>& value) {
-  return value ? absl::StrFormat("%.4f", *value) : "-";
-}
-
 template <class T>
-nlohmann::ordered_json OrNull(const std::optional<T>& value) {
-  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
+Cell Measured(const std::optional<T>& value, const std::string& text) {
+  return value ? Cell(*value, text) : Cell(nullptr, "-");
 }
 
-nlohmann::ordered_json MetricsJson(const client::FrameMetrics& m) {
-  return {{"volume_ratio", OrNull(m.volume_ratio)},
-          {"minimum_thickness", OrNull(m.minimum_thickness)},
-          {"bulge", OrNull(m.bulge)},
-          {"edge_distortion", OrNull(m.edge_distortion)},
-          {"worst_edge", OrNull(m.worst_edge)},
-          {"area_distortion", OrNull(m.area_distortion)},
-          {"flipped_fraction", OrNull(m.flipped_fraction)},
-          {"flipped_beyond_linear", OrNull(m.flipped_beyond_linear)},
-          {"self_intersections", OrNull(m.self_intersections)},
-          {"overlap", OrNull(m.overlap)},
-          {"roughness", OrNull(m.roughness)},
-          {"roughness_999", OrNull(m.roughness_999)},
-          {"rough_fraction", OrNull(m.rough_fraction)},
-          {"jerk", OrNull(m.jerk)},
-          {"pop", OrNull(m.pop)},
-          {"pop_999", OrNull(m.pop_999)},
-          {"evaluate_seconds", m.evaluate_seconds}};
+Cell Percent(const std::optional<double>& value, int digits = 2) {
+  return Measured(value, absl::StrFormat("%.*f %%", digits, 100 * value.value_or(0)));
+}
+
+Cell Plain(const std::optional<double>& value, int digits = 4) {
+  return Measured(value, absl::StrFormat("%.*f", digits, value.value_or(0)));
+}
+
+// Rows of metrics: of `method` in text, of `frame` in JSON.
+class Metrics {
+ public:
+  void Add(Cell frame, const std::string& method, const client::FrameMetrics& m,
+           double mean_seconds = 0) {
+    table_.Add({frame,
+                method,
+                Percent(m.volume_ratio),
+                Percent(m.minimum_thickness),
+                Percent(m.bulge),
+                Plain(m.edge_distortion),
+                Plain(m.worst_edge),
+                Plain(m.area_distortion),
+                Percent(m.flipped_fraction),
+                Percent(m.flipped_beyond_linear),
+                Measured(m.self_intersections, bake::CountText(m.self_intersections.value_or(0))),
+                Percent(m.overlap, 3),
+                Plain(m.roughness, 2),
+                Plain(m.roughness_999),
+                Percent(m.rough_fraction, 3),
+                Measured(m.jerk, absl::StrFormat("%.4g", m.jerk.value_or(0))),
+                Plain(m.pop),
+                Plain(m.pop_999),
+                Plain(m.evaluate_seconds),
+                Plain(1000 * mean_seconds, 3)});
+  }
+  const Table& table() const { return table_; }
+
+ private:
+  Table table_{{{"", "frame"},
+                {"method"},
+                {"volume", "volume_ratio"},
+                {"thickness", "minimum_thickness"},
+                {"bulge", "bulge"},
+                {"edges rms", "edge_distortion"},
+                {"", "worst_edge"},
+                {"areas rms", "area_distortion"},
+                {"flipped", "flipped_fraction"},
+                {"beyond lbs", "flipped_beyond_linear"},
+                {"crossings", "self_intersections"},
+                {"overlap", "overlap"},
+                {"roughness", "roughness"},
+                {"", "roughness_999"},
+                {"over 1", "rough_fraction"},
+                {"jerk", "jerk"},
+                {"pop", "pop"},
+                {"", "pop_999"},
+                {"", "evaluate_seconds"},
+                {"ms/frame"}}};
+};
+
+nlohmann::ordered_json MetricsJson(const client::FrameMetrics& metrics) {
+  Metrics row;
+  row.Add({}, "", metrics);
+  return row.table().Json()[0];
 }
 
 }  // namespace
 
 std::string CompareText(const bake::CharacterFile& character, const client::ClipData& clip,
                         const std::vector<ComparedMethod>& methods) {
-  using enum Table::Align;
-  Table table({{"method"},
-               {"volume", kRight},
-               {"thickness", kRight},
-               {"bulge", kRight},
-               {"edges rms", kRight},
-               {"areas rms", kRight},
-               {"flipped", kRight},
-               {"beyond lbs", kRight},
-               {"crossings", kRight},
-               {"overlap", kRight},
-               {"roughness", kRight},
-               {"over 1", kRight},
-               {"jerk", kRight},
-               {"pop", kRight},
-               {"ms/frame", kRight}});
+  Metrics rows;
   for (const auto& [label, metrics] : methods) {
-    const client::FrameMetrics& worst = metrics.worst;
-    table.Add({label, Percent(worst.volume_ratio), Percent(worst.minimum_thickness),
-               Percent(worst.bulge), Plain(worst.edge_distortion), Plain(worst.area_distortion),
-               Percent(worst.flipped_fraction), Percent(worst.flipped_beyond_linear),
-               worst.self_intersections ? bake::CountText(*worst.self_intersections) : "-",
-               worst.overlap ? absl::StrFormat("%.3f %%", 100 * *worst.overlap) : "-",
-               worst.roughness ? absl::StrFormat("%.2f", *worst.roughness) : "-",
-               worst.rough_fraction ? absl::StrFormat("%.3f %%", 100 * *worst.rough_fraction) : "-",
-               worst.jerk ? absl::StrFormat("%.4g", *worst.jerk) : "-",
-               worst.pop ? absl::StrFormat("%.4f", *worst.pop) : "-",
-               absl::StrFormat("%.3f", 1000 * metrics.mean.evaluate_seconds)});
+    rows.Add({}, label, metrics.worst, metrics.mean.evaluate_seconds);
   }
   return absl::StrCat(
       character.label, ", ", bake::CountText(character.rig.vertices()), " vertices, ", clip.name,
       ", ", clip.frames,
       clip.frames == 1 ? " frame" : " frames; worst frame shown, ms/frame is the mean", "\n\n",
-      table.Text());
+      rows.table().Text());
 }
 
 nlohmann::ordered_json CompareJson(const bake::CharacterFile& character,
@@ -93,11 +105,9 @@ nlohmann::ordered_json CompareJson(const bake::CharacterFile& character,
                                    const std::vector<ComparedMethod>& methods) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const auto& [label, metrics] : methods) {
-    nlohmann::ordered_json frames = nlohmann::ordered_json::array();
+    Metrics frames;
     for (const client::FrameMetrics& frame : metrics.frames) {
-      nlohmann::ordered_json row = {{"frame", ClipFrame(clip, frame.frame)}};
-      row.update(MetricsJson(frame));
-      frames.push_back(std::move(row));
+      frames.Add(Cell(ClipFrame(clip, frame.frame), ""), "", frame);
     }
     list.push_back({{"deformer", label},
                     {"determinism_digest", metrics.determinism_digest},
@@ -105,7 +115,7 @@ nlohmann::ordered_json CompareJson(const bake::CharacterFile& character,
                     {"bound_bytes", metrics.bound_bytes},
                     {"worst", MetricsJson(metrics.worst)},
                     {"mean", MetricsJson(metrics.mean)},
-                    {"frames", std::move(frames)}});
+                    {"frames", frames.table().Json()}});
   }
   return {{"character", character.label},
           {"vertices", character.rig.vertices()},

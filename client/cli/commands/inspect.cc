@@ -77,23 +77,20 @@ std::string Overview(const Report& report) {
   return text;
 }
 
-std::string MeshTable(const Report& report) {
-  using enum Table::Align;
-  Table table({{"mesh"},
-               {"vertices", kRight},
-               {"faces", kRight},
-               {"triangles", kRight},
-               {"joints", kRight},
-               {"influences", kRight},
-               {"over 4", kRight},
-               {"morphs", kRight}});
+Table Meshes(const Report& report) {
+  Table table({{"mesh", "name"},
+               {"vertices", "vertices"},
+               {"faces", "faces"},
+               {"triangles", "triangles"},
+               {"joints", "skin_joints"},
+               {"influences", "max_influences"},
+               {"over 4", "vertices_over_four_influences"},
+               {"morphs", "morph_targets"}});
   for (const client::MeshTraits& mesh : report.facts.meshes) {
-    table.Add({mesh.name, bake::CountText(mesh.vertices), bake::CountText(mesh.faces),
-               bake::CountText(mesh.triangles), bake::CountText(mesh.skin_joints),
-               bake::CountText(mesh.max_influences), bake::CountText(mesh.over_four),
-               bake::CountText(mesh.morphs)});
+    table.Add({mesh.name, mesh.vertices, mesh.faces, mesh.triangles, mesh.skin_joints,
+               mesh.max_influences, mesh.over_four, mesh.morphs});
   }
-  return absl::StrCat("\n", table.Text());
+  return table;
 }
 
 // The name of the other file that a clip is from, or empty.
@@ -102,31 +99,24 @@ std::string ClipFile(const bake::CharacterFile& character, std::size_t clip) {
   return std::filesystem::path(character.clip_files[clip]).filename().string();
 }
 
-std::string ClipTable(const Report& report, double fps) {
-  if (report.character.clips.empty())
-    return "\nno clips: bake needs --poses, render draws the rest pose\n";
-  using enum Table::Align;
-  const bool others =
-      bake::DefaultClip(report.character) > 0 || !ClipFile(report.character, 0).empty();
-  std::vector<Table::Column> columns = {
-      {"clip", kRight},
-      {"name"},
-      {"from", kRight},
-      {"to", kRight},
-      {absl::StrCat("frames at ", bake::NumberText(fps), " fps"), kRight},
-      {"channels", kRight},
-      {"keys", kRight}};
-  if (others) columns.push_back({"file"});
-  Table table(std::move(columns));
-  for (std::size_t k = 0; k < report.character.clips.size(); ++k) {
-    const client::ClipInfo& clip = report.character.clips[k];
-    table.Add({absl::StrCat(k), clip.name, absl::StrFormat("%.3f s", clip.start),
-               absl::StrFormat("%.3f s", clip.end),
-               bake::CountText(static_cast<std::uint64_t>(client::ClipFrames(clip, fps))),
-               bake::CountText(clip.channels), bake::CountText(clip.keys),
-               ClipFile(report.character, k)});
+Table Clips(const bake::CharacterFile& character, double fps) {
+  const bool others = bake::DefaultClip(character) > 0 || !ClipFile(character, 0).empty();
+  Table table({{"clip"},
+               {"name", "name"},
+               {"from", "start_seconds"},
+               {"to", "end_seconds"},
+               {absl::StrCat("frames at ", bake::NumberText(fps), " fps"), "frames"},
+               {"channels", "channels"},
+               {"keys", "keys"},
+               {others ? "file" : "", "file"}});
+  const auto seconds = [](double time) { return Cell(time, absl::StrFormat("%.3f s", time)); };
+  for (std::size_t k = 0; k < character.clips.size(); ++k) {
+    const client::ClipInfo& clip = character.clips[k];
+    table.Add({Cell(k, absl::StrCat(k)), clip.name, seconds(clip.start), seconds(clip.end),
+               static_cast<std::uint64_t>(client::ClipFrames(clip, fps)), clip.channels, clip.keys,
+               ClipFile(character, k)});
   }
-  return absl::StrCat("\n", table.Text());
+  return table;
 }
 
 // "upper_arm > upper_arm > forearm": the joints the path is fixed to.
@@ -144,38 +134,26 @@ const char* WrapName(const client::Muscle& muscle) {
   return muscle.wrap->shape == client::MuscleWrap::Shape::kSphere ? "sphere" : "cylinder";
 }
 
-std::string MuscleTable(const client::RigData& rig) {
-  if (rig.muscles.empty()) return "";
-  using enum Table::Align;
-  Table table({{"muscle"},
-               {"joints"},
-               {"wrap"},
-               {"width", kRight},
-               {"depth", kRight},
-               {"profile"},
-               {"activation"}});
-  for (const client::Muscle& muscle : rig.muscles) {
-    table.Add({muscle.name, JointsOf(rig, muscle), WrapName(muscle), bake::NumberText(muscle.width),
-               bake::NumberText(muscle.depth), bake::MuscleProfileName(muscle.profile),
-               muscle.activation});
-  }
-  return absl::StrCat("\n", table.Text());
+Cell Number(double value) {
+  return {value, bake::NumberText(value)};
 }
 
-Json MusclesJson(const client::RigData& rig) {
-  Json muscles = Json::array();
+Table Muscles(const client::RigData& rig) {
+  Table table({{"muscle", "name"},
+               {"joints", "joints"},
+               {"", "via_points"},
+               {"wrap", "wrap"},
+               {"", "tendons"},
+               {"width", "width"},
+               {"depth", "depth"},
+               {"profile", "profile"},
+               {"activation", "activation"}});
   for (const client::Muscle& muscle : rig.muscles) {
-    muscles.push_back({{"name", muscle.name},
-                       {"joints", JointsOf(rig, muscle)},
-                       {"via_points", muscle.via.size()},
-                       {"wrap", WrapName(muscle)},
-                       {"tendons", {muscle.origin_tendon, muscle.insertion_tendon}},
-                       {"width", muscle.width},
-                       {"depth", muscle.depth},
-                       {"profile", bake::MuscleProfileName(muscle.profile)},
-                       {"activation", muscle.activation}});
+    table.Add({muscle.name, JointsOf(rig, muscle), muscle.via.size(), WrapName(muscle),
+               Cell({muscle.origin_tendon, muscle.insertion_tendon}, ""), Number(muscle.width),
+               Number(muscle.depth), bake::MuscleProfileName(muscle.profile), muscle.activation});
   }
-  return muscles;
+  return table;
 }
 
 std::string JointTree(const client::RigData& rig) {
@@ -210,60 +188,43 @@ std::string ProjectionLine(const Report& report) {
       *report.unprojected);
 }
 
-std::string ProblemList(const Report& report) {
-  Table table({{"problem"}, {"where"}, {"what"}});
+Table Problems(const Report& report) {
+  Table table({{"problem", "severity"}, {"where", "where"}, {"what", "message"}, {"", "reason"}});
   for (const client::Problem& problem : report.problems) {
-    const bool lost = problem.reason == client::kLostReason;
-    table.Add(
-        {lost ? "lost" : client::SeverityName(problem.severity), problem.field, problem.message});
+    const std::string severity = client::SeverityName(problem.severity);
+    table.Add({Cell(severity, problem.reason == client::kLostReason ? "lost" : severity),
+               problem.field, problem.message, problem.reason});
   }
-  const std::size_t idle = report.facts.joints_without_weights.size();
-  // Importers report it themselves.
-  if (idle > 0 && report.character.kind != bake::CharacterFile::Kind::kImported) {
-    table.Add({"info", "joints", absl::StrCat(bake::CountText(idle), " without weights")});
-  }
-  return table.rows() == 0 ? "\nno problems\n" : absl::StrCat("\n", table.Text());
+  return table;
 }
 
-Json MeshesJson(const Report& report) {
-  Json meshes = Json::array();
-  for (const client::MeshTraits& mesh : report.facts.meshes) {
-    meshes.push_back({{"name", mesh.name},
-                      {"vertices", mesh.vertices},
-                      {"faces", mesh.faces},
-                      {"triangles", mesh.triangles},
-                      {"skin_joints", mesh.skin_joints},
-                      {"max_influences", mesh.max_influences},
-                      {"vertices_over_four_influences", mesh.over_four},
-                      {"morph_targets", mesh.morphs}});
+// A table with a blank line before it, or what stands for an empty one.
+std::string Section(const Table& table, const std::string& empty) {
+  return table.rows() == 0 ? empty : absl::StrCat("\n", table.Text());
+}
+
+std::string ReportText(const Report& report, const Options& options) {
+  Table problems = Problems(report);
+  // Importers report it themselves.
+  const std::size_t idle = report.facts.joints_without_weights.size();
+  if (idle > 0 && report.character.kind != bake::CharacterFile::Kind::kImported) {
+    problems.Add({"info", "joints", absl::StrCat(bake::CountText(idle), " without weights")});
   }
-  return meshes;
+  return absl::StrCat(Overview(report), "\n", Meshes(report).Text(),
+                      Section(Muscles(report.character.rig), ""),
+                      Section(Clips(report.character, options.fps),
+                              "\nno clips: bake needs --poses, render draws the rest pose\n"),
+                      options.joints ? JointTree(report.character.rig) : "", ProjectionLine(report),
+                      Section(problems, "\nno problems\n"));
 }
 
 Json ReportJson(const Report& report, double fps) {
   const bake::CharacterFile& character = report.character;
-  Json joints = Json::array(), controls = Json::array(), clips = Json::array(),
-       problems = Json::array(), idle = Json::array();
+  Json joints = Json::array(), controls = Json::array(), idle = Json::array();
   for (const client::Joint& joint : character.rig.joints) {
     joints.push_back({{"name", joint.name}, {"parent", joint.parent}, {"helper", joint.helper}});
   }
   for (const client::Control& control : character.rig.controls) controls.push_back(control.name);
-  for (std::size_t k = 0; k < character.clips.size(); ++k) {
-    const client::ClipInfo& clip = character.clips[k];
-    clips.push_back({{"name", clip.name},
-                     {"file", ClipFile(character, k)},
-                     {"start_seconds", clip.start},
-                     {"end_seconds", clip.end},
-                     {"frames", client::ClipFrames(clip, fps)},
-                     {"channels", clip.channels},
-                     {"keys", clip.keys}});
-  }
-  for (const client::Problem& problem : report.problems) {
-    problems.push_back({{"severity", client::SeverityName(problem.severity)},
-                        {"where", problem.field},
-                        {"message", problem.message},
-                        {"reason", problem.reason}});
-  }
   for (const std::size_t j : report.facts.joints_without_weights)
     idle.push_back(character.rig.joints[j].name);
   const Json unprojected = report.unprojected ? Json(*report.unprojected) : Json();
@@ -275,15 +236,15 @@ Json ReportJson(const Report& report, double fps) {
           {"up_axis", AxisName(character.rig.up_axis)},
           {"bounds", report.facts.bounds},
           {"keeps_file_order", character.keeps_file_order},
-          {"meshes", MeshesJson(report)},
+          {"meshes", Meshes(report).Json()},
           {"joints", joints},
           {"joints_without_weights", idle},
           {"controls", controls},
-          {"muscles", MusclesJson(character.rig)},
+          {"muscles", Muscles(character.rig).Json()},
           {"fps", fps},
-          {"clips", clips},
+          {"clips", Clips(character, fps).Json()},
           {"unprojected_percent", unprojected},
-          {"problems", problems}};
+          {"problems", Problems(report).Json()}};
 }
 
 // % of the skin that implicit leaves at the skinned position.
@@ -351,14 +312,7 @@ absl::Status Inspect(Context& context, const Options& options) {
   report.facts = client::CountRig(report.character.rig);
   report.problems = report.character.problems;
   const absl::Status accepted = CheckRig(context, options.projection, report);
-  if (context.json()) {
-    context.PrintJson(ReportJson(report, options.fps));
-  } else {
-    context.Print(absl::StrCat(Overview(report), MeshTable(report),
-                               MuscleTable(report.character.rig), ClipTable(report, options.fps),
-                               options.joints ? JointTree(report.character.rig) : "",
-                               ProjectionLine(report), ProblemList(report)));
-  }
+  context.PrintResult(ReportJson(report, options.fps), ReportText(report, options));
   const std::vector<std::string> warnings = bake::ImportWarnings(report.character);
   if (!accepted.ok() || !options.read.strict || warnings.empty()) return accepted;
   return absl::InvalidArgumentError(absl::StrCat(report.character.label, ": ",

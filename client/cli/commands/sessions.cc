@@ -20,8 +20,10 @@ constexpr char kExpiryHint[] =
 void AddRow(const client::Session& session, Table& table) {
   const bool failed = session.state == client::SessionState::kFailed;
   table.Add({session.name, StateName(session.state),
-             absl::StrFormat("%.0f %%", session.progress * 100), ExpiresIn(session),
-             bake::BytesText(session.bound_bytes), session.rig.substr(0, kShortRig),
+             Cell(session.progress, absl::StrFormat("%.0f %%", session.progress * 100)),
+             Cell(nullptr, ExpiresIn(session)),
+             Cell(session.bound_bytes, bake::BytesText(session.bound_bytes)),
+             session.rig.substr(0, kShortRig),
              failed                        ? session.problem.message
              : session.recipe_text.empty() ? session.recipe_json
                                            : session.recipe_text});
@@ -44,14 +46,7 @@ absl::Status Sessions(Context& context, const std::vector<std::string>& names) {
         },
         context.call()));
   }
-  using enum Table::Align;
-  Table table({{"session"},
-               {"state"},
-               {"bound", kRight},
-               {"expires in", kRight},
-               {"size", kRight},
-               {"rig"},
-               {"deformer"}});
+  Table table({{"session"}, {"state"}, {"bound"}, {"expires in"}, {"size"}, {"rig"}, {"deformer"}});
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   for (const client::Session& session : sessions) {
     json.push_back(SessionJson(session));
