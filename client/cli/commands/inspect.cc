@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -205,8 +206,8 @@ std::string Section(const Table& table, const std::string& empty) {
 
 std::string ReportText(const Report& report, const Options& options) {
   Table problems = Problems(report);
-  // Importers report it themselves.
   const std::size_t idle = report.facts.joints_without_weights.size();
+  // Importers report it themselves.
   if (idle > 0 && report.character.kind != bake::CharacterFile::Kind::kImported) {
     problems.Add({"info", "joints", absl::StrCat(bake::CountText(idle), " without weights")});
   }
@@ -247,17 +248,30 @@ Json ReportJson(const Report& report, double fps) {
           {"problems", Problems(report).Json()}};
 }
 
-// % of the skin that implicit leaves at the skinned position.
-absl::StatusOr<double> FindUnprojected(Context& context, const client::Client& connection,
-                                       const std::string& rig) {
+// Binds implicit: how much of the skin it does not project, and a warning if that is because bones
+// are not inside the skin that follows them. Of sane characters at most one joint in eight has no
+// field; of those with bones of another scale, place or axis two in five or more.
+absl::Status FindUnprojected(Context& context, const client::Client& connection,
+                             const std::string& rig, Report& report) {
+  constexpr double kManyJoints = 1. / 3;
   SINEW_ASSIGN_OR_RETURN(
       client::Session session,
       connection.CreateSession({.rig = rig, .recipe = "dqs | implicit"}, context.call()));
   SINEW_ASSIGN_OR_RETURN(session, bake::WaitUntilBound(context, connection, session.name));
-  const auto at =
-      std::ranges::find(session.statistics, "unprojected_points", &client::BindStatistic::name);
-  if (at == session.statistics.end()) return absl::InternalError("no unprojected_points");
-  return at->value;
+  std::map<std::string, double> values;
+  for (const client::BindStatistic& statistic : session.statistics) {
+    values[statistic.name] = statistic.value;
+  }
+  report.unprojected = values["unprojected_points"];
+  const double without = values["parts_without_field"], joints = values["parts"] + without;
+  if (without <= kManyJoints * joints) return absl::OkStatus();
+  report.problems.push_back(
+      {.message = absl::StrCat(
+           without, " of ", joints, " joints have skin that implicit cannot project; likely ",
+           "causes: mesh and skeleton differ in unit, up axis or bind pose, bones are outside ",
+           "the skin that they move, or weights are those of other joints"),
+       .field = "joints"});
+  return absl::OkStatus();
 }
 
 // Uploads the rig to a server in this process, which checks it, and binds its muscles for their
@@ -268,8 +282,7 @@ absl::Status AskServer(Context& context, bool projection, Report& report) {
   const auto rig = service.client.UploadRig(std::string_view(character.rig_bytes));
   if (!rig.ok()) return bake::PlacedInMuscleFile(character.muscles, rig.status());
   if (projection) {
-    SINEW_ASSIGN_OR_RETURN(report.unprojected,
-                           FindUnprojected(context, service.client, rig->rig.name));
+    SINEW_RETURN_IF_ERROR(FindUnprojected(context, service.client, rig->rig.name, report));
   }
   if (character.rig.muscles.empty()) return absl::OkStatus();
   auto session = service.client.CreateSession({.rig = rig->rig.name, .recipe = "lbs | muscle"},
