@@ -247,7 +247,7 @@ absl::StatusOr<CharacterFile> ReadWithoutMuscles(const std::string& file,
   }
   if ((built_in || serialised) && !options.clip_files.empty()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("clip files: got ", options.clip_files.front(), " for ", file,
+        absl::StrCat("clip_file: got ", options.clip_files.front(), " for ", file,
                      ", need a character that is a .glb, .gltf, .vrm, .fbx or .dae",
                      serialised ? "; poses move a serialised rig" : ""));
   }

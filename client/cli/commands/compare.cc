@@ -180,8 +180,9 @@ absl::Status Compare(Context& context, Options options) {
   }
   std::optional<bake::OutputFile> out;
   if (!options.picture.empty()) {
-    SINEW_ASSIGN_OR_RETURN(bake::OutputFile created, bake::OutputFile::Create(options.picture));
-    out.emplace(std::move(created));
+    absl::StatusOr<bake::OutputFile> created = bake::OutputFile::Create(options.picture);
+    if (!created.ok()) return NameOutput(created.status(), "--picture");
+    out.emplace(*std::move(created));
   }
   SINEW_ASSIGN_OR_RETURN(const std::vector<BoundMethod> bound,
                          BindAll(context, character, clip, options.deformers, recipes));

@@ -1,12 +1,12 @@
 // sinew delete: removes rigs and sessions.
 #include <absl/strings/match.h>
-#include <absl/strings/str_cat.h>
 
 #include <nlohmann/json.hpp>
 
 #include "client/bake/base/errors.h"
 #include "client/cli/base/exit_code.h"
 #include "client/cli/commands/commands.h"
+#include "client/cli/commands/session_json.h"
 #include "core/base/status.h"
 
 namespace sinew::cli {
@@ -14,9 +14,7 @@ namespace {
 
 absl::Status Delete(Context& context, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
-    if (!absl::StartsWith(name, "rigs/") && !absl::StartsWith(name, "sessions/")) {
-      return UsageError(absl::StrCat("NAME: got \"", name, "\", need rigs/... or sessions/..."));
-    }
+    SINEW_RETURN_IF_ERROR(CheckName(name, {"rigs/", "sessions/"}));
   }
   SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());
   nlohmann::ordered_json deleted = nlohmann::ordered_json::array();

@@ -57,14 +57,20 @@ absl::Status CheckPaths(const Options& options) {
   return any ? absl::OkStatus() : UsageError("need --rig, --poses or --controls: a file to write");
 }
 
+absl::StatusOr<bake::OutputFile> Write(const Exported& file, bool overwrite) {
+  SINEW_ASSIGN_OR_RETURN(bake::OutputFile output, bake::OutputFile::Create(file.path, overwrite));
+  SINEW_RETURN_IF_ERROR(output.Write(file.bytes));
+  SINEW_RETURN_IF_ERROR(output.Close());
+  return output;
+}
+
 // All files are complete before the first gets its name.
 absl::Status WriteAll(const std::vector<Exported>& files, bool overwrite) {
   std::vector<bake::OutputFile> written;
   for (const Exported& file : files) {
-    SINEW_ASSIGN_OR_RETURN(bake::OutputFile output, bake::OutputFile::Create(file.path, overwrite));
-    SINEW_RETURN_IF_ERROR(output.Write(file.bytes));
-    SINEW_RETURN_IF_ERROR(output.Close());
-    written.push_back(std::move(output));
+    absl::StatusOr<bake::OutputFile> output = Write(file, overwrite);
+    if (!output.ok()) return NameOutput(output.status(), "--" + file.option);
+    written.push_back(*std::move(output));
   }
   for (bake::OutputFile& output : written) SINEW_RETURN_IF_ERROR(output.Commit());
   return absl::OkStatus();

@@ -30,6 +30,7 @@ void AddRow(const client::Session& session, Table& table) {
 }
 
 absl::Status Sessions(Context& context, const std::vector<std::string>& names) {
+  for (const std::string& name : names) SINEW_RETURN_IF_ERROR(CheckName(name, {"sessions/"}));
   SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());
   std::vector<client::Session> sessions;
   for (const std::string& name : names) {
