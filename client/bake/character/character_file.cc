@@ -3,6 +3,7 @@
 #include <absl/strings/ascii.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_replace.h>
 #include <absl/strings/strip.h>
 
 #include <algorithm>
@@ -80,7 +81,7 @@ absl::StatusOr<std::vector<float>> ReadControls(const CharacterFile& character,
   SINEW_ASSIGN_OR_RETURN(const InputFile input,
                          InputFile::Open(request.controls, kMaxPoseBytes, "controls"));
   absl::StatusOr<ControlArray> array = ReadControlsNpy(input.bytes());
-  if (!array.ok()) return Prefixed(request.controls, array.status());
+  if (!array.ok()) return Prefixed("controls: " + request.controls, array.status());
   const std::size_t need = character.rig.controls.size();
   if (array->controls != need || array->frames != frames) {
     return absl::InvalidArgumentError(
@@ -135,7 +136,7 @@ absl::StatusOr<client::ClipData> ReadPoses(const CharacterFile& character,
   SINEW_ASSIGN_OR_RETURN(const InputFile input,
                          InputFile::Open(request.poses, kMaxPoseBytes, "poses"));
   absl::StatusOr<PoseArray> poses = ReadPosesNpy(input.bytes());
-  if (!poses.ok()) return Prefixed(request.poses, poses.status());
+  if (!poses.ok()) return Prefixed("poses: " + request.poses, poses.status());
   if (poses->joints != character.rig.joints.size()) {
     return absl::InvalidArgumentError(
         absl::StrCat("poses: got ", CountedText(poses->joints, "joint"), " in ", request.poses,
@@ -260,9 +261,12 @@ absl::StatusOr<CharacterFile> ReadWithoutMuscles(const std::string& file,
       serialised ? ReadSerialised(file) : ReadImported(file, import, options.clip_files);
   const std::string label = client::ValidText(std::filesystem::path(file).filename().string());
   if (!character.ok()) {
-    return serialised && !absl::StrContains(character.status().message(), label)
-               ? Prefixed(file, character.status())
-               : character.status();
+    const std::string message(character.status().message());
+    if (serialised && !absl::StrContains(message, label)) return Prefixed(file, character.status());
+    // The importer does not know of this type.
+    if (!absl::StartsWith(message, file + ": ")) return character.status();
+    return Reworded(character.status(),
+                    absl::StrReplaceAll(message, {{".fbx or .dae", ".fbx, .dae or .sinewrig"}}));
   }
   character->label = label;
   character->path = file;
@@ -364,7 +368,7 @@ absl::StatusOr<double> LastFrame(const CharacterFile& character, const MotionReq
   SINEW_ASSIGN_OR_RETURN(const InputFile input,
                          InputFile::Open(request.poses, kMaxPoseBytes, "poses"));
   absl::StatusOr<NpyHeader> header = ParseNpyHeader(input.bytes());
-  if (!header.ok()) return Prefixed(request.poses, header.status());
+  if (!header.ok()) return Prefixed("poses: " + request.poses, header.status());
   return header->shape.empty() ? 0 : static_cast<double>(header->shape[0]) - 1;
 }
 

@@ -79,6 +79,10 @@ absl::Status WriteAll(const std::vector<Exported>& files, bool overwrite) {
 absl::Status AddMotion(Context& context, const bake::CharacterFile& character,
                        const Options& options, std::vector<Exported>& files,
                        nlohmann::ordered_json& json) {
+  if (character.clips.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(character.label, " has no clip, need one for --poses and --controls"));
+  }
   SINEW_ASSIGN_OR_RETURN(const client::ClipData clip,
                          ChooseMotion(context, character, options.motion));
   json["clip"] = clip.name;

@@ -85,6 +85,9 @@ TEST(Messages, MembersBecomeOptionsOfTheCommand) {
   const std::string nowhere = folder / "none/file";
   EXPECT_THAT(said({"export", "model:hand", "--rig", nowhere}),
               StartsWith("sinew: --rig: cannot write"));
+  EXPECT_THAT(said({"export", "model:hand", "--rig", folder / "hand.sinewrig"}), "");
+  EXPECT_THAT(said({"export", folder / "hand.sinewrig", "--poses", nowhere}),
+              "sinew: hand.sinewrig has no clip, need one for --poses and --controls\n");
   EXPECT_THAT(said({"compare", "model:hand", "--deformers", "lbs", "--picture", nowhere + ".png"}),
               StartsWith("sinew: --picture: cannot write"));
 }

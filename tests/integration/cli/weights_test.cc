@@ -237,9 +237,11 @@ TEST_F(Weights, RejectsObjWithoutSkeleton) {
   for (const char* command : {"inspect", "upload"}) {
     const Finished finished = At({command, obj});
     EXPECT_EQ(finished.exit_code, 65) << command;
-    EXPECT_THAT(finished.err,
-                HasSubstr("need .glb, .gltf, .vrm, .fbx or .dae: an .obj holds neither joints nor "
-                          "weights, which `sinew weights FILE --skeleton FILE2` gives it"))
+    EXPECT_THAT(
+        finished.err,
+        HasSubstr(
+            "need .glb, .gltf, .vrm, .fbx, .dae or .sinewrig: an .obj holds neither joints nor "
+            "weights, which `sinew weights FILE --skeleton FILE2` gives it"))
         << command;
   }
 }
