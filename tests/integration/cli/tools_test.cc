@@ -25,29 +25,12 @@ using ::testing::Not;
 using ::testing::StartsWith;
 using Json = nlohmann::json;
 
-class Tools : public ::testing::Test {
+class Tools : public DaemonTest {
  protected:
-  static void SetUpTestSuite() { daemon_ = new Daemon; }
-  static void TearDownTestSuite() { delete daemon_; }
-
-  static Finished At(std::vector<std::string> arguments) {
-    return SinewAt(daemon_->address(), std::move(arguments));
-  }
-  static Json JsonAt(std::vector<std::string> arguments) {
-    arguments.push_back("--json");
-    const Finished finished = At(arguments);
-    EXPECT_EQ(finished.exit_code, 0) << finished.err;
-    return Json::parse(finished.out, nullptr, false);
-  }
   static std::string Line(const Finished& finished) {
     return finished.out.substr(0, finished.out.find('\n'));
   }
-
-  static Daemon* daemon_;
-  TemporaryFolder folder_;
 };
-
-Daemon* Tools::daemon_ = nullptr;
 
 TEST_F(Tools, MethodsListsSameParametersLocallyAndRemotely) {
   const Json remote = JsonAt({"methods"});

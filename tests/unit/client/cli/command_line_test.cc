@@ -99,6 +99,7 @@ TEST(CommandLine, MistakesExit64WithAdvice) {
       {"render", "a.glb", "--deformer", "lbs", "--weights", "all", "--out", "a.png"},
       {"render", "a.glb", "--weights", "all", "--vertex-status", "--out", "a.png"},
       {"compare", "a.glb", "--deformers", "lbs", "--zoom", "2"},
+      {"compare", "a.glb", "--deformers", "lbs", "--wire"},
       {"bench", "--deformer", "lbs", "--streams", "0"},
       {"bench", "--deformer", "lbs", "--encoding", "float16"},
       {"stats", "--server", "127.0.0.1:99999"},
@@ -112,7 +113,7 @@ TEST(CommandLine, MistakesExit64WithAdvice) {
       {"weights", "a.glb", "--method", "heat", "--max-influences", "many"},
       {"weights", "a.glb", "--method", "heat", "--joints", "hip", "--all-joints"},
       {"verify"},
-      {"inspect", "a.glb", "b.glb"},
+      {"compare", "a.glb", "--deformers", "lbs", "--frame", "3"},
       {"methods", "--server", "a:1", "--local"},
       {"stats", "--colour"},
   };
