@@ -188,11 +188,9 @@ absl::Status Bake(Context& context, Options options) {
 }  // namespace
 
 void AddBake(CommandList& commands) {
-  auto options = std::make_shared<Options>();
-  OptionSet set =
-      commands.Add("bake", "Deform a clip and write it as a point cache with a manifest",
-                   [options](Context& context) { return Bake(context, *options); });
-  AddBakeOptions(set, *options);
+  auto [set, options] = commands.Add<Options>(
+      "bake", "Deform a clip and write it as a point cache with a manifest", Bake);
+  AddBakeOptions(set, options);
   set.SetFooter(
       R"(The cache holds points in model space, vertices in the order of the file, all meshes in one cache unless --split or
 --mesh is given. Where the importer cannot keep that order, NAME.rest.obj is the rest mesh to apply the cache to. Files of

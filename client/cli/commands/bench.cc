@@ -267,24 +267,23 @@ absl::Status Bench(Context& context, Options options) {
 }  // namespace
 
 void AddBench(CommandList& commands) {
-  auto options = std::make_shared<Options>();
-  OptionSet set = commands.Add(
+  auto [set, options] = commands.Add<Options>(
       "bench", "Load the server with streams; print latencies, rates and where the time goes",
-      [options](Context& context) { return Bench(context, *options); });
-  const Option file = set.AddText("FILE", options->file,
-                                  "Character file or model:NAME (default: a synthetic tube)");
-  AddReadOptions(set, options->read);
-  set.AddText("--deformer", options->deformer, "Recipe such as ddm, or @recipe.json").Required();
-  AddMotionOptions(set, options->read, options->motion);
-  set.AddNumber("--vertices", options->vertices, 64, 16'000'000,
+      Bench);
+  const Option file =
+      set.AddText("FILE", options.file, "Character file or model:NAME (default: a synthetic tube)");
+  AddReadOptions(set, options.read);
+  set.AddText("--deformer", options.deformer, "Recipe such as ddm, or @recipe.json").Required();
+  AddMotionOptions(set, options.read, options.motion);
+  set.AddNumber("--vertices", options.vertices, 64, 16'000'000,
                 "Approximate size of the synthetic tube")
       .Excludes(file);
-  set.AddNumber("--streams", options->streams, 1, 1024, "Concurrent streams");
-  set.AddNumber("--depth", options->depth, 1, 256,
+  set.AddNumber("--streams", options.streams, 1, 1024, "Concurrent streams");
+  set.AddNumber("--depth", options.depth, 1, 256,
                 "Poses in flight per stream; 1 measures the latency of a single pose");
-  set.AddNumber("--seconds", options->seconds, 0.1, 86'400, "Duration of the measurement");
-  set.AddNumber("--warmup", options->warmup, 0, 3600, "Seconds before it that do not count");
-  set.AddFlag("--normals", options->normals, "Request normals too");
+  set.AddNumber("--seconds", options.seconds, 0.1, 86'400, "Duration of the measurement");
+  set.AddNumber("--warmup", options.warmup, 0, 3600, "Seconds before it that do not count");
+  set.AddFlag("--normals", options.normals, "Request normals too");
   set.SetFooter(
       R"(Latency is from handing a pose to the stream until its frame is complete and verified. With --local there is no network.
 Examples:

@@ -46,14 +46,12 @@ absl::StatusOr<std::string> RigOf(Context& context, const std::string& rig,
   return uploaded.rig.name;
 }
 
-void PrintEstimate(const Context& context, const client::Session& session) {
-  const client::Estimate& estimate = session.estimate;
-  context.Print(absl::StrCat("bind about ", bake::DurationText(estimate.bind_time),
-                             "\nframe about ", bake::DurationText(estimate.frame_time),
-                             "\nbound data at most ", bake::BytesText(estimate.bound_bytes),
-                             ", an upper bound, often several times what is needed\npeak memory "
-                             "at most ",
-                             bake::BytesText(estimate.peak_bytes), ", an upper bound\n"));
+std::string EstimateText(const client::Estimate& estimate) {
+  return absl::StrCat("bind about ", bake::DurationText(estimate.bind_time), "\nframe about ",
+                      bake::DurationText(estimate.frame_time), "\nbound data at most ",
+                      bake::BytesText(estimate.bound_bytes),
+                      ", an upper bound, often several times what is needed\npeak memory at most ",
+                      bake::BytesText(estimate.peak_bytes), ", an upper bound\n");
 }
 
 void NoteMeasures(const Context& context, const client::Session& session) {
@@ -84,35 +82,29 @@ absl::Status Bind(Context& context, const Options& options) {
   }
   context.Warn(session.warnings);
   NoteMeasures(context, session);
-  if (context.json()) {
-    nlohmann::ordered_json json = SessionJson(session);
-    for (const std::string& warning : warnings) json["warnings"].push_back(warning);
-    context.PrintJson(json);
-  } else if (options.dry_run) {
-    PrintEstimate(context, session);
-  } else {
-    context.Print(session.name + "\n");
-  }
+  nlohmann::ordered_json json = SessionJson(session);
+  for (const std::string& warning : warnings) json["warnings"].push_back(warning);
+  context.PrintResult(
+      json, options.dry_run ? EstimateText(session.estimate) : absl::StrCat(session.name, "\n"));
   return absl::OkStatus();
 }
 
 }  // namespace
 
 void AddBind(CommandList& commands) {
-  auto options = std::make_shared<Options>();
-  OptionSet set = commands.Add(
+  auto [set, options] = commands.Add<Options>(
       "bind", "Bind a rig to a recipe (creates a session); print its name, sessions/...",
-      [options](Context& context) {
-        return context.Lost(Bind(context, *options), "no session is ready");
+      [](Context& context, const Options& given) {
+        return context.Lost(Bind(context, given), "no session is ready");
       });
-  set.AddText("RIG", options->rig,
+  set.AddText("RIG", options.rig,
               "rigs/sha256-... as `sinew upload` prints, or a FILE (uploaded first)")
       .Required();
-  AddReadOptions(set, options->read);
-  set.AddText("--deformer", options->deformer, "Recipe such as ddm, or @recipe.json").Required();
-  set.AddText("--ttl", options->ttl,
+  AddReadOptions(set, options.read);
+  set.AddText("--deformer", options.deformer, "Recipe such as ddm, or @recipe.json").Required();
+  set.AddText("--ttl", options.ttl,
               "How long the session lives after its last use: 90, 10m, 1h (default: the server's)");
-  set.AddFlag("--dry-run", options->dry_run,
+  set.AddFlag("--dry-run", options.dry_run,
               "Only check and estimate: upper bounds for memory, guesses for time");
   set.SetFooter(
       R"(Sessions with equal rig and deformer share their bound data: the second bind takes no time.

@@ -38,10 +38,9 @@ absl::Status Delete(Context& context, const std::vector<std::string>& names) {
 }  // namespace
 
 void AddDelete(CommandList& commands) {
-  auto names = std::make_shared<std::vector<std::string>>();
-  OptionSet set = commands.Add("delete", "Delete rigs and sessions; print the names deleted",
-                               [names](Context& context) { return Delete(context, *names); });
-  set.AddList("NAME", *names, "rigs/... or sessions/...").Required();
+  auto [set, names] = commands.Add<std::vector<std::string>>(
+      "delete", "Delete rigs and sessions; print the names deleted", Delete);
+  set.AddList("NAME", names, "rigs/... or sessions/...").Required();
   set.SetFooter(R"(Stops at the first that cannot be deleted.
 Examples:
   sinew delete sessions/0123

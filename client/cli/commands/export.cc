@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "client/bake/character/character_file.h"
@@ -33,28 +34,22 @@ struct Exported {
 };
 
 absl::Status CheckPaths(const Options& options) {
-  const std::string* paths[] = {&options.rig, &options.poses, &options.controls};
-  bool any = false;
-  for (const std::string* path : paths) {
-    if (path->empty()) continue;
-    any = true;
+  std::vector<std::string> inputs = options.read.clip_files;
+  inputs.insert(inputs.end(), {options.file, options.read.muscles});
+  std::set<std::filesystem::path> outputs;
+  for (const std::string& path : {options.rig, options.poses, options.controls}) {
+    if (path.empty()) continue;
     std::error_code error;
-    if (std::filesystem::equivalent(*path, options.file, error)) {
-      return UsageError(absl::StrCat(*path, ": is the character itself, need another name"));
+    for (const std::string& input : inputs) {
+      if (!std::filesystem::equivalent(path, input, error)) continue;
+      return UsageError(absl::StrCat(path, ": is read by this command, need another name"));
     }
-    for (const std::string& clip_file : options.read.clip_files) {
-      if (!std::filesystem::equivalent(*path, clip_file, error)) continue;
-      return UsageError(absl::StrCat(*path, ": is read for its clips, need another name"));
-    }
-    for (const std::string* other : paths) {
-      if (other != path && !other->empty() &&
-          std::filesystem::weakly_canonical(*other, error) ==
-              std::filesystem::weakly_canonical(*path, error)) {
-        return UsageError(absl::StrCat(*path, ": named twice, need a file for each"));
-      }
+    if (!outputs.insert(std::filesystem::weakly_canonical(path, error)).second) {
+      return UsageError(absl::StrCat(path, ": named twice, need a file for each"));
     }
   }
-  return any ? absl::OkStatus() : UsageError("need --rig, --poses or --controls: a file to write");
+  if (!outputs.empty()) return absl::OkStatus();
+  return UsageError("need --rig, --poses or --controls: a file to write");
 }
 
 absl::StatusOr<bake::OutputFile> Write(const Exported& file, bool overwrite) {
@@ -136,19 +131,17 @@ absl::Status Export(Context& context, Options options) {
 }  // namespace
 
 void AddExport(CommandList& commands) {
-  auto options = std::make_shared<Options>();
-  OptionSet set =
-      commands.Add("export", "Write the rig, poses and controls of a character to files",
-                   [options](Context& context) { return Export(context, *options); });
-  set.AddText("FILE", options->file, "Character file, .sinewrig or model:NAME").Required();
-  AddReadOptions(set, options->read);
-  set.AddText("--rig", options->rig, "A serialised sinew.v1.Rig, .sinewrig");
-  set.AddText("--poses", options->poses,
+  auto [set, options] = commands.Add<Options>(
+      "export", "Write the rig, poses and controls of a character to files", Export);
+  set.AddText("FILE", options.file, "Character file, .sinewrig or model:NAME").Required();
+  AddReadOptions(set, options.read);
+  set.AddText("--rig", options.rig, "A serialised sinew.v1.Rig, .sinewrig");
+  set.AddText("--poses", options.poses,
               ".npy, float32 of frames x joints x 12: joint to model, 3x4 row-major");
-  set.AddText("--controls", options->controls, ".npy, float32 of frames x controls");
-  AddClipOptions(set, options->read, options->motion);
-  AddFramesOption(set, options->frames);
-  set.AddFlag("--no-clobber", options->no_clobber, "Fail if a file of that name exists");
+  set.AddText("--controls", options.controls, ".npy, float32 of frames x controls");
+  AddClipOptions(set, options.read, options.motion);
+  AddFramesOption(set, options.frames);
+  set.AddFlag("--no-clobber", options.no_clobber, "Fail if a file of that name exists");
   set.SetFooter(
       R"(No server is needed. `sinew inspect FILE --joints` lists joints and controls in their order.
 Examples:

@@ -336,17 +336,16 @@ absl::Status Inspect(Context& context, const Options& options) {
 }  // namespace
 
 void AddInspect(CommandList& commands) {
-  auto options = std::make_shared<Options>();
-  OptionSet set = commands.Add(
+  auto [set, options] = commands.Add<Options>(
       "inspect", "Meshes, joints, muscles, clips and weights of a character file, and its problems",
-      [options](Context& context) { return Inspect(context, *options); });
-  set.AddText("FILE", options->file, "Character file, .sinewrig or model:NAME").Required();
-  AddReadOptions(set, options->read);
-  AddClipFileOption(set, options->read);
-  set.AddFlag("--joints", options->joints, "Print the joint tree");
-  set.AddFlag("--projection", options->projection,
+      Inspect);
+  set.AddText("FILE", options.file, "Character file, .sinewrig or model:NAME").Required();
+  AddReadOptions(set, options.read);
+  AddClipFileOption(set, options.read);
+  set.AddFlag("--joints", options.joints, "Print the joint tree");
+  set.AddFlag("--projection", options.projection,
               "Bind implicit and print how much of the skin it does not project");
-  set.AddNumber("--fps", options->fps, 0.001, 100'000, "Rate at which frames are counted");
+  set.AddNumber("--fps", options.fps, 0.001, 100'000, "Rate at which frames are counted");
   set.SetFooter(R"(Needs no server. Exit code 65 if the file is damaged or a server would refuse it.
 Examples:
   sinew inspect hero.glb --joints

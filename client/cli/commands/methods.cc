@@ -123,11 +123,9 @@ absl::Status Methods(Context& context, const std::string& name) {
 }  // namespace
 
 void AddMethods(CommandList& commands) {
-  auto name = std::make_shared<std::string>();
-  OptionSet set = commands.Add(
-      "methods", "Every deformation method with parameters, units, ranges and defaults",
-      [name](Context& context) { return Methods(context, *name); });
-  set.AddText("NAME", *name, "Only this method, or this preset with the methods of its stages");
+  auto [set, name] = commands.Add<std::string>(
+      "methods", "Every deformation method with parameters, units, ranges and defaults", Methods);
+  set.AddText("NAME", name, "Only this method, or this preset with the methods of its stages");
   set.SetFooter(
       R"(Lists the methods built into this program; with --server those of a server.
 Parameters follow the name in parentheses: 'ddm(iterations=8, lambda=2)', 'ddm(radius=0.03)'.

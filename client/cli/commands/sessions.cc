@@ -60,10 +60,9 @@ absl::Status Sessions(Context& context, const std::vector<std::string>& names) {
 }  // namespace
 
 void AddSessions(CommandList& commands) {
-  auto names = std::make_shared<std::vector<std::string>>();
-  OptionSet set = commands.Add("sessions", "List sessions with state, bind progress and expiry",
-                               [names](Context& context) { return Sessions(context, *names); });
-  set.AddList("NAME", *names, "Only these (default: all)");
+  auto [set, names] = commands.Add<std::vector<std::string>>(
+      "sessions", "List sessions with state, bind progress and expiry", Sessions);
+  set.AddList("NAME", names, "Only these (default: all)");
   set.SetFooter(R"(Examples:
   sinew sessions
   sinew sessions sessions/0123 --json        # with the recipe, every default filled in

@@ -70,10 +70,8 @@ absl::Status Stats(Context& context, bool limits) {
 }  // namespace
 
 void AddStats(CommandList& commands) {
-  auto limits = std::make_shared<bool>(false);
-  OptionSet set = commands.Add("stats", "Version, load and limits of the server",
-                               [limits](Context& context) { return Stats(context, *limits); });
-  set.AddFlag("--limits", *limits, "Print the limits on requests instead");
+  auto [set, limits] = commands.Add<bool>("stats", "Version, load and limits of the server", Stats);
+  set.AddFlag("--limits", limits, "Print the limits on requests instead");
   set.SetFooter(R"(Examples:
   sinew stats
   sinew stats --limits

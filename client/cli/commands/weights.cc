@@ -18,8 +18,8 @@
 #include "client/bake/passes/bound_character.h"
 #include "client/bake/pictures/weights_table.h"
 #include "client/cli/base/exit_code.h"
+#include "client/cli/base/table.h"
 #include "client/cli/character/read_options.h"
-#include "client/cli/character/weights_text.h"
 #include "client/cli/commands/commands.h"
 #include "client/rig/rig_units.h"
 #include "core/base/status.h"
@@ -180,6 +180,22 @@ nlohmann::ordered_json ReportJson(const Options& options, const std::string& sou
   return json;
 }
 
+// The joints that carry something, largest share first.
+std::string WeightsText(const client::RigData& rig) {
+  std::vector<bake::JointShare> shares = bake::JointShares(rig);
+  std::stable_sort(
+      shares.begin(), shares.end(),
+      [](const bake::JointShare& a, const bake::JointShare& b) { return a.share > b.share; });
+  Table table({{"joint"}, {"vertices"}, {"share"}, {"largest"}});
+  for (const bake::JointShare& share : shares) {
+    if (share.vertices == 0) break;
+    table.Add({rig.joints[share.joint].name, share.vertices,
+               Cell(share.share, absl::StrFormat("%.2f %%", share.share * 100)),
+               Cell(share.largest, absl::StrFormat("%.3f", share.largest))});
+  }
+  return table.Text();
+}
+
 absl::Status Weigh(Context& context, Options options) {
   if (!options.out.empty() && !absl::EndsWith(absl::AsciiStrToLower(options.out), ".sinewrig")) {
     return UsageError(absl::StrCat("--out: got \"", options.out, "\", need .sinewrig"));
@@ -211,12 +227,9 @@ absl::Status Weigh(Context& context, Options options) {
   if (out) SINEW_RETURN_IF_ERROR(out->Write(weighted.rig_bytes));
   if (out) SINEW_RETURN_IF_ERROR(out->Commit());
   NoteReport(context, weighted.rig, result.report, difference);
-  if (context.json()) {
-    context.PrintJson(ReportJson(options, uploaded.rig.name, weighted, result,
-                                 bake::ImportWarnings(character), difference));
-  } else {
-    context.Print(absl::StrCat(result.rig.name, "\n", WeightsText(weighted.rig)));
-  }
+  context.PrintResult(ReportJson(options, uploaded.rig.name, weighted, result,
+                                 bake::ImportWarnings(character), difference),
+                      absl::StrCat(result.rig.name, "\n", WeightsText(weighted.rig)));
   return absl::OkStatus();
 }
 
@@ -242,24 +255,23 @@ void AddMethodOptions(OptionSet& set, client::WeightsRequest& request) {
 }  // namespace
 
 void AddWeights(CommandList& commands) {
-  auto options = std::make_shared<Options>();
-  OptionSet set = commands.Add(
+  auto [set, options] = commands.Add<Options>(
       "weights", "Compute skin weights for a character with or without any; print its joints",
-      [options](Context& context) {
-        return context.Lost(Weigh(context, *options), "no weights were written");
+      [](Context& context, const Options& given) {
+        return context.Lost(Weigh(context, given), "no weights were written");
       });
-  set.AddText("FILE", options->file, "Character or mesh file (.obj too), .sinewrig or model:NAME")
+  set.AddText("FILE", options.file, "Character or mesh file (.obj too), .sinewrig or model:NAME")
       .Required();
-  set.AddText("--method", options->method, "capsule, heat or geodesic").Required();
-  AddMethodOptions(set, options->request);
-  set.AddText("--skeleton", options->skeleton,
+  set.AddText("--method", options.method, "capsule, heat or geodesic").Required();
+  AddMethodOptions(set, options.request);
+  set.AddText("--skeleton", options.skeleton,
               "Take the joints, in their rest pose, from this file; for a FILE without joints");
   const Option joints = set.AddList(
-      "--joints", options->request.joints,
+      "--joints", options.request.joints,
       "Joints that may get weights (default: those with weights in the file; else all)");
-  set.AddFlag("--all-joints", options->all_joints, "Every joint may get weights").Excludes(joints);
-  AddStrictOption(set, options->read);
-  set.AddText("--out", options->out, "The character with its new weights, .sinewrig");
+  set.AddFlag("--all-joints", options.all_joints, "Every joint may get weights").Excludes(joints);
+  AddStrictOption(set, options.read);
+  set.AddText("--out", options.out, "The character with its new weights, .sinewrig");
   set.SetFooter(
       R"(capsule is fast and rough. heat is smooth, and needs bones inside the mesh. geodesic handles gaps, overlaps and open
 meshes. Weights in the file are replaced. A mesh without joints is converted to the units of --skeleton; an .obj states
