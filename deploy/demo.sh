@@ -125,7 +125,8 @@ step "Flex an arm with muscles"
 $sinew render model:arm --deformer 'dqs | implicit' --translucent --frame 24 --size 400x400 --out $out/muscles.png
 
 step "Compute skin weights by heat"
-$sinew weights model:tube --method heat --picture $out/weights.png --size 300x300 --out $out/tube.sinewrig
+$sinew weights model:tube --method heat --out $out/tube.sinewrig
+$sinew render $out/tube.sinewrig --weights all --size 300x300 --out $out/weights.png
 
 step "Server statistics"
 $sinew stats

@@ -11,13 +11,14 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace sinew;
   const std::string text(fuzz::Text(data, size));
-  const absl::StatusOr<v1::Recipe> message = client::ParseRecipeJson(text);
-  if (!message.ok()) {
-    fuzz::RequireRefusal(message.status());
+  v1::SessionSource source;
+  if (const absl::Status status = client::SetRecipe(text, source); !status.ok()) {
+    fuzz::RequireRefusal(status);
     (void)bake::RecipeText(text);  // takes any text
     return 0;
   }
-  const absl::StatusOr<Recipe> recipe = server::ToRecipe(*message);
+  const absl::StatusOr<Recipe> recipe =
+      source.has_recipe() ? server::ToRecipe(source.recipe()) : ParseRecipe(source.recipe_text());
   if (!recipe.ok()) {
     fuzz::RequireRefusal(recipe.status());
     return 0;
@@ -28,8 +29,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::string json;
   fuzz::Require(google::protobuf::util::MessageToJsonString(resolved, &json).ok(), "JSON");
   for (const std::string& form : {json, client::RecipeJson(resolved)}) {
-    const absl::StatusOr<v1::Recipe> again = client::ParseRecipeJson(form);
-    fuzz::Require(again.ok() && again->SerializeAsString() == resolved.SerializeAsString(),
+    v1::SessionSource again;
+    fuzz::Require(client::SetRecipe(form, again).ok() &&
+                      again.recipe().SerializeAsString() == resolved.SerializeAsString(),
                   "JSON that is read back: " + form);
   }
   (void)bake::RecipeText(client::RecipeJson(resolved));

@@ -3,6 +3,7 @@
 #include <absl/strings/ascii.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_replace.h>
 #include <absl/strings/strip.h>
 
 #include <algorithm>
@@ -80,7 +81,7 @@ absl::StatusOr<std::vector<float>> ReadControls(const CharacterFile& character,
   SINEW_ASSIGN_OR_RETURN(const InputFile input,
                          InputFile::Open(request.controls, kMaxPoseBytes, "controls"));
   absl::StatusOr<ControlArray> array = ReadControlsNpy(input.bytes());
-  if (!array.ok()) return Prefixed(request.controls, array.status());
+  if (!array.ok()) return Prefixed("controls: " + request.controls, array.status());
   const std::size_t need = character.rig.controls.size();
   if (array->controls != need || array->frames != frames) {
     return absl::InvalidArgumentError(
@@ -135,7 +136,7 @@ absl::StatusOr<client::ClipData> ReadPoses(const CharacterFile& character,
   SINEW_ASSIGN_OR_RETURN(const InputFile input,
                          InputFile::Open(request.poses, kMaxPoseBytes, "poses"));
   absl::StatusOr<PoseArray> poses = ReadPosesNpy(input.bytes());
-  if (!poses.ok()) return Prefixed(request.poses, poses.status());
+  if (!poses.ok()) return Prefixed("poses: " + request.poses, poses.status());
   if (poses->joints != character.rig.joints.size()) {
     return absl::InvalidArgumentError(
         absl::StrCat("poses: got ", CountedText(poses->joints, "joint"), " in ", request.poses,
@@ -247,7 +248,7 @@ absl::StatusOr<CharacterFile> ReadWithoutMuscles(const std::string& file,
   }
   if ((built_in || serialised) && !options.clip_files.empty()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("clip files: got ", options.clip_files.front(), " for ", file,
+        absl::StrCat("clip_file: got ", options.clip_files.front(), " for ", file,
                      ", need a character that is a .glb, .gltf, .vrm, .fbx or .dae",
                      serialised ? "; poses move a serialised rig" : ""));
   }
@@ -262,7 +263,11 @@ absl::StatusOr<CharacterFile> ReadWithoutMuscles(const std::string& file,
   if (!character.ok()) {
     const std::string why(character.status().message());
     if (absl::StrContains(why, ": wrong type ") || absl::StrContains(why, ": no extension")) {
-      return Reworded(character.status(), absl::StrCat(why, "; or .sinewrig, or model:NAME"));
+      // The importer does not know of these.
+      return Reworded(character.status(),
+                      absl::StrCat(absl::StrReplaceAll(
+                                       why, {{".fbx or .dae", ".fbx, .dae or .sinewrig"}}),
+                                   "; or model:NAME"));
     }
     return serialised && !absl::StrContains(why, label) ? Prefixed(file, character.status())
                                                         : character.status();
@@ -370,7 +375,7 @@ absl::StatusOr<double> LastFrame(const CharacterFile& character, const MotionReq
   SINEW_ASSIGN_OR_RETURN(const InputFile input,
                          InputFile::Open(request.poses, kMaxPoseBytes, "poses"));
   absl::StatusOr<NpyHeader> header = ParseNpyHeader(input.bytes());
-  if (!header.ok()) return Prefixed(request.poses, header.status());
+  if (!header.ok()) return Prefixed("poses: " + request.poses, header.status());
   return header->shape.empty() ? 0 : static_cast<double>(header->shape[0]) - 1;
 }
 

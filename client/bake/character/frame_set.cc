@@ -81,7 +81,7 @@ absl::StatusOr<std::vector<double>> ParseTimes(const std::string& text) {
   static const std::regex form(
       R"(([0-9]{1,10}(?:\.[0-9]{1,9})?)(?:-([0-9]{1,10}(?:\.[0-9]{1,9})?)x([0-9]{1,10}(?:\.[0-9]{1,9})?))?)");
   const auto wrong = [&](const std::string& why) {
-    return RequestError(absl::StrCat("times: got \"", text, "\", ", why));
+    return RequestError(absl::StrCat("frames: got \"", text, "\", ", why));
   };
   std::vector<double> times;
   for (const std::string& piece : std::vector<std::string>(absl::StrSplit(text, ','))) {
@@ -158,7 +158,7 @@ absl::Status CheckTimes(const std::vector<double>& times, double end, const std:
   const auto text = [&](double number) {
     return ExactText(OnSampleGrid(number + static_cast<double>(start)));
   };
-  return absl::OutOfRangeError(absl::StrCat("times: got ",
+  return absl::OutOfRangeError(absl::StrCat("frames: got ",
                                             text(times.front() < 0 ? times.front() : times.back()),
                                             "; allowed are frames ", start, " to ", text(end),
                                             ", which ", clip, " has at ", NumberText(fps), " fps"));

@@ -24,6 +24,10 @@ absl::Status Wrong(const std::string& what) {
 // Recipe text is returned unchanged, JSON without the comments that people write. `place` says
 // where the text comes from.
 absl::StatusOr<std::string> Checked(const std::string& text, const std::string& place) {
+  if (text.empty() || text[0] == '[' || text[0] == '"') {
+    return Wrong(absl::StrCat(place, text.empty() ? ": is empty" : ": got JSON without stages",
+                              R"(, need a recipe such as ddm, or {"stages": [{"ddm": {}}]})"));
+  }
   if (!absl::StartsWith(text, "{")) {
     const auto bad = utf8::find_invalid(text);
     if (bad == std::string::npos) return text;
@@ -45,7 +49,6 @@ absl::StatusOr<std::string> ReadRecipe(const std::string& argument) {
   const std::string path = argument.substr(1);
   SINEW_ASSIGN_OR_RETURN(const InputFile file, InputFile::Open(path, kMaxRecipeBytes, "deformer"));
   const std::string text(absl::StripAsciiWhitespace({file.text().data(), file.text().size()}));
-  if (text.empty()) return Wrong(path + " is empty, need a recipe or JSON of a recipe");
   return Checked(text, path);
 }
 

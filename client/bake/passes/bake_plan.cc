@@ -54,16 +54,15 @@ Manifest BakePlan::Expected(const CacheTarget& target) const {
   return manifest;
 }
 
-absl::StatusOr<bool> BakePlan::IsCurrent(bool reads_frames, const CacheProgress& progress) {
+absl::StatusOr<bool> BakePlan::IsCurrent(const CacheProgress& progress) {
   for (const CacheTarget& target : in_.pass.targets) {
-    SINEW_ASSIGN_OR_RETURN(const bool current, IsCurrent(target, reads_frames, progress));
+    SINEW_ASSIGN_OR_RETURN(const bool current, IsCurrent(target, progress));
     if (!current) return false;
   }
   return true;
 }
 
-absl::StatusOr<bool> BakePlan::IsCurrent(const CacheTarget& target, bool reads_frames,
-                                         const CacheProgress& progress) {
+absl::StatusOr<bool> BakePlan::IsCurrent(const CacheTarget& target, const CacheProgress& progress) {
   const absl::StatusOr<Manifest> manifest = ReadManifest(target.path);
   if (!manifest.ok() || OriginDifference(Expected(target), *manifest) ||
       manifest->format != CacheFormatName(target.format) ||
@@ -77,7 +76,6 @@ absl::StatusOr<bool> BakePlan::IsCurrent(const CacheTarget& target, bool reads_f
       (target.WritesRest() && !std::filesystem::exists(RestPath(target.path), error))) {
     return false;
   }
-  if (!reads_frames) return HasSizes(target.path, *manifest);
   SINEW_ASSIGN_OR_RETURN(const std::string damage, DamageOf(target.path, *manifest, progress));
   return damage.empty();
 }

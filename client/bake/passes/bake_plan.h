@@ -49,9 +49,8 @@ class BakePlan {
       : in_(in), parts_(parts), origin_(std::move(origin)) {}
 
   // Whether all caches are there, complete, and what the bake would write, or with `only` have its
-  // frames among theirs. `reads_frames`: also compare every frame with its checksum. Errors of
-  // ReadMotion and of `progress`.
-  absl::StatusOr<bool> IsCurrent(bool reads_frames, const CacheProgress& progress);
+  // frames among theirs, each with its checksum. Errors of ReadMotion and of `progress`.
+  absl::StatusOr<bool> IsCurrent(const CacheProgress& progress);
 
   struct Missing {
     Chunks chunks;  // that no complete part holds for every target
@@ -62,8 +61,7 @@ class BakePlan {
   absl::StatusOr<Missing> FindMissing(const CacheProgress& progress);
 
  private:
-  absl::StatusOr<bool> IsCurrent(const CacheTarget& target, bool reads_frames,
-                                 const CacheProgress& progress);
+  absl::StatusOr<bool> IsCurrent(const CacheTarget& target, const CacheProgress& progress);
   absl::StatusOr<std::string> FaultOf(const CachePart& part, const Manifest& expected,
                                       const CacheProgress& progress);
   absl::StatusOr<std::set<std::int64_t>> KeptFrames(const CacheTarget& target);

@@ -39,7 +39,7 @@ absl::Status UnevenPc2(const PassInput& in) {
   const auto last = static_cast<std::int64_t>(std::ceil(frames.FrameNumber(frames.frames - 1)));
   const std::string range = absl::StrCat(first, "-", last);
   return absl::InvalidArgumentError(absl::StrCat(
-      in.motion.times.empty() ? "frames" : "times", ": got ", FramesText(frames),
+      "frames: got ", FramesText(frames),
       in.motion.shutter ? "; with `shutter`, .pc2 holds frames without gaps"
                         : "; .pc2 holds frames at even distances",
       ", such as `frames` ", range,
@@ -56,13 +56,8 @@ CacheInfo FramesOfPass(const PassInput& in) {
 }
 
 PassRunner::PassRunner(const Monitor& monitor, const PassInput& in, const PartsRequest& parts,
-                       bool skip_if_current, const std::optional<Manifest>& origin,
-                       BoundSource bind)
-    : monitor_(monitor),
-      in_(in),
-      parts_(parts),
-      skip_if_current_(skip_if_current),
-      bind_(std::move(bind)) {
+                       const std::optional<Manifest>& origin, BoundSource bind)
+    : monitor_(monitor), in_(in), parts_(parts), bind_(std::move(bind)) {
   if (!origin) return;
   baked_.manifest = *origin;
   plan_.emplace(in, parts, *origin);
@@ -98,8 +93,8 @@ absl::StatusOr<BakePlan::Missing> PassRunner::FindWork() {
     line->Update(fraction);
     return monitor_.CheckStop();
   };
-  if (skip_if_current_ || parts_.resume) {
-    SINEW_ASSIGN_OR_RETURN(baked_.current, plan_->IsCurrent(parts_.resume, progress));
+  if (parts_.resume) {
+    SINEW_ASSIGN_OR_RETURN(baked_.current, plan_->IsCurrent(progress));
     if (baked_.current) return BakePlan::Missing();
   }
   SINEW_RETURN_IF_ERROR(CheckTargets());
@@ -203,7 +198,7 @@ absl::Status PassRunner::Run() {
   // Another process may have joined the same parts meanwhile, and removed them.
   if (!status.ok() && parts_.resume && monitor_.CheckStop().ok()) {
     const absl::StatusOr<bool> current =
-        plan_->IsCurrent(/*reads_frames=*/true, [&](double) { return monitor_.CheckStop(); });
+        plan_->IsCurrent([&](double) { return monitor_.CheckStop(); });
     baked_.current = current.ok() && *current;
     if (baked_.current) status = absl::OkStatus();
   }

@@ -34,11 +34,9 @@ using BoundSource = std::function<absl::StatusOr<client::Character>()>;
 // Not thread-safe. What it refers to must outlive it.
 class PassRunner {
  public:
-  // `origin`: ManifestOf a validated session, needed by `skip_if_current`, parts.resume and
-  // FindWork. `skip_if_current`: does nothing if the caches are what the pass would write, as their
-  // manifests say.
+  // `origin`: ManifestOf a validated session, needed by parts.resume and FindWork.
   PassRunner(const Monitor& monitor, const PassInput& in, const PartsRequest& parts,
-             bool skip_if_current, const std::optional<Manifest>& origin, BoundSource bind);
+             const std::optional<Manifest>& origin, BoundSource bind);
 
   // What is left to do; changes nothing.
   //   RequestError or kInvalidArgument: frames or meshes that the format cannot hold. OutputError:
@@ -62,7 +60,6 @@ class PassRunner {
   const Monitor& monitor_;
   const PassInput& in_;
   const PartsRequest& parts_;
-  const bool skip_if_current_;
   const BoundSource bind_;
   std::optional<BakePlan> plan_;
   Baked baked_;

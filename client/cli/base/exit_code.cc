@@ -3,6 +3,7 @@
 #include <absl/strings/cord.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/strip.h>
 
 #include "client/bake/base/errors.h"
 #include "client/bake/character/joint_suggestion.h"
@@ -72,6 +73,11 @@ std::string Hint(const absl::Status& status, const std::string& command) {
   if (HasTooMuchMetadata(status)) {
     return "the token is longer than the server accepts (max-token-bytes)";
   }
+  if (absl::StrContains(status.message(), "got ',' at column") &&
+      absl::StrContains(status.message(), "need '|'")) {
+    return command == "bake" ? "give --deformer once for each recipe"
+                             : "separate recipes by blanks";
+  }
   const std::string field = client::Details(status).field;
   if (absl::StrContains(status.message(), "--deformer: ")) return kRecipeHint;
   if (OptionForField(field, command) == "RIG") return "see `sinew rigs`, or `sinew upload FILE`";
@@ -87,6 +93,10 @@ absl::Status UsageError(const std::string& message) {
 absl::Status WithHint(absl::Status status, const std::string& hint) {
   if (!status.ok()) status.SetPayload(kHint, absl::Cord(hint));
   return status;
+}
+
+absl::Status NameOutput(const absl::Status& status, const std::string& option) {
+  return bake::Reworded(status, option + std::string(absl::StripPrefix(status.message(), "out")));
 }
 
 int ExitCode(const absl::Status& status) {

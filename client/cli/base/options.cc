@@ -28,12 +28,16 @@ CLI::Option* AddOne(CLI::App& app, const std::string& name, const char* type,
                     const std::string& help) {
   CLI::Option* option = app.add_option(
       name,
-      [set = std::move(set)](const Values& values) {
+      [set = std::move(set), name](const Values& values) {
+        if (values.size() > 1) {
+          throw CLI::ValidationError(
+              name, absl::StrCat("got it ", values.size(), " times, need it once"));
+        }
         set(values.front());
         return true;
       },
       help);
-  option->type_name(type)->expected(1);
+  option->type_name(type)->take_all()->expected(1);
   if (!shown_default.empty()) option->default_str(shown_default);
   // CLI11 takes whatever follows, although it is more likely that the value was left out.
   option->check([&app](const std::string& text) -> std::string {
@@ -45,6 +49,15 @@ CLI::Option* AddOne(CLI::App& app, const std::string& name, const char* type,
     return {};
   });
   return option;
+}
+
+// Refuses "", as a script writes it with a variable that is not set: it would be taken for an
+// option that was not given. A required option stays as it is: its command says what it needs.
+CLI::Option* RefuseEmpty(CLI::Option* option) {
+  return option->check([option](const std::string& text) -> std::string {
+    const bool refused = text.empty() && (!option->get_required() || option->get_positional());
+    return refused ? "got \"\", need a value" : "";
+  });
 }
 
 std::string Shown(double value, bool whole) {
@@ -102,17 +115,40 @@ std::vector<std::string> OptionNames(const CLI::App& app, const CLI::App& comman
   return names;
 }
 
-// Why the parse failed. An unknown command or option comes before what CLI11 reports first: that
-// something required is missing. names: the arguments after `--`.
+// "got "b.glb", need no argument but FILE": an argument that no option and no place takes.
+std::string OneTooMany(const std::string& argument, const CLI::App& command) {
+  std::string places;
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->get_positional()) absl::StrAppend(&places, " but ", option->get_name());
+  }
+  return absl::StrCat("got \"", argument, "\", need no argument", places);
+}
+
+// "FILE is required", with the list of an option that may have taken it.
+std::string Missing(const CLI::ParseError& error, const CLI::App& command) {
+  std::string text = error.what();
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->get_positional() || option->count() < 2) continue;
+    absl::StrAppend(&text, "; ", option->get_name(), " took every word after it");
+  }
+  return text;
+}
+
+// Why the parse failed. An unknown command, option or argument comes before what CLI11 reports
+// first: that something required is missing. names: the arguments after `--`.
 absl::Status Mistake(const CLI::ParseError& error, const CLI::App& app, const CLI::App& command,
                      std::span<const std::string_view> names) {
+  std::string extra;
   for (const std::string& left : app.remaining(/*recurse=*/true)) {
     const std::string option = left.substr(0, left.find('='));
     if (&command == &app && !absl::StartsWith(option, "-")) {
       return UsageError(
           absl::StrCat(option, ": no such command", DidYouMean(option, CommandNames(app))));
     }
-    if (option.size() < 2 || option == "--" || option.front() != '-') continue;
+    if (option.size() < 2 || option == "--" || option.front() != '-') {
+      if (option != "--" && extra.empty()) extra = left;
+      continue;
+    }
     if (std::ranges::count(names, left) > 0) {
       return UsageError(absl::StrCat(
           option, ": after `--` everything is a name of a file; put options before it"));
@@ -122,7 +158,14 @@ absl::Status Mistake(const CLI::ParseError& error, const CLI::App& app, const CL
                                        ? DidYouMean(option, OptionNames(app, command))
                                        : absl::StrCat("; a file of that name is ./", left)));
   }
-  return UsageError(error.what());
+  const auto is = [&](CLI::ExitCodes code) {
+    return error.get_exit_code() == static_cast<int>(code);
+  };
+  const bool is_missing = is(CLI::ExitCodes::RequiredError);
+  if (!extra.empty() && (is_missing || is(CLI::ExitCodes::ExtrasError))) {
+    return UsageError(OneTooMany(extra, command));
+  }
+  return UsageError(is_missing ? Missing(error, command) : error.what());
 }
 
 }  // namespace
@@ -148,7 +191,7 @@ Option Option::Values(int minimum, int maximum) const {
 }
 
 Option Option::OneEach() const {
-  option_->take_all()->expected(1);
+  option_->take_all()->expected(1)->allow_extra_args(false);
   return *this;
 }
 
@@ -170,8 +213,8 @@ Option OptionSet::AddFlag(const std::string& name, bool& value, const std::strin
 }
 
 Option OptionSet::AddText(const std::string& name, std::string& value, const std::string& help) {
-  return Option(AddOne(
-      *app_, name, "TEXT", [&value](const std::string& text) { value = text; }, value, help));
+  return Option(RefuseEmpty(AddOne(
+      *app_, name, "TEXT", [&value](const std::string& text) { value = text; }, value, help)));
 }
 
 Option OptionSet::AddText(const std::string& name, std::optional<std::string>& value,
@@ -204,7 +247,7 @@ Option OptionSet::AddList(const std::string& name, std::vector<std::string>& val
       },
       help);
   option->type_name("TEXT")->expected(CLI::detail::expected_max_vector_size);
-  return Option(option);
+  return Option(RefuseEmpty(option));
 }
 
 Option OptionSet::AddNumber(const std::string& name, const Range& range,

@@ -48,6 +48,8 @@ struct Row {
 
 constexpr Row kRows[] = {
     {"bind", "ttl", "--ttl"},
+    {"delete", "name", "NAME"},
+    {"sessions", "name", "NAME"},
     {"render", "output.attributes", "--vertex-status"},
     {"render", "open.output.attributes", "--vertex-status"},
     {"render", "output.muscles", "--translucent"},
@@ -56,10 +58,9 @@ constexpr Row kRows[] = {
     {"weights", "max_influences", "--max-influences"},
     {"weights", "prune", "--prune"},
     {"weights", "smooth", "--smooth"},
-    {"weights", "capsule", "--inner, --outer, --falloff"},
+    {"weights", "capsule", "--inner, --outer"},
     {"weights", "capsule.inner", "--inner"},
     {"weights", "capsule.outer", "--outer"},
-    {"weights", "capsule.falloff", "--falloff"},
     {"weights", "heat", "--heat"},
     {"weights", "heat.strength", "--heat"},
     {"weights", "geodesic", "--resolution, --smoothness"},
@@ -85,7 +86,6 @@ std::string OptionForField(std::string_view path, std::string_view command) {
   const std::optional<RecipeField> field = ParseRecipeField(path);
   if (!field) return {};
   const std::vector<std::string>& rest = field->rest;
-  if (rest.size() == 1 && rest[0] == "determinism_digest") return "--determinism-digest";
   if (rest.size() == 1 && rest[0] == "rig") return "RIG";
   std::string text = command == "compare" ? "--deformers" : "--deformer";
   if (field->target) absl::StrAppend(&text, " number ", *field->target + 1);

@@ -99,18 +99,17 @@ absl::Status Bake(Context& context, Options options) {
   if (options.parts.only && options.output.no_clobber) {
     return UsageError("--no-clobber: does not apply to --part, but to `sinew join`");
   }
-  if (options.parts.only && !options.times.empty()) {
-    return UsageError("--times: cannot be joined from --part; need --frames, or --chunk");
-  }
-  if (options.frames) {
+  if (HasFractions(options)) {
+    if (options.parts.only) {
+      return UsageError("--frames: got fractions, need whole frames for --part, or --chunk");
+    }
+    if (!options.motion.poses.empty()) {
+      return UsageError("--frames: got fractions, need whole frames of --poses");
+    }
+    SINEW_ASSIGN_OR_RETURN(options.motion.times, bake::ParseTimes(*options.frames));
+  } else if (options.frames) {
     SINEW_ASSIGN_OR_RETURN(bake::FrameSet frames, bake::ParseFrames(*options.frames));
     options.motion.frames.ranges = std::move(frames.ranges);
-  }
-  if (!options.times.empty()) {
-    if (!options.motion.poses.empty()) {
-      return UsageError("--times: is for clips, need --frames to choose from --poses");
-    }
-    SINEW_ASSIGN_OR_RETURN(options.motion.times, bake::ParseTimes(options.times));
   }
   SINEW_ASSIGN_OR_RETURN(bake::CacheTarget common, bake::CommonTarget(options.output));
   std::vector<std::string> recipes, labels;
@@ -142,7 +141,7 @@ absl::Status Bake(Context& context, Options options) {
   }
   SINEW_RETURN_IF_ERROR(context.CheckStop());
   std::vector<client::Session> sessions;
-  if (recipes.size() > 1 || options.skip_if_current || options.parts.resume || options.dry_run) {
+  if (recipes.size() > 1 || options.parts.resume || options.dry_run) {
     absl::StatusOr<std::vector<client::Session>> validated =
         Validate(context, character, options.deformers, recipes);
     if (!validated.ok()) return context.Lost(validated.status(), "nothing is baked");
@@ -167,7 +166,7 @@ absl::Status Bake(Context& context, Options options) {
     if (!sessions.empty()) {
       origin = bake::ManifestOf(character, digests, in.clip, sessions[pass.deformer]);
     }
-    bake::PassRunner runner(context, in, options.parts, options.skip_if_current, origin,
+    bake::PassRunner runner(context, in, options.parts, origin,
                             [&] { return deformers.Get(pass.deformer); });
     if (options.dry_run) {
       SINEW_ASSIGN_OR_RETURN(const bake::BakePlan::Missing work, runner.FindWork());
@@ -190,11 +189,9 @@ absl::Status Bake(Context& context, Options options) {
 }  // namespace
 
 void AddBake(CommandList& commands) {
-  auto options = std::make_shared<Options>();
-  OptionSet set =
-      commands.Add("bake", "Deform a clip and write it as a point cache with a manifest",
-                   [options](Context& context) { return Bake(context, *options); });
-  AddBakeOptions(set, *options);
+  auto [set, options] = commands.Add<Options>(
+      "bake", "Deform a clip and write it as a point cache with a manifest", Bake);
+  AddBakeOptions(set, options);
   set.SetFooter(
       R"(The cache holds points in model space, vertices in the order of the file, all meshes in one cache unless --split or
 --mesh is given. Where the importer cannot keep that order, NAME.rest.obj is the rest mesh to apply the cache to. Files of
@@ -214,7 +211,7 @@ Examples:
   sinew bake hero.glb --deformer 'dqs(blend=0.5)' --clip Walk --frames 0-x2 --fps 30 --out walk.mdd
   sinew bake hero.glb --deformer ddm --clip all --split --axes blender --out 'hero.{clip}.{mesh}.pc2'
   sinew bake hero.glb --deformer ddm --start-frame 1001 --frames 1001-1050 --out 'hero.####.obj'
-  sinew bake hero.glb --deformer dqs --times 11.75,12,12.25 --out blur.mdd
+  sinew bake hero.glb --deformer dqs --frames 11.75,12,12.25 --out blur.mdd
   sinew bake hero.glb --deformer dqs --shutter -0.25..0.25 --samples 3 --velocities --out blur.npy
   sinew bake hero.glb --deformer ddm --out hero.usda                                  # opens in usdview
   sinew bake hero.glb --deformer ddm --out hero.usda --usd clips --chunk 100          # value clips of 100 frames

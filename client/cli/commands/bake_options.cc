@@ -1,5 +1,6 @@
 #include "client/cli/commands/bake_options.h"
 
+#include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
 #include "client/bake/files/usd_file.h"
@@ -16,6 +17,10 @@ constexpr double kLeastStep = 0.01, kMostStep = 10;  // frames, of velocities
 
 }  // namespace
 
+bool HasFractions(const BakeOptions& options) {
+  return options.frames && absl::StrContains(*options.frames, '.');
+}
+
 std::uint64_t SamplesOfFrames(const BakeOptions& options, std::uint64_t frames) {
   if (!options.motion.shutter) return frames;
   const bake::Shutter& shutter = *options.motion.shutter;
@@ -27,9 +32,7 @@ absl::Status ReadSampling(BakeOptions& options) {
   bake::MotionRequest& motion = options.motion;
   if (options.shutter) {
     if (!motion.poses.empty()) return UsageError("--shutter: is for clips, not for --poses");
-    if (!options.times.empty()) {
-      return UsageError("--shutter: is for whole frames, need it without --times");
-    }
+    if (HasFractions(options)) return UsageError("--shutter: is for whole --frames");
     SINEW_ASSIGN_OR_RETURN(
         motion.shutter,
         bake::ParseShutter(*options.shutter, options.samples.value_or(kShutterSamples)));
@@ -56,10 +59,9 @@ void AddBakeOptions(OptionSet& set, BakeOptions& options) {
       .OneEach()
       .Required();
   AddMotionOptions(set, options.read, options.motion);
-  const Option frames = AddFramesOption(set, options.frames);
-  set.AddText("--times", options.times,
-              "Frames with fractions, such as 10,10.25 or 10-12x0.25, instead of --frames")
-      .Excludes(frames);
+  set.AddText("--frames", options.frames,
+              "Such as 0-99, 0-99x2, 10- or 1,5,8-20, with fractions 10,10.25 or 10-12x0.25 "
+              "(default: all)");
   set.AddText("--shutter", options.shutter,
               absl::StrCat("Motion blur: samples of every frame from OPEN..CLOSE relative to it, ",
                            "such as -0.25..0.25; both from ", -bake::kWidestShutter, " to ",
@@ -70,8 +72,8 @@ void AddBakeOptions(OptionSet& set, BakeOptions& options) {
                              "the middle (default: ",
                              kShutterSamples, ")"));
   set.AddNumber("--start-frame", options.motion.frames.start, 0, bake::kMaxStartFrame,
-                "The number of the first frame of the clip, such as 1001: --frames, --times, files "
-                "and messages count from it");
+                "The number of the first frame of the clip, such as 1001: --frames, files and messages "
+                "count from it");
   set.AddFlag("--normals", options.output.normals,
               "Also normals of unit length, in OUT.normals.npy, the .usda, .obj or .glb");
   set.AddFlag("--velocities", options.output.velocities,
@@ -110,8 +112,6 @@ void AddBakeOptions(OptionSet& set, BakeOptions& options) {
       "finished");
   set.AddFlag("--part", options.parts.only,
               "Bake --frames as parts and leave them for `sinew join`: a task of a render farm");
-  set.AddFlag("--skip-if-current", options.skip_if_current,
-              "Do nothing if OUT is what this command would write, as its manifest says");
   set.AddFlag("--dry-run", options.dry_run,
               "Write nothing: print what would be baked, with estimates of time and memory");
 }

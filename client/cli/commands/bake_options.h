@@ -17,7 +17,7 @@ inline constexpr char kObjectSpace[] = "object";
 
 struct BakeOptions {
   bake::ReadOptions read;
-  std::string file, times;
+  std::string file;
   std::optional<std::string> shutter;
   std::optional<std::int64_t> samples;
   std::optional<double> velocity_step;
@@ -26,7 +26,6 @@ struct BakeOptions {
   bake::MotionRequest motion;
   bake::BakeOutput output;
   bake::PartsRequest parts;
-  bool skip_if_current = false;
   bool dry_run = false;
 };
 
@@ -35,6 +34,9 @@ void AddBakeOptions(OptionSet& set, BakeOptions& options);
 
 // Fills in what --shutter, --samples, --velocities and --velocity-step say about the motion.
 absl::Status ReadSampling(BakeOptions& options);
+
+// Whether --frames names frames between whole ones.
+bool HasFractions(const BakeOptions& options);
 
 // Samples of a part, or of a value clip, with as many frames.
 std::uint64_t SamplesOfFrames(const BakeOptions& options, std::uint64_t frames);

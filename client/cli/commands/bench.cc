@@ -37,7 +37,7 @@ struct Options {
   std::uint32_t streams = 1;
   std::uint32_t depth = 8;  // poses in flight per stream
   double seconds = 5, warmup = 0.5;
-  bool normals = false, no_checksums = false;
+  bool normals = false;
   client::OutputOptions output;
 };
 
@@ -214,23 +214,21 @@ void PrintLoad(const Context& context, const bake::CharacterFile& character, con
                                  {"megabytes_per_second", megabytes},
                                  {"client_cores", cores},
                                  {"resumed", load.resumed}};
-  using enum Table::Align;
   Table table({{"milliseconds"},
-               {"mean", kRight},
-               {"p50", kRight},
-               {"p90", kRight},
-               {"p99", kRight},
-               {"p99.9", kRight},
-               {"max", kRight}});
+               {"mean", "mean"},
+               {"p50", "p50"},
+               {"p90", "p90"},
+               {"p99", "p99"},
+               {"p99.9", "p999"},
+               {"max", "max"}});
   for (std::size_t k = 0; k < std::size(kParts); ++k) {
     std::vector<double> values;
     for (const Sample& sample : load.samples) values.push_back(sample.parts[k]);
     const bake::Spread s = bake::SpreadOf(std::move(values));
-    const auto ms = [](double value) { return absl::StrFormat("%.3f", value); };
+    const auto ms = [](double value) { return Cell(value, absl::StrFormat("%.3f", value)); };
     table.Add(
         {kParts[k].label, ms(s.mean), ms(s.p50), ms(s.p90), ms(s.p99), ms(s.p999), ms(s.maximum)});
-    json[kParts[k].key] = {{"mean", s.mean}, {"p50", s.p50},   {"p90", s.p90},
-                           {"p99", s.p99},   {"p999", s.p999}, {"max", s.maximum}};
+    json[kParts[k].key] = table.Json().back();
   }
   if (load.resumed > 0) {
     context.Warn(absl::StrCat("streams were opened again ", CountedText(load.resumed, "time")));
@@ -256,7 +254,6 @@ absl::Status Bench(Context& context, Options options) {
                                               : ReadAndWarn(context, options.file, options.read));
   SINEW_ASSIGN_OR_RETURN(const client::ClipData clip,
                          ChooseMotion(context, character, options.motion));
-  options.output.checksums = !options.no_checksums;
   if (options.normals) {
     options.output.attributes = {client::Attribute::kPositions, client::Attribute::kNormals};
   }
@@ -270,27 +267,23 @@ absl::Status Bench(Context& context, Options options) {
 }  // namespace
 
 void AddBench(CommandList& commands) {
-  auto options = std::make_shared<Options>();
-  OptionSet set = commands.Add(
+  auto [set, options] = commands.Add<Options>(
       "bench", "Load the server with streams; print latencies, rates and where the time goes",
-      [options](Context& context) { return Bench(context, *options); });
-  const Option file = set.AddText("FILE", options->file,
-                                  "Character file or model:NAME (default: a synthetic tube)");
-  AddReadOptions(set, options->read);
-  set.AddText("--deformer", options->deformer, "Recipe such as ddm, or @recipe.json").Required();
-  AddMotionOptions(set, options->read, options->motion);
-  set.AddNumber("--vertices", options->vertices, 64, 16'000'000,
+      Bench);
+  const Option file =
+      set.AddText("FILE", options.file, "Character file or model:NAME (default: a synthetic tube)");
+  AddReadOptions(set, options.read);
+  set.AddText("--deformer", options.deformer, "Recipe such as ddm, or @recipe.json").Required();
+  AddMotionOptions(set, options.read, options.motion);
+  set.AddNumber("--vertices", options.vertices, 64, 16'000'000,
                 "Approximate size of the synthetic tube")
       .Excludes(file);
-  set.AddNumber("--streams", options->streams, 1, 1024, "Concurrent streams");
-  set.AddNumber("--depth", options->depth, 1, 256,
+  set.AddNumber("--streams", options.streams, 1, 1024, "Concurrent streams");
+  set.AddNumber("--depth", options.depth, 1, 256,
                 "Poses in flight per stream; 1 measures the latency of a single pose");
-  set.AddNumber("--seconds", options->seconds, 0.1, 86'400, "Duration of the measurement");
-  set.AddNumber("--warmup", options->warmup, 0, 3600, "Seconds before it that do not count");
-  set.AddNumber("--chunk-bytes", options->output.chunk_bytes, 4096, 2'000'000'000,
-                "Maximum payload of one message (default: the server's)");
-  set.AddFlag("--normals", options->normals, "Request normals too");
-  set.AddFlag("--no-checksums", options->no_checksums, "Neither compute nor verify checksums");
+  set.AddNumber("--seconds", options.seconds, 0.1, 86'400, "Duration of the measurement");
+  set.AddNumber("--warmup", options.warmup, 0, 3600, "Seconds before it that do not count");
+  set.AddFlag("--normals", options.normals, "Request normals too");
   set.SetFooter(
       R"(Latency is from handing a pose to the stream until its frame is complete and verified. With --local there is no network.
 Examples:

@@ -21,9 +21,9 @@ namespace sinew::cli {
 namespace {
 
 struct Options {
-  std::string rig, deformer, ttl, determinism_digest;
+  std::string rig, deformer, ttl;
   bake::ReadOptions read;
-  bool no_wait = false, dry_run = false;
+  bool dry_run = false;
 };
 
 // The name of the rig on the server, and in `warnings` those of its import.
@@ -46,14 +46,12 @@ absl::StatusOr<std::string> RigOf(Context& context, const std::string& rig,
   return uploaded.rig.name;
 }
 
-void PrintEstimate(const Context& context, const client::Session& session) {
-  const client::Estimate& estimate = session.estimate;
-  context.Print(absl::StrCat("bind about ", bake::DurationText(estimate.bind_time),
-                             "\nframe about ", bake::DurationText(estimate.frame_time),
-                             "\nbound data at most ", bake::BytesText(estimate.bound_bytes),
-                             ", an upper bound, often several times what is needed\npeak memory "
-                             "at most ",
-                             bake::BytesText(estimate.peak_bytes), ", an upper bound\n"));
+std::string EstimateText(const client::Estimate& estimate) {
+  return absl::StrCat("bind about ", bake::DurationText(estimate.bind_time), "\nframe about ",
+                      bake::DurationText(estimate.frame_time), "\nbound data at most ",
+                      bake::BytesText(estimate.bound_bytes),
+                      ", an upper bound, often several times what is needed\npeak memory at most ",
+                      bake::BytesText(estimate.peak_bytes), ", an upper bound\n");
 }
 
 void NoteMeasures(const Context& context, const client::Session& session) {
@@ -70,7 +68,6 @@ absl::Status Bind(Context& context, const Options& options) {
   if (!options.ttl.empty()) {
     SINEW_ASSIGN_OR_RETURN(request.ttl, bake::ParseDuration("--ttl", options.ttl));
   }
-  request.determinism_digest = options.determinism_digest;
   request.validate_only = options.dry_run;
   std::vector<std::string> warnings;
   SINEW_ASSIGN_OR_RETURN(request.rig, RigOf(context, options.rig, options.read, warnings));
@@ -80,46 +77,35 @@ absl::Status Bind(Context& context, const Options& options) {
     return WithHint(created.status(), "see `sinew rigs`, or `sinew upload FILE`");
   }
   SINEW_ASSIGN_OR_RETURN(client::Session session, std::move(created));
-  if (!options.no_wait && !options.dry_run) {
+  if (!options.dry_run) {
     SINEW_ASSIGN_OR_RETURN(session, bake::WaitUntilBound(context, connection, session.name));
   }
   context.Warn(session.warnings);
   NoteMeasures(context, session);
-  if (context.json()) {
-    nlohmann::ordered_json json = SessionJson(session);
-    for (const std::string& warning : warnings) json["warnings"].push_back(warning);
-    context.PrintJson(json);
-  } else if (options.dry_run) {
-    PrintEstimate(context, session);
-  } else {
-    context.Print(session.name + "\n");
-  }
+  nlohmann::ordered_json json = SessionJson(session);
+  for (const std::string& warning : warnings) json["warnings"].push_back(warning);
+  context.PrintResult(
+      json, options.dry_run ? EstimateText(session.estimate) : absl::StrCat(session.name, "\n"));
   return absl::OkStatus();
 }
 
 }  // namespace
 
 void AddBind(CommandList& commands) {
-  auto options = std::make_shared<Options>();
-  OptionSet set = commands.Add(
+  auto [set, options] = commands.Add<Options>(
       "bind", "Bind a rig to a recipe (creates a session); print its name, sessions/...",
-      [options](Context& context) {
-        return context.Lost(Bind(context, *options), "no session is ready");
+      [](Context& context, const Options& given) {
+        return context.Lost(Bind(context, given), "no session is ready");
       });
-  set.AddText("RIG", options->rig,
+  set.AddText("RIG", options.rig,
               "rigs/sha256-... as `sinew upload` prints, or a FILE (uploaded first)")
       .Required();
-  AddReadOptions(set, options->read);
-  set.AddText("--deformer", options->deformer, "Recipe such as ddm, or @recipe.json").Required();
-  set.AddText("--ttl", options->ttl,
+  AddReadOptions(set, options.read);
+  set.AddText("--deformer", options.deformer, "Recipe such as ddm, or @recipe.json").Required();
+  set.AddText("--ttl", options.ttl,
               "How long the session lives after its last use: 90, 10m, 1h (default: the server's)");
-  set.AddText("--determinism-digest", options->determinism_digest,
-              "Fail unless the server computes with this digest");
-  const Option no_wait = set.AddFlag("--no-wait", options->no_wait,
-                                     "Print the name at once; the bind continues on the server");
-  set.AddFlag("--dry-run", options->dry_run,
-              "Only check and estimate: upper bounds for memory, guesses for time")
-      .Excludes(no_wait);
+  set.AddFlag("--dry-run", options.dry_run,
+              "Only check and estimate: upper bounds for memory, guesses for time");
   set.SetFooter(
       R"(Sessions with equal rig and deformer share their bound data: the second bind takes no time.
 Examples:

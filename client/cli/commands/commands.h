@@ -1,6 +1,10 @@
 // commands.h - the sub-commands. Each function declares one: its options, its help, what it runs.
 #pragma once
 
+#include <memory>
+#include <string>
+#include <utility>
+
 #include "client/cli/base/options.h"
 #include "client/cli/run/context.h"
 
@@ -15,6 +19,12 @@ class CommandList {
   OptionSet Add(const std::string& name, const std::string& purpose, Command run) {
     return parser_.AddCommand(name, purpose,
                               [&chosen = chosen_, run = std::move(run)] { chosen = run; });
+  }
+  // Of a command whose options fill a struct: also the struct, which `run` gets with the context.
+  template <class Options, class Run>
+  std::pair<OptionSet, Options&> Add(const std::string& name, const std::string& purpose, Run run) {
+    const auto options = std::make_shared<Options>();
+    return {Add(name, purpose, [=](Context& context) { return run(context, *options); }), *options};
   }
 
  private:

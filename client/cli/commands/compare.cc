@@ -1,22 +1,24 @@
 // sinew compare: the same poses through several deformers, measured; and a picture of one of them.
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
 
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
 #include "client/bake/base/errors.h"
+#include "client/bake/base/quantity.h"
 #include "client/bake/character/import_warnings.h"
 #include "client/bake/character/recipe_argument.h"
 #include "client/bake/files/output_file.h"
 #include "client/bake/passes/bound_character.h"
 #include "client/bake/passes/clip_stream.h"
 #include "client/cli/base/exit_code.h"
+#include "client/cli/base/table.h"
 #include "client/cli/character/motion_options.h"
 #include "client/cli/character/picture_options.h"
 #include "client/cli/character/read_options.h"
 #include "client/cli/commands/commands.h"
-#include "client/cli/commands/compare_report.h"
 #include "core/base/counted_text.h"
 #include "core/base/status.h"
 
@@ -38,6 +40,141 @@ struct BoundMethod {
   std::string label;
   client::Character character;
 };
+
+struct ComparedMethod {
+  std::string label;
+  client::TargetMetrics metrics;
+};
+
+std::int64_t ClipFrame(const client::ClipData& clip, std::uint64_t number) {
+  return clip.first_frame + static_cast<std::int64_t>(number - 1) * clip.step;
+}
+
+template <class T>
+Cell Measured(const std::optional<T>& value, const std::string& text) {
+  return value ? Cell(*value, text) : Cell(nullptr, "-");
+}
+
+Cell Percent(const std::optional<double>& value, int digits = 2) {
+  return Measured(value, absl::StrFormat("%.*f %%", digits, 100 * value.value_or(0)));
+}
+
+Cell Plain(const std::optional<double>& value, int digits = 4) {
+  return Measured(value, absl::StrFormat("%.*f", digits, value.value_or(0)));
+}
+
+// Rows of metrics: of `method` in text, of `frame` in JSON.
+class Metrics {
+ public:
+  void Add(Cell frame, const std::string& method, const client::FrameMetrics& m,
+           double mean_seconds = 0) {
+    table_.Add({frame,
+                method,
+                Percent(m.volume_ratio),
+                Percent(m.minimum_thickness),
+                Percent(m.bulge),
+                Plain(m.edge_distortion),
+                Plain(m.worst_edge),
+                Plain(m.area_distortion),
+                Percent(m.flipped_fraction),
+                Percent(m.flipped_beyond_linear),
+                Measured(m.self_intersections, bake::CountText(m.self_intersections.value_or(0))),
+                Percent(m.overlap, 3),
+                Plain(m.roughness, 2),
+                Plain(m.roughness_999),
+                Percent(m.rough_fraction, 3),
+                Measured(m.jerk, absl::StrFormat("%.4g", m.jerk.value_or(0))),
+                Plain(m.pop),
+                Plain(m.pop_999),
+                Plain(m.evaluate_seconds),
+                Plain(1000 * mean_seconds, 3)});
+  }
+  const Table& table() const { return table_; }
+
+ private:
+  Table table_{{{"", "frame"},
+                {"method"},
+                {"volume", "volume_ratio"},
+                {"thickness", "minimum_thickness"},
+                {"bulge", "bulge"},
+                {"edges rms", "edge_distortion"},
+                {"", "worst_edge"},
+                {"areas rms", "area_distortion"},
+                {"flipped", "flipped_fraction"},
+                {"beyond lbs", "flipped_beyond_linear"},
+                {"crossings", "self_intersections"},
+                {"overlap", "overlap"},
+                {"roughness", "roughness"},
+                {"", "roughness_999"},
+                {"over 1", "rough_fraction"},
+                {"jerk", "jerk"},
+                {"pop", "pop"},
+                {"", "pop_999"},
+                {"", "evaluate_seconds"},
+                {"ms/frame"}}};
+};
+
+nlohmann::ordered_json MetricsJson(const client::FrameMetrics& metrics) {
+  Metrics row;
+  row.Add({}, "", metrics);
+  return row.table().Json()[0];
+}
+
+// One line per method, the worst of its frames, with a line above that says so.
+std::string CompareText(const bake::CharacterFile& character, const client::ClipData& clip,
+                        const std::vector<ComparedMethod>& methods) {
+  Metrics rows;
+  for (const auto& [label, metrics] : methods) {
+    rows.Add({}, label, metrics.worst, metrics.mean.evaluate_seconds);
+  }
+  return absl::StrCat(
+      character.label, ", ", bake::CountText(character.rig.vertices()), " vertices, ", clip.name,
+      ", ", clip.frames,
+      clip.frames == 1 ? " frame" : " frames; worst frame shown, ms/frame is the mean", "\n\n",
+      rows.table().Text());
+}
+
+// The summary and every frame. Frames carry the numbers of the clip; what is absent is null.
+nlohmann::ordered_json CompareJson(const bake::CharacterFile& character,
+                                   const client::ClipData& clip,
+                                   const std::vector<ComparedMethod>& methods) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const auto& [label, metrics] : methods) {
+    Metrics frames;
+    for (const client::FrameMetrics& frame : metrics.frames) {
+      frames.Add(Cell(ClipFrame(clip, frame.frame), ""), "", frame);
+    }
+    list.push_back({{"deformer", label},
+                    {"determinism_digest", metrics.determinism_digest},
+                    {"bind_seconds", metrics.bind_seconds},
+                    {"bound_bytes", metrics.bound_bytes},
+                    {"worst", MetricsJson(metrics.worst)},
+                    {"mean", MetricsJson(metrics.mean)},
+                    {"frames", frames.table().Json()}});
+  }
+  return {{"character", character.label},
+          {"vertices", character.rig.vertices()},
+          {"clip", clip.name},
+          {"frames", clip.frames},
+          {"first_frame", clip.first_frame},
+          {"frame_step", clip.step},
+          {"fps", clip.fps},
+          {"methods", std::move(list)}};
+}
+
+// Position in the clip of the frame that some method distorts most (edges, root mean square).
+std::size_t WorstFrame(const std::vector<ComparedMethod>& methods) {
+  std::size_t worst = 0;
+  double most = -1;
+  for (const ComparedMethod& method : methods) {
+    for (const client::FrameMetrics& frame : method.metrics.frames) {
+      if (frame.edge_distortion.value_or(0) <= most) continue;
+      most = frame.edge_distortion.value_or(0);
+      worst = static_cast<std::size_t>(frame.frame - 1);
+    }
+  }
+  return worst;
+}
 
 // Before binding, which may take long.
 absl::Status CheckCount(Context& context, std::size_t deformers) {
@@ -180,8 +317,9 @@ absl::Status Compare(Context& context, Options options) {
   }
   std::optional<bake::OutputFile> out;
   if (!options.picture.empty()) {
-    SINEW_ASSIGN_OR_RETURN(bake::OutputFile created, bake::OutputFile::Create(options.picture));
-    out.emplace(std::move(created));
+    absl::StatusOr<bake::OutputFile> created = bake::OutputFile::Create(options.picture);
+    if (!created.ok()) return NameOutput(created.status(), "--picture");
+    out.emplace(*std::move(created));
   }
   SINEW_ASSIGN_OR_RETURN(const std::vector<BoundMethod> bound,
                          BindAll(context, character, clip, options.deformers, recipes));
@@ -206,29 +344,28 @@ absl::Status Compare(Context& context, Options options) {
 }  // namespace
 
 void AddCompare(CommandList& commands) {
-  auto options = std::make_shared<Options>();
-  OptionSet set = commands.Add(
+  auto [set, options] = commands.Add<Options>(
       "compare",
       "Measure a clip through several deformers: volume, thickness, distortion, roughness, pop",
-      [options](Context& context) { return Compare(context, *options); });
-  set.AddText("FILE", options->file, "Character file, .sinewrig (with --poses) or model:NAME")
+      Compare);
+  set.AddText("FILE", options.file, "Character file, .sinewrig (with --poses) or model:NAME")
       .Required();
-  AddReadOptions(set, options->read);
-  set.AddList("--deformers,--deformer", options->deformers,
+  AddReadOptions(set, options.read);
+  set.AddList("--deformers,--deformer", options.deformers,
               "Recipes or @recipe.json; the first is the reference of the picture")
       .Required()
       .Values(1, 64);
-  AddMotionOptions(set, options->read, options->motion);
-  AddFramesOption(set, options->frames);
-  set.AddFlag("--no-self-intersections", options->no_self_intersections,
+  AddMotionOptions(set, options.read, options.motion);
+  AddFramesOption(set, options.frames);
+  set.AddFlag("--no-self-intersections", options.no_self_intersections,
               "Skip the slow measurements: crossing faces and overlap");
   const Option picture =
-      set.AddText("--picture", options->picture,
+      set.AddText("--picture", options.picture,
                   "Also draw one frame, PNG: each method coloured by its distance from the first");
-  set.AddNumber("--frame", options->frame, 0, 1'000'000'000,
+  set.AddNumber("--frame", options.frame, 0, 1'000'000'000,
                 "Frame of the picture (default: the one with the most distorted edges)")
       .Needs(picture);
-  AddPictureOptions(set, options->drawing, picture);
+  AddPictureOptions(set, options.drawing, picture);
   set.SetFooter(
       R"(Columns, each the worst frame; all are relative to the rest mesh:
   volume     enclosed volume over that at rest; open borders are closed

@@ -1,12 +1,12 @@
 // sinew delete: removes rigs and sessions.
 #include <absl/strings/match.h>
-#include <absl/strings/str_cat.h>
 
 #include <nlohmann/json.hpp>
 
 #include "client/bake/base/errors.h"
 #include "client/cli/base/exit_code.h"
 #include "client/cli/commands/commands.h"
+#include "client/cli/commands/session_json.h"
 #include "core/base/status.h"
 
 namespace sinew::cli {
@@ -14,9 +14,7 @@ namespace {
 
 absl::Status Delete(Context& context, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
-    if (!absl::StartsWith(name, "rigs/") && !absl::StartsWith(name, "sessions/")) {
-      return UsageError(absl::StrCat("NAME: got \"", name, "\", need rigs/... or sessions/..."));
-    }
+    SINEW_RETURN_IF_ERROR(CheckName(name, {"rigs/", "sessions/"}));
   }
   SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());
   nlohmann::ordered_json deleted = nlohmann::ordered_json::array();
@@ -40,10 +38,9 @@ absl::Status Delete(Context& context, const std::vector<std::string>& names) {
 }  // namespace
 
 void AddDelete(CommandList& commands) {
-  auto names = std::make_shared<std::vector<std::string>>();
-  OptionSet set = commands.Add("delete", "Delete rigs and sessions; print the names deleted",
-                               [names](Context& context) { return Delete(context, *names); });
-  set.AddList("NAME", *names, "rigs/... or sessions/...").Required();
+  auto [set, names] = commands.Add<std::vector<std::string>>(
+      "delete", "Delete rigs and sessions; print the names deleted", Delete);
+  set.AddList("NAME", names, "rigs/... or sessions/...").Required();
   set.SetFooter(R"(Stops at the first that cannot be deleted.
 Examples:
   sinew delete sessions/0123

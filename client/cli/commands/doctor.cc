@@ -246,7 +246,7 @@ void CheckServer(Context& context, const std::optional<std::string>& local_diges
     findings.Good("bits", "server and --local compute the same");
   } else {
     findings.Warn("bits", "server and --local may differ in the last bits",
-                  "for equal bits use equal versions and C libraries; see --determinism-digest");
+                  "for equal bits use equal versions and C libraries");
   }
 }
 

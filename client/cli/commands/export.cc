@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "client/bake/character/character_file.h"
@@ -33,38 +34,38 @@ struct Exported {
 };
 
 absl::Status CheckPaths(const Options& options) {
-  const std::string* paths[] = {&options.rig, &options.poses, &options.controls};
-  bool any = false;
-  for (const std::string* path : paths) {
-    if (path->empty()) continue;
-    any = true;
+  std::vector<std::string> inputs = options.read.clip_files;
+  inputs.insert(inputs.end(), {options.file, options.read.muscles});
+  std::set<std::filesystem::path> outputs;
+  for (const std::string& path : {options.rig, options.poses, options.controls}) {
+    if (path.empty()) continue;
     std::error_code error;
-    if (std::filesystem::equivalent(*path, options.file, error)) {
-      return UsageError(absl::StrCat(*path, ": is the character itself, need another name"));
+    for (const std::string& input : inputs) {
+      if (!std::filesystem::equivalent(path, input, error)) continue;
+      return UsageError(absl::StrCat(path, ": is read by this command, need another name"));
     }
-    for (const std::string& clip_file : options.read.clip_files) {
-      if (!std::filesystem::equivalent(*path, clip_file, error)) continue;
-      return UsageError(absl::StrCat(*path, ": is read for its clips, need another name"));
-    }
-    for (const std::string* other : paths) {
-      if (other != path && !other->empty() &&
-          std::filesystem::weakly_canonical(*other, error) ==
-              std::filesystem::weakly_canonical(*path, error)) {
-        return UsageError(absl::StrCat(*path, ": named twice, need a file for each"));
-      }
+    if (!outputs.insert(std::filesystem::weakly_canonical(path, error)).second) {
+      return UsageError(absl::StrCat(path, ": named twice, need a file for each"));
     }
   }
-  return any ? absl::OkStatus() : UsageError("need --rig, --poses or --controls: a file to write");
+  if (!outputs.empty()) return absl::OkStatus();
+  return UsageError("need --rig, --poses or --controls: a file to write");
+}
+
+absl::StatusOr<bake::OutputFile> Write(const Exported& file, bool overwrite) {
+  SINEW_ASSIGN_OR_RETURN(bake::OutputFile output, bake::OutputFile::Create(file.path, overwrite));
+  SINEW_RETURN_IF_ERROR(output.Write(file.bytes));
+  SINEW_RETURN_IF_ERROR(output.Close());
+  return output;
 }
 
 // All files are complete before the first gets its name.
 absl::Status WriteAll(const std::vector<Exported>& files, bool overwrite) {
   std::vector<bake::OutputFile> written;
   for (const Exported& file : files) {
-    SINEW_ASSIGN_OR_RETURN(bake::OutputFile output, bake::OutputFile::Create(file.path, overwrite));
-    SINEW_RETURN_IF_ERROR(output.Write(file.bytes));
-    SINEW_RETURN_IF_ERROR(output.Close());
-    written.push_back(std::move(output));
+    absl::StatusOr<bake::OutputFile> output = Write(file, overwrite);
+    if (!output.ok()) return NameOutput(output.status(), "--" + file.option);
+    written.push_back(*std::move(output));
   }
   for (bake::OutputFile& output : written) SINEW_RETURN_IF_ERROR(output.Commit());
   return absl::OkStatus();
@@ -73,6 +74,10 @@ absl::Status WriteAll(const std::vector<Exported>& files, bool overwrite) {
 absl::Status AddMotion(Context& context, const bake::CharacterFile& character,
                        const Options& options, std::vector<Exported>& files,
                        nlohmann::ordered_json& json) {
+  if (character.clips.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(character.label, " has no clip, need one for --poses and --controls"));
+  }
   SINEW_ASSIGN_OR_RETURN(const client::ClipData clip,
                          ChooseMotion(context, character, options.motion));
   json["clip"] = clip.name;
@@ -126,19 +131,17 @@ absl::Status Export(Context& context, Options options) {
 }  // namespace
 
 void AddExport(CommandList& commands) {
-  auto options = std::make_shared<Options>();
-  OptionSet set =
-      commands.Add("export", "Write the rig, poses and controls of a character to files",
-                   [options](Context& context) { return Export(context, *options); });
-  set.AddText("FILE", options->file, "Character file, .sinewrig or model:NAME").Required();
-  AddReadOptions(set, options->read);
-  set.AddText("--rig", options->rig, "A serialised sinew.v1.Rig, .sinewrig");
-  set.AddText("--poses", options->poses,
+  auto [set, options] = commands.Add<Options>(
+      "export", "Write the rig, poses and controls of a character to files", Export);
+  set.AddText("FILE", options.file, "Character file, .sinewrig or model:NAME").Required();
+  AddReadOptions(set, options.read);
+  set.AddText("--rig", options.rig, "A serialised sinew.v1.Rig, .sinewrig");
+  set.AddText("--poses", options.poses,
               ".npy, float32 of frames x joints x 12: joint to model, 3x4 row-major");
-  set.AddText("--controls", options->controls, ".npy, float32 of frames x controls");
-  AddClipOptions(set, options->read, options->motion);
-  AddFramesOption(set, options->frames);
-  set.AddFlag("--no-clobber", options->no_clobber, "Fail if a file of that name exists");
+  set.AddText("--controls", options.controls, ".npy, float32 of frames x controls");
+  AddClipOptions(set, options.read, options.motion);
+  AddFramesOption(set, options.frames);
+  set.AddFlag("--no-clobber", options.no_clobber, "Fail if a file of that name exists");
   set.SetFooter(
       R"(No server is needed. `sinew inspect FILE --joints` lists joints and controls in their order.
 Examples:

@@ -114,20 +114,19 @@ absl::Status JoinAll(const Context& context, const Options& options) {
 }  // namespace
 
 void AddJoin(CommandList& commands) {
-  auto options = std::make_shared<Options>();
-  OptionSet set = commands.Add("join", "Make a cache of the parts that `sinew bake --part` wrote",
-                               [options](Context& context) { return JoinAll(context, *options); });
-  set.AddList("CACHE", options->caches,
+  auto [set, options] = commands.Add<Options>(
+      "join", "Make a cache of the parts that `sinew bake --part` wrote", JoinAll);
+  set.AddList("CACHE", options.caches,
               "The caches to write, such as one for each mesh; the parts are in CACHE.parts, which "
               "may be named as well")
       .Required();
   set.AddText(
-      "--frames", options->frames,
+      "--frames", options.frames,
       "All frames of the cache, such as 0-999: then the parts are removed (default: those of "
       "the parts, which are kept)");
-  set.AddChoice("--format", options->format, {"pc2", "mdd", "npy", "usda", "obj", "glb"},
+  set.AddChoice("--format", options.format, {"pc2", "mdd", "npy", "usda", "obj", "glb"},
                 "Of the cache (default: by the extension)");
-  set.AddFlag("--no-clobber", options->no_clobber, "Fail if a file of that name exists");
+  set.AddFlag("--no-clobber", options.no_clobber, "Fail if a file of that name exists");
   set.SetFooter(
       R"(Needs no server. Checks every frame, and that all parts are of the same character, poses, recipe and results. Exit code 65
 if a frame is missing or damaged, with its number; the cache stays as it is then, and no part is lost. May be repeated

@@ -25,23 +25,52 @@ std::string Range(const client::Parameter& parameter) {
                       parameter.maximum ? bake::NumberText(*parameter.maximum) : "");
 }
 
-nlohmann::ordered_json MethodJson(const client::Method& method) {
-  nlohmann::ordered_json parameters = nlohmann::ordered_json::array();
+template <class T>
+Cell JsonOnly(const std::optional<T>& value) {
+  return value ? Cell(*value, "") : Cell();
+}
+
+// `text`, which is "-" for people if it is empty.
+Cell OrDash(const std::string& text) {
+  return {text, text.empty() ? "-" : text};
+}
+
+Table Parameters(const client::Method& method) {
+  Table table({{"  parameter", "name"},
+               {"", "type"},
+               {"default", "default"},
+               {"range"},
+               {"unit", "unit"},
+               {"what", "description"},
+               {"", "minimum"},
+               {"", "maximum"},
+               {"", "choices"}});
   for (const client::Parameter& parameter : method.parameters) {
-    nlohmann::ordered_json row = {{"name", parameter.name},
-                                  {"type", parameter.type},
-                                  {"unit", parameter.unit},
-                                  {"default", parameter.default_value},
-                                  {"description", parameter.description}};
-    if (parameter.minimum) row["minimum"] = *parameter.minimum;
-    if (parameter.maximum) row["maximum"] = *parameter.maximum;
-    if (!parameter.choices.empty()) row["choices"] = parameter.choices;
-    parameters.push_back(row);
+    table.Add({Cell(parameter.name, "  " + parameter.name), parameter.type,
+               OrDash(parameter.default_value), Range(parameter), OrDash(parameter.unit),
+               parameter.description, JsonOnly(parameter.minimum), JsonOnly(parameter.maximum),
+               parameter.choices.empty() ? Cell() : Cell(parameter.choices, "")});
   }
-  return {
-      {"name", method.name},       {"summary", method.summary},       {"reads", method.reads},
-      {"paper", method.paper},     {"cost_class", method.cost_class}, {"version", method.version},
-      {"example", method.example}, {"parameters", parameters}};
+  return table;
+}
+
+Table Presets(const client::MethodList& list) {
+  Table table({{"preset", "name"}, {"recipe", "recipe_text"}, {"what", "summary"}});
+  for (const client::Preset& preset : list.presets) {
+    table.Add({preset.name, preset.recipe_text, preset.summary});
+  }
+  return table;
+}
+
+nlohmann::ordered_json MethodJson(const client::Method& method) {
+  return {{"name", method.name},
+          {"summary", method.summary},
+          {"reads", method.reads},
+          {"paper", method.paper},
+          {"cost_class", method.cost_class},
+          {"version", method.version},
+          {"example", method.example},
+          {"parameters", Parameters(method).Json()}};
 }
 
 std::string MethodText(const client::Method& method) {
@@ -49,14 +78,7 @@ std::string MethodText(const client::Method& method) {
   if (!method.paper.empty()) absl::StrAppend(&text, "  paper: ", Printable(method.paper), "\n");
   absl::StrAppend(&text, "  cost: ", Printable(method.cost_class), "; reads ",
                   Printable(method.reads), " positions; try: ", Printable(method.example), "\n");
-  if (method.parameters.empty()) return text;
-  Table table({{"  parameter"}, {"default"}, {"range"}, {"unit"}, {"what"}});
-  for (const client::Parameter& parameter : method.parameters) {
-    table.Add({"  " + parameter.name,
-               parameter.default_value.empty() ? "-" : parameter.default_value, Range(parameter),
-               parameter.unit.empty() ? "-" : parameter.unit, parameter.description});
-  }
-  return text + table.Text();
+  return method.parameters.empty() ? text : text + Parameters(method).Text();
 }
 
 std::string ListText(const client::MethodList& list) {
@@ -64,11 +86,7 @@ std::string ListText(const client::MethodList& list) {
   for (const client::Method& method : list.methods) {
     absl::StrAppend(&text, text.empty() ? "" : "\n", MethodText(method));
   }
-  if (list.presets.empty()) return text;
-  Table table({{"preset"}, {"recipe"}, {"what"}});
-  for (const client::Preset& preset : list.presets)
-    table.Add({preset.name, preset.recipe_text, preset.summary});
-  return absl::StrCat(text, "\n", table.Text());
+  return list.presets.empty() ? text : absl::StrCat(text, "\n", Presets(list).Text());
 }
 
 // The method or preset called `name`, and the methods of a preset's stages.
@@ -96,29 +114,18 @@ absl::Status Methods(Context& context, const std::string& name) {
   SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.ConnectIfNamed());
   SINEW_ASSIGN_OR_RETURN(client::MethodList list, connection.ListMethods(context.call()));
   if (!name.empty()) SINEW_RETURN_IF_ERROR(KeepOnly(name, list));
-  if (!context.json()) {
-    context.Print(ListText(list));
-    return absl::OkStatus();
-  }
-  nlohmann::ordered_json json = {{"methods", nlohmann::ordered_json::array()},
-                                 {"presets", nlohmann::ordered_json::array()}};
-  for (const client::Method& method : list.methods) json["methods"].push_back(MethodJson(method));
-  for (const client::Preset& preset : list.presets) {
-    json["presets"].push_back(
-        {{"name", preset.name}, {"recipe_text", preset.recipe_text}, {"summary", preset.summary}});
-  }
-  context.PrintJson(json);
+  nlohmann::ordered_json methods = nlohmann::ordered_json::array();
+  for (const client::Method& method : list.methods) methods.push_back(MethodJson(method));
+  context.PrintResult({{"methods", methods}, {"presets", Presets(list).Json()}}, ListText(list));
   return absl::OkStatus();
 }
 
 }  // namespace
 
 void AddMethods(CommandList& commands) {
-  auto name = std::make_shared<std::string>();
-  OptionSet set = commands.Add(
-      "methods", "Every deformation method with parameters, units, ranges and defaults",
-      [name](Context& context) { return Methods(context, *name); });
-  set.AddText("NAME", *name, "Only this method, or this preset with the methods of its stages");
+  auto [set, name] = commands.Add<std::string>(
+      "methods", "Every deformation method with parameters, units, ranges and defaults", Methods);
+  set.AddText("NAME", name, "Only this method, or this preset with the methods of its stages");
   set.SetFooter(
       R"(Lists the methods built into this program; with --server those of a server.
 Parameters follow the name in parentheses: 'ddm(iterations=8, lambda=2)', 'ddm(radius=0.03)'.

@@ -164,10 +164,6 @@ absl::Status Render(Context& context, Options options) {
   SINEW_ASSIGN_OR_RETURN(
       const client::Image image,
       DrawPicture(context, character.rig, drawing.panels, options.picture.options, out));
-  if (!context.json()) {
-    context.Print(options.out + "\n");
-    return absl::OkStatus();
-  }
   nlohmann::ordered_json labels = nlohmann::ordered_json::array();
   for (const bake::PosedPanel& panel : drawing.panels) labels.push_back(panel.label);
   nlohmann::ordered_json json = {
@@ -175,39 +171,37 @@ absl::Status Render(Context& context, Options options) {
       {"height", image.height}, {"title", options.picture.options.title},
       {"panels", labels},       {"warnings", bake::ImportWarnings(character)}};
   json.update(drawing.facts);
-  context.PrintJson(json);
+  context.PrintResult(json, options.out + "\n");
   return absl::OkStatus();
 }
 
 }  // namespace
 
 void AddRender(CommandList& commands) {
-  auto options = std::make_shared<Options>();
-  OptionSet set =
-      commands.Add("render", "Draw one frame, one panel per deformer, without GPU or display",
-                   [options](Context& context) { return Render(context, *options); });
-  set.AddText("FILE", options->file, "Character file, .sinewrig or model:NAME").Required();
-  AddReadOptions(set, options->read);
-  const Option deformer = set.AddList("--deformer", options->deformers,
+  auto [set, options] = commands.Add<Options>(
+      "render", "Draw one frame, one panel per deformer, without GPU or display", Render);
+  set.AddText("FILE", options.file, "Character file, .sinewrig or model:NAME").Required();
+  AddReadOptions(set, options.read);
+  const Option deformer = set.AddList("--deformer", options.deformers,
                                       "Recipe or @recipe.json; repeat for panels side by side")
                               .Values(1, 64);
-  AddMotionOptions(set, options->read, options->motion);
+  AddMotionOptions(set, options.read, options.motion);
   const Option frame =
-      set.AddNumber("--frame", options->frame, 0, 1'000'000'000, "Frame of the clip");
-  set.AddFlag("--vertex-status", options->vertex_status,
+      set.AddNumber("--frame", options.frame, 0, 1'000'000'000, "Frame of the clip");
+  set.AddFlag("--vertex-status", options.vertex_status,
               "Colour vertices by their projection status, with counts (for implicit)")
       .Needs(deformer);
-  set.AddFlag("--translucent", options->translucent,
+  set.AddFlag("--translucent", options.translucent,
               "Show the posed muscles of the rig under a translucent skin")
       .Needs(deformer);
-  set.AddText("--weights", options->weights,
+  set.AddText("--weights", options.weights,
               "Instead of a frame: the rest mesh coloured by the weights of JOINT, or with all one "
               "panel per joint")
       .Placeholder("JOINT|all")
       .Excludes(deformer)
       .Excludes(frame);
-  set.AddText("--out", options->out, "The picture, PNG").Required();
-  AddPictureOptions(set, options->picture);
+  set.AddText("--out", options.out, "The picture, PNG").Required();
+  AddPictureOptions(set, options.picture);
   set.SetFooter(absl::StrCat(
       R"(All panels share pose and camera; each states its largest distance from the first.
 If the connection drops, waits up to 30 s for the server and says so.

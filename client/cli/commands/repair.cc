@@ -43,16 +43,15 @@ absl::Status Repair(Context& context, const Options& options) {
 }  // namespace
 
 void AddRepair(CommandList& commands) {
-  auto options = std::make_shared<Options>();
-  OptionSet set = commands.Add("repair", "Bake the damaged frames of a point cache again",
-                               [options](Context& context) { return Repair(context, *options); });
-  set.AddText("CACHE", options->cache, ".pc2, .mdd or .npy with its manifest beside it").Required();
-  set.AddText("FILE", options->file, "The character file that it was baked from").Required();
-  AddReadOptions(set, options->read);
-  AddClipFileOption(set, options->read);
+  auto [set, options] =
+      commands.Add<Options>("repair", "Bake the damaged frames of a point cache again", Repair);
+  set.AddText("CACHE", options.cache, ".pc2, .mdd or .npy with its manifest beside it").Required();
+  set.AddText("FILE", options.file, "The character file that it was baked from").Required();
+  AddReadOptions(set, options.read);
+  AddClipFileOption(set, options.read);
   const Option poses =
-      set.AddText("--poses", options->motion.poses, "The poses, if it was baked from --poses");
-  set.AddText("--controls", options->motion.controls, "The control values of these poses")
+      set.AddText("--poses", options.motion.poses, "The poses, if it was baked from --poses");
+  set.AddText("--controls", options.motion.controls, "The control values of these poses")
       .Needs(poses);
   set.SetFooter(
       R"(Recipe, clip, frames, meshes and axes are those of the manifest. The checksums of the new frames must match the manifest,

@@ -11,48 +11,43 @@
 namespace sinew::cli {
 namespace {
 
-std::string MeshNames(const client::RigSummary& rig) {
+// The names of the meshes, and in JSON all that is known of them.
+Cell MeshesOf(const client::RigSummary& rig) {
   std::string names;
-  for (const client::MeshRange& mesh : rig.meshes)
-    absl::StrAppend(&names, names.empty() ? "" : ", ", mesh.name);
-  return names;
-}
-
-nlohmann::ordered_json RigJson(const client::RigSummary& rig) {
   nlohmann::ordered_json meshes = nlohmann::ordered_json::array();
   for (const client::MeshRange& mesh : rig.meshes) {
+    absl::StrAppend(&names, names.empty() ? "" : ", ", mesh.name);
     meshes.push_back({{"name", mesh.name},
                       {"vertex_offset", mesh.vertex_offset},
                       {"vertices", mesh.vertex_count},
                       {"faces", mesh.face_count}});
   }
-  return {
-      {"rig", rig.name},
-      {"bytes", rig.size_bytes},
-      {"vertices", rig.vertices},
-      {"faces", rig.faces},
-      {"meshes", meshes},
-      {"without_weights", rig.without_weights},
-      {"create_time", absl::FormatTime(absl::RFC3339_sec, rig.create_time, absl::UTCTimeZone())}};
+  return {meshes, rig.vertices > 0 ? names : "-"};
 }
 
 absl::Status Rigs(Context& context) {
   SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());
-  using enum Table::Align;
-  Table table({{"rig"}, {"vertices", kRight}, {"faces", kRight}, {"size", kRight}, {"meshes"}});
-  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  Table table({{"rig", "rig"},
+               {"vertices", "vertices"},
+               {"faces", "faces"},
+               {"size", "bytes"},
+               {"meshes", "meshes"},
+               {"", "without_weights"},
+               {"", "create_time"}});
   SINEW_RETURN_IF_ERROR(connection.ForEachRig(
       [&](const client::RigSummary& rig) {
-        json.push_back(RigJson(rig));
         // Only the size is known of a rig that another server holds.
-        const bool known = rig.vertices > 0;
-        table.Add({rig.name, known ? bake::CountText(rig.vertices) : "-",
-                   known ? bake::CountText(rig.faces) : "-", bake::BytesText(rig.size_bytes),
-                   known ? MeshNames(rig) : "-"});
+        const auto count = [&](std::uint64_t number) {
+          return Cell(number, rig.vertices > 0 ? bake::CountText(number) : "-");
+        };
+        table.Add({rig.name, count(rig.vertices), count(rig.faces),
+                   Cell(rig.size_bytes, bake::BytesText(rig.size_bytes)), MeshesOf(rig),
+                   Cell(rig.without_weights, ""),
+                   absl::FormatTime(absl::RFC3339_sec, rig.create_time, absl::UTCTimeZone())});
         return true;
       },
       context.call()));
-  context.PrintResult(json, table.Text());
+  context.PrintResult(table.Json(), table.Text());
   return absl::OkStatus();
 }
 

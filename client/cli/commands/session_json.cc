@@ -1,8 +1,13 @@
 #include "client/cli/commands/session_json.h"
 
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+
 #include <nlohmann/json.hpp>
 
 #include "client/bake/base/quantity.h"
+#include "client/cli/base/exit_code.h"
 
 namespace sinew::cli {
 
@@ -56,6 +61,14 @@ nlohmann::ordered_json SessionJson(const client::Session& session) {
   }
   if (session.problem.code != absl::StatusCode::kOk) json["problem"] = session.problem.message;
   return json;
+}
+
+absl::Status CheckName(const std::string& name, const std::vector<std::string>& collections) {
+  for (const std::string& collection : collections) {
+    if (absl::StartsWith(name, collection)) return absl::OkStatus();
+  }
+  return UsageError(absl::StrCat("NAME: got \"", name, "\", need ",
+                                 absl::StrJoin(collections, "... or "), "..."));
 }
 
 std::string ExpiresIn(const client::Session& session) {

@@ -20,14 +20,17 @@ constexpr char kExpiryHint[] =
 void AddRow(const client::Session& session, Table& table) {
   const bool failed = session.state == client::SessionState::kFailed;
   table.Add({session.name, StateName(session.state),
-             absl::StrFormat("%.0f %%", session.progress * 100), ExpiresIn(session),
-             bake::BytesText(session.bound_bytes), session.rig.substr(0, kShortRig),
+             Cell(session.progress, absl::StrFormat("%.0f %%", session.progress * 100)),
+             Cell(nullptr, ExpiresIn(session)),
+             Cell(session.bound_bytes, bake::BytesText(session.bound_bytes)),
+             session.rig.substr(0, kShortRig),
              failed                        ? session.problem.message
              : session.recipe_text.empty() ? session.recipe_json
                                            : session.recipe_text});
 }
 
 absl::Status Sessions(Context& context, const std::vector<std::string>& names) {
+  for (const std::string& name : names) SINEW_RETURN_IF_ERROR(CheckName(name, {"sessions/"}));
   SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());
   std::vector<client::Session> sessions;
   for (const std::string& name : names) {
@@ -44,14 +47,7 @@ absl::Status Sessions(Context& context, const std::vector<std::string>& names) {
         },
         context.call()));
   }
-  using enum Table::Align;
-  Table table({{"session"},
-               {"state"},
-               {"bound", kRight},
-               {"expires in", kRight},
-               {"size", kRight},
-               {"rig"},
-               {"deformer"}});
+  Table table({{"session"}, {"state"}, {"bound"}, {"expires in"}, {"size"}, {"rig"}, {"deformer"}});
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   for (const client::Session& session : sessions) {
     json.push_back(SessionJson(session));
@@ -64,10 +60,9 @@ absl::Status Sessions(Context& context, const std::vector<std::string>& names) {
 }  // namespace
 
 void AddSessions(CommandList& commands) {
-  auto names = std::make_shared<std::vector<std::string>>();
-  OptionSet set = commands.Add("sessions", "List sessions with state, bind progress and expiry",
-                               [names](Context& context) { return Sessions(context, *names); });
-  set.AddList("NAME", *names, "Only these (default: all)");
+  auto [set, names] = commands.Add<std::vector<std::string>>(
+      "sessions", "List sessions with state, bind progress and expiry", Sessions);
+  set.AddList("NAME", names, "Only these (default: all)");
   set.SetFooter(R"(Examples:
   sinew sessions
   sinew sessions sessions/0123 --json        # with the recipe, every default filled in

@@ -11,14 +11,15 @@
 namespace sinew::cli {
 namespace {
 
-nlohmann::ordered_json InfoJson(const client::ServerInfo& info) {
-  nlohmann::ordered_json limits = nlohmann::ordered_json::array();
+Table Limits(const client::ServerInfo& info) {
+  Table table({{"limit", "name"}, {"value", "value"}, {"unit", "unit"}, {"what", "description"}});
   for (const client::Limit& limit : info.limits) {
-    limits.push_back({{"name", limit.name},
-                      {"value", limit.value},
-                      {"unit", limit.unit},
-                      {"description", limit.description}});
+    table.Add({limit.name, limit.value, limit.unit, limit.description});
   }
+  return table;
+}
+
+nlohmann::ordered_json InfoJson(const client::ServerInfo& info) {
   const client::ServerStats& stats = info.stats;
   return {{"version", info.version},
           {"simd", info.simd},
@@ -34,11 +35,10 @@ nlohmann::ordered_json InfoJson(const client::ServerInfo& info) {
           {"frames_sent", stats.frames_sent},
           {"binds_running", stats.binds_running},
           {"binds_queued", stats.binds_queued},
-          {"limits", limits}};
+          {"limits", Limits(info).Json()}};
 }
 
 std::string StatsText(const client::ServerInfo& info) {
-  using enum Table::Align;
   const client::ServerStats& stats = info.stats;
   Table table({{"server"}, {absl::StrCat("sinewd ", info.version)}});
   table.Add({"instruction set", info.simd});
@@ -60,28 +60,18 @@ std::string StatsText(const client::ServerInfo& info) {
   return table.Text();
 }
 
-std::string LimitsText(const client::ServerInfo& info) {
-  Table table({{"limit"}, {"value", Table::Align::kRight}, {"unit"}, {"what"}});
-  for (const client::Limit& limit : info.limits) {
-    table.Add({limit.name, bake::CountText(limit.value), limit.unit, limit.description});
-  }
-  return table.Text();
-}
-
 absl::Status Stats(Context& context, bool limits) {
   SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());
   SINEW_ASSIGN_OR_RETURN(const client::ServerInfo info, connection.GetServerInfo(context.call()));
-  context.PrintResult(InfoJson(info), limits ? LimitsText(info) : StatsText(info));
+  context.PrintResult(InfoJson(info), limits ? Limits(info).Text() : StatsText(info));
   return absl::OkStatus();
 }
 
 }  // namespace
 
 void AddStats(CommandList& commands) {
-  auto limits = std::make_shared<bool>(false);
-  OptionSet set = commands.Add("stats", "Version, load and limits of the server",
-                               [limits](Context& context) { return Stats(context, *limits); });
-  set.AddFlag("--limits", *limits, "Print the limits on requests instead");
+  auto [set, limits] = commands.Add<bool>("stats", "Version, load and limits of the server", Stats);
+  set.AddFlag("--limits", limits, "Print the limits on requests instead");
   set.SetFooter(R"(Examples:
   sinew stats
   sinew stats --limits

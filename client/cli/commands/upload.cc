@@ -38,12 +38,10 @@ absl::Status Upload(Context& context, const Options& options) {
 }  // namespace
 
 void AddUpload(CommandList& commands) {
-  auto options = std::make_shared<Options>();
-  OptionSet set =
-      commands.Add("upload", "Store a rig on the server and print its name, rigs/sha256-...",
-                   [options](Context& context) { return Upload(context, *options); });
-  set.AddText("FILE", options->file, "Character file, .sinewrig or model:NAME").Required();
-  AddReadOptions(set, options->read);
+  auto [set, options] = commands.Add<Options>(
+      "upload", "Store a rig on the server and print its name, rigs/sha256-...", Upload);
+  set.AddText("FILE", options.file, "Character file, .sinewrig or model:NAME").Required();
+  AddReadOptions(set, options.read);
   set.SetFooter(R"(The name is the SHA-256 of the bytes: uploading the same rig again sends nothing.
 Examples:
   sinew upload hero.glb

@@ -86,12 +86,10 @@ absl::Status Verify(const Context& context, const std::vector<std::string>& path
 }  // namespace
 
 void AddVerify(CommandList& commands) {
-  auto paths = std::make_shared<std::vector<std::string>>();
-  OptionSet set =
-      commands.Add("verify", "Check every frame of point caches against their manifests",
-                   [paths](Context& context) { return Verify(context, *paths); });
+  auto [set, paths] = commands.Add<std::vector<std::string>>(
+      "verify", "Check every frame of point caches against their manifests", Verify);
   set.AddList(
-         "CACHE", *paths,
+         "CACHE", paths,
          ".pc2, .mdd, .npy, .usda, .glb or a sequence such as hero.####.obj, with its manifest "
          "(CACHE.json) beside it")
       .Required();

@@ -3,7 +3,6 @@
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
-#include <absl/strings/strip.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -17,15 +16,11 @@
 #include "client/bake/character/skeleton_file.h"
 #include "client/bake/files/output_file.h"
 #include "client/bake/passes/bound_character.h"
-#include "client/bake/pictures/posed_picture.h"
-#include "client/bake/pictures/weight_picture.h"
 #include "client/bake/pictures/weights_table.h"
 #include "client/cli/base/exit_code.h"
-#include "client/cli/character/picture_options.h"
+#include "client/cli/base/table.h"
 #include "client/cli/character/read_options.h"
-#include "client/cli/character/weights_text.h"
 #include "client/cli/commands/commands.h"
-#include "client/rig/rest_pose.h"
 #include "client/rig/rig_units.h"
 #include "core/base/status.h"
 
@@ -34,11 +29,9 @@ namespace {
 
 struct Options {
   bake::ReadOptions read = {.allow_no_skin = true};
-  std::string file, skeleton, method, out, picture;
-  std::string picture_joint = "all";
-  bool all_joints = false, no_facing = false;
+  std::string file, skeleton, method, out;
+  bool all_joints = false;
   client::WeightsRequest request;
-  PictureRequest drawing;
 };
 
 absl::StatusOr<client::WeightMethod> ReadMethod(const std::string& name) {
@@ -56,9 +49,7 @@ absl::Status CheckMethodOptions(const Options& options) {
     bool given;
   } rows[] = {{"--inner", "capsule", r.inner.has_value()},
               {"--outer", "capsule", r.outer.has_value()},
-              {"--falloff", "capsule", r.falloff.has_value()},
               {"--heat", "heat", r.heat.has_value()},
-              {"--no-facing", "heat", options.no_facing},
               {"--resolution", "geodesic", r.resolution.has_value()},
               {"--smoothness", "geodesic", r.smoothness.has_value()}};
   for (const auto& row : rows) {
@@ -186,44 +177,31 @@ nlohmann::ordered_json ReportJson(const Options& options, const std::string& sou
                           {"moved", difference->moved}};
   }
   if (!options.out.empty()) json["out"] = options.out;
-  if (!options.picture.empty()) json["picture"] = options.picture;
   return json;
 }
 
-absl::Status CheckOptions(Options& options) {
-  if (!options.out.empty() && !absl::EndsWith(absl::AsciiStrToLower(options.out), ".sinewrig")) {
-    return UsageError(absl::StrCat("--out: got \"", options.out, "\", need .sinewrig"));
+// The joints that carry something, largest share first.
+std::string WeightsText(const client::RigData& rig) {
+  std::vector<bake::JointShare> shares = bake::JointShares(rig);
+  std::stable_sort(
+      shares.begin(), shares.end(),
+      [](const bake::JointShare& a, const bake::JointShare& b) { return a.share > b.share; });
+  Table table({{"joint"}, {"vertices"}, {"share"}, {"largest"}});
+  for (const bake::JointShare& share : shares) {
+    if (share.vertices == 0) break;
+    table.Add({rig.joints[share.joint].name, share.vertices,
+               Cell(share.share, absl::StrFormat("%.2f %%", share.share * 100)),
+               Cell(share.largest, absl::StrFormat("%.3f", share.largest))});
   }
-  if (options.picture.empty()) return absl::OkStatus();
-  SINEW_RETURN_IF_ERROR(CheckPng("--picture", options.picture));
-  return ReadPictureSize(options.drawing);
-}
-
-absl::StatusOr<std::optional<bake::OutputFile>> Open(const char* option, const std::string& path) {
-  if (path.empty()) return std::optional<bake::OutputFile>();
-  absl::StatusOr<bake::OutputFile> file = bake::OutputFile::Create(path);
-  if (file.ok()) return std::optional<bake::OutputFile>(*std::move(file));
-  const std::string message(absl::StripPrefix(file.status().message(), "out"));
-  return bake::Reworded(file.status(), option + message);
-}
-
-// Draws one panel per joint.
-absl::Status Draw(const Context& context, const bake::CharacterFile& weighted, Options options,
-                  bake::OutputFile& out) {
-  SINEW_ASSIGN_OR_RETURN(const bake::RigWeights weights,
-                         bake::ReadWeights(weighted.rig, "picture_joint", options.picture_joint));
-  ShrinkPanels(weights.joints.size(), options.drawing);
-  bake::PictureOptions& drawing = options.drawing.options;
-  drawing.title = absl::StrCat(weighted.label, ", ", options.method, " weights");
-  const std::vector<bake::PosedPanel> panels = bake::WeightPanels(weighted.rig, weights, drawing);
-  return DrawPicture(context, weighted.rig, panels, drawing, out).status();
+  return table.Text();
 }
 
 absl::Status Weigh(Context& context, Options options) {
-  SINEW_RETURN_IF_ERROR(CheckOptions(options));
+  if (!options.out.empty() && !absl::EndsWith(absl::AsciiStrToLower(options.out), ".sinewrig")) {
+    return UsageError(absl::StrCat("--out: got \"", options.out, "\", need .sinewrig"));
+  }
   SINEW_ASSIGN_OR_RETURN(options.request.method, ReadMethod(options.method));
   SINEW_RETURN_IF_ERROR(CheckMethodOptions(options));
-  if (options.no_facing) options.request.facing = false;
   std::vector<std::string> carriers;
   SINEW_ASSIGN_OR_RETURN(const bake::CharacterFile character,
                          ReadInput(context, options, carriers));
@@ -231,17 +209,12 @@ absl::Status Weigh(Context& context, Options options) {
     const absl::StatusOr<std::size_t> found = bake::FindJoint(character.rig, joint);
     if (!found.ok()) return bake::Prefixed("--joints", found.status());
   }
-  if (options.picture_joint != "all") {  // before the server starts to work
-    SINEW_RETURN_IF_ERROR(
-        bake::ReadWeights(character.rig, "picture_joint", options.picture_joint).status());
-  }
-  SINEW_RETURN_IF_ERROR(
-      AimPicture(character.rig, client::RestJoints(character.rig), options.drawing));
   if (options.request.joints.empty() && !options.all_joints) options.request.joints = carriers;
-  SINEW_ASSIGN_OR_RETURN(std::optional<bake::OutputFile> out, Open("--out", options.out));
-  SINEW_ASSIGN_OR_RETURN(std::optional<bake::OutputFile> picture,
-                         Open("--picture", options.picture));
-
+  std::optional<bake::OutputFile> out;
+  if (!options.out.empty()) {  // before the server starts to work
+    SINEW_ASSIGN_OR_RETURN(bake::OutputFile created, bake::OutputFile::Create(options.out));
+    out.emplace(std::move(created));
+  }
   SINEW_ASSIGN_OR_RETURN(const client::UploadedRig uploaded,
                          bake::UploadCharacter(context.Connect(), context, character));
   options.request.rig = uploaded.rig.name;
@@ -254,15 +227,10 @@ absl::Status Weigh(Context& context, Options options) {
   if (out) SINEW_RETURN_IF_ERROR(out->Write(weighted.rig_bytes));
   if (out) SINEW_RETURN_IF_ERROR(out->Commit());
   NoteReport(context, weighted.rig, result.report, difference);
-  if (context.json()) {
-    context.PrintJson(ReportJson(options, uploaded.rig.name, weighted, result,
-                                 bake::ImportWarnings(character), difference));
-  } else {
-    context.Print(absl::StrCat(result.rig.name, "\n", WeightsText(weighted.rig)));
-  }
-  if (!picture) return absl::OkStatus();
-  SINEW_RETURN_IF_ERROR(CheckOutput());  // print the weights before the slow part
-  return Draw(context, weighted, options, *picture);
+  context.PrintResult(ReportJson(options, uploaded.rig.name, weighted, result,
+                                 bake::ImportWarnings(character), difference),
+                      absl::StrCat(result.rig.name, "\n", WeightsText(weighted.rig)));
+  return absl::OkStatus();
 }
 
 void AddMethodOptions(OptionSet& set, client::WeightsRequest& request) {
@@ -276,8 +244,6 @@ void AddMethodOptions(OptionSet& set, client::WeightsRequest& request) {
                 "10 (1.05)");
   set.AddNumber("--outer", request.outer, 0.1, 20,
                 "capsule: radius where the weight reaches 0, up to 20 (1.8)");
-  set.AddNumber("--falloff", request.falloff, 0.25, 8,
-                "capsule: exponent of the distance; larger favours the nearer bone, 0.25 to 8 (1)");
   set.AddNumber("--heat", request.heat, 0.01, 100,
                 "heat: strength of the bones, 0.01 to 100; larger = sharper borders (4)");
   set.AddNumber("--resolution", request.resolution, 16, 512,
@@ -289,39 +255,31 @@ void AddMethodOptions(OptionSet& set, client::WeightsRequest& request) {
 }  // namespace
 
 void AddWeights(CommandList& commands) {
-  auto options = std::make_shared<Options>();
-  OptionSet set = commands.Add(
+  auto [set, options] = commands.Add<Options>(
       "weights", "Compute skin weights for a character with or without any; print its joints",
-      [options](Context& context) {
-        return context.Lost(Weigh(context, *options), "no weights were written");
+      [](Context& context, const Options& given) {
+        return context.Lost(Weigh(context, given), "no weights were written");
       });
-  set.AddText("FILE", options->file, "Character or mesh file (.obj too), .sinewrig or model:NAME")
+  set.AddText("FILE", options.file, "Character or mesh file (.obj too), .sinewrig or model:NAME")
       .Required();
-  set.AddText("--method", options->method, "capsule, heat or geodesic").Required();
-  AddMethodOptions(set, options->request);
-  set.AddFlag("--no-facing", options->no_facing,
-              "heat: bones on the outer side of the skin count as near");
-  set.AddText("--skeleton", options->skeleton,
+  set.AddText("--method", options.method, "capsule, heat or geodesic").Required();
+  AddMethodOptions(set, options.request);
+  set.AddText("--skeleton", options.skeleton,
               "Take the joints, in their rest pose, from this file; for a FILE without joints");
   const Option joints = set.AddList(
-      "--joints", options->request.joints,
+      "--joints", options.request.joints,
       "Joints that may get weights (default: those with weights in the file; else all)");
-  set.AddFlag("--all-joints", options->all_joints, "Every joint may get weights").Excludes(joints);
-  AddStrictOption(set, options->read);
-  set.AddText("--out", options->out, "The character with its new weights, .sinewrig");
-  const Option picture =
-      set.AddText("--picture", options->picture, "Also draw the weights, one panel per joint, PNG");
-  set.AddText("--picture-joint", options->picture_joint,
-              "Draw only this joint; all = the joints with the largest sums of weights")
-      .Needs(picture);
-  AddPictureOptions(set, options->drawing, picture);
+  set.AddFlag("--all-joints", options.all_joints, "Every joint may get weights").Excludes(joints);
+  AddStrictOption(set, options.read);
+  set.AddText("--out", options.out, "The character with its new weights, .sinewrig");
   set.SetFooter(
       R"(capsule is fast and rough. heat is smooth, and needs bones inside the mesh. geodesic handles gaps, overlaps and open
 meshes. Weights in the file are replaced. A mesh without joints is converted to the units of --skeleton; an .obj states
 none and must be in them. The .sinewrig replaces the character file in every command; it has no clips, so commands that
 need a motion need --poses.
 Examples:
-  sinew weights hero.glb --method heat --out hero.sinewrig --picture weights.png
+  sinew weights hero.glb --method heat --out hero.sinewrig
+  sinew render hero.sinewrig --weights all --out weights.png
   sinew weights statue.obj --skeleton hero.glb --method geodesic --out statue.sinewrig
   sinew weights model:hand --method capsule --max-influences 2 --local
 See also: sinew inspect, sinew bind, sinew render.)");

@@ -150,7 +150,7 @@ absl::StatusOr<v1::SessionSource> FromRecipe(const std::string& rig, const std::
     source.set_recipe_text(recipe);
     return source;
   }
-  SINEW_ASSIGN_OR_RETURN(*source.mutable_recipe(), ParseRecipeJson(recipe));
+  SINEW_RETURN_IF_ERROR(SetRecipe(recipe, source));
   return source;
 }
 

@@ -57,15 +57,20 @@ std::string NeedText(const FieldDescriptor& field) {
   switch (field.cpp_type()) {
     case FieldDescriptor::CPPTYPE_BOOL:
       return "true or false";
-    case FieldDescriptor::CPPTYPE_UINT32:
-      return "a whole number from 0";
-    case FieldDescriptor::CPPTYPE_FLOAT:
-      return "a number";
     case FieldDescriptor::CPPTYPE_ENUM:
       return absl::StrJoin(ChoiceTexts(*field.enum_type()), ", ");
-    default:
+    case FieldDescriptor::CPPTYPE_STRING:
       return "a string";
+    default:
+      return "a number";
   }
+}
+
+// Whether it is a number of the wrong size or kind, whose range only the server's parser of text
+// knows.
+bool IsWrongNumber(const FieldDescriptor& field, const Json& value) {
+  return value.is_number() && (field.cpp_type() == FieldDescriptor::CPPTYPE_UINT32 ||
+                               field.cpp_type() == FieldDescriptor::CPPTYPE_FLOAT);
 }
 
 absl::Status CheckParameters(const std::string& path, const Descriptor& method, Json& parameters) {
@@ -89,7 +94,10 @@ absl::Status CheckParameters(const std::string& path, const Descriptor& method, 
     const std::unique_ptr<Message> alone(
         google::protobuf::MessageFactory::generated_factory()->GetPrototype(&method)->New());
     // A deep value is not written out: that takes a call per level.
-    if (value.is_structured() || !Parse(Json{{name, value}}.dump(), *alone)) {
+    const bool good =
+        !value.is_structured() &&
+        (Parse(Json{{name, value}}.dump(), *alone) || IsWrongNumber(*field, value));
+    if (!good) {
       std::string hint;
       if (value.is_string() && field->enum_type() != nullptr) {
         hint = DidYouMean(value.get_ref<const std::string&>(), ChoiceTexts(*field->enum_type()));
@@ -137,16 +145,35 @@ absl::Status CheckRecipe(Json& recipe) {
   return absl::OkStatus();
 }
 
+// The text form of JSON that CheckRecipe accepts.
+std::string TextOf(const Json& recipe) {
+  std::vector<std::string> stages;
+  for (const Json& stage : recipe["stages"]) {
+    const FieldDescriptor* method = FindField(*v1::Stage::descriptor(), stage.begin().key());
+    std::vector<std::string> values;
+    for (const auto& [name, value] : stage.begin()->items()) {
+      const FieldDescriptor& field = *FindField(*method->message_type(), name);
+      const bool choice = field.enum_type() != nullptr && value.is_string();
+      values.push_back(absl::StrCat(
+          field.name(), "=",
+          choice ? ChoiceText(*field.enum_type()->FindValueByName(value.get<std::string>()))
+                 : value.dump(-1, ' ', false, Json::error_handler_t::replace)));
+    }
+    stages.push_back(absl::StrCat(method->name(), "(", absl::StrJoin(values, ", "), ")"));
+  }
+  return absl::StrJoin(stages, " | ");
+}
+
 }  // namespace
 
-absl::StatusOr<v1::Recipe> ParseRecipeJson(const std::string& text) {
-  v1::Recipe recipe;
-  if (Parse(text, recipe)) return recipe;
+absl::Status SetRecipe(const std::string& text, v1::SessionSource& source) {
+  if (Parse(text, *source.mutable_recipe())) return absl::OkStatus();
   // protobuf does not know choices, and its errors name neither the stage nor what is allowed.
   Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   SINEW_RETURN_IF_ERROR(CheckRecipe(json));
-  if (Parse(json.dump(), recipe)) return recipe;
-  return InvalidField("recipe", absl::StrCat("got JSON of another message, ", kForm));
+  if (Parse(json.dump(), *source.mutable_recipe())) return absl::OkStatus();
+  source.set_recipe_text(TextOf(json));
+  return absl::OkStatus();
 }
 
 std::string RecipeJson(const v1::Recipe& recipe) {

@@ -155,8 +155,9 @@ bool IsThisMachine(absl::string_view host) {
 
 absl::StatusOr<std::string> TargetOf(const std::string& option, const std::string& address) {
   const auto starts = [&](const char* scheme) { return absl::StartsWith(address, scheme); };
-  if (std::ranges::any_of(kSchemesWithoutPort, starts)) return address;
-  if (std::ranges::any_of(kSchemesWithHosts, starts)) {
+  if (std::ranges::any_of(kSchemesWithoutPort, starts)) {
+    if (!absl::EndsWith(address, ":")) return address;  // with a path or a name
+  } else if (std::ranges::any_of(kSchemesWithHosts, starts)) {
     if (AllHostsHavePorts(absl::string_view(address).substr(address.find(':') + 1))) return address;
   } else if (const std::optional<std::string> target = WithPort(address)) {
     return *target;

@@ -291,7 +291,7 @@ std::vector<py::object> Bake(const CharacterPointer& character, const Poses& pos
   Callback report(std::move(progress), stop);
   const BakeMonitor monitor(
       report, {.deadline = Deadline(deadline, absl::InfiniteDuration()), .stop = stop.get_token()});
-  bake::PassRunner runner(monitor, in, parts, /*skip_if_current=*/false,
+  bake::PassRunner runner(monitor, in, parts,
                           bake::ManifestOf(file, digests, clip, character->bound.session()),
                           [&] { return character->bound; });
   const absl::Status status = Blocked([&](const std::stop_token&) { return runner.Run(); }, stop);

@@ -52,14 +52,14 @@ class BakeOptions : public ::testing::Test {
 
 // A frame with a fraction is a frame at a higher rate.
 TEST_F(BakeOptions, TimesEqualFramesOfHigherRate) {
-  ASSERT_EQ(Bake("model:hand", "sub.npy", {"--times", "2,2.25,3"}).exit_code, 0);
+  ASSERT_EQ(Bake("model:hand", "sub.npy", {"--frames", "2,2.25,3"}).exit_code, 0);
   ASSERT_EQ(Bake("model:hand", "all.npy", {"--fps", "96"}).exit_code, 0);
   const bake::Manifest sub = ManifestOf("sub.npy"), all = ManifestOf("all.npy");
   EXPECT_THAT(sub.frame_hashes,
               ElementsAre(all.frame_hashes[8], all.frame_hashes[9], all.frame_hashes[12]));
   EXPECT_THAT(sub.frame_numbers, ElementsAre(2, 2.25, 3));
   EXPECT_EQ(Sinew({"verify", folder_ / "sub.npy"}).exit_code, 0);
-  const Finished even = Bake("model:hand", "even.pc2", {"--times", "1.5-3.5x0.5"});
+  const Finished even = Bake("model:hand", "even.pc2", {"--frames", "1.5-3.5x0.5"});
   EXPECT_EQ(even.exit_code, 0) << even.err;
   EXPECT_EQ(ManifestOf("even.pc2").first_frame, 1.5);
   EXPECT_EQ(ManifestOf("even.pc2").frame_step, 0.5);
@@ -84,7 +84,7 @@ TEST_F(BakeOptions, AnyRangeHasBitsOfWholeClip) {
 
 TEST_F(BakeOptions, TimesOfFileEqualFramesOfHigherRate) {
   const std::string file = Write("small.gltf", SmallGltf());
-  ASSERT_EQ(Bake(file, "sub.npy", {"--times", "3.5,7.25"}).exit_code, 0);
+  ASSERT_EQ(Bake(file, "sub.npy", {"--frames", "3.5,7.25"}).exit_code, 0);
   ASSERT_EQ(Bake(file, "all.npy", {"--fps", "96"}).exit_code, 0);
   const bake::Manifest all = ManifestOf("all.npy");
   EXPECT_THAT(ManifestOf("sub.npy").frame_hashes,
@@ -98,11 +98,10 @@ TEST_F(BakeOptions, TimesThatCannotBeBakedSayWhy) {
     int exit_code;
     const char* says;
   } rows[] = {
-      {"a.pc2", {"--times", "1,1.5,3"}, 65, "or bake .mdd or .npy"},
-      {"a.mdd", {"--times", "1,100.5"}, 65, "--times: got 100.5; allowed are frames 0 to"},
-      {"a.mdd", {"--times", "2,1"}, 64, "need rising frames"},
-      {"a.mdd", {"--times", "1", "--frames", "1"}, 64, "--frames"},
-      {"a.mdd", {"--times", "1", "--poses", "p.npy"}, 64, "--times: is for clips"},
+      {"a.pc2", {"--frames", "1,1.5,3"}, 65, "or bake .mdd or .npy"},
+      {"a.mdd", {"--frames", "1,100.5"}, 65, "--frames: got 100.5; allowed are frames 0 to"},
+      {"a.mdd", {"--frames", "2.5,1"}, 64, "need rising frames"},
+      {"a.mdd", {"--frames", "1.5", "--poses", "p.npy"}, 64, "need whole frames of --poses"},
   };
   for (const auto& row : rows) {
     const Finished bake = Bake("model:hand", row.out, row.options);

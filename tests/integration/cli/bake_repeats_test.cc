@@ -57,7 +57,7 @@ TEST_F(Parts, ProgressIsReadableByPrograms) {
 
 TEST_F(Parts, SkipsWhatIsCurrent) {
   const auto bake = [&](const Strings& more, const std::string& deformer = "ddm") {
-    Strings options = {"--skip-if-current", "--json"};
+    Strings options = {"--resume", "--json"};
     options.insert(options.end(), more.begin(), more.end());
     const Finished finished = Bake("a.pc2", options, deformer);
     EXPECT_EQ(finished.exit_code, 0) << finished.err;
@@ -72,8 +72,7 @@ TEST_F(Parts, SkipsWhatIsCurrent) {
   const std::string bytes = ReadAll(folder_ / "a.pc2");
   WriteAll(folder_ / "a.pc2", bytes.substr(1));
   EXPECT_EQ(bake({"--frames", "0-20", "--axes", "blender"}, "lbs"), 21) << "another size";
-  const Finished text =
-      Bake("a.pc2", {"--skip-if-current", "--frames", "0-20", "--axes", "blender"}, "lbs");
+  const Finished text = Bake("a.pc2", {"--resume", "--frames", "0-20", "--axes", "blender"}, "lbs");
   EXPECT_EQ(text.out, folder_ / "a.pc2\n");
   EXPECT_THAT(text.err, HasSubstr("the cache is current, nothing is baked"));
 }
@@ -200,7 +199,7 @@ TEST_F(Parts, RepairRefusesWhatItCannotMakeTheSame) {
 TEST_F(Parts, WrongOptionsAreRefused) {
   for (const Strings& options :
        {Strings{"--chunk", "0"}, Strings{"--chunk", "x"}, Strings{"--frames", ""},
-        Strings{"--part", "--no-clobber"}, Strings{"--part", "--times", "1,2.5"},
+        Strings{"--part", "--no-clobber"}, Strings{"--part", "--frames", "1,2.5"},
         Strings{"--frames", std::string(60'000, ' ')}}) {
     EXPECT_EQ(Bake("a.pc2", options).exit_code, 64) << options[0] << " " << options[1];
   }

@@ -191,7 +191,7 @@ TEST_F(ClipFiles, WrongOnesAreRefused) {
               {hero_, folder_ / "other.gltf",
                "'camera', 'hip', 'knee', hero.gltf has the joints 'root', 'tip'"},
               {walk_, walk_, "has clips but no mesh"},
-              {"model:hand", walk_, "clip files: got "}};
+              {"model:hand", walk_, "--clip-file: got "}};
   for (const auto& row : rows) {
     const Finished bake = Bake("out.npy", {"--clip-file", row.clip_file}, row.file);
     EXPECT_EQ(bake.exit_code, 65) << row.words;

@@ -263,6 +263,17 @@ TEST(Faults, SignalsEndBakeWithoutLeftovers) {
   }
 }
 
+TEST(Faults, InterruptedPictureIsNotWritten) {
+  const TemporaryFolder folder;
+  Process process({ProgramPath("sinew"), "render", "model:hand", "--weights", "all", "--out",
+                   folder / "never.png", "--size", "3200x3200"});
+  EXPECT_TRUE(process.ReadErrorsUntil("Draw ")) << "no terminal, but lines now and then";
+  ASSERT_TRUE(process.running()) << "minutes of drawing";
+  process.Signal(SIGINT);
+  EXPECT_EQ(process.Wait().signal, SIGINT);
+  EXPECT_THAT(folder.Names(), IsEmpty());
+}
+
 TEST(Faults, ClosedOutputPipeIsNoCrash) {
   const Finished finished =
       Process({"/bin/sh", "-c",

@@ -89,7 +89,7 @@ class FileNames(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         for current in (False, True):
             done = self.sinew("bake", rig, "--poses", poses, "--frames", "0-3", "--deformer", "lbs", "--local", "--json",
-                              "--skip-if-current", "--out", cache)
+                              "--resume", "--out", cache)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(json.loads(done.stdout)["current"], current)
         with open(cache + b".json", encoding="utf-8") as manifest:

@@ -39,6 +39,12 @@ TEST(Messages, ErrorsNameTypedOption) {
        "sinew: --deformer stage 2 (delta_mush), step: got 7, need 0 to 1"},
       {"ddm(iterations=-3)", "got '-3', need a whole number from 1 to 1000"},
       {"ddm(iterations=2.5)", "got '2.5', need a whole number from 1 to 1000"},
+      {R"({"stages": [{"ddm": {"iterations": -3}}]})",
+       "sinew: --deformer stage 1 (ddm), iterations: got '-3', need a whole number from 1 to 1000"},
+      {R"({"stages": [{"ddm": {}}, {"relax": {"iterations": 2.5}}]})",
+       "sinew: --deformer stage 2 (relax), iterations: got '2.5', need a whole number from "},
+      {"lbs,dqs", "need '|' or the end\nsinew: separate recipes by blanks\n"},
+      {"[]", "sinew: --deformer: JSON: got JSON without stages, need a recipe such as ddm, or {"},
       {"ddm(radius=inf)", "got 'inf', need a number from 0 to 1"},
       {"dqs(blend=nan)", "got 'nan', need a number from 0 to 1"},
   };
@@ -60,17 +66,29 @@ TEST(Messages, MembersBecomeOptionsOfTheCommand) {
   EXPECT_EQ(said({"bake", "model:hand", "--deformer", "{\"stages\":[", "--out", out}),
             "sinew: --deformer: JSON: line 1, column 12: not JSON\n"
             "sinew: see `sinew methods` for names, parameters and ranges\n");
+  WriteAll(folder / "list.json", "[]");
+  EXPECT_THAT(
+      said({"bake", "model:hand", "--deformer", "@" + (folder / "list.json"), "--out", out}),
+      HasSubstr("list.json: got JSON without stages"));
+  EXPECT_THAT(said({"bake", "model:hand", "--deformer", "lbs,dqs", "--out", out}),
+              HasSubstr("give --deformer once for each recipe"));
+  EXPECT_THAT(said({"delete", "rigs/nope"}), StartsWith("sinew: NAME: got \"rigs/nope\", need "));
+  EXPECT_THAT(said({"sessions", "nope"}),
+              StartsWith("sinew: NAME: got \"nope\", need sessions/...\n"));
   // A label in front, which may have the name of an option.
   WriteAll(folder / "mesh.json", R"({"stages": [{"lbs": {}}]})");
   EXPECT_THAT(said({"bake", "model:hand", "--deformer", "@" + (folder / "mesh.json"), "--deformer",
                     "dqs", "--frames", "0,1,5", "--out", out}),
               AllOf(StartsWith("sinew: mesh: --frames: got 0-1,5; "),
                     HasSubstr("such as --frames 0-5 or")));
-  // `export` has no --out; of the files of `weights` the right one is named.
+  // Commands without --out name the option of the file.
   const std::string nowhere = folder / "none/file";
   EXPECT_THAT(said({"export", "model:hand", "--rig", nowhere}),
-              StartsWith("sinew: out: cannot write"));
-  EXPECT_THAT(said({"weights", "model:hand", "--method", "capsule", "--picture", nowhere + ".png"}),
+              StartsWith("sinew: --rig: cannot write"));
+  EXPECT_THAT(said({"export", "model:hand", "--rig", folder / "hand.sinewrig"}), "");
+  EXPECT_THAT(said({"export", folder / "hand.sinewrig", "--poses", nowhere}),
+              "sinew: hand.sinewrig has no clip, need one for --poses and --controls\n");
+  EXPECT_THAT(said({"compare", "model:hand", "--deformers", "lbs", "--picture", nowhere + ".png"}),
               StartsWith("sinew: --picture: cannot write"));
 }
 

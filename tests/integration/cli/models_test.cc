@@ -29,14 +29,8 @@ constexpr const char* kModels[] = {"CesiumMan.glb",
                                    "model:tube"};
 constexpr const char* kMethods[] = {"lbs", "dqs", "ddm", "enhanced_ddm"};
 
-class Models : public ::testing::TestWithParam<const char*> {
+class Models : public DaemonTest, public ::testing::WithParamInterface<const char*> {
  protected:
-  static void SetUpTestSuite() { daemon_ = new Daemon; }
-  static void TearDownTestSuite() {
-    delete daemon_;
-    daemon_ = nullptr;
-  }
-
   void SetUp() override {
     ASSERT_FALSE(daemon_->address().empty()) << "sinewd did not start";
     file_ = GetParam();
@@ -46,21 +40,13 @@ class Models : public ::testing::TestWithParam<const char*> {
       GTEST_SKIP() << "no " << GetParam() << " in the shared test data";
   }
 
-  static Finished At(std::vector<std::string> arguments) {
-    return SinewAt(daemon_->address(), std::move(arguments));
-  }
-
   // A few frames, to keep the large ones quick.
   std::vector<std::string> BakeArguments(const std::string& method, const std::string& out) const {
     return {"bake", file_, "--deformer", method, "--frames", "0-8x4", "--out", out, "--json"};
   }
 
-  static Daemon* daemon_;
   std::string file_;
-  TemporaryFolder folder_;
 };
-
-Daemon* Models::daemon_ = nullptr;
 
 std::vector<std::uint64_t> Hashes(const std::string& cache) {
   const auto manifest = bake::ParseManifest(ReadAll(cache + ".json"));

@@ -111,7 +111,7 @@ TEST_F(MotionBlur, VelocitiesAreCentralDifferencesOfFrames) {
   expect(2, 46, 47);
   ASSERT_EQ(
       Bake("fine.npy", {"--velocities", "--velocity-step", "0.25", "--frames", "10"}).exit_code, 0);
-  ASSERT_EQ(Bake("ends.npy", {"--times", "9.75,10.25"}).exit_code, 0);
+  ASSERT_EQ(Bake("ends.npy", {"--frames", "9.75,10.25"}).exit_code, 0);
   const std::vector<float> from = Frame("ends.npy", 0), to = Frame("ends.npy", 1);
   const std::vector<float> fine = Frame("fine.npy.velocities.npy", 0);
   for (std::size_t i = 0; i < fine.size(); ++i) {
@@ -155,8 +155,7 @@ TEST_F(MotionBlur, PartsEqualWhole) {
   const Finished resumed = Bake("tasks.npy", With(kAll, {"--resume", "--json"}));
   EXPECT_EQ(nlohmann::json::parse(resumed.out)["current"], true);
   // Without the velocities it is another cache.
-  const Finished other =
-      Bake("tasks.npy", {"--shutter", "-0.25..0.25", "--skip-if-current", "--json"});
+  const Finished other = Bake("tasks.npy", {"--shutter", "-0.25..0.25", "--resume", "--json"});
   EXPECT_EQ(nlohmann::json::parse(other.out)["current"], false);
 }
 
@@ -215,7 +214,7 @@ TEST_F(MotionBlur, UnevenFramesOfPc2HaveWaysOut) {
       {"--frames", "0,1,5"},
       "--frames: got 0-1,5; .pc2 holds frames at even distances, such as --frames 0-5 or 0-5x2; "
       "or bake .mdd or .npy, which hold any");
-  refused({"--times", "1,2.5,3"}, "--times: got 1,2.5,3; .pc2 holds frames at even distances, ");
+  refused({"--frames", "1,2.5,3"}, "--frames: got 1,2.5,3; .pc2 holds frames at even distances, ");
   refused({"--frames", "0-8x2", "--shutter", "-0.5..0.5"},
           "--frames: got 0-8x2; with --shutter, .pc2 holds frames without gaps, such as "
           "--frames 0-8; or bake .mdd");
@@ -249,7 +248,7 @@ TEST_F(MotionBlur, WrongOptionsAreExplained) {
            {{"--shutter", "0..0.00001"}, "for 3 samples, by 2e-05 frames or more"},
            {{"--shutter", "0..0.5", "--samples", "0"}, "need a whole number from 1 to 64"},
            {{"--velocities", "--velocity-step", "11"}, "need a number from 0.01 to 10"},
-           {{"--shutter", "0..0.5", "--times", "1.5"}, "--times"},
+           {{"--shutter", "0..0.5", "--frames", "1.5"}, "whole --frames"},
            {{"--samples", "3"}, "--samples: are those of --shutter"},
            {{"--velocity-step", "1"}, "--velocity-step: is that of --velocities"},
        }) {

@@ -137,7 +137,7 @@ TEST_F(ObjSequences, WrongOptionsAreExplained) {
   for (const Case& wrong : std::vector<Case>{
            {"a.obj", {}, 64, "need #### or %04d in the name of an .obj"},
            {"a.####.obj", {"--velocities"}, 64, "--velocities: .obj cannot hold them"},
-           {"a.####.obj", {"--times", "1.5"}, 65, "frame 1.5, need whole frames"},
+           {"a.####.obj", {"--frames", "1.5"}, 65, "frame 1.5, need whole frames"},
            {"a.####.obj", {"--usd", "over"}, 64, "--usd: is for .usda"},
        }) {
     const Finished bake = Bake(wrong.out, wrong.options);

@@ -1,25 +1,19 @@
 // parts_fixture.h - bakes of a hand in parts, on a server, compared with a bake at once.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "tests/integration/cli/process.h"
-#include "tests/support/temporary_folder.h"
 
 namespace sinew::testing {
 
 using Strings = std::vector<std::string>;
 
-class Parts : public ::testing::Test {
+class Parts : public DaemonTest {
  protected:
-  static void SetUpTestSuite() { daemon_ = new Daemon; }
-  static void TearDownTestSuite() { delete daemon_; }
-
   // `sinew bake model:hand ... --out OUT` in the test's folder.
   static Strings Arguments(const std::string& out, const Strings& options,
                            const std::string& deformer = "ddm") {
@@ -51,9 +45,6 @@ class Parts : public ::testing::Test {
     std::ranges::sort(names);
     return names;
   }
-
-  TemporaryFolder folder_;
-  inline static Daemon* daemon_ = nullptr;
 };
 
 }  // namespace sinew::testing

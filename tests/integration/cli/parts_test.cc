@@ -38,7 +38,7 @@ TEST_F(Parts, CachesOfMeshesAndTimesBetweenFramesHaveParts) {
   options.insert(options.end(), {"--chunk", "20"});
   ASSERT_EQ(Bake("{mesh}.pc2", options).exit_code, 0);
   ExpectWhole("hand.pc2", "ddm", {"--mesh", "hand", "--axes", "blender"});
-  const Strings times = {"--fps", "2000", "--times", "1000.121,1000.124,1000.2,1001-1002x0.125"};
+  const Strings times = {"--fps", "2000", "--frames", "1000.121,1000.124,1000.2,1001-1002x0.125"};
   options = times;
   options.insert(options.end(), {"--chunk", "3"});
   ASSERT_EQ(Bake("times.mdd", options).exit_code, 0);

@@ -1,10 +1,15 @@
 // process.h - runs the real programs: `sinew` to its end, `sinewd` in the background.
 #pragma once
 
+#include <gtest/gtest.h>
 #include <sys/types.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "tests/support/temporary_folder.h"
 
 namespace sinew::testing {
 
@@ -64,5 +69,25 @@ Finished Sinew(std::vector<std::string> arguments, const std::string& folder = {
                const std::vector<std::string>& environment = {});
 // Runs sinew with --server ADDRESS.
 Finished SinewAt(const std::string& address, std::vector<std::string> arguments);
+
+// Tests with a folder for each and one server for all of them.
+class DaemonTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { daemon_ = new Daemon; }
+  static void TearDownTestSuite() { delete std::exchange(daemon_, nullptr); }
+
+  static Finished At(std::vector<std::string> arguments) {
+    return SinewAt(daemon_->address(), std::move(arguments));
+  }
+  static nlohmann::json JsonAt(std::vector<std::string> arguments) {
+    arguments.emplace_back("--json");
+    const Finished finished = At(arguments);
+    EXPECT_EQ(finished.exit_code, 0) << finished.err;
+    return nlohmann::json::parse(finished.out, nullptr, false);
+  }
+
+  inline static Daemon* daemon_ = nullptr;
+  TemporaryFolder folder_;
+};
 
 }  // namespace sinew::testing

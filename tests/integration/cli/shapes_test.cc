@@ -146,23 +146,15 @@ double Largest(const Expected& expected, const std::vector<float>& got) {
   return largest;
 }
 
-class MorphTargets : public ::testing::Test {
+class MorphTargets : public DaemonTest {
  protected:
-  static void SetUpTestSuite() { daemon_ = new Daemon; }
-  static void TearDownTestSuite() { delete daemon_; }
-
   // Against the server, or in the command itself.
   Finished Run(bool local, std::vector<std::string> arguments) {
-    if (!local) return SinewAt(daemon_->address(), std::move(arguments));
+    if (!local) return At(std::move(arguments));
     arguments.push_back("--local");
     return Sinew(std::move(arguments));
   }
-
-  static Daemon* daemon_;
-  TemporaryFolder folder_;
 };
-
-Daemon* MorphTargets::daemon_ = nullptr;
 
 TEST_F(MorphTargets, BakeMatchesGltfViewer) {
   for (const char* interpolation : {"STEP", "LINEAR", "CUBICSPLINE"}) {

@@ -101,8 +101,8 @@ TEST_F(StartFrame, SamplesBetweenFramesHaveTheSameBits) {
   shot.insert(shot.end(), {"--frames", "1001-1003", "--velocity-step", "0.7"});
   plain.insert(plain.end(), {"--frames", "0-2", "--velocity-step", "0.7"});
   BakeBoth("a.mdd", shot, plain);
-  BakeBoth("b.npy", {"--times", "1001.1,1002.333333,1003-1004x0.7"},
-           {"--times", "0.1,1.333333,2-3x0.7"});
+  BakeBoth("b.npy", {"--frames", "1001.1,1002.333333,1003-1004x0.7"},
+           {"--frames", "0.1,1.333333,2-3x0.7"});
   // Its frames before the clip are repaired as well.
   const std::string path = folder_ / "a.mdd", bytes = ReadAll(path);
   std::string damaged = bytes;
@@ -157,10 +157,10 @@ TEST_F(StartFrame, ResumeContinuesOnlyTheSameShot) {
   EXPECT_EQ(Json::parse(other.out)["frames_kept"], 16);
   EXPECT_THAT(other.err, HasSubstr("26-41.npy is removed: it has the start frame '20', not '10'"));
   Parts::ExpectWhole("a.pc2", "ddm", {"--start-frame", "10"});
-  const Strings skip = {"--skip-if-current", "--json"};
+  const Strings skip = {"--resume", "--json"};
   EXPECT_EQ(
       Json::parse(
-          Bake("a.pc2", {"--start-frame", "10", "--skip-if-current", "--json"}).out)["current"],
+          Bake("a.pc2", {"--start-frame", "10", "--resume", "--json"}).out)["current"],
       true);
   EXPECT_EQ(Json::parse(Bake("a.pc2", skip).out)["current"], false);
 }
@@ -177,8 +177,8 @@ TEST_F(StartFrame, NumbersOutsideTheShotAreRefused) {
   }
   refused({"--start-frame", "1001", "--frames", "0-9"}, 65,
           "--frames: got 0-9; allowed are frames 1001-1048, which clip 'fist' has at 24 fps");
-  refused({"--start-frame", "1001", "--times", "1000.5,1001"}, 65,
-          "--times: got 1000.5; allowed are frames 1001 to 1048, which clip 'fist' has at 24 fps");
+  refused({"--start-frame", "1001", "--frames", "1000.5,1001"}, 65,
+          "--frames: got 1000.5; allowed are frames 1001 to 1048, which clip 'fist' has at 24 fps");
   // The largest one is exact in every format.
   BakeBoth("b.mdd", {"--frames", "1001"}, {"--frames", "0"});
   ASSERT_EQ(Bake("c.pc2", {"--start-frame", "1048576", "--frames", "1048576-1048579"}).exit_code,

@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "client/bake/formats/manifest.h"
+#include "client/models/models.h"
+#include "sinew/client.h"
 #include "tests/integration/cli/process.h"
 #include "tests/support/paths.h"
 #include "tests/support/temporary_folder.h"
@@ -23,29 +25,12 @@ using ::testing::Not;
 using ::testing::StartsWith;
 using Json = nlohmann::json;
 
-class Tools : public ::testing::Test {
+class Tools : public DaemonTest {
  protected:
-  static void SetUpTestSuite() { daemon_ = new Daemon; }
-  static void TearDownTestSuite() { delete daemon_; }
-
-  static Finished At(std::vector<std::string> arguments) {
-    return SinewAt(daemon_->address(), std::move(arguments));
-  }
-  static Json JsonAt(std::vector<std::string> arguments) {
-    arguments.push_back("--json");
-    const Finished finished = At(arguments);
-    EXPECT_EQ(finished.exit_code, 0) << finished.err;
-    return Json::parse(finished.out, nullptr, false);
-  }
   static std::string Line(const Finished& finished) {
     return finished.out.substr(0, finished.out.find('\n'));
   }
-
-  static Daemon* daemon_;
-  TemporaryFolder folder_;
 };
-
-Daemon* Tools::daemon_ = nullptr;
 
 TEST_F(Tools, MethodsListsSameParametersLocallyAndRemotely) {
   const Json remote = JsonAt({"methods"});
@@ -312,6 +297,23 @@ TEST_F(Tools, InspectPrintsHowMuchSkinIsNotProjected) {
   EXPECT_EQ(std::ranges::count_if(bound["statistics"], same), 1);
   EXPECT_THAT(At({"inspect", "model:hand", "--projection"}).out,
               HasSubstr(absl::StrFormat("implicit does not project %.1f %% of the skin", percent)));
+}
+
+TEST_F(Tools, InspectWarnsOfBonesOutsideTheirSkin) {
+  const auto warnings = [&](float scale) {
+    client::RigData rig = client::Make("hand")->rig;
+    std::vector<float>& bind = rig.meshes[0].skin.inverse_bind;
+    for (std::size_t k = 3; k < bind.size(); k += 4) bind[k] *= scale;
+    WriteAll(folder_ / "hand.sinewrig", *client::EncodeRig(rig));
+    const Json shown = JsonAt({"inspect", folder_ / "hand.sinewrig", "--projection"});
+    return std::ranges::count_if(shown["problems"], [](const Json& problem) {
+      return problem["severity"] == "warning" && problem["where"] == "joints" &&
+             problem["message"].get<std::string>().find("likely causes: mesh and skeleton") !=
+                 std::string::npos;
+    });
+  };
+  EXPECT_EQ(warnings(1), 0);
+  for (const float scale : {0.01f, 0.1f, 2.f, 100.f}) EXPECT_EQ(warnings(scale), 1) << scale;
 }
 
 TEST_F(Tools, RenderShowsWeightsWithoutDeformer) {

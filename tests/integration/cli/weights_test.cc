@@ -1,12 +1,18 @@
 // `sinew weights` with the real programs: characters with and without skin, what comes out, how it
 // ends.
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_split.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -30,22 +36,8 @@ using Json = nlohmann::json;
 
 constexpr const char* kMethods[] = {"capsule", "heat", "geodesic"};
 
-class Weights : public ::testing::Test {
+class Weights : public DaemonTest {
  protected:
-  static void SetUpTestSuite() { daemon_ = new Daemon; }
-  static void TearDownTestSuite() {
-    delete daemon_;
-    daemon_ = nullptr;
-  }
-  static Finished At(std::vector<std::string> arguments) {
-    return SinewAt(daemon_->address(), std::move(arguments));
-  }
-  static Json JsonAt(std::vector<std::string> arguments) {
-    arguments.push_back("--json");
-    const Finished finished = At(arguments);
-    EXPECT_EQ(finished.exit_code, 0) << finished.err;
-    return Json::parse(finished.out, nullptr, false);
-  }
   static std::uint64_t BindsRunning(const std::string& address) {
     const Finished stats = SinewAt(address, {"stats", "--json"});
     const Json json = Json::parse(stats.out, nullptr, false);
@@ -77,12 +69,7 @@ class Weights : public ::testing::Test {
     WriteAll(folder_ / "whole.gltf", SmallGltf().dump());
     return folder_ / "whole.gltf";
   }
-
-  static Daemon* daemon_;
-  TemporaryFolder folder_;
 };
-
-Daemon* Weights::daemon_ = nullptr;
 
 TEST_F(Weights, SinewrigWorksAsCharacterFile) {
   for (const char* method : kMethods) {
@@ -99,6 +86,18 @@ TEST_F(Weights, SinewrigWorksAsCharacterFile) {
     for (const std::uint32_t count : rig->meshes[0].skin.influence_counts) {
       EXPECT_TRUE(count >= 1 && count <= 3) << count;
     }
+    // The joints that carry something, the largest share first.
+    std::vector<double> shares;
+    for (const std::string& line : std::vector<std::string>(absl::StrSplit(weights.out, '\n'))) {
+      double share = 0;
+      std::array<char, 32> vertices = {};
+      if (std::sscanf(line.c_str(), "%*s %31s %lf %%", vertices.data(), &share) != 2) continue;
+      EXPECT_STRNE(vertices.data(), "0") << line;
+      shares.push_back(share);
+    }
+    EXPECT_GT(shares.size(), 1u) << weights.out;
+    EXPECT_TRUE(std::ranges::is_sorted(shares, std::greater())) << weights.out;
+    EXPECT_NEAR(std::reduce(shares.begin(), shares.end()), 100, 0.1);
     EXPECT_EQ(At({"inspect", out}).exit_code, 0);
     for (const char* deformer : {"dqs", "ddm"}) {
       const Finished bind = At({"bind", out, "--deformer", deformer});
@@ -237,9 +236,11 @@ TEST_F(Weights, RejectsObjWithoutSkeleton) {
   for (const char* command : {"inspect", "upload"}) {
     const Finished finished = At({command, obj});
     EXPECT_EQ(finished.exit_code, 65) << command;
-    EXPECT_THAT(finished.err,
-                HasSubstr("need .glb, .gltf, .vrm, .fbx or .dae: an .obj holds neither joints nor "
-                          "weights, which `sinew weights FILE --skeleton FILE2` gives it"))
+    EXPECT_THAT(
+        finished.err,
+        HasSubstr(
+            "need .glb, .gltf, .vrm, .fbx, .dae or .sinewrig: an .obj holds neither joints nor "
+            "weights, which `sinew weights FILE --skeleton FILE2` gives it"))
         << command;
   }
 }
@@ -271,18 +272,9 @@ TEST_F(Weights, WrongValueErrorNamesOption) {
       {{"--method", "heat", "--max-influences", "0"},
        64,
        "--max-influences: got \"0\", need a whole number from 1 to 255"},
-      {{"--method", "heat", "--max-influences=-1"},
-       64,
-       "--max-influences: got \"-1\", need a whole number from 1 to 255"},
-      {{"--method", "heat", "--max-influences", "2.5"},
-       64,
-       "--max-influences: got \"2.5\", need a whole number from 1 to 255"},
       {{"--method", "heat", "--prune", "0.75"},
        64,
        "--prune: got \"0.75\", need a number from 0 to 0.5"},
-      {{"--method", "heat", "--prune", "nan"},
-       64,
-       "--prune: got \"nan\", need a number from 0 to 0.5"},
       {{"--method", "heat", "--smooth", "101"},
        64,
        "--smooth: got \"101\", need a whole number from 0 to 100"},
@@ -315,28 +307,6 @@ TEST_F(Weights, WrongValueErrorNamesOption) {
   EXPECT_EQ(At({"weights", folder_ / "none.glb", "--method", "heat"}).exit_code, 65);
 }
 
-TEST_F(Weights, PictureHasPanelPerJoint) {
-  const std::string png = folder_ / "weights.png";
-  const Json report =
-      JsonAt({"weights", "model:hand", "--method", "capsule", "--picture", png, "--size", "96x96"});
-  EXPECT_EQ(report["picture"], png);
-  EXPECT_THAT(ReadAll(png), StartsWith("\x89PNG"));
-  EXPECT_GT(ReadAll(png).size(), 5000u);
-  const std::vector<std::string> near = {"weights",   "model:hand", "--method",  "capsule",
-                                         "--size",    "64x64",      "--picture", folder_ / "n.png",
-                                         "--look-at", "wrist"};
-  EXPECT_EQ(At(near).exit_code, 0) << At(near).err;
-  EXPECT_NE(ReadAll(folder_ / "n.png"), ReadAll(png));
-  EXPECT_EQ(
-      At({"weights", "model:hand", "--method", "capsule", "--picture", png, "--look-at", "tail"})
-          .exit_code,
-      65);
-  EXPECT_EQ(At({"weights", "model:hand", "--method", "capsule", "--picture", png, "--picture-joint",
-                "tail"})
-                .exit_code,
-            65);
-}
-
 TEST_F(Weights, InterruptLeavesNoFile) {
   const std::string out = folder_ / "never.sinewrig";
   Process process({ProgramPath("sinew"), "weights", Large(), "--method", "heat", "--smooth", "100",
@@ -347,25 +317,6 @@ TEST_F(Weights, InterruptLeavesNoFile) {
   EXPECT_EQ(finished.signal, SIGINT) << finished.err;
   EXPECT_FALSE(std::filesystem::exists(out));
   EXPECT_TRUE(WaitFor(daemon_->address(), false)) << "the server stops too";
-}
-
-TEST_F(Weights, FileIsWrittenBeforePicture) {
-  const std::string out = folder_ / "kept.sinewrig", png = folder_ / "never.png";
-  Process process({ProgramPath("sinew"), "weights", "model:hand", "--method", "capsule", "--out",
-                   out, "--picture", png, "--size", "3200x3200", "--local"});
-  EXPECT_THAT(process.ReadLine(), StartsWith("rigs/sha256-"));
-  EXPECT_TRUE(std::filesystem::exists(out));
-  EXPECT_TRUE(process.ReadErrorsUntil("Draw ")) << "no terminal, but lines now and then";
-  ASSERT_TRUE(process.running()) << "minutes of drawing";
-  process.Signal(SIGINT);
-  const Finished finished = process.Wait();
-  EXPECT_EQ(finished.signal, SIGINT) << finished.err;
-  EXPECT_THAT(finished.out, HasSubstr("share")) << "the table";
-  std::vector<std::string> left;
-  for (const auto& entry : std::filesystem::directory_iterator(folder_ / "")) {
-    left.push_back(entry.path().filename());
-  }
-  EXPECT_THAT(left, ::testing::ElementsAre("kept.sinewrig"));
 }
 
 TEST_F(Weights, LostServerExits69) {

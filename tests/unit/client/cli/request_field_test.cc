@@ -19,7 +19,7 @@ TEST(OptionForField, NamesTheOptionOfEachField) {
       {"target.source.recipe_text", "render", "--deformer"},
       {"targets[1].source.recipe_text", "compare", "--deformers number 2"},
       {"targets[2]", "compare", "--deformers number 3"},
-      {"source.determinism_digest", "bind", "--determinism-digest"},
+      {"name", "delete", "NAME"},
       {"source.rig", "bind", "RIG"},
       {"ttl", "bind", "--ttl"},
       {"capsule.inner", "weights", "--inner"},

@@ -6,13 +6,24 @@ namespace sinew::cli {
 namespace {
 
 TEST(Table, AlignsColumnsWithoutTrailingBlanks) {
-  Table table({{"name"}, {"count", Table::Align::kRight}, {"what"}});
-  table.Add({"lbs", "7", "fast"});
-  table.Add({"enhanced_ddm", "12,597", ""});
+  Table table({{"name"}, {"count"}, {"time"}, {"what"}});
+  table.Add({"lbs", 7U, Cell(0.5, "0.50 s"), "fast"});
+  table.Add({"enhanced_ddm", 12'597U, Cell(nullptr, "-"), ""});
   EXPECT_EQ(table.Text(),
-            "name           count  what\n"
-            "lbs                7  fast\n"
-            "enhanced_ddm  12,597\n");
+            "name           count    time  what\n"
+            "lbs                7  0.50 s  fast\n"
+            "enhanced_ddm  12,597       -\n");
+}
+
+TEST(Table, ColumnsMayBeOfOneFormOnly) {
+  Table table({{"method"}, {"volume", "volume_ratio"}, {"", "frame"}, {"", "limit"}});
+  table.Add({"lbs", Cell(0.97, "97 %"), 3U, 255U});
+  table.Add({"dqs", Cell(nullptr, "-"), 4U});
+  EXPECT_EQ(table.Text(), "method  volume\nlbs       97 %\ndqs          -\n");
+  EXPECT_EQ(table.Json().dump(), R"([{"volume_ratio":0.97,"frame":3,"limit":255},)"
+                                 R"({"volume_ratio":null,"frame":4}])");
+  const Table empty(std::vector<Table::Column>{{"method", "name"}});
+  EXPECT_EQ(empty.Json().dump(), "[]");
 }
 
 TEST(Table, CountsCodePointsNotBytes) {
