@@ -33,6 +33,7 @@
 
 namespace sinew {
 
+class CarriedNormals;
 class NormalFinisher;
 class RigSurface;
 class Stage;
@@ -41,6 +42,14 @@ class TableWriter;
 
 // Numbers of sinew.v1.Encoding.
 enum class Encoding : std::uint8_t { kFloat32 = 1 };
+
+// How normals and tangents are computed: carried with the points through all stages (see
+// core/surface/carried_normals.h) or from the faces of the posed mesh (core/surface/normals.h).
+enum class NormalRule : std::uint8_t {
+  kAuto,  // carried if the deformer can
+  kCarried,
+  kRecomputed,
+};
 
 // One whole frame in the caller's memory.
 struct FrameOut {
@@ -51,6 +60,7 @@ struct FrameOut {
   std::span<std::byte> vertex_status{};  // [V] VertexStatus; empty = not requested
   // Output: every muscle of the rig, in order; null = not requested.
   std::vector<PosedMuscle>* muscles = nullptr;
+  NormalRule normal_rule = NormalRule::kAuto;
   std::array<float, 6> bounds{};  // output: minimum x y z, maximum x y z
 };
 
@@ -59,6 +69,7 @@ struct FrameOut {
 struct Workspace {
   PosedRigBuffer posed;
   AlignedVector<PointBlock> rest[2], blocks[2];  // rest and posed points written by stages
+  AlignedVector<PointBlock> slopes;              // written by stages that carry normals
   AlignedVector<float> scratch;
 };
 
@@ -124,6 +135,8 @@ class Deformer {
   std::size_t joints() const { return tables_.parent.size(); }
   // Whether frames can have tangents.
   bool has_tangents() const;
+  // Whether normals can be carried: every stage is a smooth function of each vertex.
+  bool carries_normals() const;
   // Whether frames can have vertex status.
   bool has_vertex_status() const { return has_vertex_status_; }
   std::size_t muscles() const { return muscles_.rows.size(); }
@@ -138,13 +151,14 @@ class Deformer {
   absl::Status CheckStages();
   absl::StatusOr<std::span<const PointBlock>> RunStages(const PosedRig& posed,
                                                         std::span<std::uint8_t> vertex_status,
-                                                        Workspace& workspace,
+                                                        bool slopes, Workspace& workspace,
                                                         const Task& task) const;
   std::shared_ptr<const BlockLayout> layout_;
   PosedRigTables tables_;
   MuscleTables muscles_;  // for FrameOut::muscles; stages have their own
   std::vector<std::shared_ptr<const Stage>> stages_;
   std::shared_ptr<const NormalFinisher> normals_;
+  std::shared_ptr<const CarriedNormals> carried_;
   std::size_t scratch_floats_ = 0;
   bool needs_rotations_ = false, has_vertex_status_ = false;
 };
