@@ -69,12 +69,17 @@ absl::Status CheckBuffer(std::string_view name, std::span<const std::byte> out, 
 
 absl::Status CheckBuffers(const FrameOut& out, const Deformer& deformer) {
   const std::size_t vertices = deformer.vertices();
-  if (out.encoding != Encoding::kFloat32) {
-    return InvalidArgument("output.encoding: need FLOAT32");
+  if (out.encoding != Encoding::kFloat32 && out.encoding != Encoding::kQ16) {
+    return InvalidArgument("output.encoding: need FLOAT32 or Q16");
   }
-  SINEW_RETURN_IF_ERROR(CheckBuffer("positions", out.positions, vertices * sizeof(Vec3f)));
+  if (out.normal_encoding == Encoding::kQ16) {
+    return InvalidArgument("output.normal_encoding: need FLOAT32, OCT8 or OCT16");
+  }
+  SINEW_RETURN_IF_ERROR(
+      CheckBuffer("positions", out.positions, vertices * EncodedBytes(out.encoding)));
   if (!out.normals.empty()) {
-    SINEW_RETURN_IF_ERROR(CheckBuffer("normals", out.normals, vertices * sizeof(Vec3f)));
+    SINEW_RETURN_IF_ERROR(
+        CheckBuffer("normals", out.normals, vertices * EncodedBytes(out.normal_encoding)));
   }
   if (!out.tangents.empty()) {
     if (!deformer.has_tangents()) {
@@ -95,11 +100,17 @@ absl::Status CheckBuffers(const FrameOut& out, const Deformer& deformer) {
   return CheckBuffer("vertex_status", out.vertex_status, vertices);
 }
 
-// Writes posed blocks to the caller's buffer in file order.
-absl::Status Write(const BlockLayout& layout, std::span<const PointBlock> points, FrameOut& out,
-                   const Task& task) {
+// Float32 of so many vertices in the workspace, to be encoded.
+std::span<std::byte> Raw(AlignedVector<float>& floats, std::size_t vertices) {
+  floats.resize(std::max(floats.size(), PaddedFloats(vertices)));
+  return std::as_writable_bytes(std::span(floats)).first(vertices * sizeof(Vec3f));
+}
+
+// Writes posed blocks as float32 in file order, and the bounds.
+absl::Status Write(const BlockLayout& layout, std::span<const PointBlock> points,
+                   std::span<std::byte> positions, FrameOut& out, const Task& task) {
   const WriterKernelArgs args = {
-      .in = points.front().x, .order = layout.order.data(), .out = out.positions.data()};
+      .in = points.front().x, .order = layout.order.data(), .out = positions.data()};
   const std::size_t chunks = (layout.blocks() + kWriterGrain - 1) / kWriterGrain;
   std::vector<WriterKernelResult> parts(chunks);
   task.For(layout.blocks(), kWriterGrain, [&](std::size_t begin, std::size_t end) {
@@ -318,15 +329,26 @@ absl::Status Deformer::Evaluate(const Pose& pose, FrameOut& out, Workspace& work
   const PosedRig posed = workspace.posed.Compute(tables_, pose, needs_rotations_);
   SINEW_ASSIGN_OR_RETURN(const std::span<const PointBlock> points,
                          RunStages(posed, vertex_status, carry, workspace, task));
-  SINEW_RETURN_IF_ERROR(Write(*layout_, points, out, task));
+  const bool raw_positions = out.encoding == Encoding::kFloat32;
+  SINEW_RETURN_IF_ERROR(Write(*layout_, points,
+                              raw_positions ? out.positions : Raw(workspace.positions, vertices()),
+                              out, task));
+  if (!raw_positions) {
+    out.quantisation = QuantisationOf(out.bounds);
+    EncodePositions(workspace.positions, out.quantisation, out.positions, task);
+  }
   if (out.muscles != nullptr) *out.muscles = PoseMuscles(muscles_, pose.joints, posed.controls);
-  const SurfaceOut surface = {.normals = out.normals, .tangents = out.tangents};
+  const bool raw_normals = out.normals.empty() || out.normal_encoding == Encoding::kFloat32;
+  const SurfaceOut surface = {
+      .normals = raw_normals ? out.normals : Raw(workspace.normals, vertices()),
+      .tangents = out.tangents};
   if (carry) {
     carried_->Run(*layout_, posed, workspace.slopes, surface, task);
   } else if (directions) {
     normals_->Run(*layout_, posed, points,
                   std::span(workspace.scratch).first(normals_->scratch_floats()), surface, task);
   }
+  if (!raw_normals) EncodeNormals(workspace.normals, out.normal_encoding, out.normals, task);
   return task.CheckCancelled();
 }
 

@@ -24,6 +24,7 @@
 
 #include "core/base/aligned.h"
 #include "core/base/bind_statistic.h"
+#include "core/deform/engine/encoding.h"
 #include "core/deform/engine/params.h"
 #include "core/muscle/posed_muscle.h"
 #include "core/parallel/task.h"
@@ -40,9 +41,6 @@ class Stage;
 class TableReader;
 class TableWriter;
 
-// Numbers of sinew.v1.Encoding.
-enum class Encoding : std::uint8_t { kFloat32 = 1 };
-
 // How normals and tangents are computed: carried with the points through all stages (see
 // core/surface/carried_normals.h) or from the faces of the posed mesh (core/surface/normals.h).
 enum class NormalRule : std::uint8_t {
@@ -53,15 +51,17 @@ enum class NormalRule : std::uint8_t {
 
 // One whole frame in the caller's memory.
 struct FrameOut {
-  Encoding encoding = Encoding::kFloat32;
-  std::span<std::byte> positions{};      // [V * 12] little-endian float32 x y z in file order
-  std::span<std::byte> normals{};        // [V * 12] unit length; empty = not requested
-  std::span<std::byte> tangents{};       // [V * 16] unit x y z, handedness w; empty = not requested
+  Encoding encoding = Encoding::kFloat32, normal_encoding = Encoding::kFloat32;
+  // In file order, little-endian, any alignment. [V * EncodedBytes(encoding)]; float32: x y z
+  std::span<std::byte> positions{};
+  std::span<std::byte> normals{};   // [V * EncodedBytes(normal_encoding)]; empty = not requested
+  std::span<std::byte> tangents{};  // [V * 16] unit x y z, handedness w; empty = not requested
   std::span<std::byte> vertex_status{};  // [V] VertexStatus; empty = not requested
   // Output: every muscle of the rig, in order; null = not requested.
   std::vector<PosedMuscle>* muscles = nullptr;
   NormalRule normal_rule = NormalRule::kAuto;
   std::array<float, 6> bounds{};  // output: minimum x y z, maximum x y z
+  Quantisation quantisation{};    // output, if encoding is kQ16
 };
 
 // Scratch of one evaluation; grows as needed and is reused between frames. One per concurrent
@@ -71,6 +71,7 @@ struct Workspace {
   AlignedVector<PointBlock> rest[2], blocks[2];  // rest and posed points written by stages
   AlignedVector<PointBlock> slopes;              // written by stages that carry normals
   AlignedVector<float> scratch;
+  AlignedVector<float> positions, normals;  // float32, before they are encoded
 };
 
 // Known before a bind starts. Bytes are upper limits.
