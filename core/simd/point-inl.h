@@ -16,9 +16,11 @@ HWY_BEFORE_NAMESPACE();
 namespace sinew::HWY_NAMESPACE {
 
 // A point, a direction, or any three numbers per lane.
-struct PackPoint {
-  Pack x, y, z;
+template <class N>
+struct PointOf {
+  N x, y, z;
 };
+using PackPoint = PointOf<Pack>;
 
 // x[16] y[16] z[16], 64-byte aligned.
 HWY_INLINE PackPoint LoadPoint(const float* p) {
@@ -50,19 +52,35 @@ HWY_INLINE PackPoint Chosen(const PackMask& mask, const PackPoint& a, const Pack
 }
 
 // r . p: one row of a rotated direction.
-HWY_INLINE Pack RowTimes(const float* r, const PackPoint& p) {
+template <class N>
+HWY_INLINE N RowTimes(const float* r, const PointOf<N>& p) {
   return MulAdd(Pack::Set(r[0]), p.x, MulAdd(Pack::Set(r[1]), p.y, Pack::Set(r[2]) * p.z));
 }
 
 // r . p + c: one row of a transformed point.
-HWY_INLINE Pack RowTimes(const float* r, const PackPoint& p, float c) {
+template <class N>
+HWY_INLINE N RowTimes(const float* r, const PointOf<N>& p, float c) {
   return MulAdd(Pack::Set(r[0]), p.x,
                 MulAdd(Pack::Set(r[1]), p.y, MulAdd(Pack::Set(r[2]), p.z, Pack::Set(c))));
 }
 
 // m p, m row-major 3x4.
-HWY_INLINE PackPoint Transform(const float* m, const PackPoint& p) {
+template <class N>
+HWY_INLINE PointOf<N> Transform(const float* m, const PointOf<N>& p) {
   return {RowTimes(m, p, m[3]), RowTimes(m + 4, p, m[7]), RowTimes(m + 8, p, m[11])};
+}
+
+// sum + s * a.
+HWY_INLINE PackPoint AddScaled(const Pack& s, const PackPoint& a, const PackPoint& sum) {
+  return {MulAdd(s, a.x, sum.x), MulAdd(s, a.y, sum.y), MulAdd(s, a.z, sum.z)};
+}
+
+// sum + m p, m row-major 3x3 per lane.
+HWY_INLINE PackPoint AddTurned(const Pack* m, const PackPoint& p, const PackPoint& sum) {
+  const auto row = [&](const Pack* r, const Pack& c) HWY_ATTR {
+    return MulAdd(r[0], p.x, MulAdd(r[1], p.y, MulAdd(r[2], p.z, c)));
+  };
+  return {row(m, sum.x), row(m + 3, sum.y), row(m + 6, sum.z)};
 }
 
 // sum += w * (m p), m row-major 3x4; w of any sign.

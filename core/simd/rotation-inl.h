@@ -30,7 +30,8 @@ HWY_INLINE Pack Norm9(const Pack* h) {
 }
 
 // h^T h as 00 01 02 11 12 22.
-HWY_INLINE void Gram(const Pack* h, Pack* gram) {
+template <class N>
+HWY_INLINE void Gram(const N* h, N* gram) {
   gram[0] = MulAdd(h[0], h[0], MulAdd(h[3], h[3], h[6] * h[6]));
   gram[1] = MulAdd(h[0], h[1], MulAdd(h[3], h[4], h[6] * h[7]));
   gram[2] = MulAdd(h[0], h[2], MulAdd(h[3], h[5], h[6] * h[8]));

@@ -4,6 +4,7 @@
 // transposed there. Nothing is rounded.
 //
 //    LoadRows   rows number(0) ... number(15)
+//    LoadPackedRows  16 rows behind one another, and their fourth numbers
 //    StoreRows  16 rows; the fourth number of each becomes 0
 #if defined(SINEW_CORE_SIMD_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SINEW_CORE_SIMD_ROWS_INL_H_
@@ -30,6 +31,12 @@ HWY_INLINE PackPoint LoadRows(const float* rows, Number number) {
     points.z.v[i] = row[2];
   }
   return points;
+}
+
+HWY_INLINE PackPoint LoadPackedRows(const float* rows, Pack& fourth) {
+  HWY_UNROLL(1)
+  for (std::size_t i = 0; i < 16; ++i) fourth.v[i] = rows[4 * i + 3];
+  return LoadRows(rows, [](std::size_t i) { return i; });
 }
 
 HWY_INLINE void StoreRows(const PackPoint& points, float* rows) {
@@ -86,6 +93,16 @@ HWY_INLINE PackPoint LoadRows(const float* rows, Number number) {
     points.x.v[i] = LowerPairs(xy01, xy23);
     points.y.v[i] = UpperPairs(xy01, xy23);
     points.z.v[i] = LowerPairs(z01, z23);
+  }
+  return points;
+}
+
+HWY_INLINE PackPoint LoadPackedRows(const float* rows, Pack& fourth) {
+  PackPoint points;
+  HWY_UNROLL(4)
+  for (std::size_t i = 0; i < kVecs; ++i) {
+    hn::LoadInterleaved4(PackTag(), rows + i * kVecLanes * 4, points.x.v[i], points.y.v[i],
+                         points.z.v[i], fourth.v[i]);
   }
   return points;
 }

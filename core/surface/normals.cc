@@ -9,6 +9,7 @@
 #include "core/base/status.h"
 #include "core/surface/normals_kernel.h"
 #include "core/surface/surface_point.h"
+#include "core/surface/unit_normals_kernel.h"
 
 namespace sinew {
 namespace {
@@ -16,18 +17,6 @@ namespace {
 constexpr std::size_t kPackGrain = 1024;  // blocks per chunk
 constexpr std::size_t kPointGrain = 4096;
 constexpr std::size_t kPointBatch = 256;  // sums that stay in the L1 cache
-
-// cof(A) n / |cof(A) n| for the linear part A of a skin matrix; n if that vanishes.
-Vec3f MovedNormal(const Affine& skin, const Vec3f& normal) {
-  const auto row = [&](std::size_t r) {
-    return Vec3d{skin.m[r * 4], skin.m[r * 4 + 1], skin.m[r * 4 + 2]};
-  };
-  const Vec3d n = ToDouble(normal), a = row(0), b = row(1), c = row(2);
-  const Vec3d moved = {Dot(Cross(b, c), n), Dot(Cross(c, a), n), Dot(Cross(a, b), n)};
-  const double length = std::sqrt(Dot(moved, moved));
-  const double size = Dot(a, a) + Dot(b, b) + Dot(c, c);
-  return length > 1e-9 * size && std::isfinite(length) ? ToFloat((1 / length) * moved) : normal;
-}
 
 struct PosedSurface {
   const NormalTables& tables;
@@ -46,16 +35,16 @@ Vec3f Shaded(const Vec3f& shading, const SurfaceFrame& frame, const Vec3f& n, fl
           st * t.z + sb * b.z + sn * n.z};
 }
 
-// Normals and tangents of all vertices of point p with the face sum `sum`.
-void WritePoint(const PosedSurface& posed, std::size_t p, const float* sum, const SurfaceOut& out) {
+// Normals and tangents of all vertices of point p, whose surface normal is `n`. surface: false if
+// it is undefined.
+void WritePoint(const PosedSurface& posed, std::size_t p, const Vec3f& n, bool surface,
+                const SurfaceOut& out) {
   const NormalTables& tables = posed.tables;
   const std::uint32_t lane = tables.point_lane[p];
   const std::uint16_t pivot = posed.layout.pivot[lane / kLanes];
   const float side = posed.rig.signs[pivot];
   const Affine& skin = posed.rig.skin[pivot];
-  Vec3f n;
   SurfaceFrame frame;
-  const bool surface = SurfaceNormal(tables, posed.packed, posed.face_normals, p, sum, n);
   const bool framed =
       surface && !tables.neighbour_lane.empty() && tables.neighbour_lane[p] >= 0 &&
       MakeFrame(posed.packed, lane, static_cast<std::uint32_t>(tables.neighbour_lane[p]), n, frame);
@@ -78,6 +67,33 @@ void WritePoint(const PosedSurface& posed, std::size_t p, const float* sum, cons
   }
 }
 
+// Points [begin, end), at most kPointBatch.
+void WriteBatch(const PosedSurface& posed, std::size_t begin, std::size_t end,
+                const SurfaceOut& out) {
+  const NormalTables& tables = posed.tables;
+  alignas(64) float sums[kPointBatch * 4];
+  std::uint16_t unclear[kPointBatch / 16];
+  PointSumsKernel(tables.face_offset.data(), tables.faces.data(), posed.face_normals, sums, begin,
+                  end);
+  const std::size_t packs = (end - begin + 15) / 16;
+  std::fill(sums + (end - begin) * 4, sums + packs * 64, 0.0f);
+  UnitNormalsKernel(sums, packs, unclear);
+  for (std::size_t p = begin; p < end; ++p) {
+    const std::size_t i = p - begin;
+    Vec3f n = {sums[i * 4], sums[i * 4 + 1], sums[i * 4 + 2]};
+    bool surface = (unclear[i / 16] >> (i % 16) & 1) == 0;
+    const bool framed = !tables.neighbour_lane.empty() && tables.neighbour_lane[p] >= 0;
+    if (surface && !framed && out.tangents.empty()) {
+      for (std::uint32_t k = tables.vertex_offset[p]; k < tables.vertex_offset[p + 1]; ++k) {
+        std::memcpy(out.normals.data() + std::size_t{tables.vertices[k]} * sizeof n, &n, sizeof n);
+      }
+      continue;
+    }
+    if (!surface) surface = ExactNormal(tables, posed.packed, posed.face_normals, p, n);
+    WritePoint(posed, p, n, surface, out);
+  }
+}
+
 }  // namespace
 
 std::size_t NormalFinisher::scratch_floats() const {
@@ -95,14 +111,8 @@ void NormalFinisher::Run(const BlockLayout& layout, const PosedRig& rig,
   FillFaceNormals(tables_, packed, face_normals, task);
   const PosedSurface posed = {tables_, layout, rig, packed.data(), face_normals.data()};
   task.For(tables_.points(), kPointGrain, [&](std::size_t begin, std::size_t end) {
-    alignas(64) float sums[kPointBatch * 4];
     for (std::size_t batch = begin; batch < end; batch += kPointBatch) {
-      const std::size_t batch_end = std::min(end, batch + kPointBatch);
-      PointSumsKernel(tables_.face_offset.data(), tables_.faces.data(), face_normals.data(), sums,
-                      batch, batch_end);
-      for (std::size_t p = batch; p < batch_end; ++p) {
-        WritePoint(posed, p, sums + (p - batch) * 4, out);
-      }
+      WriteBatch(posed, batch, std::min(end, batch + kPointBatch), out);
     }
   });
 }

@@ -1,5 +1,5 @@
 // normals.h - vertex normals and tangents of a posed mesh, recomputed from its faces with authored
-// shading; used by all methods.
+// shading; right behind any method.
 //
 // The surface normal of a welded point is the area-weighted sum of its faces' normals; points are
 // welded as in adjacency.h, so the vertices of a hard edge share one surface normal and touching
@@ -10,16 +10,19 @@
 //
 // Normals follow the winding of the faces, like cof(M) n: a mirroring pose flips both.
 //
-// Recomputation is about three times as expensive as rotating rest normals, but those miss the
-// gradient of the weights. Largest / mean error in degrees against the smooth deformed tube (61 x
-// 32, over all vertices; tests/bench/normals_bench):
+// Methods that are smooth functions of each vertex carry normals instead (carried_normals.h), which
+// is cheaper and closer. Largest / mean error in degrees against the smooth deformed tube (61 x 32,
+// over all vertices; tests/bench/normals_bench):
 //
 //                              lbs                      dqs                     ddm
 //                      bend 45      twist 90    bend 45     twist 90    bend 45    twist 90
 //    rotated, A n      29.6 / 1.70  24.0 / 3.9  21.4 / 1.5  0 / 0       9.8 / 0.9  5.7 / 1.2
 //    cof(A) n          29.6 / 1.56  24.0 / 3.9  as rotated: A is a rotation there
-//    weight gradients  0 / 0        0 / 0       lbs only; 2 floats more per influence
+//    exact gradients   0 / 0        0 / 0
+//    carried           0.5 / 0.02   0.5 / 0.05  0.4 / 0.02  0 / 0
 //    recomputed        0.9 / 0.08   0.7 / 0.14  0.7 / 0.08  0.3 / 0.05  0.4 / 0.04 0.3 / 0.07
+//
+// ddm does not carry: gradients would triple its tables, whose memory traffic is most of its time.
 #pragma once
 
 #include <absl/status/statusor.h>

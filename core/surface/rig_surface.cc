@@ -42,6 +42,11 @@ const std::vector<double>& RigSurface::mean_value() const {
   return Once(mean_value_, [&] { return MeanValueWeights(rig_.mesh(), welded(), triangles()); });
 }
 
+const SurfaceSlopes& RigSurface::slopes(const Task& task) const {
+  return Once(slopes_,
+              [&] { return SurfaceSlopes::Create(rig_, layout_, order(), polygons(), task); });
+}
+
 void RigSurface::Keep(std::uint32_t parts) {
   const auto keep = [parts](Part part, auto& value) {
     if ((parts & part) == 0) value.reset();
@@ -53,6 +58,7 @@ void RigSurface::Keep(std::uint32_t parts) {
   keep(kBorder, border_);
   keep(kComponents, components_);
   keep(kMeanValue, mean_value_);
+  keep(kSlopes, slopes_);
 }
 
 std::size_t RigSurface::Bytes(const Rig& rig, std::uint32_t parts) {
@@ -64,6 +70,7 @@ std::size_t RigSurface::Bytes(const Rig& rig, std::uint32_t parts) {
   if (parts & kPolygons) bytes += 8 * vertices + 4 * edges;
   if (parts & kTriangles) bytes += 8 * vertices + 4 * 2 * edges;
   if (parts & (kBorder | kComponents)) bytes += 2 * vertices;
+  if (parts & kSlopes) bytes += SurfaceSlopes::Bytes(rig);
   if (parts & kMeanValue) bytes += 8 * 2 * edges;
   return bytes;
 }

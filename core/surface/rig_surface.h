@@ -12,6 +12,7 @@
 #include "core/rig/rig.h"
 #include "core/surface/adjacency.h"
 #include "core/surface/connected_components.h"
+#include "core/surface/surface_slopes.h"
 
 namespace sinew {
 
@@ -26,6 +27,7 @@ class RigSurface {
     kBorder = 16,
     kComponents = 32,
     kMeanValue = 64,
+    kSlopes = 128,
   };
 
   // Borrows both.
@@ -45,6 +47,8 @@ class RigSurface {
   const std::vector<ComponentRole>& components() const;
   // Weights of the entries of triangles(), see mean_value.h.
   const std::vector<double>& mean_value() const;
+  // Tangents, and slopes of values along them.
+  const SurfaceSlopes& slopes(const Task& task) const;
 
   // Drops the other parts; they are built again if used.
   void Keep(std::uint32_t parts);
@@ -60,6 +64,7 @@ class RigSurface {
   mutable std::optional<std::vector<std::uint8_t>> border_;
   mutable std::optional<std::vector<ComponentRole>> components_;
   mutable std::optional<std::vector<double>> mean_value_;
+  mutable std::optional<SurfaceSlopes> slopes_;
 };
 
 }  // namespace sinew

@@ -4,9 +4,6 @@
 #include <cmath>
 
 namespace sinew {
-namespace {
-
-// In double, which cannot overflow for squares of floats.
 bool ExactNormal(const SurfaceFaces& faces, const float* packed, const float* face_normals,
                  std::size_t p, Vec3f& normal) {
   FaceArea area;
@@ -18,8 +15,6 @@ bool ExactNormal(const SurfaceFaces& faces, const float* packed, const float* fa
   normal = ToFloat((1 / length) * area.sum);
   return true;
 }
-
-}  // namespace
 
 bool SurfaceNormal(const SurfaceFaces& faces, const float* packed, const float* face_normals,
                    std::size_t p, const float* sum, Vec3f& normal) {
@@ -54,6 +49,17 @@ bool MakeFrame(const float* packed, std::uint32_t at, std::uint32_t neighbour, c
   const Vec3f& u = frame.tangent;
   frame.bitangent = {n.y * u.z - n.z * u.y, n.z * u.x - n.x * u.z, n.x * u.y - n.y * u.x};
   return true;
+}
+
+Vec3f MovedNormal(const Affine& skin, const Vec3f& normal) {
+  const auto row = [&](std::size_t r) {
+    return Vec3d{skin.m[r * 4], skin.m[r * 4 + 1], skin.m[r * 4 + 2]};
+  };
+  const Vec3d n = ToDouble(normal), a = row(0), b = row(1), c = row(2);
+  const Vec3d moved = {Dot(Cross(b, c), n), Dot(Cross(c, a), n), Dot(Cross(a, b), n)};
+  const double length = std::sqrt(Dot(moved, moved));
+  const double size = Dot(a, a) + Dot(b, b) + Dot(c, c);
+  return length > 1e-9 * size && std::isfinite(length) ? ToFloat((1 / length) * moved) : normal;
 }
 
 }  // namespace sinew

@@ -30,9 +30,16 @@ struct SurfaceFrame {
 bool SurfaceNormal(const SurfaceFaces& faces, const float* packed, const float* face_normals,
                    std::size_t p, const float* sum, Vec3f& normal);
 
+// SurfaceNormal in double, which cannot overflow for squares of floats.
+bool ExactNormal(const SurfaceFaces& faces, const float* packed, const float* face_normals,
+                 std::size_t p, Vec3f& normal);
+
 // The frame at corner `at` with its tangent towards `neighbour` along the surface. False:
 // undefined.
 bool MakeFrame(const float* packed, std::uint32_t at, std::uint32_t neighbour, const Vec3f& normal,
                SurfaceFrame& frame);
+
+// cof(A) n / |cof(A) n| for the linear part A of a skin matrix; n if that vanishes.
+Vec3f MovedNormal(const Affine& skin, const Vec3f& normal);
 
 }  // namespace sinew

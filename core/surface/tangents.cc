@@ -43,13 +43,6 @@ Vec3d AnyAcross(const Vec3d& n) {
   return unit;
 }
 
-// The tangent transformed by its pivot, if the surface is undefined.
-Vec3d MovedByPivot(const Vec3d& rest, const Affine& skin, const Vec3d& normal) {
-  Vec3d unit;
-  if (Orthogonal(Multiply(Linear(ToDouble(skin)), rest), normal, unit)) return unit;
-  return Orthogonal(rest, normal, unit) ? unit : AnyAcross(normal);
-}
-
 // Weights of the edges around `lane` for the axes x and y, in pairs, the largest of them 1 or -1.
 // Empty: the edges are collinear.
 std::vector<float> AxisWeights(const float* packed, std::uint32_t lane,
@@ -205,11 +198,17 @@ Vec4f PosedTangent(const TangentTables& tables, std::size_t k, const TangentPoin
     const Vec3d n = ToDouble(normal);
     Vec3d unit;
     if (!point.found || !ExactTangent(tables.coordinates[k], point, n, unit)) {
-      unit = MovedByPivot({rest.x, rest.y, rest.z}, skin, n);
+      unit = MovedTangent({rest.x, rest.y, rest.z}, skin, n);
     }
     t = ToFloat(unit);
   }
   return {t.x, t.y, t.z, rest.w};
+}
+
+Vec3d MovedTangent(const Vec3d& rest, const Affine& skin, const Vec3d& normal) {
+  Vec3d unit;
+  if (Orthogonal(Multiply(Linear(ToDouble(skin)), rest), normal, unit)) return unit;
+  return Orthogonal(rest, normal, unit) ? unit : AnyAcross(normal);
 }
 
 }  // namespace sinew

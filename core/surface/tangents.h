@@ -87,4 +87,8 @@ TangentPoint PoseAxes(const TangentTables& tables, std::size_t p, const float* p
 Vec4f PosedTangent(const TangentTables& tables, std::size_t k, const TangentPoint& point,
                    const Vec3f& normal, const Affine& skin);
 
+// A rest tangent transformed by its pivot binding: a unit vector perpendicular to `normal`. For
+// points without a surface.
+Vec3d MovedTangent(const Vec3d& rest, const Affine& skin, const Vec3d& normal);
+
 }  // namespace sinew

@@ -1,8 +1,10 @@
 #include "server/convert/pose.h"
 
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -81,6 +83,20 @@ absl::Status CheckAttributes(const v1::OutputOptions& options, Output& output) {
                    : InvalidField("output.attributes", "lacks ATTRIBUTE_POSITIONS");
 }
 
+// The first of the client's encodings that is supported.
+absl::StatusOr<Encoding> Choose(const google::protobuf::RepeatedField<int>& acceptable,
+                                std::span<const v1::Encoding> supported, const char* field) {
+  if (acceptable.empty()) return Encoding::kFloat32;
+  for (const int encoding : acceptable) {
+    if (std::ranges::count(supported, encoding) > 0) return static_cast<Encoding>(encoding);
+  }
+  return InvalidField(
+      field, absl::StrCat("none of them is supported, need ",
+                          absl::StrJoin(supported, " or ", [](std::string* out, v1::Encoding e) {
+                            absl::StrAppend(out, v1::Encoding_Name(e));
+                          })));
+}
+
 absl::Status CheckNames(int names, std::size_t has, const char* what) {
   if (static_cast<std::size_t>(names) <= has) return absl::OkStatus();
   return InvalidField(absl::StrCat("layout.", what),
@@ -122,13 +138,11 @@ absl::StatusOr<Output> ToOutput(const v1::OutputOptions& options, const StreamCo
   SINEW_RETURN_IF_ERROR(RefuseUnknownFields(options, "output"));
   Output output;
   SINEW_RETURN_IF_ERROR(CheckAttributes(options, output));
-  if (!Allows(options.encodings(), v1::ENCODING_FLOAT32)) {
-    return InvalidField("output.encodings", "none of them is supported, need ENCODING_FLOAT32");
-  }
-  if (!Allows(options.normal_encodings(), v1::ENCODING_FLOAT32)) {
-    return InvalidField("output.normal_encodings",
-                        "none of them is supported, need ENCODING_FLOAT32");
-  }
+  SINEW_ASSIGN_OR_RETURN(output.encoding,
+                         Choose(options.encodings(), kEncodings, "output.encodings"));
+  SINEW_ASSIGN_OR_RETURN(
+      output.normal_encoding,
+      Choose(options.normal_encodings(), kNormalEncodings, "output.normal_encodings"));
   if (!Allows(options.compressions(), v1::COMPRESSION_NONE)) {
     return InvalidField("output.compressions", "none of them is supported, need COMPRESSION_NONE");
   }
@@ -142,6 +156,12 @@ absl::StatusOr<Output> ToOutput(const v1::OutputOptions& options, const StreamCo
     }
     output.chunk_bytes = options.chunk_bytes();
   }
+  if (!v1::NormalRule_IsValid(options.normal_rule())) {
+    return InvalidField("output.normal_rule",
+                        absl::StrCat("got ", static_cast<int>(options.normal_rule()),
+                                     ", need CARRIED or RECOMPUTED, or none"));
+  }
+  output.normal_rule = static_cast<NormalRule>(options.normal_rule());
   output.checksums = !options.omit_checksums();
   output.muscles = options.muscles();
   return output;

@@ -4,10 +4,12 @@
 
 #include <absl/status/statusor.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
+#include "core/deform/engine/encoding.h"
 #include "core/rig/pose.h"
 #include "server/base/config.h"
 #include "sinew/v1/frame.pb.h"
@@ -27,6 +29,8 @@ absl::Status CheckPoseBlock(const v1::PoseBlock& block, std::uint64_t limit,
 // What a frame carries and how it is cut.
 struct Output {
   bool normals = false, tangents = false, vertex_status = false;
+  NormalRule normal_rule = NormalRule::kAuto;
+  Encoding encoding = Encoding::kFloat32, normal_encoding = Encoding::kFloat32;
   bool muscles = false;  // beside the vertices
   bool checksums = true;
   std::uint32_t chunk_bytes = 1 << 20;  // largest bulk of one Frame message
@@ -35,9 +39,15 @@ struct Output {
   // kernels.
   std::uint32_t ChunkVertices() const;
   std::size_t BytesPerVertex() const {
-    return 12 + (normals ? 12 : 0) + (tangents ? 16 : 0) + (vertex_status ? 1 : 0);
+    return EncodedBytes(encoding) + (normals ? EncodedBytes(normal_encoding) : 0) +
+           (tangents ? 16 : 0) + (vertex_status ? 1 : 0);
   }
 };
+
+// What this server encodes positions and normals as.
+inline constexpr std::array kEncodings = {v1::ENCODING_FLOAT32, v1::ENCODING_Q16};
+inline constexpr std::array kNormalEncodings = {v1::ENCODING_FLOAT32, v1::ENCODING_OCT8,
+                                                v1::ENCODING_OCT16};
 
 // kInvalidArgument: something this server cannot send (its path starts at "output");
 // kResourceExhausted: chunk_bytes.

@@ -44,6 +44,11 @@ absl::StatusOr<std::unique_ptr<Evaluator>> Evaluator::Create(const EvaluatorCont
         "output.attributes",
         absl::StrCat("no stage of the recipe writes vertex status, need ", VertexStatusMethods()));
   }
+  if (wanted.normal_rule == NormalRule::kCarried && !CarriesNormals(session->bound->recipe())) {
+    return InvalidField(
+        "output.normal_rule",
+        "got CARRIED, but a stage of the recipe cannot carry normals, need RECOMPUTED or none");
+  }
   if (wanted.muscles && session->bound->rig().muscles().empty()) {
     return InvalidField("output.muscles", "set, but the rig has no muscles");
   }
@@ -124,7 +129,10 @@ absl::Status Evaluator::EvaluateInto(const v1::Pose& pose, bool parallel, FrameO
 absl::StatusOr<OutgoingFrame> Evaluator::EvaluateFrame(const v1::Pose& pose, bool parallel) {
   SINEW_RETURN_IF_ERROR(Read(pose));
   OutgoingFrame frame(context_.pool, output_, vertices_);
-  FrameOut out{.positions = frame.positions(),
+  FrameOut out{.encoding = output_.encoding,
+               .normal_encoding = output_.normal_encoding,
+               .normal_rule = output_.normal_rule,
+               .positions = frame.positions(),
                .normals = frame.normals(),
                .tangents = frame.tangents(),
                .vertex_status = frame.vertex_status()};
@@ -139,6 +147,12 @@ absl::StatusOr<OutgoingFrame> Evaluator::EvaluateFrame(const v1::Pose& pose, boo
   v1::Bounds& bounds = *frame.header.mutable_bounds();
   bounds.mutable_minimum()->Add(out.bounds.begin(), out.bounds.begin() + 3);
   bounds.mutable_maximum()->Add(out.bounds.begin() + 3, out.bounds.end());
+  if (output_.encoding == Encoding::kQ16) {
+    v1::Quantisation& quantisation = *frame.header.mutable_quantisation();
+    quantisation.mutable_origin()->Add(out.quantisation.origin.begin(),
+                                       out.quantisation.origin.end());
+    quantisation.mutable_step()->Add(out.quantisation.step.begin(), out.quantisation.step.end());
+  }
   frame.timing.set_evaluate_ns(Observe(evaluated - start, context_.metrics.evaluate_seconds));
   frame.timing.set_encode_ns(
       Observe(Stopwatch::now() - evaluated, context_.metrics.encode_seconds));

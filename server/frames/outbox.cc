@@ -10,7 +10,7 @@ namespace sinew::server {
 namespace {
 
 constexpr std::size_t kPieceHeader = 128;  // space for the header of a later piece
-constexpr std::size_t kPointBytes = 12, kTangentBytes = 16;
+constexpr std::size_t kTangentBytes = 16;
 
 std::size_t RoundUp(std::size_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
@@ -25,8 +25,9 @@ struct Places {
 Places Plan(const Output& output, std::size_t vertices) {
   const std::size_t pieces = (vertices + output.ChunkVertices() - 1) / output.ChunkVertices();
   const std::size_t positions = RoundUp((pieces - 1) * kPieceHeader) + kHeadRoom;
-  const std::size_t normals = RoundUp(positions + vertices * kPointBytes);
-  const std::size_t tangents = RoundUp(normals + (output.normals ? vertices * kPointBytes : 0));
+  const std::size_t normals = RoundUp(positions + vertices * EncodedBytes(output.encoding));
+  const std::size_t tangents =
+      RoundUp(normals + (output.normals ? vertices * EncodedBytes(output.normal_encoding) : 0));
   const std::size_t vertex_status =
       RoundUp(tangents + (output.tangents ? vertices * kTangentBytes : 0));
   return {positions, normals, tangents, vertex_status,
@@ -43,8 +44,10 @@ OutgoingFrame::OutgoingFrame(FramePool& pool, const Output& output, std::uint32_
   tangents_at_ = places.tangents;
   vertex_status_at_ = places.vertex_status;
   buffer_ = pool.Acquire(places.end);
-  header.set_encoding(v1::ENCODING_FLOAT32);
-  if (output.normals) header.set_normal_encoding(v1::ENCODING_FLOAT32);
+  header.set_encoding(static_cast<v1::Encoding>(output.encoding));
+  if (output.normals) {
+    header.set_normal_encoding(static_cast<v1::Encoding>(output.normal_encoding));
+  }
 }
 
 std::size_t OutgoingFrame::BufferBytes(const Output& output, std::uint32_t vertices) {
@@ -52,12 +55,12 @@ std::size_t OutgoingFrame::BufferBytes(const Output& output, std::uint32_t verti
 }
 
 std::span<std::byte> OutgoingFrame::positions() const {
-  return {buffer_.data() + positions_at_, vertices_ * kPointBytes};
+  return {buffer_.data() + positions_at_, vertices_ * EncodedBytes(output_.encoding)};
 }
 
 std::span<std::byte> OutgoingFrame::normals() const {
   if (!output_.normals) return {};
-  return {buffer_.data() + normals_at_, vertices_ * kPointBytes};
+  return {buffer_.data() + normals_at_, vertices_ * EncodedBytes(output_.normal_encoding)};
 }
 
 std::span<std::byte> OutgoingFrame::tangents() const {
@@ -78,7 +81,8 @@ void OutgoingFrame::Seal() {
     const auto part = [&](std::span<const std::byte> whole, std::size_t each) {
       return whole.empty() ? whole : whole.subspan(first * each, count * each);
     };
-    checksums_.push_back(BulkChecksum({part(positions(), kPointBytes), part(normals(), kPointBytes),
+    checksums_.push_back(BulkChecksum({part(positions(), EncodedBytes(output_.encoding)),
+                                       part(normals(), EncodedBytes(output_.normal_encoding)),
                                        part(tangents(), kTangentBytes), part(vertex_status(), 1)}));
   }
 }
@@ -94,13 +98,15 @@ void OutgoingFrame::AppendPiece(std::uint64_t previous_send_ns, std::vector<grpc
     timing.set_previous_send_ns(previous_send_ns);
     *header.mutable_timing() = timing;
   }
-  const BulkSizes bulk = {.positions = count * kPointBytes,
-                          .normals = output_.normals ? count * kPointBytes : 0,
+  const std::size_t each = EncodedBytes(output_.encoding);
+  const std::size_t each_normal = EncodedBytes(output_.normal_encoding);
+  const BulkSizes bulk = {.positions = count * each,
+                          .normals = output_.normals ? count * each_normal : 0,
                           .tangents = output_.tangents ? count * kTangentBytes : 0,
                           .vertex_status = output_.vertex_status ? count : 0,
                           .muscles = header.last_chunk() ? muscles.size() : 0};
 
-  const std::size_t positions = positions_at_ + first * kPointBytes;
+  const std::size_t positions = positions_at_ + first * each;
   std::byte* const data = buffer_.data();
   // The first piece's header ends where its positions begin: one slice holds both.
   const std::size_t end = next_ == 0 ? positions_at_ : next_ * kPieceHeader;
@@ -116,7 +122,7 @@ void OutgoingFrame::AppendPiece(std::uint64_t previous_send_ns, std::vector<grpc
     slices.push_back(buffer_.MakeSlice(at, bytes));
   };
   if (output_.normals) {
-    append(MakeNormalsTag(bulk.normals), normals_at_ + first * kPointBytes, bulk.normals);
+    append(MakeNormalsTag(bulk.normals), normals_at_ + first * each_normal, bulk.normals);
   }
   if (output_.tangents) {
     append(MakeTangentsTag(bulk.tangents), tangents_at_ + first * kTangentBytes, bulk.tangents);

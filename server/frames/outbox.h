@@ -27,7 +27,8 @@ class OutgoingFrame {
   OutgoingFrame(FramePool& pool, const Output& output, std::uint32_t vertices);
   static std::size_t BufferBytes(const Output& output, std::uint32_t vertices);
 
-  // Where the evaluation writes; [V * 12], [V * 12], [V * 16] and [V], empty if not requested.
+  // Where the evaluation writes; [V] positions and normals as encoded, [V * 16] and [V]; empty if
+  // not requested.
   std::span<std::byte> positions() const;
   std::span<std::byte> normals() const;
   std::span<std::byte> tangents() const;

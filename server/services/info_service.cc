@@ -94,8 +94,8 @@ void AddInfoMethods(Runtime& runtime, RpcService& service) {
             response.set_simd(std::string(IsaName(ActiveIsa())));
             response.set_threads(static_cast<std::uint32_t>(runtime.config.compute.threads));
             AddLimits(runtime.Current(), response);
-            response.add_encodings(v1::ENCODING_FLOAT32);
-            response.add_normal_encodings(v1::ENCODING_FLOAT32);
+            for (const v1::Encoding e : kEncodings) response.add_encodings(e);
+            for (const v1::Encoding e : kNormalEncodings) response.add_normal_encodings(e);
             response.add_compressions(v1::COMPRESSION_NONE);
             response.add_attributes(v1::ATTRIBUTE_POSITIONS);
             response.add_attributes(v1::ATTRIBUTE_NORMALS);

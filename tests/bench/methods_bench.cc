@@ -23,6 +23,7 @@
 #include "core/deform/engine/registry.h"
 #include "core/simd/target.h"
 #include "tests/support/allocation_meter.h"
+#include "tests/support/run_method.h"
 #include "tests/support/tube.h"
 
 namespace sinew {
@@ -246,7 +247,9 @@ void Run(std::size_t vertices, const std::vector<std::string>& recipes, int roun
       continue;
     }
     add(rig, recipe_text, {});
-    if (recipe_text == "lbs") add(rig, recipe_text, {.normals = true});
+    if (CarriesNormals(testing::ValueOrDie(ParseRecipe(recipe_text))) || recipe_text == "ddm") {
+      add(rig, recipe_text, {.normals = true});
+    }
   }
   std::vector<double> one_at_a_time;
   for (int round = 0; round < rounds; ++round) {

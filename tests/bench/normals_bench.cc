@@ -26,7 +26,7 @@
 namespace sinew {
 namespace {
 
-using reference::MeasureRecomputed;
+using reference::MeasureNormals;
 using reference::NormalError;
 using reference::TubeMethod;
 using reference::TubePose;
@@ -62,7 +62,8 @@ void RegisterErrors(const std::string& name, TubeMethod method, TubePose pose) {
         RegisterError(group + "recomputed " + std::to_string(rings) + "x" + std::to_string(around) +
                           (quads ? " quads" : " triangles") + (authored ? ", authored" : ""),
                       [=] {
-                        return MeasureRecomputed(method, pose, {rings, around, quads, authored});
+                        return MeasureNormals(method, pose, NormalRule::kRecomputed,
+                                              {rings, around, quads, authored});
                       });
       }
     }
@@ -127,8 +128,9 @@ class PosedTube {
 
   explicit PosedTube(bool quads) : PosedTube(Options(quads)) {}
 
-  void Frame(const Deformer& deformer, bool with_normals, bool with_tangents) {
-    FrameOut out{.positions = positions_};
+  void Frame(const Deformer& deformer, bool with_normals, bool with_tangents,
+             NormalRule rule = NormalRule::kRecomputed) {
+    FrameOut out{.positions = positions_, .normal_rule = rule};
     if (with_normals) out.normals = normals_;
     if (with_tangents) out.tangents = tangents_;
     const Task serial({.progress = {}, .parallel = false});
@@ -185,6 +187,10 @@ void RegisterTimes(bool quads) {
   row("lbs + recomputed normals", [tube] { tube->Frame(tube->on_plain(), true, false); });
   row("lbs + recomputed normals, authored",
       [tube] { tube->Frame(tube->on_authored(), true, false); });
+  row("lbs + carried normals",
+      [tube] { tube->Frame(tube->on_plain(), true, false, NormalRule::kCarried); });
+  row("lbs + carried normals + tangents, authored",
+      [tube] { tube->Frame(tube->on_authored(), true, true, NormalRule::kCarried); });
   row("lbs + normals + tangents, authored",
       [tube] { tube->Frame(tube->on_authored(), true, true); });
 }

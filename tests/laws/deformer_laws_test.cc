@@ -244,6 +244,27 @@ TEST_P(DeformerLaws, FiniteVerticesUnitNormalsTrueBounds) {
   }
 }
 
+TEST_P(DeformerLaws, NormalsChangeNoPosition) {
+  for (const NamedPose& pose : LawPoses(rig())) {
+    std::vector<Vec3f> alone(rig().vertices());
+    FrameOut out{.positions = std::as_writable_bytes(std::span(alone))};
+    Workspace workspace;
+    ASSERT_TRUE(
+        deformer_->Evaluate({.joints = pose.joints}, out, workspace, testing::OnOneThread()).ok());
+    for (const NormalRule rule :
+         {NormalRule::kAuto, NormalRule::kRecomputed, NormalRule::kCarried}) {
+      const auto frame = testing::Evaluate(*deformer_, {.joints = pose.joints},
+                                           testing::OnOneThread(), &workspace, rule);
+      if (rule == NormalRule::kCarried && !deformer_->carries_normals()) {
+        EXPECT_EQ(frame.status().code(), absl::StatusCode::kInvalidArgument);
+        continue;
+      }
+      ASSERT_TRUE(frame.ok()) << frame.status();
+      EXPECT_TRUE(testing::SameBits(alone, frame->positions)) << pose.name;
+    }
+  }
+}
+
 TEST_P(DeformerLaws, ThreadsAndFrameOrderDoNotChangeBits) {
   const auto poses = LawPoses(rig());
   std::vector<Frame> serial;

@@ -40,7 +40,8 @@ inline Task OnOneThread() {
 // workspace: null = a new one.
 inline absl::StatusOr<Frame> Evaluate(const Deformer& deformer, const Pose& pose,
                                       const Task& task = OnOneThread(),
-                                      Workspace* workspace = nullptr) {
+                                      Workspace* workspace = nullptr,
+                                      NormalRule rule = NormalRule::kAuto) {
   Frame frame;
   frame.positions.resize(deformer.vertices());
   frame.normals.resize(deformer.vertices());
@@ -49,7 +50,8 @@ inline absl::StatusOr<Frame> Evaluate(const Deformer& deformer, const Pose& pose
   FrameOut out{.positions = std::as_writable_bytes(std::span(frame.positions)),
                .normals = std::as_writable_bytes(std::span(frame.normals)),
                .tangents = std::as_writable_bytes(std::span(frame.tangents)),
-               .vertex_status = std::as_writable_bytes(std::span(frame.vertex_status))};
+               .vertex_status = std::as_writable_bytes(std::span(frame.vertex_status)),
+               .normal_rule = rule};
   Workspace fresh;
   const absl::Status status =
       deformer.Evaluate(pose, out, workspace == nullptr ? fresh : *workspace, task);

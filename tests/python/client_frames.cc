@@ -1,10 +1,11 @@
 // client_frames.cc - writes a rig, poses and the frames the C++ client gets for them, for a script
 // to compare with.
 //
-//   sinew_client_frames ADDRESS FOLDER DEFORMER COUNT [states]
+//   sinew_client_frames ADDRESS FOLDER DEFORMER COUNT [states|oct8|oct16]
 //
 // Files: rig.sinewrig, poses.f32 (COUNT x joints x 12), stream.f32 and unary.f32 (COUNT x vertices
-// x 3), and with `states` stream.u8 (COUNT x vertices).
+// x 3), with `states` stream.u8 (COUNT x vertices), and with the others normals.f32: positions are
+// then sent as q16, normals as named, and decoded.
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -42,7 +43,8 @@ absl::Status AppendVertexStatus(const FrameView& view, std::string& frames) {
 }
 
 absl::Status Run(const std::string& address, const std::string& folder, const std::string& deformer,
-                 std::uint64_t count, bool want_vertex_status) {
+                 std::uint64_t count, const std::string& more) {
+  const bool want_vertex_status = more == "states", want_normals = more.starts_with("oct");
   SINEW_ASSIGN_OR_RETURN(const std::string rig, EncodeRig(MakeTube(80, 40)));
   SINEW_RETURN_IF_ERROR(Write(folder + "/rig.sinewrig", rig.data(), rig.size()));
   SINEW_ASSIGN_OR_RETURN(const Client client, Client::Connect({.address = address}));
@@ -50,9 +52,14 @@ absl::Status Run(const std::string& address, const std::string& folder, const st
   StreamOptions options;
   if (want_vertex_status)
     options.output.attributes = {Attribute::kPositions, Attribute::kVertexStatus};
+  if (want_normals) {
+    options.output.attributes = {Attribute::kPositions, Attribute::kNormals};
+    options.output.encodings = {Encoding::kQ16};
+    options.output.normal_encodings = {more == "oct8" ? Encoding::kOct8 : Encoding::kOct16};
+  }
   SINEW_ASSIGN_OR_RETURN(Stream stream, character.OpenStream(options));
   std::string vertex_status;
-  std::vector<float> poses, streamed, unary;
+  std::vector<float> poses, streamed, unary, normals;
   for (std::uint64_t frame = 1; frame <= count; ++frame) {
     const std::vector<float> pose = TubePose(frame);
     poses.insert(poses.end(), pose.begin(), pose.end());
@@ -60,12 +67,18 @@ absl::Status Run(const std::string& address, const std::string& folder, const st
     SINEW_ASSIGN_OR_RETURN(const auto item, stream.Next(absl::Seconds(60)));
     if (!item) return absl::InternalError("the stream ended early");
     SINEW_RETURN_IF_ERROR(Append(item->view, streamed));
+    if (want_normals) {
+      normals.resize(streamed.size());
+      SINEW_RETURN_IF_ERROR(
+          item->view.CopyNormals(std::span(normals).last(item->view.vertices() * 3)));
+    }
     if (want_vertex_status) SINEW_RETURN_IF_ERROR(AppendVertexStatus(item->view, vertex_status));
     SINEW_ASSIGN_OR_RETURN(const FrameView view, character.Deform({}, {.joint_transforms = pose}));
     SINEW_RETURN_IF_ERROR(Append(view, unary));
   }
   SINEW_RETURN_IF_ERROR(Write(folder + "/poses.f32", poses));
   SINEW_RETURN_IF_ERROR(Write(folder + "/stream.f32", streamed));
+  SINEW_RETURN_IF_ERROR(Write(folder + "/normals.f32", normals));
   SINEW_RETURN_IF_ERROR(Write(folder + "/stream.u8", vertex_status.data(), vertex_status.size()));
   return Write(folder + "/unary.f32", unary);
 }
@@ -75,11 +88,11 @@ absl::Status Run(const std::string& address, const std::string& folder, const st
 
 int main(int argc, char** argv) {
   if (argc != 5 && argc != 6) {
-    std::fprintf(stderr, "usage: %s ADDRESS FOLDER DEFORMER COUNT [states]\n", argv[0]);
+    std::fprintf(stderr, "usage: %s ADDRESS FOLDER DEFORMER COUNT [states|oct8|oct16]\n", argv[0]);
     return 64;
   }
-  const absl::Status status =
-      sinew::client::Run(argv[1], argv[2], argv[3], std::strtoull(argv[4], nullptr, 10), argc == 6);
+  const absl::Status status = sinew::client::Run(
+      argv[1], argv[2], argv[3], std::strtoull(argv[4], nullptr, 10), argc == 6 ? argv[5] : "");
   if (!status.ok()) std::fprintf(stderr, "%s\n", status.ToString().c_str());
   return status.ok() ? 0 : 70;
 }

@@ -49,11 +49,34 @@ def bind(channel, rig, recipe_text):
     return session
 
 
-def stream(channel, session, poses, vertices, chunk_bytes=0, attributes=(), controls=None):
-    """All frames, [frames, vertices, 3], with acknowledgements as the protocol wants them; and their vertex status."""
+def q16(piece):
+    """The positions of a piece in ENCODING_Q16."""
+    q = np.frombuffer(piece.positions, "<u2").reshape(-1, 3).astype(np.float32)
+    return np.float32(piece.quantisation.origin) + np.float32(piece.quantisation.step) * q
+
+
+def octahedral(piece):
+    """The normals of a piece in ENCODING_OCT8 or ENCODING_OCT16."""
+    byte = piece.normal_encoding == frame_pb2.ENCODING_OCT8
+    q = np.frombuffer(piece.normals, "i1" if byte else "<i2").reshape(-1, 2).astype(np.float32)
+    u, v = (q / np.float32(127 if byte else 32767)).T
+    z = (np.float32(1) - np.abs(u)) - np.abs(v)
+    below = np.where(z < 0, -z, np.float32(0))
+    x, y = (np.where(w < 0, w + below, w - below) for w in (u, v))
+    return np.stack([x, y, z], 1) / np.sqrt((x * x + y * y) + z * z)[:, None]
+
+
+def stream(channel, session, poses, vertices, chunk_bytes=0, attributes=(), controls=None, encodings=(),
+           normal_encodings=(), normals=None):
+    """All frames, [frames, vertices, 3], with acknowledgements as the protocol wants them; and their vertex status.
+
+    normals: an array to fill, or None.
+    """
     outgoing = queue.Queue()
     target = session_service_pb2.Target(session=session)
-    output = frame_pb2.OutputOptions(chunk_bytes=chunk_bytes, attributes=attributes)
+    output = frame_pb2.OutputOptions(
+        chunk_bytes=chunk_bytes, attributes=attributes, encodings=encodings, normal_encodings=normal_encodings
+    )
     opener = deform_service_pb2.StreamOpen(target=target, output=output)
     outgoing.put(deform_service_pb2.StreamDeformRequest(open=opener))
     for number, pose in enumerate(poses, 1):
@@ -67,10 +90,13 @@ def stream(channel, session, poses, vertices, chunk_bytes=0, attributes=(), cont
     for reply in stub.StreamDeform(iter(outgoing.get, None)):
         assert not reply.problems, reply.problems
         for piece in reply.frames:
-            part = np.frombuffer(piece.positions, "<f4").reshape(-1, 3)
+            quantised = piece.encoding == frame_pb2.ENCODING_Q16
+            part = q16(piece) if quantised else np.frombuffer(piece.positions, "<f4").reshape(-1, 3)
             assert len(part) == piece.vertex_count
             place = slice(piece.vertex_offset, piece.vertex_offset + len(part))
             frames[piece.frame - 1, place] = part
+            if normals is not None:
+                normals[piece.frame - 1, place] = octahedral(piece)
             for status_of in piece.channels:
                 assert status_of.attribute == frame_pb2.ATTRIBUTE_VERTEX_STATUS
                 assert status_of.encoding == frame_pb2.ENCODING_UINT8

@@ -28,12 +28,35 @@ class StubTest(unittest.TestCase):
         cls.address = cls.enterClassContext(serving(arguments.sinewd))
         cls.channel = cls.enterClassContext(grpc.insecure_channel(cls.address))
 
-    def compare(self, recipe_text, vertex_status=False):
+    def client_frames(self, recipe_text, *more):
+        """What the C++ client gets: files by name, and poses."""
         with tempfile.TemporaryDirectory() as folder:
-            more = ["vertex_status"] if vertex_status else []
             subprocess.run([arguments.frames, self.address, folder, recipe_text, str(FRAMES), *more], check=True)
             data = {path.name: path.read_bytes() for path in pathlib.Path(folder).iterdir()}
-        poses = np.frombuffer(data["poses.f32"], "<f4").reshape(FRAMES, -1, 12)
+        return data, np.frombuffer(data["poses.f32"], "<f4").reshape(FRAMES, -1, 12)
+
+    def test_decoders_of_encodings(self):
+        data, poses = self.client_frames("dqs")
+        exact = np.frombuffer(data["stream.f32"], "<f4").reshape(FRAMES, -1, 3)
+        session = bind(self.channel, upload(self.channel, data["rig.sinewrig"]), "dqs").name
+        wanted = [frame_pb2.ATTRIBUTE_POSITIONS, frame_pb2.ATTRIBUTE_NORMALS]
+        box = np.ptp(exact, axis=1, keepdims=True)
+        for encoding in ("oct8", "oct16"):
+            data, _ = self.client_frames("dqs", encoding)
+            number = frame_pb2.Encoding.Value("ENCODING_" + encoding.upper())
+            for chunk_bytes in (0, 4096):
+                normals = np.full_like(exact, np.nan)
+                # An encoding that no server knows yet comes first.
+                frames, _ = stream(self.channel, session, poses, exact.shape[1], chunk_bytes, wanted,
+                                   encodings=[99, frame_pb2.ENCODING_Q16], normal_encodings=[number], normals=normals)
+                self.assertEqual(frames.tobytes(), data["stream.f32"])
+                self.assertEqual(normals.tobytes(), data["normals.f32"])
+            self.assertLess(np.abs((frames - exact) / box).max(), 0.51 / 65535 * (1 + 1 / 127))
+            lengths = np.linalg.norm(normals, axis=2)
+            self.assertLess(np.abs(lengths - 1).max(), 1e-6)
+
+    def compare(self, recipe_text, vertex_status=False):
+        data, poses = self.client_frames(recipe_text, *(["states"] if vertex_status else []))
         expected = np.frombuffer(data["stream.f32"], "<f4").reshape(FRAMES, -1, 3)
         vertices = expected.shape[1]
         self.assertEqual(data["stream.f32"], data["unary.f32"])

@@ -4,10 +4,6 @@
 #include <numbers>
 #include <span>
 
-#include "core/deform/ddm/ddm.h"
-#include "core/deform/dqs/dqs.h"
-#include "core/deform/lbs/lbs.h"
-#include "core/surface/normals.h"
 #include "tests/reference/ddm_reference.h"
 #include "tests/reference/smooth_tube.h"
 #include "tests/support/run_method.h"
@@ -102,25 +98,54 @@ RuleErrors MeasureRules(TubeMethod method, TubePose pose, std::size_t rings, std
   return errors;
 }
 
-NormalError MeasureRecomputed(TubeMethod method, TubePose pose, const TubeMesh& mesh) {
-  const testing::TubeOptions options = {
-      .rings = mesh.rings, .around = mesh.around, .quads = mesh.quads};
+namespace {
+
+struct TubeFrame {
+  std::vector<Affine> joints;
+  std::vector<AffineD> skin;
+  std::vector<Vec3d> points, normals;
+};
+
+TubeFrame FrameOf(const Recipe& recipe, TubePose pose, NormalRule rule, const TubeMesh& mesh,
+                  const testing::TubeOptions& options) {
   const Rig rig = mesh.authored ? testing::TexturedTube(options) : testing::TubeRig(options);
-  const auto joints = PoseOf(rig, pose);
-  const testing::PosedMesh posed =
-      method == TubeMethod::kLbs   ? testing::RunMethod<Lbs>(rig, {}, joints)
-      : method == TubeMethod::kDqs ? testing::RunMethod<Dqs>(rig, {}, joints)
-                                   : testing::RunMethod<Ddm>(rig, PublishedDdm(), joints);
-  const auto finisher =
-      testing::ValueOrDie(NormalFinisher::Bind(RigSurface(rig, *posed.layout), Task()));
-  std::vector<Vec3f> normals(rig.vertices());
-  AlignedVector<float> scratch(finisher.scratch_floats());
-  finisher.Run(*posed.layout, posed.rig(), posed.blocks, scratch,
-               {.normals = std::as_writable_bytes(std::span(normals))}, Task());
-  std::vector<Vec3d> got;
-  for (const Vec3f& n : normals) got.push_back(ToDouble(n));
-  return Compare(got,
-                 TrueNormals(method, testing::SkinMatrices(rig, joints), options, posed.points));
+  TubeFrame frame{.joints = PoseOf(rig, pose), .skin = {}, .points = {}, .normals = {}};
+  frame.skin = testing::SkinMatrices(rig, frame.joints);
+  Task task;
+  const Deformer deformer = testing::ValueOrDie(Deformer::Bind(rig, recipe, task));
+  std::vector<Vec3f> positions(rig.vertices()), normals(rig.vertices());
+  FrameOut out{.positions = std::as_writable_bytes(std::span(positions)),
+               .normals = std::as_writable_bytes(std::span(normals)),
+               .normal_rule = rule};
+  Workspace workspace;
+  const absl::Status status = deformer.Evaluate({.joints = frame.joints}, out, workspace, task);
+  if (!status.ok()) testing::ValueOrDie<int>(status);
+  for (const Vec3f& p : positions) frame.points.push_back(ToDouble(p));
+  for (const Vec3f& n : normals) frame.normals.push_back(ToDouble(n));
+  return frame;
+}
+
+testing::TubeOptions OptionsOf(const TubeMesh& mesh) {
+  return {.rings = mesh.rings, .around = mesh.around, .quads = mesh.quads};
+}
+
+}  // namespace
+
+NormalError MeasureNormals(TubeMethod method, TubePose pose, NormalRule rule,
+                           const TubeMesh& mesh) {
+  const Recipe recipe = {method == TubeMethod::kLbs   ? StageParams(LbsParams{})
+                         : method == TubeMethod::kDqs ? StageParams(DqsParams{})
+                                                      : StageParams(PublishedDdm())};
+  const testing::TubeOptions options = OptionsOf(mesh);
+  const TubeFrame frame = FrameOf(recipe, pose, rule, mesh, options);
+  return Compare(frame.normals, TrueNormals(method, frame.skin, options, frame.points));
+}
+
+NormalError MeasureNormals(const Recipe& recipe, TubePose pose, NormalRule rule,
+                           const TubeMesh& mesh) {
+  const testing::TubeOptions options = OptionsOf(mesh);
+  const TubeFrame frame = FrameOf(recipe, pose, rule, mesh, options);
+  return Compare(frame.normals, GridNormals(frame.points, options.rings, options.around));
 }
 
 }  // namespace sinew::reference

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "core/deform/engine/deformer.h"
+
 namespace sinew::reference {
 
 enum class TubePose { kBend45, kTwist90 };
@@ -28,6 +30,9 @@ struct TubeMesh {
   bool quads = false;
   bool authored = true;  // with the tube's exact normals; else without normals
 };
-NormalError MeasureRecomputed(TubeMethod method, TubePose pose, const TubeMesh& mesh);
+NormalError MeasureNormals(TubeMethod method, TubePose pose, NormalRule rule, const TubeMesh& mesh);
+// Likewise for any recipe, with the normals of the smooth surface through its posed vertices.
+NormalError MeasureNormals(const Recipe& recipe, TubePose pose, NormalRule rule,
+                           const TubeMesh& mesh);
 
 }  // namespace sinew::reference

@@ -37,7 +37,7 @@ struct Options {
   std::uint32_t streams = 1;
   std::uint32_t depth = 8;  // poses in flight per stream
   double seconds = 5, warmup = 0.5;
-  bool normals = false;
+  bool normals = false, compact = false;
   client::OutputOptions output;
 };
 
@@ -207,6 +207,7 @@ void PrintLoad(const Context& context, const bake::CharacterFile& character, con
                                  {"streams", options.streams},
                                  {"depth", options.depth},
                                  {"normals", options.normals},
+                                 {"compact", options.compact},
                                  {"frames", frames},
                                  {"bytes", bytes},
                                  {"seconds", load.seconds},
@@ -235,13 +236,14 @@ void PrintLoad(const Context& context, const bake::CharacterFile& character, con
   }
   context.PrintResult(
       json,
-      absl::StrFormat("%s, %s vertices, %s, %s of depth %d%s\n%s frames in %.2f s: %.1f "
-                      "frames/s, %.1f MB/s, %.1f million vertices/s, %.2f cores used here\n\n%s",
-                      character.label, bake::CountText(vertices),
-                      bake::RecipeLabel(options.deformer), CountedText(options.streams, "stream"),
-                      options.depth, options.normals ? ", with normals" : "",
-                      bake::CountText(frames), load.seconds, frame_rate, megabytes,
-                      frame_rate * static_cast<double>(vertices) / 1e6, cores, table.Text()));
+      absl::StrFormat(
+          "%s, %s vertices, %s, %s of depth %d%s\n%s frames in %.2f s: %.1f "
+          "frames/s, %.1f MB/s, %.1f million vertices/s, %.2f cores used here\n\n%s",
+          character.label, bake::CountText(vertices), bake::RecipeLabel(options.deformer),
+          CountedText(options.streams, "stream"), options.depth,
+          absl::StrCat(options.normals ? ", with normals" : "", options.compact ? ", compact" : ""),
+          bake::CountText(frames), load.seconds, frame_rate, megabytes,
+          frame_rate * static_cast<double>(vertices) / 1e6, cores, table.Text()));
 }
 
 absl::Status Bench(Context& context, Options options) {
@@ -257,6 +259,7 @@ absl::Status Bench(Context& context, Options options) {
   if (options.normals) {
     options.output.attributes = {client::Attribute::kPositions, client::Attribute::kNormals};
   }
+  if (options.compact) options.output.MakeCompact();
   SINEW_ASSIGN_OR_RETURN(const client::Character bound,
                          bake::BindCharacter(context.Connect(), context, character, recipe_text));
   SINEW_ASSIGN_OR_RETURN(const Load load, Run(context, bound, clip, options));
@@ -284,6 +287,8 @@ void AddBench(CommandList& commands) {
   set.AddNumber("--seconds", options.seconds, 0.1, 86'400, "Duration of the measurement");
   set.AddNumber("--warmup", options.warmup, 0, 3600, "Seconds before it that do not count");
   set.AddFlag("--normals", options.normals, "Request normals too");
+  set.AddFlag("--compact", options.compact,
+              "Positions as 16-bit numbers and normals as two bytes: a third of the bytes");
   set.SetFooter(
       R"(Latency is from handing a pose to the stream until its frame is complete and verified. With --local there is no network.
 Examples:

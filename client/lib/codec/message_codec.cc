@@ -194,6 +194,7 @@ v1::OutputOptions FromOutput(const OutputOptions& output) {
   result.set_chunk_bytes(output.chunk_bytes);
   result.set_omit_checksums(!output.checksums);
   result.set_muscles(output.muscles);
+  result.set_normal_rule(static_cast<v1::NormalRule>(output.normal_rule));
   return result;
 }
 

@@ -94,9 +94,8 @@ absl::Status CheckParameters(const std::string& path, const Descriptor& method, 
     const std::unique_ptr<Message> alone(
         google::protobuf::MessageFactory::generated_factory()->GetPrototype(&method)->New());
     // A deep value is not written out: that takes a call per level.
-    const bool good =
-        !value.is_structured() &&
-        (Parse(Json{{name, value}}.dump(), *alone) || IsWrongNumber(*field, value));
+    const bool good = !value.is_structured() &&
+                      (Parse(Json{{name, value}}.dump(), *alone) || IsWrongNumber(*field, value));
     if (!good) {
       std::string hint;
       if (value.is_string() && field->enum_type() != nullptr) {

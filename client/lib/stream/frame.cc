@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "client/lib/stream/decode.h"
 #include "client/lib/stream/frame_assembler.h"
 
 namespace sinew::client {
@@ -75,6 +76,9 @@ std::uint32_t FrameView::chunks() const {
 Encoding FrameView::encoding(Attribute attribute) const {
   return Get(data_).attributes[IndexOf(attribute)].encoding;
 }
+Quantisation FrameView::quantisation() const {
+  return Get(data_).quantisation;
+}
 const ByteSpans& FrameView::bytes(Attribute attribute) const {
   return Get(data_).attributes[IndexOf(attribute)].bytes;
 }
@@ -83,6 +87,8 @@ std::span<const PosedMuscle> FrameView::muscles() const {
 }
 
 absl::Status FrameView::CopyPositions(std::span<float> out) const {
+  if (encoding() == Encoding::kQ16)
+    return DecodeQ16(bytes(Attribute::kPositions), quantisation(), out);
   return CopyDecoded(*this, Attribute::kPositions, "positions", std::as_writable_bytes(out));
 }
 
@@ -93,6 +99,9 @@ absl::StatusOr<std::vector<float>> FrameView::Positions() const {
 }
 
 absl::Status FrameView::CopyNormals(std::span<float> out) const {
+  const Encoding normals = encoding(Attribute::kNormals);
+  if (normals == Encoding::kOct8) return DecodeOct8(bytes(Attribute::kNormals), out);
+  if (normals == Encoding::kOct16) return DecodeOct16(bytes(Attribute::kNormals), out);
   return CopyDecoded(*this, Attribute::kNormals, "normals", std::as_writable_bytes(out));
 }
 

@@ -93,7 +93,19 @@ absl::Status FrameAssembler::Check(const FrameChunk& chunk) const {
     return absl::InternalError(absl::StrCat("frame ", header.frame(), ": got a chunk at vertex ",
                                             header.vertex_offset(), ", need ", expected));
   }
+  const bool quantised = header.encoding() == v1::ENCODING_Q16;
+  const v1::Quantisation& quantisation = header.quantisation();
+  if (quantised && (quantisation.origin_size() != 3 || quantisation.step_size() != 3)) {
+    return absl::DataLossError(absl::StrCat("frame ", header.frame(), ": quantisation: got ",
+                                            quantisation.origin_size(), " and ",
+                                            quantisation.step_size(), " numbers, need 3 and 3"));
+  }
   bool continues = frame_ == nullptr || header.frame() == frame_->frame;
+  if (quantised && frame_ != nullptr) {
+    continues = continues &&
+                std::ranges::equal(quantisation.origin(), frame_->quantisation.origin) &&
+                std::ranges::equal(quantisation.step(), frame_->quantisation.step);
+  }
   for (const AttributeName& each : kAttributes) {
     const Part part = PartOf(chunk, each.attribute);
     SINEW_RETURN_IF_ERROR(CheckSize(header, each, part));
@@ -120,6 +132,10 @@ void FrameAssembler::Append(FrameChunk& chunk) {
     frame_ = std::make_shared<FrameData>();
     frame_->frame = header.frame();
     frame_->time = header.time();
+    if (header.encoding() == v1::ENCODING_Q16) {
+      std::ranges::copy(header.quantisation().origin(), frame_->quantisation.origin.begin());
+      std::ranges::copy(header.quantisation().step(), frame_->quantisation.step.begin());
+    }
   }
   frame_->vertices += header.vertex_count();
   frame_->skipped = std::max(frame_->skipped, header.skipped());

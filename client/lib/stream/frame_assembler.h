@@ -31,6 +31,7 @@ struct FrameData {
   std::uint32_t skipped = 0;
   std::uint32_t chunks = 0;
   std::array<AttributeData, kAttributeCount> attributes;
+  Quantisation quantisation;
   std::vector<PosedMuscle> muscles;
   std::vector<std::shared_ptr<const MessageBytes>> bytes;  // what the spans refer to
 };

@@ -9,6 +9,7 @@
 #include "core/base/vectors.h"
 #include "core/deform/bulge_free/bone_segments.h"
 #include "core/deform/bulge_free/bulge_free_kernel.h"
+#include "core/deform/method/slopes.h"
 
 namespace sinew {
 namespace {
@@ -124,7 +125,7 @@ absl::StatusOr<BindCost> BulgeFree::Cost(const BindInput& input, const BulgeFree
   const bool bisector = params.method == BulgeMethod::kBisector;
   // The unions are subsets of the skin's, and there are at most as many couples as pairs.
   const std::size_t bound =
-      pairs * (kLanes * sizeof(float) + sizeof(std::uint16_t)) +
+      pairs * (kLanes * sizeof(float) * (input.slopes ? 3 : 1) + sizeof(std::uint16_t)) +
       input.layout.skin.offset.size() * sizeof(std::uint32_t) +
       (bisector ? pairs * (sizeof(std::uint32_t) + 2 * (sizeof(std::uint16_t) + sizeof(Vec3d)))
                 : bindings * 2 * sizeof(Vec3d));
@@ -171,7 +172,7 @@ absl::Status BulgeFree::BindProjection(const BindInput& input, const BulgeFreePa
   const std::vector<std::uint8_t> rigid = FindRigidComponents(input, task);
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   std::vector<double> powers;
-  return ForEachLane(input, task, [&](std::size_t i) {
+  SINEW_RETURN_IF_ERROR(ForEachLane(input, task, [&](std::size_t i) {
     const std::uint32_t v = input.layout.Vertex(i);
     if (rigid[v] != 0) return;
     const auto weights =
@@ -186,7 +187,9 @@ absl::Status BulgeFree::BindProjection(const BindInput& input, const BulgeFreePa
       const std::size_t pair = FindPair(joints, i / kLanes, influences.bindings(v)[k]);
       shares[pair * kLanes + i % kLanes] = static_cast<float>(params.strength * powers[k] / sum);
     }
-  });
+  }));
+  slopes = BindSlopes(input, joints, shares, task);
+  return task.CheckCancelled();
 }
 
 absl::Status BulgeFree::BindBisector(const BindInput& input, const BulgeFreeParams& params,
@@ -234,7 +237,8 @@ StageFacts BulgeFree::Facts() const {
           .out = Space::kPosed,
           .pointwise = true,
           .rotations = !projects(),
-          .scratch_floats = root.size() * kBoneFloats + upper.size() * kPushFloats};
+          .scratch_floats = root.size() * kBoneFloats + upper.size() * kPushFloats,
+          .slopes = !slopes.empty()};
 }
 
 void BulgeFree::Run(const StageFrame& frame) const {
@@ -263,6 +267,8 @@ void BulgeFree::RunProjection(const StageFrame& frame) const {
       .rest = frame.rest.front().x,
       .in = frame.in.front().x,
       .out = frame.out.front().x,
+      .slopes = SlopesOf(frame, slopes),
+      .rest_slopes = frame.out_slopes.empty() ? nullptr : frame.rest_slopes.front().x,
   };
   frame.task.For(frame.layout.blocks(), kGrain,
                  [&](std::size_t begin, std::size_t end) { ProjectionKernel(args, begin, end); });

@@ -24,7 +24,7 @@
 namespace sinew {
 
 struct BulgeFree : MethodOf<BulgeFree, BulgeFreeParams> {
-  static constexpr int kVersion = 7;
+  static constexpr int kVersion = 8;
   static constexpr std::string_view kSummary =
       "Removes the bulge of bent joints: pulls vertices back to their distance from the bones.";
   static constexpr std::string_view kBehind = "dqs";
@@ -33,6 +33,7 @@ struct BulgeFree : MethodOf<BulgeFree, BulgeFreeParams> {
 
   BlockJoints joints;           // of the influences that share the correction
   AlignedVector<float> shares;  // [pairs][16], including strength
+  AlignedVector<float> slopes;  // [pairs][2][16] of the shares, see surface_slopes.h; or empty
   // projection: bones that are posed each frame.
   float width = 0;               // of the soft onset, relative to the rest distance
   std::vector<Vec3d> root, tip;  // [E] bind space, relative to the layout's centre
@@ -43,6 +44,10 @@ struct BulgeFree : MethodOf<BulgeFree, BulgeFreeParams> {
 
   // kInvalidArgument: strongest = true with the bisector.
   static absl::Status Validate(const BulgeFreeParams& params);
+  // The pushes of the bisector are not smooth where the strongest bones change.
+  static bool Carries(const BulgeFreeParams& params) {
+    return params.method == BulgeMethod::kProjection;
+  }
   static absl::StatusOr<BindCost> Cost(const BindInput& input, const BulgeFreeParams& params);
   static absl::StatusOr<BulgeFree> Bind(const BindInput& input, const BulgeFreeParams& params,
                                         Task& task);
@@ -54,6 +59,7 @@ struct BulgeFree : MethodOf<BulgeFree, BulgeFreeParams> {
     BlockJoints::Fields(self.joints, visit, rig);
     const std::size_t pairs = self.joints.pairs(), couples = self.upper.size();
     visit("shares", self.shares, rule::Size(pairs * kLanes), rule::Finite());
+    visit("slopes", self.slopes, rule::SizeOrEmpty{2 * self.shares.size()}, rule::Finite());
     visit("width", self.width, rule::NotNegative());
     visit("root", self.root, rule::SizeOrEmpty{rig.bindings}, rule::Finite());
     visit("tip", self.tip, rule::Size(self.root.size()), rule::Finite());

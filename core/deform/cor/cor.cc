@@ -6,6 +6,7 @@
 #include "core/deform/cor/cor_centres.h"
 #include "core/deform/cor/cor_surface.h"
 #include "core/deform/kernels/centre_blend_kernel.h"
+#include "core/deform/method/slopes.h"
 #include "core/deform/method/stretch.h"
 
 namespace sinew {
@@ -46,8 +47,8 @@ absl::StatusOr<BindCost> Cor::Cost(const BindInput& input, const CorParams& para
                          Prepare(input, params, input.task != nullptr ? *input.task : unstoppable));
   const auto& [surface, plan] = prepared;
   const std::size_t vertices = input.rig.vertices();
-  const std::size_t table = WeightTable::CostBytes(input.rig, input.layout);
-  const std::size_t bound = table + input.layout.blocks() * sizeof(PointBlock);
+  const std::size_t bound =
+      WeightBytes(input) + input.layout.blocks() * sizeof(PointBlock) * (input.slopes ? 3 : 1);
   // Binding lists of a truncated table; the plan's rows per vertex and maxima per joint.
   const std::size_t lists = vertices * 16 + input.rig.influences().size() * 4;
   const std::size_t rows = vertices * 16 + surface.users.values.size() * 8 +
@@ -101,6 +102,8 @@ absl::StatusOr<Cor> Cor::Bind(const BindInput& input, const CorParams& params, T
     lane[kLanes] = p.y;
     lane[2 * kLanes] = p.z;
   }
+  cor.slopes = BindSlopes(input, cor.table.joints, cor.table.weights, task);
+  if (input.slopes) cor.centre_slopes = input.surface.slopes(task).OfPoints(cor.centres, task);
   task.Advance(TableWork(input.rig));
   return cor;
 }
@@ -111,7 +114,8 @@ StageFacts Cor::Facts() const {
           .out = Space::kPosed,
           .pointwise = true,
           .rotations = true,
-          .scratch_floats = bindings * kStretchFloats};
+          .scratch_floats = bindings * kStretchFloats,
+          .slopes = !slopes.empty()};
 }
 
 void Cor::Run(const StageFrame& frame) const {
@@ -129,6 +133,9 @@ void Cor::Run(const StageFrame& frame) const {
       .centre = centres.data(),
       .in = frame.in.front().x,
       .out = frame.out.front().x,
+      .slopes = SlopesOf(frame, slopes),
+      .rotation_slopes = slopes.data(),
+      .centre_slopes = centre_slopes.data(),
   };
   frame.task.For(frame.layout.blocks(), kGrain,
                  [&](std::size_t begin, std::size_t end) { CentreBlendKernel(args, begin, end); });

@@ -13,7 +13,7 @@
 namespace sinew {
 
 struct Cor : MethodOf<Cor, CorParams> {
-  static constexpr int kVersion = 2;
+  static constexpr int kVersion = 3;
   static constexpr std::string_view kSummary =
       "Rotates each vertex about its own centre: twists keep their volume, bends do not bulge.";
   static constexpr std::string_view kPaper = "Le, Hodgins 2016";
@@ -24,7 +24,10 @@ struct Cor : MethodOf<Cor, CorParams> {
   float pieces = 0;              // number after splitting
   float blur = 0;                // relative increase of sigma by grouping
   AlignedVector<float> centres;  // [B][3][16] p, relative to the layout's centre
+  // Of the weights [pairs][2][16] and centres [B][2][3][16], see surface_slopes.h; or empty.
+  AlignedVector<float> slopes, centre_slopes;
 
+  static constexpr bool Carries(const CorParams&) { return true; }
   static absl::StatusOr<BindCost> Cost(const BindInput& input, const CorParams& params);
   static absl::StatusOr<Cor> Bind(const BindInput& input, const CorParams& params, Task& task);
   StageFacts Facts() const;
@@ -38,6 +41,9 @@ struct Cor : MethodOf<Cor, CorParams> {
     visit("pieces", self.pieces, rule::NotNegative());
     visit("blur", self.blur, rule::NotNegative());
     visit("centres", self.centres, rule::Size(3 * rig.lanes), rule::Finite());
+    visit("slopes", self.slopes, rule::SizeOrEmpty{2 * self.table.weights.size()}, rule::Finite());
+    visit("centre_slopes", self.centre_slopes, rule::Size(self.slopes.empty() ? 0 : 6 * rig.lanes),
+          rule::Finite());
   }
 };
 

@@ -151,8 +151,8 @@ HWY_INLINE std::uint32_t DdmBlock(const DdmKernelArgs& args, std::size_t b) {
   for (int r = 0; r < 3; ++r) turned[r] = Dot3(rotation + 3 * r, arm, 1);
   if constexpr (kFit == Fit::kAffine && kBlend) {
     const PackMask formed = Gt(Pack::Load(args.fit + kDdmFitFields * 16 * b + 96), Pack::Zero());
-    const PackPoint blended = Rotate({sums.blend[0], sums.blend[1], sums.blend[2], sums.blend[3]},
-                                     {arm[0], arm[1], arm[2]});
+    const PackQuat blend = {sums.blend[0], sums.blend[1], sums.blend[2], sums.blend[3]};
+    const PackPoint blended = Rotate(blend, PackPoint{arm[0], arm[1], arm[2]});
     turned[0] = IfThenElse(formed, turned[0], blended.x);
     turned[1] = IfThenElse(formed, turned[1], blended.y);
     turned[2] = IfThenElse(formed, turned[2], blended.z);

@@ -8,6 +8,7 @@
 #include "core/base/status.h"
 #include "core/deform/dqs/dqs_kernel.h"
 #include "core/deform/kernels/linear_blend_kernel.h"
+#include "core/deform/method/slopes.h"
 #include "core/deform/method/stretch.h"
 #include "core/rig/signed_rotation.h"
 
@@ -120,7 +121,7 @@ absl::StatusOr<BindCost> Dqs::Cost(const BindInput& input, const DqsParams& para
     return InvalidArgument("dqs.blend_map: the rig has no vertex map '", params.blend_map, "'");
   }
   const std::size_t chain = params.signs == SignRule::kParent ? input.rig.bindings().size() : 0;
-  const std::size_t bytes = WeightTable::CostBytes(input.rig, input.layout) +
+  const std::size_t bytes = WeightBytes(input) +
                             (params.blend_map.empty() ? 0 : input.layout.order.size() * 4) +
                             chain * 2 * sizeof(std::uint16_t);
   const std::size_t following = chain == 0 ? 0 : chain * 80 + input.rig.joints() * 8;
@@ -150,6 +151,7 @@ absl::StatusOr<Dqs> Dqs::Bind(const BindInput& input, const DqsParams& params, T
   }
   SINEW_ASSIGN_OR_RETURN(dqs.table,
                          WeightTable::Create(input.rig, input.layout, params.max_influences, task));
+  dqs.slopes = BindSlopes(input, dqs.table.joints, dqs.table.weights, task);
   task.Advance(kPackWork * static_cast<double>(input.rig.influences().size()));
   return dqs;
 }
@@ -164,7 +166,8 @@ StageFacts Dqs::Facts() const {
           .out = Space::kPosed,
           .pointwise = true,
           .rotations = true,
-          .scratch_floats = linear + bindings * kStretchFloats + sign_order.size()};
+          .scratch_floats = linear + bindings * kStretchFloats + sign_order.size(),
+          .slopes = !slopes.empty()};
 }
 
 absl::Status Dqs::Check(const BlockLayout& layout, std::size_t binding_count) const {
@@ -209,6 +212,7 @@ void Dqs::Run(const StageFrame& frame) const {
       .linear = mixes() ? linear.data() : nullptr,
       .blend_lanes = blend_lanes.empty() ? nullptr : blend_lanes.data(),
       .blend = blend,
+      .slopes = SlopesOf(frame, slopes),
   };
   frame.task.For(frame.layout.blocks(), kGrain, [&](std::size_t begin, std::size_t end) {
     if (mixes()) LinearBlendKernel(linear_args, begin, end);

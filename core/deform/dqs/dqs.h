@@ -25,7 +25,7 @@
 namespace sinew {
 
 struct Dqs : MethodOf<Dqs, DqsParams> {
-  static constexpr int kVersion = 4;
+  static constexpr int kVersion = 5;
   static constexpr std::string_view kSummary =
       "Dual quaternions: twists keep their volume; bent joints bulge a little.";
   static constexpr std::string_view kPaper = "Kavan, Collins, Zara, O'Sullivan 2008";
@@ -34,12 +34,17 @@ struct Dqs : MethodOf<Dqs, DqsParams> {
   WeightTable table;
   std::uint32_t bindings = 0;
   float blend = 1;
+  AlignedVector<float> slopes;  // [pairs][2][16] of the weights, see surface_slopes.h; or empty
   // [B][16] blend * blend_map in [0, 1]; empty = `blend` everywhere.
   AlignedVector<float> blend_lanes;
   // signs = parent: all bindings, each after the one it follows; empty = strongest. The first
   // follows itself.
   std::vector<std::uint16_t> sign_order, sign_parent;  // [E]
 
+  // Not when mixed with linear blending.
+  static bool Carries(const DqsParams& params) {
+    return params.blend == 1 && params.blend_map.empty();
+  }
   static absl::StatusOr<BindCost> Cost(const BindInput& input, const DqsParams& params);
   // kInvalidArgument: the rig has no map of that name.
   static absl::StatusOr<Dqs> Bind(const BindInput& input, const DqsParams& params, Task& task);
@@ -50,6 +55,7 @@ struct Dqs : MethodOf<Dqs, DqsParams> {
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit, const TableSizes& rig = {}) {
     WeightTable::Fields(self.table, visit, rig);
+    visit("slopes", self.slopes, rule::SizeOrEmpty{2 * self.table.weights.size()}, rule::Finite());
     visit("bindings", self.bindings, rule::Equals{rig.bindings});
     visit("blend", self.blend, rule::Within{0, 1});
     visit("blend_lanes", self.blend_lanes, rule::SizeOrEmpty{rig.lanes}, rule::Within{0, 1});

@@ -5,6 +5,9 @@
 #define HWY_TARGET_INCLUDE "core/deform/dqs/dqs_kernel.cc"
 #include <hwy/foreach_target.h>
 
+#include <type_traits>
+
+#include "core/simd/jet-inl.h"
 #include "core/simd/pack-inl.h"
 #include "core/simd/quaternion-inl.h"
 
@@ -12,13 +15,12 @@ HWY_BEFORE_NAMESPACE();
 namespace sinew::HWY_NAMESPACE {
 
 // Dual part of the translation s u: sum += w / 2 * (0, s u) * sign * q.
-HWY_INLINE void AddStretch(const Pack& w, float sign, const float* q, const float* s,
-                           const PackPoint& u, PackQuat& sum) {
-  const Pack half = Pack::Set(0.5f * sign) * w;
-  const auto row = [&](const float* r) HWY_ATTR {
-    return half * MulAdd(Pack::Set(r[0]), u.x, MulAdd(Pack::Set(r[1]), u.y, Pack::Set(r[2]) * u.z));
-  };
-  const Pack x = row(s), y = row(s + 3), z = row(s + 6);
+template <class N>
+HWY_INLINE void AddStretch(const N& w, float sign, const float* q, const float* s,
+                           const PointOf<N>& u, QuatOf<N>& sum) {
+  const N half = Pack::Set(0.5f * sign) * w;
+  const auto row = [&](const float* r) HWY_ATTR { return half * RowTimes(r, u); };
+  const N x = row(s), y = row(s + 3), z = row(s + 6);
   const Pack qw = Pack::Set(q[0]), qx = Pack::Set(q[1]), qy = Pack::Set(q[2]), qz = Pack::Set(q[3]);
   sum.w = NegMulAdd(z, qz, NegMulAdd(y, qy, NegMulAdd(x, qx, sum.w)));
   sum.x = NegMulAdd(z, qy, MulAdd(y, qz, MulAdd(x, qw, sum.x)));
@@ -27,38 +29,52 @@ HWY_INLINE void AddStretch(const Pack& w, float sign, const float* q, const floa
 }
 
 // Rigid motion of a dual quaternion that need not be normalised.
-HWY_INLINE PackPoint Move(const PackQuat& r, const PackQuat& e, const PackPoint& v) {
-  const Pack scale = Pack::Set(2.0f) / Length2(r);
-  const Pack cx = MulAdd(r.w, v.x, e.x) + Difference(r.y, v.z, r.z, v.y);
-  const Pack cy = MulAdd(r.w, v.y, e.y) + Difference(r.z, v.x, r.x, v.z);
-  const Pack cz = MulAdd(r.w, v.z, e.z) + Difference(r.x, v.y, r.y, v.x);
-  const Pack mx = Difference(r.w, e.x, e.w, r.x) + Difference(r.y, cz, r.z, cy);
-  const Pack my = Difference(r.w, e.y, e.w, r.y) + Difference(r.z, cx, r.x, cz);
-  const Pack mz = Difference(r.w, e.z, e.w, r.z) + Difference(r.x, cy, r.y, cx);
+template <class N>
+HWY_INLINE PointOf<N> Move(const QuatOf<N>& r, const QuatOf<N>& e, const PointOf<N>& v) {
+  const N scale = Pack::Set(2.0f) / Length2(r);
+  const N cx = MulAdd(r.w, v.x, e.x) + Difference(r.y, v.z, r.z, v.y);
+  const N cy = MulAdd(r.w, v.y, e.y) + Difference(r.z, v.x, r.x, v.z);
+  const N cz = MulAdd(r.w, v.z, e.z) + Difference(r.x, v.y, r.y, v.x);
+  const N mx = Difference(r.w, e.x, e.w, r.x) + Difference(r.y, cz, r.z, cy);
+  const N my = Difference(r.w, e.y, e.w, r.y) + Difference(r.z, cx, r.x, cz);
+  const N mz = Difference(r.w, e.z, e.w, r.z) + Difference(r.x, cy, r.y, cx);
   return {MulAdd(scale, mx, v.x), MulAdd(scale, my, v.y), MulAdd(scale, mz, v.z)};
 }
 
 // Exact at both ends, so that a lane does not depend on the other lanes of its block.
-HWY_INLINE Pack Mix(const Pack& linear, const Pack& dual, const Pack& blend) {
-  const Pack mixed = MulAdd(blend, dual - linear, linear);
+template <class N>
+HWY_INLINE N Mix(const N& linear, const N& dual, const Pack& blend) {
+  const N mixed = MulAdd(blend, dual - linear, linear);
   return IfThenElse(Lt(blend, Pack::Set(1.0f)), mixed, dual);
 }
 
-struct PackDualQuat {
-  PackQuat real, dual;
+template <class N>
+struct DualQuatOf {
+  QuatOf<N> real, dual;
 };
 
+// The numbers of a kernel without and with slopes.
+template <class N>
+HWY_INLINE N LoadWeight(const DqsKernelArgs& args, std::size_t pair) {
+  if constexpr (std::is_same_v<N, Jet>) {
+    return LoadJet(args.weights + pair * 16, args.slopes.weights + pair * 32);
+  } else {
+    return Pack::Load(args.weights + pair * 16);
+  }
+}
+
 // The weighted sum over block b's bindings; signs may be null.
-HWY_INLINE PackDualQuat Sum(const DqsKernelArgs& args, const float* signs, std::size_t b,
-                            const PackPoint& u) {
-  const PackQuat zero = {Pack::Zero(), Pack::Zero(), Pack::Zero(), Pack::Zero()};
-  PackDualQuat sum = {zero, zero};
+template <class N>
+HWY_INLINE DualQuatOf<N> Sum(const DqsKernelArgs& args, const float* signs, std::size_t b,
+                             const PointOf<N>& u) {
+  const QuatOf<N> zero = {N::Zero(), N::Zero(), N::Zero(), N::Zero()};
+  DualQuatOf<N> sum = {zero, zero};
   const std::size_t pivot = args.pair_entry[args.pair_offset[b]];
   for (std::uint32_t k = args.pair_offset[b]; k < args.pair_offset[b + 1]; ++k) {
     const std::size_t entry = args.pair_entry[k];
     const float* q = args.dual_quats + entry * 8;
     const float* stretch = args.stretch + entry * 12;
-    const Pack w = Pack::Load(args.weights + std::size_t{k} * 16);
+    const N w = LoadWeight<N>(args, k);
     const float sign =
         signs != nullptr ? signs[pivot] * signs[entry] : Sign(args.dual_quats + pivot * 8, q);
     Add(w, sign, q, sum.real);
@@ -68,24 +84,29 @@ HWY_INLINE PackDualQuat Sum(const DqsKernelArgs& args, const float* signs, std::
   return sum;
 }
 
-HWY_INLINE PackQuat Select(const PackMask& mask, const PackQuat& a, const PackQuat& b) {
+template <class N>
+HWY_INLINE QuatOf<N> Select(const PackMask& mask, const QuatOf<N>& a, const QuatOf<N>& b) {
   return {IfThenElse(mask, a.w, b.w), IfThenElse(mask, a.x, b.x), IfThenElse(mask, a.y, b.y),
           IfThenElse(mask, a.z, b.z)};
 }
 
+template <class N>
+HWY_INLINE PointOf<N> Blend(const DqsKernelArgs& args, std::size_t b, const PointOf<N>& u) {
+  DualQuatOf<N> sum = Sum(args, args.signs, b, u);
+  if (args.signs != nullptr) {
+    const PackMask cancelled = Lt(ValueOf(Length2(sum.real)), Pack::Set(kMinBlend));
+    if (MaskBits(cancelled) != 0) {
+      const DualQuatOf<N> strongest = Sum(args, nullptr, b, u);
+      sum = {Select(cancelled, strongest.real, sum.real),
+             Select(cancelled, strongest.dual, sum.dual)};
+    }
+  }
+  return Move(sum.real, sum.dual, u);
+}
+
 void DqsBlocks(const DqsKernelArgs& args, std::size_t begin, std::size_t end) {
   for (std::size_t b = begin; b < end; ++b) {
-    const PackPoint u = LoadPoint(args.in + b * 48);
-    PackDualQuat sum = Sum(args, args.signs, b, u);
-    if (args.signs != nullptr) {
-      const PackMask cancelled = Lt(Length2(sum.real), Pack::Set(kMinBlend));
-      if (MaskBits(cancelled) != 0) {
-        const PackDualQuat strongest = Sum(args, nullptr, b, u);
-        sum = {Select(cancelled, strongest.real, sum.real),
-               Select(cancelled, strongest.dual, sum.dual)};
-      }
-    }
-    PackPoint v = Move(sum.real, sum.dual, u);
+    PackPoint v = Blend(args, b, LoadPoint(args.in + b * 48));
     if (args.linear != nullptr) {
       const PackPoint linear = LoadPoint(args.linear + b * 48);
       const Pack blend = args.blend_lanes != nullptr ? Pack::Load(args.blend_lanes + b * 16)
@@ -96,10 +117,21 @@ void DqsBlocks(const DqsKernelArgs& args, std::size_t begin, std::size_t end) {
   }
 }
 
+void DqsSlopes(const DqsKernelArgs& args, std::size_t begin, std::size_t end) {
+  for (std::size_t b = begin; b < end; ++b) {
+    StoreJetPoint(Blend(args, b, LoadJetPoint(args.in + b * 48, args.slopes.in + b * 96)),
+                  args.out + b * 48, args.slopes.out + b * 96);
+  }
+}
+
+void DualQuaternionBlend(const DqsKernelArgs& args, std::size_t begin, std::size_t end) {
+  args.slopes.out == nullptr ? DqsBlocks(args, begin, end) : DqsSlopes(args, begin, end);
+}
+
 }  // namespace sinew::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 SINEW_KERNEL(void, DqsKernel, (const DqsKernelArgs& args, std::size_t begin, std::size_t end),
-             DqsBlocks, (args, begin, end))
+             DualQuaternionBlend, (args, begin, end))
 #endif

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/deform/kernels/slope_args.h"
+
 namespace sinew {
 
 // Below this |b0|^2 of the blended real part, quaternions with given signs cancel too much to
@@ -25,6 +27,7 @@ struct DqsKernelArgs {
   const float* linear;               // [B][3][16] linear blend of `in` to mix with, or null
   const float* blend_lanes;          // [B][16] share of the dual quaternion blend, or null
   float blend;                       // the share if blend_lanes is null
+  SlopeArgs slopes{};                // only without `linear`
 };
 
 void DqsKernel(const DqsKernelArgs& args, std::size_t begin, std::size_t end);

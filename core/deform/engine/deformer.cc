@@ -15,6 +15,7 @@
 #include "core/deform/kernels/writer_kernel.h"
 #include "core/deform/method/fields.h"
 #include "core/deform/method/method.h"
+#include "core/surface/carried_normals.h"
 #include "core/surface/normals.h"
 #include "core/surface/rig_surface.h"
 
@@ -68,18 +69,28 @@ absl::Status CheckBuffer(std::string_view name, std::span<const std::byte> out, 
 
 absl::Status CheckBuffers(const FrameOut& out, const Deformer& deformer) {
   const std::size_t vertices = deformer.vertices();
-  if (out.encoding != Encoding::kFloat32) {
-    return InvalidArgument("output.encoding: need FLOAT32");
+  if (out.encoding != Encoding::kFloat32 && out.encoding != Encoding::kQ16) {
+    return InvalidArgument("output.encoding: need FLOAT32 or Q16");
   }
-  SINEW_RETURN_IF_ERROR(CheckBuffer("positions", out.positions, vertices * sizeof(Vec3f)));
+  if (out.normal_encoding == Encoding::kQ16) {
+    return InvalidArgument("output.normal_encoding: need FLOAT32, OCT8 or OCT16");
+  }
+  SINEW_RETURN_IF_ERROR(
+      CheckBuffer("positions", out.positions, vertices * EncodedBytes(out.encoding)));
   if (!out.normals.empty()) {
-    SINEW_RETURN_IF_ERROR(CheckBuffer("normals", out.normals, vertices * sizeof(Vec3f)));
+    SINEW_RETURN_IF_ERROR(
+        CheckBuffer("normals", out.normals, vertices * EncodedBytes(out.normal_encoding)));
   }
   if (!out.tangents.empty()) {
     if (!deformer.has_tangents()) {
       return InvalidArgument("output: got tangents, but the rig has none");
     }
     SINEW_RETURN_IF_ERROR(CheckBuffer("tangents", out.tangents, vertices * sizeof(Vec4f)));
+  }
+  if (out.normal_rule == NormalRule::kCarried && !deformer.carries_normals()) {
+    return InvalidArgument(
+        "output.normals: got CARRIED, but a stage of the recipe cannot carry normals, need AUTO or "
+        "RECOMPUTED");
   }
   if (out.vertex_status.empty()) return absl::OkStatus();
   if (!deformer.has_vertex_status()) {
@@ -89,11 +100,17 @@ absl::Status CheckBuffers(const FrameOut& out, const Deformer& deformer) {
   return CheckBuffer("vertex_status", out.vertex_status, vertices);
 }
 
-// Writes posed blocks to the caller's buffer in file order.
-absl::Status Write(const BlockLayout& layout, std::span<const PointBlock> points, FrameOut& out,
-                   const Task& task) {
+// Float32 of so many vertices in the workspace, to be encoded.
+std::span<std::byte> Raw(AlignedVector<float>& floats, std::size_t vertices) {
+  floats.resize(std::max(floats.size(), PaddedFloats(vertices)));
+  return std::as_writable_bytes(std::span(floats)).first(vertices * sizeof(Vec3f));
+}
+
+// Writes posed blocks as float32 in file order, and the bounds.
+absl::Status Write(const BlockLayout& layout, std::span<const PointBlock> points,
+                   std::span<std::byte> positions, FrameOut& out, const Task& task) {
   const WriterKernelArgs args = {
-      .in = points.front().x, .order = layout.order.data(), .out = out.positions.data()};
+      .in = points.front().x, .order = layout.order.data(), .out = positions.data()};
   const std::size_t chunks = (layout.blocks() + kWriterGrain - 1) / kWriterGrain;
   std::vector<WriterKernelResult> parts(chunks);
   task.For(layout.blocks(), kWriterGrain, [&](std::size_t begin, std::size_t end) {
@@ -127,17 +144,20 @@ Deformer::Deformer() = default;
 // a plan, is released after its last user.
 absl::Status BindPlan::AddCosts(const Task& task) {
   std::vector<BindCost> costs;
+  const bool carries = CarriesNormals(recipe_);
   std::size_t plan_bytes = 0;
   for (std::size_t k = 0; k < recipe_.size(); ++k) {
     SINEW_RETURN_IF_ERROR(task.CheckCancelled());
-    const BindInput input = {*rig_, *layout_, *surface_, k, &task, &stages_[k].plan};
+    const BindInput input = {*rig_, *layout_, *surface_, k, &task, &stages_[k].plan, carries};
     SINEW_ASSIGN_OR_RETURN(const BindCost cost, StageCost(input, recipe_[k]));
     costs.push_back(cost);
     plan_bytes += cost.plan_bytes;
   }
   std::uint32_t surface = NormalFinisher::kSurface;
+  if (carries) surface |= RigSurface::kSlopes;
   for (std::size_t k = recipe_.size(); k-- > 0;) stages_[k].surface = surface |= costs[k].surface;
-  std::size_t bound = LayoutCostBytes(*rig_) + NormalFinisher::CostBytes(*rig_);
+  std::size_t bound = LayoutCostBytes(*rig_) + NormalFinisher::CostBytes(*rig_) +
+                      (carries ? CarriedNormals::CostBytes(*rig_) : 0);
   // Planning holds all plans and parts.
   std::size_t peak = bound + RigSurface::Bytes(*rig_, surface) + plan_bytes;
   double work = 0, frame_ns = 0;
@@ -195,13 +215,20 @@ absl::StatusOr<Deformer> Deformer::Bind(BindPlan plan, Task& task) {
   task.SetTotal(plan.estimate_.bind_seconds / kSecondsOfWork);
   deformer.tables_ = PosedRigTables::Create(rig, plan.layout_->centre);
   deformer.muscles_ = rig.muscle_tables();
+  const bool carries = CarriesNormals(plan.recipe_);
   for (std::size_t k = 0; k < plan.recipe_.size(); ++k) {
     plan.surface_->Keep(plan.stages_[k].surface);
-    const BindInput input = {rig, *plan.layout_, *plan.surface_, k, &task, &plan.stages_[k].plan};
+    const BindInput input = {rig,   *plan.layout_,         *plan.surface_, k,
+                             &task, &plan.stages_[k].plan, carries};
     SINEW_ASSIGN_OR_RETURN(auto stage, BindStage(input, plan.recipe_[k], task));
     deformer.stages_.push_back(std::move(stage));
     plan.stages_[k].plan.reset();
   }
+  auto carried = std::make_shared<CarriedNormals>();
+  if (carries) {
+    *carried = CarriedNormals::Bind(rig, *plan.layout_, plan.surface_->slopes(task));
+  }
+  deformer.carried_ = std::move(carried);
   plan.surface_->Keep(NormalFinisher::kSurface);
   SINEW_ASSIGN_OR_RETURN(NormalFinisher normals, NormalFinisher::Bind(*plan.surface_, task));
   deformer.normals_ = std::make_shared<const NormalFinisher>(std::move(normals));
@@ -222,9 +249,11 @@ absl::Status Deformer::CheckStages() {
     return DataLoss("bound data: muscles read controls that are not in the rig");
   }
   SINEW_RETURN_IF_ERROR(normals_->Check(*layout_));
+  SINEW_RETURN_IF_ERROR(carried_->Check(*layout_));
   scratch_floats_ = normals_->scratch_floats();
   needs_rotations_ = has_vertex_status_ = false;
   Space space = Space::kRest;
+  bool carries = true;
   for (const auto& stage : stages_) {
     SINEW_RETURN_IF_ERROR(stage->Check(*layout_, bindings));
     const StageFacts facts = stage->Facts();
@@ -235,21 +264,29 @@ absl::Status Deformer::CheckStages() {
     if (facts.joints > joints()) {
       return DataLoss("bound data: a stage reads joints that are not in the rig");
     }
+    carries = carries && facts.slopes;
     space = facts.out;
     scratch_floats_ = std::max(scratch_floats_, facts.scratch_floats);
     needs_rotations_ = needs_rotations_ || facts.rotations;
     has_vertex_status_ = has_vertex_status_ || facts.vertex_status;
   }
   if (space != Space::kPosed) return DataLoss("bound data: no stage poses the mesh");
+  if (carries == carried_->empty() ||
+      (carries && carried_->has_tangents() != normals_->has_tangents())) {
+    return DataLoss("bound data: carried normals and stages do not belong together");
+  }
   return absl::OkStatus();
 }
 
 // vertex_status: empty = not requested.
 absl::StatusOr<std::span<const PointBlock>> Deformer::RunStages(
-    const PosedRig& posed, std::span<std::uint8_t> vertex_status, Workspace& workspace,
+    const PosedRig& posed, std::span<std::uint8_t> vertex_status, bool slopes, Workspace& workspace,
     const Task& task) const {
   std::span<const PointBlock> points = layout_->rest, rest = layout_->rest;
   bool is_rest = true;
+  workspace.slopes.resize(slopes ? 2 * layout_->blocks() : 0);
+  std::span<const PointBlock> in_slopes;
+  if (slopes) in_slopes = carried_->tangents();
   std::size_t slot = 0;
   for (std::size_t k = 0; k < stages_.size(); ++k) {
     const StageFacts facts = stages_[k]->Facts();
@@ -266,7 +303,11 @@ absl::StatusOr<std::span<const PointBlock>> Deformer::RunStages(
          .in = points,
          .out = blocks,
          .vertex_status = facts.vertex_status ? vertex_status : std::span<std::uint8_t>(),
-         .rest = rest});
+         .rest = rest,
+         .in_slopes = in_slopes,
+         .out_slopes = workspace.slopes,
+         .rest_slopes = carried_->tangents()});
+    in_slopes = workspace.slopes;
     SINEW_RETURN_IF_ERROR(task.CheckCancelled());
     points = blocks;
     if (facts.out == Space::kRest) rest = blocks;
@@ -283,16 +324,31 @@ absl::Status Deformer::Evaluate(const Pose& pose, FrameOut& out, Workspace& work
   workspace.scratch.resize(std::max(workspace.scratch.size(), scratch_floats_));
   const std::span<std::uint8_t> vertex_status(
       reinterpret_cast<std::uint8_t*>(out.vertex_status.data()), out.vertex_status.size());
+  const bool directions = !out.normals.empty() || !out.tangents.empty();
+  const bool carry = directions && carries_normals() && out.normal_rule != NormalRule::kRecomputed;
   const PosedRig posed = workspace.posed.Compute(tables_, pose, needs_rotations_);
   SINEW_ASSIGN_OR_RETURN(const std::span<const PointBlock> points,
-                         RunStages(posed, vertex_status, workspace, task));
-  SINEW_RETURN_IF_ERROR(Write(*layout_, points, out, task));
-  if (out.muscles != nullptr) *out.muscles = PoseMuscles(muscles_, pose.joints, posed.controls);
-  if (!out.normals.empty() || !out.tangents.empty()) {
-    normals_->Run(*layout_, posed, points,
-                  std::span(workspace.scratch).first(normals_->scratch_floats()),
-                  {.normals = out.normals, .tangents = out.tangents}, task);
+                         RunStages(posed, vertex_status, carry, workspace, task));
+  const bool raw_positions = out.encoding == Encoding::kFloat32;
+  SINEW_RETURN_IF_ERROR(Write(*layout_, points,
+                              raw_positions ? out.positions : Raw(workspace.positions, vertices()),
+                              out, task));
+  if (!raw_positions) {
+    out.quantisation = QuantisationOf(out.bounds);
+    EncodePositions(workspace.positions, out.quantisation, out.positions, task);
   }
+  if (out.muscles != nullptr) *out.muscles = PoseMuscles(muscles_, pose.joints, posed.controls);
+  const bool raw_normals = out.normals.empty() || out.normal_encoding == Encoding::kFloat32;
+  const SurfaceOut surface = {
+      .normals = raw_normals ? out.normals : Raw(workspace.normals, vertices()),
+      .tangents = out.tangents};
+  if (carry) {
+    carried_->Run(*layout_, posed, workspace.slopes, surface, task);
+  } else if (directions) {
+    normals_->Run(*layout_, posed, points,
+                  std::span(workspace.scratch).first(normals_->scratch_floats()), surface, task);
+  }
+  if (!raw_normals) EncodeNormals(workspace.normals, out.normal_encoding, out.normals, task);
   return task.CheckCancelled();
 }
 
@@ -311,6 +367,7 @@ void Deformer::Save(TableWriter& tables) const {
   SaveFields(tables, "rig/", tables_);
   SaveFields(tables, "rig/", muscles_);
   SaveFields(tables, "normals/", *normals_);
+  SaveFields(tables, "carried/", *carried_);
 }
 
 absl::StatusOr<Deformer> Deformer::Load(const TableReader& tables) {
@@ -323,6 +380,9 @@ absl::StatusOr<Deformer> Deformer::Load(const TableReader& tables) {
   auto normals = std::make_shared<NormalFinisher>();
   SINEW_RETURN_IF_ERROR(LoadFields(tables, "normals/", *normals));
   deformer.normals_ = std::move(normals);
+  auto carried = std::make_shared<CarriedNormals>();
+  SINEW_RETURN_IF_ERROR(LoadFields(tables, "carried/", *carried));
+  deformer.carried_ = std::move(carried);
   std::vector<StageRecord> records;
   SINEW_RETURN_IF_ERROR(tables.Read("stages", records));
   for (std::size_t k = 0; k < records.size(); ++k) {
@@ -347,6 +407,10 @@ bool Deformer::has_tangents() const {
   return normals_->has_tangents();
 }
 
+bool Deformer::carries_normals() const {
+  return !carried_->empty();
+}
+
 std::vector<BindStatistic> Deformer::Statistics() const {
   std::vector<BindStatistic> statistics;
   for (std::size_t k = 0; k < stages_.size(); ++k) {
@@ -359,8 +423,8 @@ std::vector<BindStatistic> Deformer::Statistics() const {
 }
 
 std::size_t Deformer::bytes() const {
-  std::size_t bytes =
-      FieldBytes(*layout_) + FieldBytes(tables_) + FieldBytes(muscles_) + FieldBytes(*normals_);
+  std::size_t bytes = FieldBytes(*layout_) + FieldBytes(tables_) + FieldBytes(muscles_) +
+                      FieldBytes(*normals_) + FieldBytes(*carried_);
   for (const auto& stage : stages_) bytes += stage->bytes();
   return bytes;
 }

@@ -24,6 +24,7 @@
 
 #include "core/base/aligned.h"
 #include "core/base/bind_statistic.h"
+#include "core/deform/engine/encoding.h"
 #include "core/deform/engine/params.h"
 #include "core/muscle/posed_muscle.h"
 #include "core/parallel/task.h"
@@ -33,25 +34,26 @@
 
 namespace sinew {
 
+class CarriedNormals;
 class NormalFinisher;
 class RigSurface;
 class Stage;
 class TableReader;
 class TableWriter;
 
-// Numbers of sinew.v1.Encoding.
-enum class Encoding : std::uint8_t { kFloat32 = 1 };
-
 // One whole frame in the caller's memory.
 struct FrameOut {
-  Encoding encoding = Encoding::kFloat32;
-  std::span<std::byte> positions{};      // [V * 12] little-endian float32 x y z in file order
-  std::span<std::byte> normals{};        // [V * 12] unit length; empty = not requested
-  std::span<std::byte> tangents{};       // [V * 16] unit x y z, handedness w; empty = not requested
+  Encoding encoding = Encoding::kFloat32, normal_encoding = Encoding::kFloat32;
+  NormalRule normal_rule = NormalRule::kAuto;
+  // In file order, little-endian, any alignment. [V * EncodedBytes(encoding)]; float32: x y z
+  std::span<std::byte> positions{};
+  std::span<std::byte> normals{};   // [V * EncodedBytes(normal_encoding)]; empty = not requested
+  std::span<std::byte> tangents{};  // [V * 16] unit x y z, handedness w; empty = not requested
   std::span<std::byte> vertex_status{};  // [V] VertexStatus; empty = not requested
   // Output: every muscle of the rig, in order; null = not requested.
   std::vector<PosedMuscle>* muscles = nullptr;
   std::array<float, 6> bounds{};  // output: minimum x y z, maximum x y z
+  Quantisation quantisation{};    // output, if encoding is kQ16
 };
 
 // Scratch of one evaluation; grows as needed and is reused between frames. One per concurrent
@@ -59,7 +61,9 @@ struct FrameOut {
 struct Workspace {
   PosedRigBuffer posed;
   AlignedVector<PointBlock> rest[2], blocks[2];  // rest and posed points written by stages
+  AlignedVector<PointBlock> slopes;              // written by stages that carry normals
   AlignedVector<float> scratch;
+  AlignedVector<float> positions, normals;  // float32, before they are encoded
 };
 
 // Known before a bind starts. Bytes are upper limits.
@@ -124,6 +128,8 @@ class Deformer {
   std::size_t joints() const { return tables_.parent.size(); }
   // Whether frames can have tangents.
   bool has_tangents() const;
+  // Whether normals can be carried: every stage is a smooth function of each vertex.
+  bool carries_normals() const;
   // Whether frames can have vertex status.
   bool has_vertex_status() const { return has_vertex_status_; }
   std::size_t muscles() const { return muscles_.rows.size(); }
@@ -138,13 +144,14 @@ class Deformer {
   absl::Status CheckStages();
   absl::StatusOr<std::span<const PointBlock>> RunStages(const PosedRig& posed,
                                                         std::span<std::uint8_t> vertex_status,
-                                                        Workspace& workspace,
+                                                        bool slopes, Workspace& workspace,
                                                         const Task& task) const;
   std::shared_ptr<const BlockLayout> layout_;
   PosedRigTables tables_;
   MuscleTables muscles_;  // for FrameOut::muscles; stages have their own
   std::vector<std::shared_ptr<const Stage>> stages_;
   std::shared_ptr<const NormalFinisher> normals_;
+  std::shared_ptr<const CarriedNormals> carried_;
   std::size_t scratch_floats_ = 0;
   bool needs_rotations_ = false, has_vertex_status_ = false;
 };

@@ -120,6 +120,7 @@ using StageOr = absl::StatusOr<std::shared_ptr<const Stage>>;
 struct Entry {
   StageFacts facts;  // of an unbound stage
   absl::Status (*validate)(const StageParams& params);
+  bool (*carries)(const StageParams& params);
   absl::StatusOr<BindCost> (*cost)(const BindInput& input, const StageParams& params);
   StageOr (*bind)(const BindInput& input, const StageParams& params, Task& task);
   StageOr (*load)(const TableReader& tables, std::string_view prefix);
@@ -131,6 +132,7 @@ Entry EntryOf() {
   return {
       .facts = M{}.Facts(),
       .validate = [](const StageParams& params) { return M::Validate(std::get<P>(params)); },
+      .carries = [](const StageParams& params) { return M::Carries(std::get<P>(params)); },
       .cost = [](const BindInput& input,
                  const StageParams& params) { return M::Cost(input, std::get<P>(params)); },
       .bind = [](const BindInput& input, const StageParams& params, Task& task) -> StageOr {
@@ -268,6 +270,11 @@ bool PosesTheMesh(const StageParams& params) {
 bool WritesVertexStatus(const Recipe& recipe) {
   return std::ranges::any_of(
       recipe, [](const StageParams& params) { return EntryOf(params).facts.vertex_status; });
+}
+
+bool CarriesNormals(const Recipe& recipe) {
+  return std::ranges::all_of(
+      recipe, [](const StageParams& params) { return EntryOf(params).carries(params); });
 }
 
 std::string VertexStatusMethods() {

@@ -74,6 +74,8 @@ absl::Status CheckRecipe(const Recipe& recipe);
 bool PosesTheMesh(const StageParams& params);
 // Whether a stage writes VertexStatus.
 bool WritesVertexStatus(const Recipe& recipe);
+// Whether every stage can write slopes, so that normals can be carried.
+bool CarriesNormals(const Recipe& recipe);
 // The methods that write VertexStatus, as "a or b".
 std::string VertexStatusMethods();
 // kInvalidArgument: the rig lacks something the stage needs; names the stage by

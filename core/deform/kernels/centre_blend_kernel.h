@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/deform/kernels/slope_args.h"
+
 namespace sinew {
 
 // out = sum_j omega_j M_j u + (s R - sum_j omega_j s_j R_j) (u - p), u = in, R the rotation of
@@ -23,6 +25,10 @@ struct CentreBlendKernelArgs {
   const float* centre;               // [B][3][16] p, 64-byte aligned, finite
   const float* in;                   // [B][3][16], 64-byte aligned
   float* out;                        // [B][3][16], may be `in`
+  // The slopes of translation_weights, rotation_weights and centre [B][2][3][16].
+  SlopeArgs slopes{};
+  const float* rotation_slopes = nullptr;
+  const float* centre_slopes = nullptr;
 };
 
 void CentreBlendKernel(const CentreBlendKernelArgs& args, std::size_t begin, std::size_t end);

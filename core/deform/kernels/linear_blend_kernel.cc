@@ -5,6 +5,7 @@
 #define HWY_TARGET_INCLUDE "core/deform/kernels/linear_blend_kernel.cc"
 #include <hwy/foreach_target.h>
 
+#include "core/simd/jet-inl.h"
 #include "core/simd/point-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -23,11 +24,31 @@ void LinearBlendBlocks(const LinearBlendKernelArgs& given, std::size_t begin, st
   }
 }
 
+void LinearBlendSlopes(const LinearBlendKernelArgs& given, std::size_t begin, std::size_t end) {
+  const LinearBlendKernelArgs args = given;
+  for (std::size_t b = begin; b < end; ++b) {
+    const PackPoint u = LoadPoint(args.in + b * 48);
+    BlendedMotion motion = BlendedMotion::Zero();
+    for (std::size_t k = args.pair_offset[b]; k < args.pair_offset[b + 1]; ++k) {
+      motion.Add(LoadJet(args.weights + k * 16, args.slopes.weights + k * 32),
+                 args.skin + std::size_t{args.pair_entry[k]} * 12, u);
+    }
+    const float* const in = args.slopes.in + b * 96;
+    StoreJetPoint(motion.Sum(LoadPoint(in), LoadPoint(in + 48)), args.out + b * 48,
+                  args.slopes.out + b * 96);
+  }
+}
+
+void LinearBlend(const LinearBlendKernelArgs& args, std::size_t begin, std::size_t end) {
+  args.slopes.out == nullptr ? LinearBlendBlocks(args, begin, end)
+                             : LinearBlendSlopes(args, begin, end);
+}
+
 }  // namespace sinew::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 SINEW_KERNEL(void, LinearBlendKernel,
-             (const LinearBlendKernelArgs& args, std::size_t begin, std::size_t end),
-             LinearBlendBlocks, (args, begin, end))
+             (const LinearBlendKernelArgs& args, std::size_t begin, std::size_t end), LinearBlend,
+             (args, begin, end))
 #endif

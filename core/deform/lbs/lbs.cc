@@ -2,6 +2,7 @@
 
 #include "core/base/status.h"
 #include "core/deform/kernels/linear_blend_kernel.h"
+#include "core/deform/method/slopes.h"
 
 namespace sinew {
 namespace {
@@ -12,7 +13,7 @@ constexpr std::size_t kGrain = 512;  // blocks per chunk: 8,192 vertices, about 
 }  // namespace
 
 absl::StatusOr<BindCost> Lbs::Cost(const BindInput& input, const LbsParams&) {
-  const std::size_t bytes = WeightTable::CostBytes(input.rig, input.layout);
+  const std::size_t bytes = WeightBytes(input);
   return BindCost{.peak_bytes = bytes,
                   .bound_bytes = bytes,
                   .work = kBindWork * static_cast<double>(input.rig.influences().size()),
@@ -28,6 +29,7 @@ absl::StatusOr<Lbs> Lbs::Bind(const BindInput& input, const LbsParams& params, T
   SINEW_ASSIGN_OR_RETURN(
       lbs.table, all ? WeightTable::CreateOwn(input.rig, input.layout, task)
                      : WeightTable::Create(input.rig, input.layout, params.max_influences, task));
+  lbs.slopes = BindSlopes(input, lbs.table.joints, lbs.table.weights, task);
   task.Advance(kBindWork * static_cast<double>(input.rig.influences().size()));
   return lbs;
 }
@@ -40,6 +42,7 @@ void Lbs::Run(const StageFrame& frame) const {
       .skin = frame.posed.skin.front().m.data(),
       .in = frame.in.front().x,
       .out = frame.out.front().x,
+      .slopes = SlopesOf(frame, slopes),
   };
   frame.task.For(frame.layout.blocks(), kGrain,
                  [&](std::size_t begin, std::size_t end) { LinearBlendKernel(args, begin, end); });

@@ -38,6 +38,7 @@ struct StageFacts {
   std::size_t controls = 0;        // minimum size of PosedRig::controls
   std::size_t joints = 0;          // minimum size of PosedRig::joints
   bool vertex_status = false;      // writes every byte of StageFrame::vertex_status if requested
+  bool slopes = false;             // writes StageFrame::out_slopes if requested
 };
 
 struct BindInput {
@@ -50,6 +51,8 @@ struct BindInput {
   const Task* task = nullptr;
   // Where Cost may leave what it worked out for the Bind that follows. Null: nothing is kept.
   std::any* plan = nullptr;
+  // Bind what Run needs to write slopes; only if the method's Carries(params).
+  bool slopes = false;
 };
 
 // The plan that Cost left, if any.
@@ -81,6 +84,11 @@ struct StageFrame {
   std::span<std::uint8_t> vertex_status{};  // [V] file order; empty = not requested
   std::span<const PointBlock> rest{};  // [B] this frame's centred rest points: the layout's, or as
                                        // moved by an earlier stage
+  // The differentials of the points along the tangents of surface_slopes.h, two blocks for each of
+  // points; empty = not requested.
+  std::span<const PointBlock> in_slopes{};    // [2 B]
+  std::span<PointBlock> out_slopes{};         // [2 B], may be in_slopes
+  std::span<const PointBlock> rest_slopes{};  // [2 B] of the layout's rest points
 };
 
 // Represents any visitor of Fields in the concept.
@@ -100,6 +108,8 @@ struct MethodOf {
     return CheckFields(P::kName, static_cast<const M&>(*this), layout.Sizes(bindings));
   }
   std::vector<BindStatistic> Statistics() const { return {}; }
+  // Whether Run can write slopes: the method is a smooth function of each point and its tables.
+  static constexpr bool Carries(const P&) { return false; }
   // The stage before the method in examples, if it reads the posed mesh.
   static constexpr std::string_view kBehind = "lbs";
 };
@@ -115,6 +125,8 @@ concept Method = requires(M m, const M& c, const typename M::Params& p, const Bi
   { M::kCostClass } -> std::convertible_to<std::string_view>;
   // Constraints beyond ranges.
   { M::Validate(p) } -> std::same_as<absl::Status>;
+  // Whether Run can write slopes with these parameters.
+  { M::Carries(p) } -> std::same_as<bool>;
   // Rejects what Bind would reject.
   { M::Cost(b, p) } -> std::same_as<absl::StatusOr<BindCost>>;
   // Slow, cancellable, reports progress.

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/status.h"
+#include "core/deform/method/slopes.h"
 #include "core/deform/spherical_blend/rotation_centre.h"
 #include "core/deform/spherical_blend/spherical_blend_kernel.h"
 
@@ -32,8 +33,7 @@ absl::StatusOr<BindCost> SphericalBlend::Cost(const BindInput& input,
                                 sets.entries * sizeof(std::uint16_t) + sets.sets * sizeof(Vec3d) +
                                 lanes * sizeof(std::uint32_t);
   // Each pair has at most one relation, between two bindings.
-  const std::size_t always = WeightTable::CostBytes(input.rig, input.layout) +
-                             input.rig.bindings().size() * sizeof(Vec3d) +
+  const std::size_t always = WeightBytes(input) + input.rig.bindings().size() * sizeof(Vec3d) +
                              pairs * (sizeof(std::uint32_t) + 2 * sizeof(std::uint16_t));
   const bool weighted = params.centres == BlendCentres::kWeighted;
   const std::size_t bound = always + (weighted ? lanes * sizeof(PointBlock) / kLanes : set_bytes);
@@ -61,6 +61,7 @@ absl::StatusOr<SphericalBlend> SphericalBlend::Bind(const BindInput& input,
   SphericalBlend blend;
   SINEW_ASSIGN_OR_RETURN(blend.table,
                          WeightTable::Create(input.rig, input.layout, params.max_influences, task));
+  blend.slopes = BindSlopes(input, blend.table.joints, blend.table.weights, task);
   blend.FillRelations();
   task.Advance(kPackWork * influences);
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
@@ -128,7 +129,8 @@ StageFacts SphericalBlend::Facts() const {
           .out = Space::kPosed,
           .pointwise = true,
           .rotations = true,
-          .scratch_floats = relation_pivot.size() * kRelationFloats + sets.size() * 3};
+          .scratch_floats = relation_pivot.size() * kRelationFloats + sets.size() * 3,
+          .slopes = !slopes.empty()};
 }
 
 absl::Status SphericalBlend::Check(const BlockLayout& layout, std::size_t bindings) const {
@@ -186,6 +188,7 @@ void SphericalBlend::Run(const StageFrame& frame) const {
       .in = frame.in.front().x,
       .out = frame.out.front().x,
       .fade = static_cast<float>(kCentreFade),
+      .slopes = SlopesOf(frame, slopes),
   };
   frame.task.For(frame.layout.blocks(), kGrain, [&](std::size_t begin, std::size_t end) {
     SphericalBlendKernel(args, begin, end);

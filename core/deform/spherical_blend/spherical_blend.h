@@ -15,14 +15,15 @@
 namespace sinew {
 
 struct SphericalBlend : MethodOf<SphericalBlend, SphericalBlendParams> {
-  static constexpr int kVersion = 2;
+  static constexpr int kVersion = 3;
   static constexpr std::string_view kSummary =
       "Rotations blended about a centre computed per frame: twists keep their volume.";
   static constexpr std::string_view kPaper = "Kavan, Zara 2005";
   static constexpr std::string_view kCostClass = "4 x";
 
   WeightTable table;
-  std::vector<Vec3d> origins;  // [E] bind origins, relative to the layout's centre
+  AlignedVector<float> slopes;  // [pairs][2][16] of the weights, see surface_slopes.h; or empty
+  std::vector<Vec3d> origins;   // [E] bind origins, relative to the layout's centre
   // Every pivot with the bindings of its blocks: computed once per frame.
   std::vector<std::uint32_t> pair_relation;                   // [pairs]; 0 at a block's pivot
   std::vector<std::uint16_t> relation_pivot, relation_joint;  // [U] bindings
@@ -32,6 +33,7 @@ struct SphericalBlend : MethodOf<SphericalBlend, SphericalBlendParams> {
   JointSets sets;
   std::vector<Vec3d> set_expected;  // [S]
 
+  static constexpr bool Carries(const SphericalBlendParams&) { return true; }
   static absl::StatusOr<BindCost> Cost(const BindInput& input, const SphericalBlendParams& params);
   static absl::StatusOr<SphericalBlend> Bind(const BindInput& input,
                                              const SphericalBlendParams& params, Task& task);
@@ -42,6 +44,7 @@ struct SphericalBlend : MethodOf<SphericalBlend, SphericalBlendParams> {
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit, const TableSizes& rig = {}) {
     WeightTable::Fields(self.table, visit, rig);
+    visit("slopes", self.slopes, rule::SizeOrEmpty{2 * self.table.weights.size()}, rule::Finite());
     visit("origins", self.origins, rule::Size(rig.bindings), rule::Finite());
     visit("pair_relation", self.pair_relation, rule::Size(self.table.joints.pairs()));
     visit("relation_pivot", self.relation_pivot, rule::Below(rig.bindings));

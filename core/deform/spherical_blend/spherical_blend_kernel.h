@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/deform/kernels/slope_args.h"
+
 namespace sinew {
 
 // out = sum_j w_j M_j u + s (R - sum_j w_j R_j) (u - r), u = in, R the rotation of the blended
@@ -26,6 +28,7 @@ struct SphericalBlendKernelArgs {
   const float* in;                     // [B][3][16], 64-byte aligned
   float* out;                          // [B][3][16], may be `in`
   float fade;                          // rad
+  SlopeArgs slopes{};
 };
 
 void SphericalBlendKernel(const SphericalBlendKernelArgs& args, std::size_t begin, std::size_t end);

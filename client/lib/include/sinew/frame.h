@@ -53,6 +53,11 @@ struct PosedMuscle {
   std::array<float, 3> radii{};   // semi-axes along them
 };
 
+// Of positions encoded as kQ16.
+struct Quantisation {
+  std::array<float, 3> origin{}, step{};
+};
+
 struct FrameData;  // private to the library
 
 // A complete frame whose checksums were verified (unless OutputOptions::checksums is false). Cheap
@@ -80,6 +85,9 @@ class FrameView {
   Encoding encoding(Attribute attribute = Attribute::kPositions) const;
   // The bytes in that encoding, vertex after vertex.
   const ByteSpans& bytes(Attribute attribute) const;
+  // kQ16: [V * 3] uint16 q, position = origin + step * q. kOct8, kOct16: [V * 2] int8 or int16,
+  // decoded as in sinew/v1/frame.proto. For tools that hand them to a GPU as they are.
+  Quantisation quantisation() const;  // zeros for other encodings
 
   // Every muscle of the rig, in rig order, if OutputOptions::muscles. Valid as long as a view of
   // this frame exists.

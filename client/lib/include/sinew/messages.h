@@ -32,6 +32,9 @@ enum class Encoding : std::uint8_t {
   kOct16 = 5,
   kUint8 = 6
 };
+// Where normals and tangents come from: the differential of the skinned surface (kCarried, an error
+// behind stages that cannot), or the faces of the posed mesh. kAuto: carried where possible.
+enum class NormalRule : std::uint8_t { kAuto = 0, kCarried = 1, kRecomputed = 2 };
 // Compression of a message's vertex data, applied after the encoding.
 enum class Compression : std::uint8_t { kUnspecified = 0, kNone = 1, kZstd = 2, kMeshopt = 3 };
 // Vertex attributes of a frame: in model space and rig units. Normals and tangents have length 1;

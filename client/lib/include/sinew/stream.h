@@ -50,12 +50,20 @@ Pose PoseOf(const ClipData& clip, std::size_t index);
 
 // What a frame contains.
 struct OutputOptions {
+  // A third of float32's bytes: positions within 1 / 130,000 of the frame's box, normals within a
+  // degree. From a server that cannot send them: float32.
+  void MakeCompact() {
+    encodings = {Encoding::kQ16, Encoding::kFloat32};
+    normal_encodings = {Encoding::kOct8, Encoding::kFloat32};
+  }
+
   std::vector<Attribute> attributes = {};       // empty = positions
   std::vector<Encoding> encodings = {};         // of positions, preferred first; empty = float32
   std::vector<Encoding> normal_encodings = {};  // empty = float32
   std::vector<Compression> compressions = {};   // empty = none
   std::uint32_t chunk_bytes = 0;                // vertex data per message; 0 = the server's 1 MiB
   bool muscles = false;                         // also the rig's muscles in each pose
+  NormalRule normal_rule = NormalRule::kAuto;
   bool checksums = true;  // false: the server omits them and the client verifies nothing
 };
 

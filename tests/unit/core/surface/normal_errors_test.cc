@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/deform/engine/recipe_text.h"
+
 namespace sinew::reference {
 namespace {
 
@@ -34,7 +36,8 @@ TEST(NormalErrors, RecomputedWithinOneDegreeOnTable) {
   for (const TubePose pose : kPoses) {
     for (const TubeMethod method : kMethods) {
       for (const bool quads : {false, true}) {
-        const NormalError error = MeasureRecomputed(method, pose, {.quads = quads});
+        const NormalError error =
+            MeasureNormals(method, pose, NormalRule::kRecomputed, {.quads = quads});
         EXPECT_LT(error.max, 0.94);
         EXPECT_LT(error.mean, 0.15);
         const NormalError rotated = MeasureRules(method, pose, 61, 32).rotated;
@@ -53,11 +56,48 @@ TEST(NormalErrors, RecomputedWithinOneDegreeOnTable) {
 TEST(NormalErrors, RecomputedErrorIsQuadraticInEdge) {
   for (const TubeMethod method : {TubeMethod::kLbs, TubeMethod::kDqs}) {
     for (const TubePose pose : kPoses) {
-      const double coarse = MeasureRecomputed(method, pose, {31, 16}).mean;
-      const double middle = MeasureRecomputed(method, pose, {61, 32}).mean;
-      const double fine = MeasureRecomputed(method, pose, {121, 64}).mean;
+      const double coarse = MeasureNormals(method, pose, NormalRule::kRecomputed, {31, 16}).mean;
+      const double middle = MeasureNormals(method, pose, NormalRule::kRecomputed, {61, 32}).mean;
+      const double fine = MeasureNormals(method, pose, NormalRule::kRecomputed, {121, 64}).mean;
       EXPECT_GT(coarse / middle, 3.5);
       EXPECT_GT(middle / fine, 2.4);  // rings now coincide with the kinks of the weights
+    }
+  }
+}
+
+TEST(NormalErrors, CarriedNormalsAreCloserThanRecomputedOnes) {
+  for (const TubePose pose : kPoses) {
+    for (const TubeMethod method : {TubeMethod::kLbs, TubeMethod::kDqs}) {
+      for (const bool quads : {false, true}) {
+        const NormalError carried =
+            MeasureNormals(method, pose, NormalRule::kCarried, {.quads = quads});
+        const NormalError recomputed =
+            MeasureNormals(method, pose, NormalRule::kRecomputed, {.quads = quads});
+        EXPECT_LT(carried.max, 0.5);
+        EXPECT_LT(carried.max, recomputed.max);
+        EXPECT_LT(carried.mean, recomputed.mean / 2);
+      }
+    }
+  }
+}
+
+// The posed surface itself is the reference. Its kinks, where weights or corrections begin, cost
+// one order.
+TEST(NormalErrors, CarriedNormalsConvergeToPosedSurface) {
+  for (const char* const text :
+       {"lbs", "dqs", "dqs(signs=parent)", "dqs | bulge_free", "lbs | bulge_free(softness=1)",
+        "cor", "spherical_blend", "spherical_blend(centres=per_set)"}) {
+    const Recipe recipe = *ParseRecipe(text);
+    for (const TubePose pose : kPoses) {
+      const auto mean = [&](std::size_t rings, std::size_t around) {
+        return MeasureNormals(recipe, pose, NormalRule::kCarried, {rings, around}).mean;
+      };
+      const double coarse = mean(31, 16), fine = mean(241, 128);
+      SCOPED_TRACE(text);
+      EXPECT_LT(fine, 0.014);
+      if (coarse > 0.05) {
+        EXPECT_LT(fine, coarse / 15);
+      }
     }
   }
 }
@@ -65,9 +105,10 @@ TEST(NormalErrors, RecomputedErrorIsQuadraticInEdge) {
 // Diagonals in one direction tilt the normals of an open end; authored normals correct that.
 TEST(NormalErrors, AuthoredNormalsRemoveRestError) {
   for (const TubePose pose : kPoses) {
-    const double plain = MeasureRecomputed(TubeMethod::kLbs, pose, {.authored = false}).max;
+    const double plain =
+        MeasureNormals(TubeMethod::kLbs, pose, NormalRule::kRecomputed, {.authored = false}).max;
     EXPECT_NEAR(plain, 1.88, 0.01);
-    EXPECT_LT(MeasureRecomputed(TubeMethod::kLbs, pose, {}).max, 0.5 * plain);
+    EXPECT_LT(MeasureNormals(TubeMethod::kLbs, pose, NormalRule::kRecomputed, {}).max, 0.5 * plain);
   }
 }
 

@@ -14,17 +14,27 @@
 namespace sinew {
 namespace {
 
-std::vector<Vec3f> Positions(const Rig& rig, const char* recipe_text,
-                             std::span<const Affine> pose) {
+struct Posed {
+  std::vector<Vec3f> positions, normals;
+};
+
+Posed Evaluated(const Rig& rig, const char* recipe_text, std::span<const Affine> pose) {
   Task task;
   const auto deformer = Deformer::Bind(rig, *ParseRecipe(recipe_text), task);
   EXPECT_TRUE(deformer.ok()) << deformer.status();
-  std::vector<Vec3f> points(rig.vertices());
-  FrameOut out{.positions = std::as_writable_bytes(std::span(points))};
+  Posed posed{.positions = std::vector<Vec3f>(rig.vertices()),
+              .normals = std::vector<Vec3f>(rig.vertices())};
+  FrameOut out{.positions = std::as_writable_bytes(std::span(posed.positions)),
+               .normals = std::as_writable_bytes(std::span(posed.normals))};
   Workspace workspace;
   const auto status = deformer->Evaluate({.joints = pose}, out, workspace, task);
   EXPECT_TRUE(status.ok()) << status;
-  return points;
+  return posed;
+}
+
+std::vector<Vec3f> Positions(const Rig& rig, const char* recipe_text,
+                             std::span<const Affine> pose) {
+  return Evaluated(rig, recipe_text, pose).positions;
 }
 
 // A point that the upper arm alone would move to (3, 1), and the forearm alone, bent by 90 degrees,
@@ -83,6 +93,14 @@ TEST(Deformer, PermutedVerticesPermuteResult) {
     const double most = std::string_view(recipe_text) == "ddm" ? 2e-6 : 0;
     for (std::size_t v = 0; v < n; ++v) {
       ASSERT_LE(testing::Distance(ToDouble(pa[v]), ToDouble(pb[place[v]])), most)
+          << recipe_text << " vertex " << v;
+    }
+  }
+  for (const char* recipe_text : {"lbs", "dqs | bulge_free", "cor", "spherical_blend", "ddm"}) {
+    const auto na = Evaluated(a, recipe_text, pose).normals;
+    const auto nb = Evaluated(b, recipe_text, pose).normals;
+    for (std::size_t v = 0; v < n; ++v) {
+      ASSERT_LE(testing::Distance(ToDouble(na[v]), ToDouble(nb[place[v]])), 1e-4)
           << recipe_text << " vertex " << v;
     }
   }

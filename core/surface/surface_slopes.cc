@@ -1,0 +1,182 @@
+#include "core/surface/surface_slopes.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/vectors.h"
+#include "core/surface/surface_point.h"
+
+namespace sinew {
+namespace {
+
+constexpr std::size_t kGrain = 256;  // blocks or points per chunk
+// Determinant over squared trace of the edges' second moments below which they are collinear.
+constexpr double kOneLine = 1e-8;
+// Squared sine below which a given tangent is parallel to the normal.
+constexpr double kParallel = 1e-8;
+
+// [P] in the order of `order`; 0 where faces have no area or cancel.
+std::vector<Vec3d> SurfaceNormals(const Mesh& mesh, const PointOrder& order) {
+  std::vector<Vec3d> sum(order.point.size());
+  std::vector<double> size(order.point.size());
+  ForEachTriangle(mesh, 0, mesh.faces(), [&](const auto& t) {
+    const Vec3d a = ToDouble(mesh.positions()[t[0]]);
+    const Vec3d ab = ToDouble(mesh.positions()[t[1]]) - a;
+    const Vec3d ac = ToDouble(mesh.positions()[t[2]]) - a;
+    const Vec3d area = Cross(ab, ac);
+    for (const std::uint32_t v : t) {
+      sum[order.vertex[v]] = sum[order.vertex[v]] + area;
+      size[order.vertex[v]] += Dot(ab, ab) + Dot(ac, ac);
+    }
+  });
+  for (std::size_t p = 0; p < sum.size(); ++p) {
+    sum[p] = Length(sum[p]) > kSurfaceNoise * size[p] ? Unit(sum[p]) : Vec3d{};
+  }
+  return sum;
+}
+
+// A unit vector perpendicular to the unit vector n: along `given` if that is possible, else along
+// the axis farthest from n.
+Vec3d Across(const Vec3d& n, const Vec3d& given) {
+  const Vec3d across = given - Dot(given, n) * n;
+  if (Dot(across, across) > kParallel * Dot(given, given)) return Unit(across);
+  const double x = std::abs(n.x), y = std::abs(n.y), z = std::abs(n.z);
+  const Vec3d axis = x <= y && x <= z ? Vec3d{1, 0, 0} : y <= z ? Vec3d{0, 1, 0} : Vec3d{0, 0, 1};
+  return Unit(axis - Dot(axis, n) * n);
+}
+
+// The weight of a binding in one lane.
+double WeightAt(const BlockJoints& joints, std::span<const float> weights, std::size_t lane,
+                std::uint16_t binding) {
+  const std::size_t block = lane / kLanes;
+  for (std::size_t pair = joints.offset[block]; pair < joints.offset[block + 1]; ++pair) {
+    if (joints.entry[pair] == binding) return double{weights[pair * kLanes + lane % kLanes]};
+  }
+  return 0;
+}
+
+}  // namespace
+
+SurfaceSlopes SurfaceSlopes::Create(const Rig& rig, const BlockLayout& layout,
+                                    const PointOrder& order, const Adjacency& polygons,
+                                    const Task& task) {
+  const Mesh& mesh = rig.mesh();
+  const std::vector<Vec3d> normals = SurfaceNormals(mesh, order);
+  SurfaceSlopes slopes;
+  slopes.tangents_.resize(2 * layout.blocks());
+  slopes.point_.resize(layout.order.size());
+  for (std::size_t i = 0; i < layout.order.size(); ++i) {
+    const std::uint32_t v = layout.Vertex(i), p = order.vertex[v];
+    slopes.point_[i] = p;
+    const Vec3d authored = mesh.normals().empty() ? Vec3d{} : Unit(ToDouble(mesh.normals()[v]));
+    const Vec3d surface = normals[p] == Vec3d{} ? Vec3d{0, 0, 1} : normals[p];
+    const Vec3d n = authored == Vec3d{} ? surface : authored;
+    const Vec4f t = mesh.tangents().empty() ? Vec4f{} : mesh.tangents()[v];
+    const Vec3d first = Across(n, {t.x, t.y, t.z});
+    slopes.tangents_[i / kLanes * 2].Set(i % kLanes, ToFloat(first));
+    slopes.tangents_[i / kLanes * 2 + 1].Set(i % kLanes, ToFloat(Cross(n, first)));
+  }
+  // The gradient solves (sum w e e^T) g = sum w e (value there - value here) in the plane of the
+  // surface.
+  slopes.edges_ = CollectRows<Edge>(order.point.size(), [&](auto&& add) {
+    for (std::size_t p = 0; p < order.point.size(); ++p) {
+      const auto ring = polygons.row(order.point[p]);
+      for (const std::uint32_t q : ring) add(p, Edge{order.lane[q], {}});
+    }
+  });
+  task.For(order.point.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t p = begin; p < end; ++p) {
+      const std::span<Edge> row(slopes.edges_.values.data() + slopes.edges_.offsets[p],
+                                slopes.edges_.offsets[p + 1] - slopes.edges_.offsets[p]);
+      if (normals[p] == Vec3d{}) continue;
+      const Vec3d x = Across(normals[p], {}), y = Cross(normals[p], x);
+      const Vec3d at = ToDouble(mesh.positions()[layout.Vertex(order.lane[order.point[p]])]);
+      double xx = 0, xy = 0, yy = 0;
+      for (Edge& edge : row) {
+        const Vec3d e = ToDouble(mesh.positions()[layout.Vertex(edge.lane)]) - at;
+        const double length2 = Dot(e, e), w = length2 > 0 ? 1 / length2 : 0;
+        const double ex = Dot(e, x), ey = Dot(e, y);
+        xx += w * ex * ex;
+        xy += w * ex * ey;
+        yy += w * ey * ey;
+        edge.weight = {w * ex, w * ey, 0};
+      }
+      const double determinant = xx * yy - xy * xy;
+      const bool plane = determinant > kOneLine * (xx + yy) * (xx + yy);
+      for (Edge& edge : row) {
+        const Vec3d w = edge.weight;
+        edge.weight =
+            plane ? (1 / determinant) * ((yy * w.x - xy * w.y) * x + (xx * w.y - xy * w.x) * y)
+                  : Vec3d{};
+      }
+    }
+  });
+  return slopes;
+}
+
+std::size_t SurfaceSlopes::Bytes(const Rig& rig) {
+  // At most one partly filled block per binding.
+  const std::size_t lanes = rig.vertices() + rig.bindings().size() * kLanes;
+  return lanes * (2 * sizeof(Vec3f) + sizeof(std::uint32_t)) + rig.vertices() * 56 +
+         2 * rig.mesh().face_vertices().size() * sizeof(Edge);
+}
+
+AlignedVector<float> SurfaceSlopes::OfWeights(const BlockLayout& layout, const BlockJoints& joints,
+                                              std::span<const float> weights,
+                                              const Task& task) const {
+  AlignedVector<float> slopes(joints.pairs() * 2 * kLanes);
+  task.For(layout.blocks(), kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin * kLanes; i < end * kLanes; ++i) {
+      const std::size_t block = i / kLanes, lane = i % kLanes;
+      const Vec3d first = ToDouble(tangents_[block * 2].At(lane));
+      const Vec3d second = ToDouble(tangents_[block * 2 + 1].At(lane));
+      const std::size_t pivot = joints.offset[block];
+      double sum[2] = {};
+      for (std::size_t pair = pivot + 1; pair < joints.offset[block + 1]; ++pair) {
+        const double here = double{weights[pair * kLanes + lane]};
+        if (here == 0) continue;
+        Vec3d gradient;
+        for (const Edge& edge : edges_.row(point_[i])) {
+          const double there = WeightAt(joints, weights, edge.lane, joints.entry[pair]);
+          gradient = gradient + (there - here) * edge.weight;
+        }
+        const float slope[2] = {static_cast<float>(Dot(gradient, first)),
+                                static_cast<float>(Dot(gradient, second))};
+        for (std::size_t k = 0; k < 2; ++k) {
+          slopes[(pair * 2 + k) * kLanes + lane] = slope[k];
+          sum[k] -= double{slope[k]};
+        }
+      }
+      for (std::size_t k = 0; k < 2; ++k) {
+        slopes[(pivot * 2 + k) * kLanes + lane] = static_cast<float>(sum[k]);
+      }
+    }
+  });
+  return slopes;
+}
+
+AlignedVector<float> SurfaceSlopes::OfPoints(std::span<const float> points,
+                                             const Task& task) const {
+  const auto at = [&](std::size_t lane, std::size_t c) {
+    return double{points[(lane / kLanes * 3 + c) * kLanes + lane % kLanes]};
+  };
+  AlignedVector<float> slopes(points.size() * 2);
+  task.For(points.size() / (3 * kLanes), kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin * kLanes; i < end * kLanes; ++i) {
+      for (std::size_t c = 0; c < 3; ++c) {
+        Vec3d gradient;
+        for (const Edge& edge : edges_.row(point_[i])) {
+          gradient = gradient + (at(edge.lane, c) - at(i, c)) * edge.weight;
+        }
+        for (std::size_t k = 0; k < 2; ++k) {
+          const Vec3d tangent = ToDouble(tangents_[i / kLanes * 2 + k].At(i % kLanes));
+          slopes[((i / kLanes * 2 + k) * 3 + c) * kLanes + i % kLanes] =
+              static_cast<float>(Dot(gradient, tangent));
+        }
+      }
+    }
+  });
+  return slopes;
+}
+
+}  // namespace sinew
