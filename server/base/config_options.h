@@ -95,7 +95,7 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
             "Certificates in PEM of the authorities that client certificates must come from");
   rows.Text(
       a.tls_tenant_pattern, "tls-tenant-pattern",
-      "Regular expression whose first group is the tenant in the name of a client certificate");
+      "Regular expression (RE2) whose first group is the tenant in the name of a client certificate");
   rows.Text(
       a.trusted_proxies, "trusted-proxy",
       "Address or network (10.0.0.0/8) of a proxy, or unix, whose X-Forwarded-For is believed; "
