@@ -31,10 +31,8 @@ class Listener {
   // connections: of all clients; a client is a network (NetworkOf), Unix sockets count for none.
   static absl::StatusOr<std::unique_ptr<Listener>> Bind(const std::vector<std::string>& addresses,
                                                         Quota& connections);
-  // Whether the socket of a Unix address could be created, as far as that can be known while a
-  // server may use it. kFailedPrecondition: its folder cannot be written to, or another kind of
-  // file has its name.
-  static absl::Status CheckUnix(const std::string& address);
+  // Whether an address of the option can be bound now. kUnavailable: as Bind.
+  static absl::Status Check(const char* option, const std::string& address);
   ~Listener();  // calls Stop
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
@@ -68,7 +66,6 @@ class Listener {
 
   explicit Listener(Quota& connections) : connections_(connections) {}
   absl::Status BindUnix(const std::string& address);
-  absl::Status BindPort(const std::string& address);
   void Loop();
   void Wake();
   // The sockets to wait for, own_ and wake_ first. Empty: stopping.
