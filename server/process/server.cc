@@ -160,6 +160,19 @@ absl::StatusOr<std::unique_ptr<Server::State>> Server::State::Start(const Config
     SINEW_ASSIGN_OR_RETURN(state->http, HttpPort::Start(config.network.http, std::move(pages)));
     state->http_address = state->http->address();
   }
+  for (const std::string& address : state->addresses) {
+    if (IsLocalAddress(address)) continue;
+    if (!config.access.UsesTls()) {
+      runtime.log->warn(
+          "{} has no TLS: whoever is on the way to it can read and change all calls, and use their "
+          "tokens",
+          address);
+    }
+    if (!config.access.Authenticates()) {
+      runtime.log->warn("{} has no authentication: whoever reaches it can read and delete all rigs",
+                        address);
+    }
+  }
   const ComputeConfig& compute = runtime.config.compute;
   runtime.log->info("serving on {}; http {}; {}, {}, memory {} MB",
                     absl::StrJoin(state->addresses, ", "),
