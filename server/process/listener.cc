@@ -23,6 +23,7 @@
 #include "server/base/address.h"
 #include "server/base/caller.h"
 #include "server/base/files.h"
+#include "server/base/thread_name.h"
 
 namespace sinew::server {
 namespace {
@@ -154,6 +155,7 @@ absl::StatusOr<Ports> BindPort(const char* option, const std::string& address) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Listener>> Listener::Bind(const std::vector<std::string>& addresses,
+                                                         const std::string& http,
                                                          Quota& connections) {
   std::unique_ptr<Listener> listener(new Listener(connections));
   for (const std::string& address : addresses) {
@@ -164,6 +166,11 @@ absl::StatusOr<std::unique_ptr<Listener>> Listener::Bind(const std::vector<std::
     SINEW_ASSIGN_OR_RETURN(Ports ports, BindPort("listen", address));
     std::ranges::move(ports.sockets, std::back_inserter(listener->ports_));
     listener->addresses_.push_back(std::move(ports.address));
+  }
+  if (http != "off") {
+    SINEW_ASSIGN_OR_RETURN(Ports ports, BindPort("http", http));
+    listener->http_ports_ = std::move(ports.sockets);
+    listener->http_address_ = std::move(ports.address);
   }
   listener->wake_ = Descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   listener->reserve_ = OpenReserve();
@@ -233,6 +240,7 @@ void Listener::Stop() {
     thread_.join();
   }
   ports_.clear();
+  http_ports_.clear();
   {
     const absl::MutexLock lock(&mutex_);
     if (own_.ok()) ::shutdown(own_.fd(), SHUT_RDWR);  // also in forked processes, which inherit it
@@ -266,16 +274,19 @@ std::vector<pollfd> Listener::Sockets() {
   add(own_);  // poll() ignores it while it is not open
   add(wake_);
   for (const Descriptor& port : ports_) add(port);
+  for (const Descriptor& port : http_ports_) add(port);
   return sockets;
 }
 
 void Listener::Loop() {
+  NameThread("listener");
   std::vector<pollfd> sockets = Sockets();
   while (!sockets.empty()) {
     if (::poll(sockets.data(), sockets.size(), -1) < 0) continue;  // interrupted
     if (sockets[0].revents != 0) AcceptOwn(sockets[0].fd);
     for (std::size_t i = 2; i < sockets.size(); ++i) {
-      if (sockets[i].revents != 0) Accept(sockets[i].fd);
+      if (sockets[i].revents == 0) continue;
+      i < 2 + ports_.size() ? Accept(sockets[i].fd) : AcceptHttp(sockets[i].fd);
     }
     if (sockets[1].revents != 0) sockets = Sockets();
   }
@@ -327,6 +338,15 @@ void Listener::AcceptOwn(int port) {
   connection.listener_fd = port;
   connection.fd = socket.Release();
   acceptors_.own->HandleNewConnection(&connection);
+}
+
+void Listener::AcceptHttp(int port) {
+  Descriptor socket(::accept4(port, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (socket.ok()) {
+    acceptors_.http(std::move(socket));
+  } else if (errno == EMFILE || errno == ENFILE) {
+    AcceptAndClose(port);
+  }
 }
 
 // A connection that is not accepted would make poll() return for ever and its client wait.
