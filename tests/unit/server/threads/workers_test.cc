@@ -95,5 +95,19 @@ TEST_F(WorkersTest, PriorityIsNotThatOfWhoPosts) {
   EXPECT_EQ(lowered, 0);
 }
 
+void LockInBothOrders() {
+  absl::Mutex one, two;
+  const auto lock = [](absl::Mutex& first, absl::Mutex& second) {
+    const absl::MutexLock outer(&first), inner(&second);
+  };
+  lock(one, two);
+  lock(two, one);
+}
+
+// What finds wrong orders that no annotation declares, in all tests of servers in their process.
+TEST(LockOrderDeathTest, TestsAbortWhenTwoLocksAreTakenInBothOrders) {
+  EXPECT_DEATH(LockInBothOrders(), "Potential Mutex deadlock");
+}
+
 }  // namespace
 }  // namespace sinew::server
