@@ -98,7 +98,7 @@ FOLDERS = (
     ("client/lib/stream", "client/lib/codec client/lib/rpc core/base core/metrics sinew", "grpc proto", ""),
     ("client/lib/testing", "core/base sinew", "", ""),
     # The server does no geometry: it converts, calls core and converts back.
-    ("server/base", "core/base", "grpc prometheus proto spdlog", "cli11 json utfcpp yaml"),
+    ("server/base", "core/base", "grpc prometheus proto spdlog", "cli11 json tbb utfcpp yaml"),
     ("server/access", "core/base server/base", "grpc openssl", "json re2"),
     ("server/threads", "core/base server/base", "prometheus", "tbb"),
     ("server/convert",

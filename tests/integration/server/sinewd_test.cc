@@ -465,6 +465,18 @@ TEST(Sinewd, IdleThreadsAreFewAndNamed) {
   EXPECT_EQ(server.Stop(), 0);
 }
 
+TEST(Sinewd, HasAThreadForEachCoreOfItsAffinityMask) {
+  cpu_set_t before, one;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
+  CPU_ZERO(&one);
+  CPU_SET(::sched_getcpu(), &one);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
+  SinewdProcess server({"--log-format", "text"});
+  ASSERT_EQ(::sched_setaffinity(0, sizeof before, &before), 0);
+  WaitUntil([&] { return server.err().find("; 1 thread, ") != std::string::npos; });
+  EXPECT_EQ(server.Stop(), 0);
+}
+
 // Stacks and heaps of threads reserve far more than this by default.
 TEST(Sinewd, ServesInAnAddressSpaceOfOneGigabyte) {
   SinewdProcess server({}, true, -1, 0, 1'000'000'000);
