@@ -3,13 +3,13 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 #include <malloc.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <limits>
 #include <map>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -27,9 +27,9 @@ namespace {
 constexpr std::size_t kControlThreads = 2, kStorageThreads = 2;
 constexpr std::uint64_t kIdleFrameBytes = std::uint64_t{256} << 20;
 constexpr std::size_t kFetchThreads = 4, kUpkeepThreads = 2;
-// Threads besides those of the arenas and those of gRPC that serve calls: lanes of work 18, writers
-// of the shared store 2, log, audit log, timers, listener, and 9 of gRPC for itself.
-constexpr std::size_t kOtherThreads = 33;
+// Threads besides those of the arenas and those that gRPC has for each core: lanes of work 18,
+// writers of the shared store 2, log, audit log, timers, listener, and 7 of gRPC.
+constexpr std::size_t kOtherThreads = 31;
 constexpr std::chrono::milliseconds kTick{250};
 constexpr std::chrono::seconds kUpkeep{2};  // of what servers share
 constexpr std::chrono::seconds kFlush{5};   // for what waits to be written to the shared store
@@ -38,10 +38,13 @@ constexpr std::chrono::seconds kFilesPeriod{1};  // of looking for changed token
 
 // Fewer threads for frames if the process cannot start all.
 absl::Status FitThreads(ComputeConfig& compute) {
-  // gRPC has a thread that serves calls for each core of the machine, from 2 to 16.
-  const std::size_t serving = std::clamp(std::thread::hardware_concurrency(), 2u, 16u);
-  const auto needed = [serving](std::uint64_t threads) {
-    return Arenas::MostThreads(threads) + kOtherThreads + serving;
+  // gRPC has threads for each core of the machine, whether or not this process may use it: from 2
+  // to 16 that serve calls, from 2 to 32 that wait for sockets.
+  const long cores = ::sysconf(_SC_NPROCESSORS_CONF);
+  const auto of_grpc =
+      static_cast<std::size_t>(std::clamp(cores, 2L, 16L) + std::clamp(cores, 2L, 32L));
+  const auto needed = [of_grpc](std::uint64_t threads) {
+    return Arenas::MostThreads(threads) + kOtherThreads + of_grpc;
   };
   const std::uint64_t startable = StartableThreads(needed(compute.threads), compute.memory_bytes);
   while (compute.threads > 1 && needed(compute.threads) > startable) --compute.threads;
