@@ -3,13 +3,13 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 #include <malloc.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <limits>
 #include <map>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -27,9 +27,9 @@ namespace {
 constexpr std::size_t kControlThreads = 2, kStorageThreads = 2;
 constexpr std::uint64_t kIdleFrameBytes = std::uint64_t{256} << 20;
 constexpr std::size_t kFetchThreads = 4, kUpkeepThreads = 2;
-// Threads besides those of the arenas and those of gRPC that serve calls: lanes of work 14, HTTP 5,
-// writers of the shared store 2, log, audit log, timers, listener, and 9 of gRPC for itself.
-constexpr std::size_t kOtherThreads = 34;
+// Threads besides those of the arenas and those that gRPC has for each core: lanes of work 18,
+// writers of the shared store 2, log, audit log, timers, listener, and 7 of gRPC.
+constexpr std::size_t kOtherThreads = 31;
 constexpr std::chrono::milliseconds kTick{250};
 constexpr std::chrono::seconds kUpkeep{2};  // of what servers share
 constexpr std::chrono::seconds kFlush{5};   // for what waits to be written to the shared store
@@ -38,10 +38,13 @@ constexpr std::chrono::seconds kFilesPeriod{1};  // of looking for changed token
 
 // Fewer threads for frames if the process cannot start all.
 absl::Status FitThreads(ComputeConfig& compute) {
-  // gRPC has a thread that serves calls for each core of the machine, from 2 to 16.
-  const std::size_t serving = std::clamp(std::thread::hardware_concurrency(), 2u, 16u);
-  const auto needed = [serving](std::uint64_t threads) {
-    return Arenas::MostThreads(threads) + kOtherThreads + serving;
+  // gRPC has threads for each core of the machine, whether or not this process may use it: from 2
+  // to 16 that serve calls, from 2 to 32 that wait for sockets.
+  const long cores = ::sysconf(_SC_NPROCESSORS_CONF);
+  const auto of_grpc =
+      static_cast<std::size_t>(std::clamp(cores, 2L, 16L) + std::clamp(cores, 2L, 32L));
+  const auto needed = [of_grpc](std::uint64_t threads) {
+    return Arenas::MostThreads(threads) + kOtherThreads + of_grpc;
   };
   const std::uint64_t startable = StartableThreads(needed(compute.threads), compute.memory_bytes);
   while (compute.threads > 1 && needed(compute.threads) > startable) --compute.threads;
@@ -112,7 +115,7 @@ absl::Status Runtime::OpenStores(double share) {
   }
   SINEW_ASSIGN_OR_RETURN(
       bound, DeformerCache::Open(config.binds, share, config.rigs.data_dir, std::move(sharing),
-                                 arenas, timers, metrics, log));
+                                 {pools.shorts, pools.longs}, arenas, timers, metrics, log));
   // With a store, rigs are not here because others were used more: their bound data is still good.
   bound->files().RemoveOrphans(
       [this](const RigKey& rig) { return shared != nullptr || rigs->Has(rig); });
@@ -148,12 +151,14 @@ Runtime::Runtime(const Config& c, Clock& server_clock)
       evaluators{config.streams, config.compute.inline_microseconds, metrics, *frames},
       sessions(c.sessions, c.access.client_share),
       waiting_calls(c.compute.waiting, c.access.client_share, "max-waiting-calls", "waiting calls"),
-      control(kControlThreads, waiting_calls, metrics.AddLane("control")),
-      storage(kStorageThreads, waiting_calls, metrics.AddLane("storage")),
-      fetches(c.shared.IsUsed() ? kFetchThreads : 0, waiting_calls, metrics.AddLane("fetches")),
-      upkeep(c.shared.IsUsed() ? kUpkeepThreads : 0, waiting_calls, metrics.AddLane("upkeep")),
-      estimates(1, waiting_calls, metrics.AddLane("estimates")),
-      weighing(1, waiting_calls, metrics.AddLane("weights")),
+      control(pools.control, kControlThreads, waiting_calls, metrics.AddLane("control")),
+      storage(pools.io, kStorageThreads, waiting_calls, metrics.AddLane("storage")),
+      fetches(pools.io, c.shared.IsUsed() ? kFetchThreads : 0, waiting_calls,
+              metrics.AddLane("fetches")),
+      upkeep(pools.io, c.shared.IsUsed() ? kUpkeepThreads : 0, waiting_calls,
+             metrics.AddLane("upkeep")),
+      estimates(pools.shorts, 1, waiting_calls, metrics.AddLane("estimates")),
+      weighing(pools.background, 1, waiting_calls, metrics.AddLane("weights")),
       started_(clock.Now()),
       last_tick_(started_),
       last_trim_(started_),
@@ -288,6 +293,7 @@ void Runtime::Tick() {
     log->info("{} session(s) expired", ended);
   }
   uploads->Expire(now);
+  for (Pool* pool : {&pools.shorts, &pools.longs, &pools.background}) pool->StartThreads();
   GiveBackMemory(now);
 }
 

@@ -91,6 +91,13 @@ class Runtime {
   Turns arrivals;       // of `arriving`
   std::unique_ptr<Access> access;
   Timers timers;
+  // Threads of the lanes below, of bound data and of the HTTP port.
+  struct Pools {
+    Pool control{"control", Pool::Start::kAtOnce}, io{"io", Pool::Start::kAtOnce},
+        shorts{"short binds", Pool::Start::kWhenPosted},
+        longs{"long binds", Pool::Start::kWhenPosted},
+        background{"background", Pool::Start::kWhenPosted};
+  } pools;
   Arenas arenas;
   const std::shared_ptr<FramePool> frames;
   const EvaluatorContext evaluators;

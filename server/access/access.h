@@ -91,7 +91,7 @@ class Access {
   std::shared_ptr<Jwts> jwts_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<const ServerCertificates> certificates_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<const ClientCertificates> clients_ ABSL_GUARDED_BY(mutex_);  // of its authorities
-  absl::Mutex sources_mutex_;                                                  // before mutex_
+  absl::Mutex sources_mutex_ ABSL_ACQUIRED_BEFORE(mutex_);
   std::vector<Source> sources_ ABSL_GUARDED_BY(sources_mutex_);
 };
 

@@ -1,6 +1,7 @@
 #include "server/access/certificates.h"
 
 #include <absl/strings/str_cat.h>
+#include <re2/re2.h>
 
 #include "client/lib/base/pem.h"
 #include "core/base/status.h"
@@ -24,14 +25,11 @@ absl::Status CheckCertificates(const ServerCertificates& certificates) {
 absl::StatusOr<TenantRule> TenantRule::Parse(const std::string& pattern) {
   TenantRule rule;
   if (pattern.empty()) return rule;
-  rule.given_ = true;
-  try {
-    rule.pattern_ = std::regex(pattern);
-  } catch (const std::regex_error&) {
-  }
-  if (rule.pattern_.mark_count() != 0) return rule;
+  rule.pattern_ = std::make_shared<const RE2>(pattern, RE2::Quiet);
+  if (rule.pattern_->ok() && rule.pattern_->NumberOfCapturingGroups() > 0) return rule;
   return InvalidArgument("tls-tenant-pattern: got \"", pattern,
-                         "\", need a regular expression with a group in parentheses");
+                         "\", need a regular expression with a group in parentheses",
+                         rule.pattern_->ok() ? "" : ": ", rule.pattern_->error());
 }
 
 absl::StatusOr<Identity> TenantRule::Apply(const std::vector<std::string>& alternative_names,
@@ -43,12 +41,12 @@ absl::StatusOr<Identity> TenantRule::Apply(const std::vector<std::string>& alter
   const absl::Status named =
       SetPrincipal(alternative_names.empty() ? common_name : alternative_names.front(), identity);
   if (!named.ok()) return refused(named.message());
-  if (!given_) return identity;
-  std::smatch found;
-  if (!std::regex_search(identity.principal, found, pattern_)) {
+  if (pattern_ == nullptr) return identity;
+  std::string found;
+  if (!RE2::PartialMatch(identity.principal, *pattern_, &found)) {
     return refused("no tenant in \"", identity.principal, "\"");
   }
-  const absl::Status tenant = SetTenant(found[1].str(), identity);
+  const absl::Status tenant = SetTenant(found, identity);
   if (!tenant.ok()) return refused(tenant.message());
   return identity;
 }

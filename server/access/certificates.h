@@ -3,11 +3,15 @@
 
 #include <absl/status/statusor.h>
 
-#include <regex>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "server/access/identity.h"
+
+namespace re2 {
+class RE2;
+}
 
 namespace sinew::server {
 
@@ -21,7 +25,7 @@ struct ServerCertificates {
 absl::Status CheckCertificates(const ServerCertificates& certificates);
 
 // The rule for the tenant of a client certificate: the first group of a regular expression
-// (ECMAScript) that is searched in the principal. An empty pattern puts all in the default tenant.
+// (RE2) that is searched in the principal. An empty pattern puts all in the default tenant.
 class TenantRule {
  public:
   // kInvalidArgument: not a regular expression with a group.
@@ -33,8 +37,7 @@ class TenantRule {
                                  const std::string& common_name) const;
 
  private:
-  bool given_ = false;
-  std::regex pattern_;
+  std::shared_ptr<const re2::RE2> pattern_;  // null: none
 };
 
 }  // namespace sinew::server

@@ -337,6 +337,11 @@ absl::Status CheckValues(const Config& config) {
   if (config.network.http != "off") {
     SINEW_RETURN_IF_ERROR(ParseHostPort("http", config.network.http).status());
   }
+  if (const std::uint64_t memory = config.compute.memory_bytes;
+      memory != 0 && memory < kLeastMemory) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "memory-bytes: got ", memory, ", need 0 or at least ", kLeastMemory, " for one bind"));
+  }
   const SessionConfig& sessions = config.sessions;
   if (sessions.ttl_seconds > sessions.max_ttl_seconds) {
     return absl::InvalidArgumentError(
@@ -414,9 +419,9 @@ CommandLine ParseCommandLine(int argc, const char* const* argv, Config& config) 
       ->type_name("PATH")
       ->check(not_empty);
   bool check = false;
-  app.add_flag(
-      "--check", check,
-      "Check the configuration and the files that it names and exit: 0 valid, 64 or 78 not");
+  app.add_flag("--check", check,
+               "Check the configuration and the files that it names and exit: 0 valid, 64 or 78 "
+               "not, 69 valid but an address is in use, also by a server that runs already");
   std::string probe;
   app.add_option(
          "--probe", probe,

@@ -119,14 +119,9 @@ std::filesystem::path Resolved(const std::string& folder) {
 }  // namespace
 
 absl::Status CheckShared(const SharedConfig& shared, const std::string& data_dir) {
-  if (!shared.redis.empty() && !shared.session_key_file.empty()) {
+  if (shared.store.empty() && !shared.redis.empty()) {
     return absl::InvalidArgumentError(
-        "session-key-file: got it with --redis, which keeps sessions without it");
-  }
-  if (shared.store.empty() && (!shared.redis.empty() || !shared.session_key_file.empty())) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(shared.redis.empty() ? "session-key-file" : "redis",
-                     ": got it without --store, where other servers find the rigs of sessions"));
+        "redis: got it without --store, where other servers find the rigs of sessions");
   }
   const bool bucket = absl::StartsWith(shared.store, "s3://"),
              tls = absl::StartsWith(shared.redis, "rediss://");

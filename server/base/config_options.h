@@ -22,9 +22,6 @@ template <class SomeConfig, class Visit>
 void VisitOptions(SomeConfig& c, Visit&& visit) {
   const OptionRows rows(visit);
   const auto internal = rows.Internal();
-  // A character of 20,000 vertices binds to every recipe, and 16 clients stream it, also in a
-  // container of 256 MB.
-  constexpr std::uint64_t kSmallest = 128 << 20;
   auto& n = c.network;
   rows.Text(n.listen, "listen",
             "Address to serve on, host:port (port 0 = any) or unix:/path; repeatable");
@@ -77,7 +74,7 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
                  "Concurrent Deform and DeformClip calls", 1, 1e6);
   internal.Limit(c.compute.waiting, "max-waiting-calls", "calls",
                  "Unary calls that wait for a thread", 1, 1e6);
-  rows.Share(10, 0, kSmallest)
+  rows.Share(10, 0, kLeastMemory)
       .Limit(c.compute.frame_bytes, "max-frame-bytes", "bytes", "Total size of frame buffers",
              1 << 20, kHuge);
   internal.Number(c.compute.trim_seconds, "trim-seconds", "seconds",
@@ -93,9 +90,9 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
   rows.Text(a.tls_key, "tls-key", "Private key of --tls-cert in PEM");
   rows.Text(a.tls_client_ca, "tls-client-ca",
             "Certificates in PEM of the authorities that client certificates must come from");
-  rows.Text(
-      a.tls_tenant_pattern, "tls-tenant-pattern",
-      "Regular expression whose first group is the tenant in the name of a client certificate");
+  rows.Text(a.tls_tenant_pattern, "tls-tenant-pattern",
+            "Regular expression (RE2) whose first group is the tenant in the name of a client "
+            "certificate");
   rows.Text(
       a.trusted_proxies, "trusted-proxy",
       "Address or network (10.0.0.0/8) of a proxy, or unix, whose X-Forwarded-For is believed; "
@@ -116,13 +113,13 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
                   "How long damaged files are kept aside", 0, 36'500);
   internal.Number(c.scrub.damaged_bytes, "max-damaged-bytes", "bytes", "Total size of those files",
                   0, kHuge);
-  rows.Share(12, 0, kSmallest)
+  rows.Share(12, 0, kLeastMemory)
       .Limit(c.binds.memory_bytes, "max-bind-bytes", "bytes", "Memory per bind", 1 << 20, kHuge);
   rows.Limit(c.binds.seconds, "max-bind-seconds", "seconds", "Time per bind", 0.001, 1e7);
   internal.Number(c.binds.short_seconds, "short-bind-seconds", "seconds",
                   "Binds estimated below this do not wait for longer ones", 0, 1e7);
   rows.Limit(c.binds.queued, "max-queued-binds", "binds", "Waiting binds", 1, 1e6);
-  rows.Share(16, 0, kSmallest)
+  rows.Share(16, 0, kLeastMemory)
       .Limit(c.binds.bound_bytes, "max-bound-bytes", "bytes",
              "Bound data in memory with its rigs; of a client, what its sessions use", 1 << 10,
              kHuge);

@@ -111,7 +111,14 @@ absl::Status CheckWritableFolder(const fs::path& folder) {
   if (fs::exists(existing, error) && !fs::is_directory(existing, error)) {
     return absl::FailedPreconditionError(existing.string() + ": is not a folder");
   }
-  return CheckAccess(existing, missing ? W_OK | X_OK : R_OK | W_OK | X_OK);
+  if (!missing) SINEW_RETURN_IF_ERROR(CheckAccess(existing, R_OK));
+  // Permissions alone do not tell: a file system may be full, or as /proc take no new files.
+  std::string trial = existing / ".sinewd-XXXXXX";
+  if (::mkdtemp(trial.data()) == nullptr) {
+    return absl::FailedPreconditionError(absl::StrCat(existing.string(), ": ", strerror(errno)));
+  }
+  ::rmdir(trial.c_str());
+  return absl::OkStatus();
 }
 
 absl::Status CheckWritableFile(const fs::path& path) {

@@ -57,7 +57,7 @@ absl::Status MakeFolder(const std::filesystem::path& path, std::string_view opti
                         mode_t mode = kPrivateFolder, int at = AT_FDCWD);
 
 // Whether files could be made in the folder or, if it does not exist, whether MakeFolder could make
-// it. Changes nothing. kFailedPrecondition: they could not.
+// it. Makes one to try, and removes it. kFailedPrecondition: they could not.
 absl::Status CheckWritableFolder(const std::filesystem::path& folder);
 // Whether the file could be written to, and whether it could be replaced, in a folder that exists.
 // kFailedPrecondition: it could not.

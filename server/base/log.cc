@@ -1,4 +1,5 @@
 #include "server/base/log.h"
+#include "server/base/thread_name.h"
 
 #include <absl/strings/str_cat.h>
 #include <absl/time/clock.h>
@@ -144,7 +145,7 @@ absl::Status CannotOpen(const std::string& path) {
 struct LogOutput::State {
   State(int fd, std::unique_ptr<spdlog::formatter> formatter, Take take = {})
       : sink(std::make_shared<DescriptorSink>(fd, std::move(formatter), std::move(take))),
-        pool(std::make_shared<spdlog::details::thread_pool>(kLines, 1)),
+        pool(std::make_shared<spdlog::details::thread_pool>(kLines, 1, [] { NameThread("log"); })),
         log(std::make_shared<spdlog::async_logger>(
             "sinewd", sink, pool, spdlog::async_overflow_policy::overrun_oldest)) {}
 

@@ -1,18 +1,17 @@
 #include "server/base/machine.h"
 
-#include <absl/base/thread_annotations.h>
 #include <absl/strings/match.h>
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 #include <absl/strings/str_split.h>
-#include <absl/synchronization/mutex.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <tbb/info.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -117,20 +116,6 @@ std::vector<fs::path> GroupsIn(const std::string& root, std::string_view control
   return {};
 }
 
-std::uint64_t AllowedCores() {
-  // The mask is as long as the kernel's, which may be longer than cpu_set_t.
-  for (int cores = 1024; cores <= (1 << 20); cores *= 2) {
-    cpu_set_t* const set = CPU_ALLOC(static_cast<std::size_t>(cores));
-    if (set == nullptr) break;
-    const std::size_t size = CPU_ALLOC_SIZE(static_cast<std::size_t>(cores));
-    const int result = ::sched_getaffinity(0, size, set);
-    const int count = result == 0 ? CPU_COUNT_S(size, set) : 0;
-    CPU_FREE(set);
-    if (result == 0) return static_cast<std::uint64_t>(std::max(1, count));
-  }
-  return std::max(1u, std::thread::hardware_concurrency());
-}
-
 double QuotaIn(const std::string& root) {
   double least = 1e9;
   const auto add = [&](std::optional<double> share) {
@@ -155,23 +140,16 @@ std::uint64_t StartableThreads(std::uint64_t most, std::uint64_t reserved) {
                                     : ::mmap(nullptr, reserved, PROT_NONE,
                                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (space == MAP_FAILED) return 0;
-  struct Gate {
-    absl::Mutex mutex;
-    bool open ABSL_GUARDED_BY(mutex) = false;
-  } gate;
+  // Not a condition of absl::Mutex, which each thread would evaluate for all that wait.
+  std::atomic<bool> end = false;
   std::vector<std::thread> threads;
   threads.reserve(most);
   try {
-    while (threads.size() < most) {
-      threads.emplace_back(
-          [&gate] { const absl::MutexLock lock(&gate.mutex, absl::Condition(&gate.open)); });
-    }
+    while (threads.size() < most) threads.emplace_back([&end] { end.wait(false); });
   } catch (const std::system_error&) {  // no more
   }
-  {
-    const absl::MutexLock lock(&gate.mutex);
-    gate.open = true;
-  }
+  end = true;
+  end.notify_all();
   for (std::thread& thread : threads) thread.join();
   if (space != nullptr) ::munmap(space, reserved);
   return threads.size();
@@ -199,7 +177,8 @@ std::string ThreadLimits(const std::string& root) {
 Machine ReadMachine(const std::string& root) {
   Machine machine;
   const auto quota = static_cast<std::uint64_t>(std::ceil(QuotaIn(root)));
-  machine.cores = std::clamp<std::uint64_t>(quota, 1, AllowedCores());
+  const auto cores = static_cast<std::uint64_t>(tbb::info::default_concurrency());
+  machine.cores = std::clamp<std::uint64_t>(quota, 1, cores);
 
   const auto limit = [&](std::optional<std::uint64_t> bytes) {
     if (bytes && *bytes > 0) machine.memory_bytes = std::min(machine.memory_bytes, *bytes);

@@ -8,8 +8,9 @@
 namespace sinew::server {
 
 struct Machine {
-  // Cores that can compute at a time, >= 1: those of the affinity mask, at most the CPU quota of
-  // every control group above the process, rounded up.
+  // Cores that can compute at a time, >= 1: those of the affinity mask that the process started
+  // with, as oneTBB counts them, and at most the CPU quota of every control group above it, rounded
+  // up, which oneTBB does not know.
   std::uint64_t cores = 1;
   // The smallest of physical memory, the limits of the control groups and RLIMIT_AS.
   std::uint64_t memory_bytes = 0;

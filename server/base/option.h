@@ -21,6 +21,9 @@ struct Option {
   std::uint64_t least = 0;  // of such a share, on a small machine
 };
 
+// A character of 20,000 vertices binds to every recipe, and 16 clients stream it, also in a
+// container of 256 MB.
+inline constexpr std::uint64_t kLeastMemory = 128 << 20;
 inline constexpr double kHuge = 1e15;  // the largest limit of bytes
 
 // Writes rows of a table of options: calls visit(Option, member&).

@@ -19,9 +19,8 @@ struct SharedConfig {
   bool store_follows_umask = false;
   std::string redis = {};  // redis://host:port/number, rediss:// or unix:/path
   std::string redis_user = {}, redis_password_file = {}, redis_ca = {};
-  std::string session_key_file = {};  // signs session names
 
-  bool IsUsed() const { return !store.empty() || !redis.empty() || !session_key_file.empty(); }
+  bool IsUsed() const { return !store.empty() || !redis.empty(); }
 };
 
 }  // namespace sinew::server

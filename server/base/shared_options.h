@@ -32,9 +32,6 @@ void VisitSharedOptions(const Rows& rows, SomeSharedConfig& s) {
   rows.Text(s.redis_password_file, "redis-password-file", "File with the password of Redis");
   rows.Text(s.redis_ca, "redis-ca",
             "Certificates in PEM of the authorities that the certificate of Redis must come from");
-  rows.Text(s.session_key_file, "session-key-file",
-            "Without Redis: keys, one a line, of 32 characters or more. Session names are signed "
-            "with the first one and say what a server needs to serve the session");
 }
 
 }  // namespace sinew::server

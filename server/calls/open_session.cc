@@ -28,7 +28,7 @@ absl::StatusOr<std::shared_ptr<Session>> SharedSession(const Call& call,
   session->shared = true;
   const auto ttl = std::chrono::nanoseconds(
       static_cast<std::int64_t>(runtime.config.sessions.shared_ttl_seconds * 1e9));
-  NameSession(call, ttl, *session);
+  NameSession(runtime, *session);
   SINEW_ASSIGN_OR_RETURN(auto lease,
                          runtime.sessions.Add(call.caller(), std::move(session), ttl, now));
   return UseSession(lease.session);
@@ -36,12 +36,9 @@ absl::StatusOr<std::shared_ptr<Session>> SharedSession(const Call& call,
 
 }  // namespace
 
-void NameSession(const Call& call, std::chrono::nanoseconds ttl, Session& session) {
-  Runtime& runtime = call.method().runtime;
+void NameSession(Runtime& runtime, Session& session) {
   session.last_ms = runtime.sessions.LastMs(runtime.clock.WallNow());
-  session.name = runtime.records == nullptr
-                     ? absl::StrCat("sessions/", RandomHex())
-                     : runtime.records->NewName(call.caller().tenant, RecordOf(session, ttl));
+  session.name = absl::StrCat("sessions/", RandomHex());
 }
 
 absl::StatusOr<ResolvedSource> ResolveSource(const Call& call, const v1::SessionSource& source) {

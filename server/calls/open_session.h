@@ -34,7 +34,7 @@ absl::StatusOr<ResolvedSource> ResolveSource(const Call& call, const v1::Session
 Workers& LaneOf(const Call& call, const v1::SessionSource& source);
 
 // Gives a new session its name and its greatest age.
-void NameSession(const Call& call, std::chrono::nanoseconds ttl, Session& session);
+void NameSession(Runtime& runtime, Session& session);
 
 // A new session, without a name and not in the table yet, whose bind has been started if it was not
 // there. Blocks.

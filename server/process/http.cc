@@ -1,26 +1,13 @@
 #include "server/process/http.h"
 
-#include <absl/strings/str_cat.h>
 #include <httplib.h>
 
-#include <cerrno>
-#include <chrono>
-#include <cstring>
-#include <thread>
+#include <string>
 #include <utility>
 
-#include "core/base/status.h"
-#include "server/base/address.h"
 #include "server/process/timed_http_server.h"
 
 namespace sinew::server {
-
-struct HttpPort::State {
-  TimedHttpServer server;
-  Pages pages;
-  std::string address;
-  std::thread thread;
-};
 
 namespace {
 
@@ -44,44 +31,25 @@ void AddPages(httplib::Server& server, const HttpPort::Pages& pages) {
 
 }  // namespace
 
-HttpPort::HttpPort(std::unique_ptr<State> state) : state_(std::move(state)) {}
+HttpPort::HttpPort(Runtime& runtime, Pages pages)
+    : pages_(std::move(pages)),
+      server_(std::make_unique<TimedHttpServer>()),
+      lane_(runtime.pools.io, TimedHttpServer::kThreads, runtime.waiting_calls,
+            runtime.metrics.AddLane("http")) {
+  server_->set_payload_max_length(kBodyBytes);
+  AddPages(*server_, pages_);
+}
 
 HttpPort::~HttpPort() {
-  state_->server.stop();
-  if (state_->thread.joinable()) state_->thread.join();
+  server_->CutOff();
+  lane_.Stop();
 }
 
-const std::string& HttpPort::address() const {
-  return state_->address;
-}
-
-absl::StatusOr<std::unique_ptr<HttpPort>> HttpPort::Start(const std::string& address, Pages pages) {
-  SINEW_ASSIGN_OR_RETURN(const HostPort parsed, ParseHostPort("http", address));
-  auto state = std::make_unique<State>();
-  state->pages = std::move(pages);
-  TimedHttpServer& server = state->server;
-  server.set_payload_max_length(kBodyBytes);
-  // By default the library lets a second server share the port without an error.
-  server.set_socket_options([](socket_t socket) {
-    const int yes = 1;
-    setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+void HttpPort::Serve(Descriptor connection) {
+  if (!server_->Count()) return;
+  lane_.PostStep({}, [this, socket = connection.Release()](const absl::Status&) {
+    server_->process_and_close_socket(socket);
   });
-  AddPages(server, state->pages);
-  const int port = parsed.port == 0 ? server.bind_to_any_port(parsed.host.c_str())
-                   : server.bind_to_port(parsed.host.c_str(), parsed.port) ? parsed.port
-                                                                           : -1;
-  if (port < 0) {
-    return absl::UnavailableError(
-        absl::StrCat("http: cannot bind ", address, ": ", std::strerror(errno)));
-  }
-  server.LengthenQueue();
-  const bool v6 = parsed.host.find(':') != std::string::npos;
-  state->address =
-      v6 ? absl::StrCat("[", parsed.host, "]:", port) : absl::StrCat(parsed.host, ":", port);
-  state->thread = std::thread([&server] { server.listen_after_bind(); });
-  // A stop() before the thread runs would have no effect.
-  while (!server.is_running()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  return std::unique_ptr<HttpPort>(new HttpPort(std::move(state)));
 }
 
 }  // namespace sinew::server

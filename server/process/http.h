@@ -1,13 +1,17 @@
 // http.h - the HTTP port: /metrics for Prometheus, /livez and /readyz (?verbose) for probes.
 #pragma once
 
-#include <absl/status/statusor.h>
-
 #include <functional>
 #include <memory>
 #include <string>
 
+#include "server/base/files.h"
+#include "server/runtime.h"
+#include "server/threads/workers.h"
+
 namespace sinew::server {
+
+class TimedHttpServer;
 
 class HttpPort {
  public:
@@ -19,19 +23,20 @@ class HttpPort {
     std::function<std::string()> metrics;  // text exposition format
     std::function<Probe()> ready;
   };
-  // address: host:port. kUnavailable: cannot be bound.
-  static absl::StatusOr<std::unique_ptr<HttpPort>> Start(const std::string& address, Pages pages);
+  // runtime: for its threads, metrics and limits; outlives the port.
+  HttpPort(Runtime& runtime, Pages pages);
+  // Ends open connections, and waits for them.
   ~HttpPort();
   HttpPort(const HttpPort&) = delete;
   HttpPort& operator=(const HttpPort&) = delete;
 
-  // host:port with the actual port if it was 0.
-  const std::string& address() const;
+  // Takes a connection that has been accepted, and does not wait.
+  void Serve(Descriptor connection);
 
  private:
-  struct State;
-  explicit HttpPort(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
+  const Pages pages_;
+  const std::unique_ptr<TimedHttpServer> server_;
+  Workers lane_;
 };
 
 }  // namespace sinew::server

@@ -12,15 +12,18 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "core/base/status.h"
 #include "server/base/address.h"
 #include "server/base/caller.h"
 #include "server/base/files.h"
+#include "server/base/thread_name.h"
 
 namespace sinew::server {
 namespace {
@@ -37,8 +40,8 @@ Descriptor OpenReserve() {
   return Descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC));
 }
 
-absl::Status CannotBind(const std::string& address, absl::string_view why) {
-  return absl::UnavailableError(absl::StrCat("listen: cannot bind ", address, ": ", why));
+absl::Status CannotBind(const char* option, const std::string& address, absl::string_view why) {
+  return absl::UnavailableError(absl::StrCat(option, ": cannot bind ", address, ": ", why));
 }
 
 std::uint64_t InodeOf(int file) {
@@ -88,14 +91,86 @@ int ConnectError(const sockaddr_un& name) {
   return ::connect(socket.fd(), address, sizeof name) == 0 ? 0 : errno;
 }
 
+sockaddr_un UnixName(const std::string& address) {
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  address.copy(name.sun_path, sizeof(name.sun_path) - 1, address.find(':') + 1);
+  return name;
+}
+
+absl::Status CheckUnix(const std::string& address, const sockaddr_un& name) {
+  // A file without a listener is left from a server that was killed. Only ECONNREFUSED means that
+  // there is no listener; a full queue and a lack of permission do not.
+  const int error = ConnectError(name);
+  if (error == 0 || error == EAGAIN)
+    return CannotBind("listen", address, std::strerror(EADDRINUSE));
+  struct stat facts {};
+  if (::lstat(name.sun_path, &facts) == 0 && !S_ISSOCK(facts.st_mode)) {
+    return CannotBind("listen", address, "it is a file, but not a socket");
+  }
+  if (error != ENOENT && error != ECONNREFUSED) {
+    return CannotBind("listen", address, std::strerror(error));
+  }
+  const absl::Status folder = CheckReplaceableFile(name.sun_path);
+  return folder.ok() ? folder : CannotBind("listen", address, folder.message());
+}
+
+// Sockets that listen on a name with one port, and that name with the actual port.
+struct Ports {
+  std::vector<Descriptor> sockets;
+  std::string address;
+};
+
+absl::StatusOr<Ports> BindPort(const char* option, const std::string& address) {
+  SINEW_ASSIGN_OR_RETURN(const HostPort parsed, ParseHostPort(option, address));
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE;
+  addrinfo* found = nullptr;
+  const int error =
+      ::getaddrinfo(parsed.host.c_str(), std::to_string(parsed.port).c_str(), &hints, &found);
+  if (error != 0) return CannotBind(option, address, ::gai_strerror(error));
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> names(found, &::freeaddrinfo);
+  int number = parsed.port;
+  Ports ports;
+  for (const addrinfo* name = found; name != nullptr; name = name->ai_next) {
+    Descriptor port = MakeSocket(name->ai_family);
+    if (!port.ok() && errno == EAFNOSUPPORT) continue;
+    if (!port.ok()) return CannotBind(option, address, std::strerror(errno));
+    SetOptions(port.fd());
+    SetPort(name->ai_addr, number);  // a name with several addresses has one port
+    if (::bind(port.fd(), name->ai_addr, name->ai_addrlen) != 0 ||
+        ::listen(port.fd(), kBacklog) != 0) {
+      if (errno == EADDRNOTAVAIL && (!ports.sockets.empty() || name->ai_next != nullptr)) continue;
+      return CannotBind(option, address, std::strerror(errno));
+    }
+    number = PortOf(port.fd());
+    ports.sockets.push_back(std::move(port));
+  }
+  if (ports.sockets.empty()) return CannotBind(option, address, std::strerror(EADDRNOTAVAIL));
+  ports.address = absl::StrCat(address.substr(0, address.rfind(':')), ":", number);
+  return ports;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Listener>> Listener::Bind(const std::vector<std::string>& addresses,
+                                                         const std::string& http,
                                                          Quota& connections) {
   std::unique_ptr<Listener> listener(new Listener(connections));
   for (const std::string& address : addresses) {
-    SINEW_RETURN_IF_ERROR(IsUnixAddress(address) ? listener->BindUnix(address)
-                                                 : listener->BindPort(address));
+    if (IsUnixAddress(address)) {
+      SINEW_RETURN_IF_ERROR(listener->BindUnix(address));
+      continue;
+    }
+    SINEW_ASSIGN_OR_RETURN(Ports ports, BindPort("listen", address));
+    std::ranges::move(ports.sockets, std::back_inserter(listener->ports_));
+    listener->addresses_.push_back(std::move(ports.address));
+  }
+  if (http != "off") {
+    SINEW_ASSIGN_OR_RETURN(Ports ports, BindPort("http", http));
+    listener->http_ports_ = std::move(ports.sockets);
+    listener->http_address_ = std::move(ports.address);
   }
   listener->wake_ = Descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   listener->reserve_ = OpenReserve();
@@ -124,69 +199,25 @@ absl::StatusOr<std::string> Listener::OwnAddress() {
   return own_address_;
 }
 
-absl::Status Listener::CheckUnix(const std::string& address) {
-  const std::string path = address.substr(address.find(':') + 1);
-  struct stat facts {};
-  if (::lstat(path.c_str(), &facts) == 0 && !S_ISSOCK(facts.st_mode)) {
-    return absl::FailedPreconditionError(absl::StrCat(path, ": is a file, but not a socket"));
-  }
-  return CheckReplaceableFile(path);
+absl::Status Listener::Check(const char* option, const std::string& address) {
+  return IsUnixAddress(address) ? CheckUnix(address, UnixName(address))
+                                : BindPort(option, address).status();
 }
 
 absl::Status Listener::BindUnix(const std::string& address) {
-  const std::string path = address.substr(address.find(':') + 1);
-  sockaddr_un name{};
-  name.sun_family = AF_UNIX;
-  path.copy(name.sun_path, sizeof(name.sun_path) - 1);
-  // A file without a listener is left from a server that was killed. Only ECONNREFUSED means that
-  // there is no listener; a full queue and a lack of permission do not.
-  if (const int error = ConnectError(name); error == ECONNREFUSED) {
-    const absl::Status free = CheckUnix(address);
-    if (!free.ok()) return CannotBind(address, free.message());
-    ::unlink(path.c_str());
-  } else if (error != ENOENT) {
-    return CannotBind(address, std::strerror(error == 0 || error == EAGAIN ? EADDRINUSE : error));
-  }
+  const sockaddr_un name = UnixName(address);
+  const std::string path = name.sun_path;
+  SINEW_RETURN_IF_ERROR(CheckUnix(address, name));
+  if (ConnectError(name) == ECONNREFUSED) ::unlink(path.c_str());
   Descriptor port = MakeSocket(AF_UNIX);
   if (!port.ok() || ::bind(port.fd(), reinterpret_cast<const sockaddr*>(&name), sizeof name) != 0) {
-    return CannotBind(address, std::strerror(errno));
+    return CannotBind("listen", address, std::strerror(errno));
   }
   socket_files_.push_back(path);
-  if (::listen(port.fd(), kBacklog) != 0) return CannotBind(address, std::strerror(errno));
+  if (::listen(port.fd(), kBacklog) != 0)
+    return CannotBind("listen", address, std::strerror(errno));
   ports_.push_back(std::move(port));
   addresses_.push_back(address);
-  return absl::OkStatus();
-}
-
-absl::Status Listener::BindPort(const std::string& address) {
-  SINEW_ASSIGN_OR_RETURN(const HostPort parsed, ParseHostPort("listen", address));
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_PASSIVE;
-  addrinfo* found = nullptr;
-  const int error =
-      ::getaddrinfo(parsed.host.c_str(), std::to_string(parsed.port).c_str(), &hints, &found);
-  if (error != 0) return CannotBind(address, ::gai_strerror(error));
-  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> names(found, &::freeaddrinfo);
-  int number = parsed.port;
-  bool bound = false;
-  for (const addrinfo* name = found; name != nullptr; name = name->ai_next) {
-    Descriptor port = MakeSocket(name->ai_family);
-    if (!port.ok() && errno == EAFNOSUPPORT) continue;
-    if (!port.ok()) return CannotBind(address, std::strerror(errno));
-    SetOptions(port.fd());
-    SetPort(name->ai_addr, number);  // a name with several addresses has one port
-    if (::bind(port.fd(), name->ai_addr, name->ai_addrlen) != 0 ||
-        ::listen(port.fd(), kBacklog) != 0) {
-      if (errno == EADDRNOTAVAIL && (bound || name->ai_next != nullptr)) continue;
-      return CannotBind(address, std::strerror(errno));
-    }
-    number = PortOf(port.fd());
-    bound = true;
-    ports_.push_back(std::move(port));
-  }
-  if (!bound) return CannotBind(address, std::strerror(EADDRNOTAVAIL));
-  addresses_.push_back(absl::StrCat(address.substr(0, address.rfind(':')), ":", number));
   return absl::OkStatus();
 }
 
@@ -209,6 +240,7 @@ void Listener::Stop() {
     thread_.join();
   }
   ports_.clear();
+  http_ports_.clear();
   {
     const absl::MutexLock lock(&mutex_);
     if (own_.ok()) ::shutdown(own_.fd(), SHUT_RDWR);  // also in forked processes, which inherit it
@@ -242,16 +274,19 @@ std::vector<pollfd> Listener::Sockets() {
   add(own_);  // poll() ignores it while it is not open
   add(wake_);
   for (const Descriptor& port : ports_) add(port);
+  for (const Descriptor& port : http_ports_) add(port);
   return sockets;
 }
 
 void Listener::Loop() {
+  NameThread("listener");
   std::vector<pollfd> sockets = Sockets();
   while (!sockets.empty()) {
     if (::poll(sockets.data(), sockets.size(), -1) < 0) continue;  // interrupted
     if (sockets[0].revents != 0) AcceptOwn(sockets[0].fd);
     for (std::size_t i = 2; i < sockets.size(); ++i) {
-      if (sockets[i].revents != 0) Accept(sockets[i].fd);
+      if (sockets[i].revents == 0) continue;
+      i < 2 + ports_.size() ? Accept(sockets[i].fd) : AcceptHttp(sockets[i].fd);
     }
     if (sockets[1].revents != 0) sockets = Sockets();
   }
@@ -303,6 +338,15 @@ void Listener::AcceptOwn(int port) {
   connection.listener_fd = port;
   connection.fd = socket.Release();
   acceptors_.own->HandleNewConnection(&connection);
+}
+
+void Listener::AcceptHttp(int port) {
+  Descriptor socket(::accept4(port, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (socket.ok()) {
+    acceptors_.http(std::move(socket));
+  } else if (errno == EMFILE || errno == ENFILE) {
+    AcceptAndClose(port);
+  }
 }
 
 // A connection that is not accepted would make poll() return for ever and its client wait.

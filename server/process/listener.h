@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <string>
@@ -28,19 +29,20 @@ class Listener {
   using Acceptor = grpc::experimental::ExternalConnectionAcceptor;
 
   // Binds and listens; connections wait until Start. kUnavailable: an address cannot be bound.
-  // connections: of all clients; a client is a network (NetworkOf), Unix sockets count for none.
+  // http: "off" or that of the HTTP port. connections: of all clients but those of HTTP; a client
+  // is a network (NetworkOf), Unix sockets count for none.
   static absl::StatusOr<std::unique_ptr<Listener>> Bind(const std::vector<std::string>& addresses,
+                                                        const std::string& http,
                                                         Quota& connections);
-  // Whether the socket of a Unix address could be created, as far as that can be known while a
-  // server may use it. kFailedPrecondition: its folder cannot be written to, or another kind of
-  // file has its name.
-  static absl::Status CheckUnix(const std::string& address);
+  // Whether an address of the option can be bound now. kUnavailable: as Bind.
+  static absl::Status Check(const char* option, const std::string& address);
   ~Listener();  // calls Stop
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
 
   // The addresses that Bind got, with actual ports in place of 0.
   const std::vector<std::string>& addresses() const { return addresses_; }
+  const std::string& http_address() const { return http_address_; }
   // Where this process reaches itself: an abstract socket, from the first call on, which closes
   // connections of other processes at once. kUnavailable: it cannot be bound.
   absl::StatusOr<std::string> OwnAddress();
@@ -48,6 +50,7 @@ class Listener {
   // Acceptors of the gRPC server; they may differ in their credentials.
   struct Acceptors {
     std::unique_ptr<Acceptor> ports, unix_sockets, own;
+    std::function<void(Descriptor)> http = nullptr;  // takes connections of the HTTP port
   };
   // Accepts from now on.
   void Start(Acceptors acceptors);
@@ -68,13 +71,13 @@ class Listener {
 
   explicit Listener(Quota& connections) : connections_(connections) {}
   absl::Status BindUnix(const std::string& address);
-  absl::Status BindPort(const std::string& address);
   void Loop();
   void Wake();
   // The sockets to wait for, own_ and wake_ first. Empty: stopping.
   std::vector<pollfd> Sockets();
   void Accept(int port);
   void AcceptOwn(int port);
+  void AcceptHttp(int port);
   void AcceptAndClose(int port);
   bool MaySweep() const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
   // Gives back the permits of connections that are closed.
@@ -82,7 +85,8 @@ class Listener {
 
   Quota& connections_;
   std::vector<std::string> addresses_, socket_files_;
-  std::vector<Descriptor> ports_;
+  std::string http_address_;
+  std::vector<Descriptor> ports_, http_ports_;
   Descriptor wake_;     // an eventfd, for a change of stopping_ or own_
   Descriptor reserve_;  // closed to accept, and close, a connection when no descriptor is left
   Acceptors acceptors_;

@@ -52,7 +52,7 @@ std::uint64_t FreeBytes(const std::string& folder) {
 struct Readiness::Round {
   explicit Round(Clock::Time now) : start(now) {}
   const Clock::Time start;
-  absl::Mutex mutex;
+  absl::Mutex mutex ABSL_ACQUIRED_AFTER(&Readiness::mutex_);
   std::optional<absl::Status> disk ABSL_GUARDED_BY(mutex);
   bool workers ABSL_GUARDED_BY(mutex) = false, arena ABSL_GUARDED_BY(mutex) = false;
 

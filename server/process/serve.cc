@@ -44,6 +44,10 @@ void Complain(const absl::Status& status) {
   std::fprintf(stderr, "sinewd: %s\n", std::string(status.message()).c_str());
 }
 
+int CodeOf(const absl::Status& error) {
+  return absl::IsUnavailable(error) ? kUnavailable : kConfiguration;
+}
+
 // The next signal, or SIGTERM when `parent` has ended. Not PR_SET_PDEATHSIG, which also fires when
 // only the thread that started this process ends.
 int WaitForSignal(bool exit_with_parent, pid_t parent) {
@@ -119,14 +123,20 @@ int CheckFiles(const Config& config) {
     if (!status.ok() || of_file.ok()) return;
     status = absl::FailedPreconditionError(absl::StrCat(option, ": ", of_file.message()));
   };
-  for (const std::string& address : config.network.listen) {
-    if (IsUnixAddress(address)) check("listen", Listener::CheckUnix(address));
-  }
   if (const std::string& path = config.log.audit; !path.empty() && path != "-") {
     check("audit-log", CheckWritableFile(path));
   }
   if (const std::string& path = config.network.ready_file; !path.empty()) {
     check("ready-file", CheckReplaceableFile(path));
+  }
+  Config fitted = config;
+  if (status.ok()) status = fitted.FitTo(ReadMachine());
+  // Last, as an address may be in use by the server that this configuration is for.
+  for (const std::string& address : config.network.listen) {
+    if (status.ok()) status = Listener::Check("listen", address);
+  }
+  if (status.ok() && config.network.http != "off") {
+    status = Listener::Check("http", config.network.http);
   }
   for (const std::string& name : config.unknown_variables) {
     std::fprintf(stderr, "sinewd: warning: environment: %s: no option has this variable\n",
@@ -137,7 +147,7 @@ int CheckFiles(const Config& config) {
     return 0;
   }
   Complain(status);
-  return kConfiguration;
+  return CodeOf(status);
 }
 
 int Serve(const Config& config, const std::function<absl::StatusOr<Config>()>& read_again) {
@@ -152,7 +162,7 @@ int Serve(const Config& config, const std::function<absl::StatusOr<Config>()>& r
   absl::StatusOr<std::unique_ptr<Server>> started = Server::Start(config);
   if (!started.ok()) {
     Complain(started.status());
-    return absl::IsUnavailable(started.status()) ? kUnavailable : kConfiguration;
+    return CodeOf(started.status());
   }
   Server& server = **started;
   // Print the line first, so that it is there once the file exists.

@@ -17,7 +17,7 @@ void BlockSignals();
 void TuneMalloc();
 
 // Reads tokens, keys and certificates, and checks whether data-dir, audit-log, ready-file and
-// sockets can be written; prints what is wrong. Changes nothing. Returns the exit code: 0, or 78.
+// addresses can be used; prints what is wrong. Leaves nothing. Returns the exit code: 0, 69 or 78.
 int CheckFiles(const Config& config);
 
 // Runs a server until SIGTERM or SIGINT and drains it; after SIGHUP it gets the configuration that

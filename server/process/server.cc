@@ -99,12 +99,9 @@ class Server::State {
  public:
   static absl::StatusOr<std::unique_ptr<State>> Start(const Config& config, Clock& clock);
   // Our threads free message buffers, some of them after the last gRPC object: keep the library
-  // initialised.
-  State() { grpc_init(); }
-  ~State() {
-    Stop();
-    grpc_shutdown();
-  }
+  // initialised. For good, since its last shutdown may wait 10 s for a poll that nothing ends.
+  State() { [[maybe_unused]] static const bool initialised = (grpc_init(), true); }
+  ~State() { Stop(); }
 
   void Stop();
   absl::StatusOr<std::shared_ptr<grpc::Channel>> InProcessChannel() const;
@@ -114,9 +111,9 @@ class Server::State {
   std::unique_ptr<Listener> listener;
   std::unique_ptr<grpc::Server> server;
   std::optional<Readiness> readiness;
-  std::unique_ptr<HttpPort> http;
-  std::vector<std::string> addresses;
+  std::optional<HttpPort> http;
   std::string http_address;
+  std::vector<std::string> addresses;
 
  private:
   absl::Status Listen(const Config& config);
@@ -151,14 +148,18 @@ absl::StatusOr<std::unique_ptr<Server::State>> Server::State::Start(const Config
   SINEW_RETURN_IF_ERROR(state->Listen(config));
   state->StartTimers();
   state->AddReadings();
-  state->readiness.emplace(runtime,
-                           state->addresses.empty() ? std::string() : state->addresses.front());
-  if (config.network.http != "off") {
-    State* raw = state.get();
-    HttpPort::Pages pages{.metrics = [&runtime] { return runtime.metrics.Text(runtime.Stats()); },
-                          .ready = [raw] { return raw->readiness->Check(); }};
-    SINEW_ASSIGN_OR_RETURN(state->http, HttpPort::Start(config.network.http, std::move(pages)));
-    state->http_address = state->http->address();
+  for (const std::string& address : state->addresses) {
+    if (IsLocalAddress(address)) continue;
+    if (!config.access.UsesTls()) {
+      runtime.log->warn(
+          "{} has no TLS: whoever is on the way to it can read and change all calls, and use their "
+          "tokens",
+          address);
+    }
+    if (!config.access.Authenticates()) {
+      runtime.log->warn("{} has no authentication: whoever reaches it can read and delete all rigs",
+                        address);
+    }
   }
   const ComputeConfig& compute = runtime.config.compute;
   runtime.log->info("serving on {}; http {}; {}, {}, memory {} MB",
@@ -176,8 +177,11 @@ absl::Status Server::State::Listen(const Config& whole) {
                       probes = config.http == "off" ? 0 : TimedHttpServer::MostConnections(),
                       others = std::min<std::uint64_t>(256 + probes, files / 2);
   runtime->SetMostConnections(files - others);
-  SINEW_ASSIGN_OR_RETURN(listener, Listener::Bind(config.listen, runtime->connections));
+  SINEW_ASSIGN_OR_RETURN(listener,
+                         Listener::Bind(config.listen, config.http, runtime->connections));
   addresses = listener->addresses();
+  http_address = listener->http_address();
+  readiness.emplace(*runtime, addresses.empty() ? std::string() : addresses.front());
   if (config.channelz) InstallChannelz();
   grpc::ServerBuilder builder;
   SetArguments(config, whole.access.token_bytes, builder);
@@ -202,8 +206,16 @@ absl::Status Server::State::Listen(const Config& whole) {
   }
   server = builder.BuildAndStart();
   if (server == nullptr) return absl::UnavailableError("listen: gRPC did not start");
-  listener->Start(
-      {.ports = std::move(ports), .unix_sockets = std::move(unix_sockets), .own = std::move(own)});
+  Listener::Acceptors acceptors{
+      .ports = std::move(ports), .unix_sockets = std::move(unix_sockets), .own = std::move(own)};
+  if (config.http != "off") {
+    http.emplace(
+        *runtime,
+        HttpPort::Pages{.metrics = [this] { return runtime->metrics.Text(runtime->Stats()); },
+                        .ready = [this] { return readiness->Check(); }});
+    acceptors.http = [this](Descriptor socket) { http->Serve(std::move(socket)); };
+  }
+  listener->Start(std::move(acceptors));
   return absl::OkStatus();
 }
 
@@ -262,12 +274,12 @@ void Server::State::AddReadings() {
 
 void Server::State::Stop() {
   const absl::MutexLock lock(&stopping_);
+  if (listener != nullptr) listener->Stop();
   http.reset();
   if (server != nullptr) {
     runtime->timers.Cancel(heartbeat_);  // the server waits for its in-process channels
     runtime->timers.Cancel(sweep_);
     runtime->work.Close();
-    listener->Stop();
     runtime->EndCalls();
     server->Shutdown(std::chrono::system_clock::now() + kLastWords);
     server->Wait();

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <string>
 #include <utility>
 
@@ -20,31 +19,7 @@ using Steady = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kLook{20};  // between looks at whether others wait
 
-// Whether this thread serves a connection only to close it.
-thread_local bool refusing = false;
-
 }  // namespace
-
-class TimedHttpServer::Pool final : public httplib::ThreadPool {
- public:
-  explicit Pool(TimedHttpServer& server) : ThreadPool(kThreads), server_(server) {}
-  void enqueue(std::function<void()> serve) override {
-    if (server_.Count()) {
-      ThreadPool::enqueue(std::move(serve));
-      return;
-    }
-    refusing = true;  // only `serve` knows the socket
-    serve();
-    refusing = false;
-  }
-  void shutdown() override {
-    server_.CutOff();
-    ThreadPool::shutdown();
-  }
-
- private:
-  TimedHttpServer& server_;
-};
 
 // Reads and writes one connection until its time is up.
 class TimedHttpServer::Connection final : public httplib::Stream {
@@ -123,16 +98,10 @@ class TimedHttpServer::Connection final : public httplib::Stream {
   std::size_t received_ = 0;
 };
 
-TimedHttpServer::TimedHttpServer() : most_(MostConnections()) {
-  new_task_queue = [this] { return new Pool(*this); };
-}
-
-void TimedHttpServer::LengthenQueue() {
-  ::listen(svr_sock_, 512);
-}
-
 bool TimedHttpServer::Count() {
-  return ++accepted_ <= most_;
+  if (++accepted_ <= most_) return true;
+  --accepted_;
+  return false;
 }
 
 std::chrono::milliseconds TimedHttpServer::request_time() const {
@@ -148,16 +117,10 @@ std::uint64_t TimedHttpServer::MostConnections() {
   return std::min<std::uint64_t>(1024, FileLimit() / 4);
 }
 
-void TimedHttpServer::CutOff() {
-  stopping_ = true;
-}
-
 bool TimedHttpServer::process_and_close_socket(socket_t socket) {
-  bool ok = false, closed = false;
-  if (!refusing) {
-    Connection connection(*this, socket);
-    ok = process_request(connection, true, closed, [](const httplib::Request&) {});
-  }
+  bool closed = false;
+  Connection connection(*this, socket);
+  const bool ok = process_request(connection, true, closed, [](const httplib::Request&) {});
   ::shutdown(socket, SHUT_RDWR);
   ::close(socket);
   --accepted_;

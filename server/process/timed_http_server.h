@@ -26,25 +26,21 @@ class TimedHttpServer final : public httplib::Server {
   // once.
   static std::uint64_t MostConnections();
 
-  TimedHttpServer();
+  TimedHttpServer() : most_(MostConnections()) {}
 
-  // After binding. The library lets five connections wait to be accepted; a client beyond these
-  // tries again after a second.
-  void LengthenQueue();
+  // A connection has been accepted and needs a thread, which then serves it. False: there are too
+  // many.
+  bool Count();
+  bool process_and_close_socket(socket_t socket) override;
+  // The server stops: connections that have not sent their request are closed.
+  void CutOff() { stopping_ = true; }
 
  private:
-  class Pool;
   class Connection;
 
-  // The library calls it on a thread of the pool for each accepted connection.
-  bool process_and_close_socket(socket_t socket) override;
-  // A connection has been accepted and needs a thread. False: there are too many.
-  bool Count();
   // How long a connection may take to send its request, and until its reply has been read.
   std::chrono::milliseconds request_time() const;
   std::chrono::milliseconds reply_time() const;
-  // The server stops: connections that have not sent their request are closed.
-  void CutOff();
 
   const std::uint64_t most_;
   std::atomic<bool> stopping_ = false;

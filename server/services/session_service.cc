@@ -69,7 +69,7 @@ absl::Status Create(const v1::CreateSessionRequest& request, v1::CreateSessionRe
     SINEW_ASSIGN_OR_RETURN(const ResolvedSource resolved, ResolveSource(call, request.source()));
     SINEW_ASSIGN_OR_RETURN(session, MakeSession(call, request.source(), resolved));
     session->request_id = request.request_id();
-    NameSession(call, ttl, *session);
+    NameSession(runtime, *session);
     SINEW_ASSIGN_OR_RETURN(const auto added,
                            runtime.sessions.Add(call.caller(), session, ttl, runtime.clock.Now()));
     session = added.session;

@@ -20,7 +20,7 @@ constexpr std::int64_t kDeletedMs = 24 * 3600 * 1000;
 constexpr std::size_t kBlock = 500;        // sessions that are renewed at a time
 constexpr std::int64_t kClaimMs = 20'000;  // renewed every few seconds
 
-constexpr std::size_t kNameBytes = sizeof("sessions/") - 1 + 32;  // of NewName
+constexpr std::size_t kNameBytes = sizeof("sessions/") - 1 + 32;  // of a session
 
 std::string SessionKey(const std::string& tenant, const std::string& name) {
   return absl::StrCat("sinew:session:", tenant, "/", name);
@@ -60,10 +60,6 @@ absl::Status FirstError(const std::vector<RedisReply>& replies) {
 
 RedisRecords::RedisRecords(std::unique_ptr<RedisClient> redis)
     : redis_(std::move(redis)), owner_(RandomHex()) {}
-
-std::string RedisRecords::NewName(const std::string&, const SessionRecord&) {
-  return absl::StrCat("sessions/", RandomHex());
-}
 
 absl::Status RedisRecords::Keep(const std::string& tenant, const std::string& name,
                                 const SessionRecord& record) {

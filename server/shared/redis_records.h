@@ -26,7 +26,6 @@ class RedisRecords final : public SessionRecords {
  public:
   explicit RedisRecords(std::unique_ptr<RedisClient> redis);
 
-  std::string NewName(const std::string& tenant, const SessionRecord& record) override;
   absl::Status Keep(const std::string& tenant, const std::string& name,
                     const SessionRecord& record) override;
   absl::StatusOr<SessionRecord> Find(const std::string& tenant, const std::string& name) override;

@@ -6,7 +6,6 @@
 #include "server/shared/authorities.h"
 #include "server/shared/redis_client.h"
 #include "server/shared/redis_records.h"
-#include "server/shared/signed_names.h"
 
 namespace sinew::server {
 
@@ -17,8 +16,6 @@ absl::StatusOr<std::unique_ptr<SessionRecords>> SessionRecords::Open(const Share
     SINEW_ASSIGN_OR_RETURN(auto redis, RedisClient::Create(config, std::move(log)));
     return std::make_unique<RedisRecords>(std::move(redis));
   }
-  if (!config.session_key_file.empty())
-    return SignedNames::Open(config.session_key_file, std::move(log));
   return nullptr;
 }
 

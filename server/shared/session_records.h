@@ -28,13 +28,10 @@ struct SessionRecord {
 // Calls block for a second or two at most; all are thread-safe. Names of tenants as Caller::tenant.
 class SessionRecords {
  public:
-  // The records that are configured: in Redis, in signed names, or null. kInvalidArgument: an
+  // The records that are configured: in Redis, or null. kInvalidArgument: an
   // address or a file.
   static absl::StatusOr<std::unique_ptr<SessionRecords>> Open(const SharedConfig& config, Log log);
   virtual ~SessionRecords() = default;
-
-  // A new name for a session of the tenant.
-  virtual std::string NewName(const std::string& tenant, const SessionRecord& record) = 0;
 
   // Errors of all: kUnavailable: they cannot be reached.
   virtual absl::Status Keep(const std::string& tenant, const std::string& name,
@@ -57,7 +54,7 @@ class SessionRecords {
   // false, another server has deleted it.
   virtual absl::StatusOr<std::vector<bool>> Renew(const std::vector<Held>& sessions) = 0;
 
-  // Takes a claim, see ObjectStore::TakeClaim. kUnimplemented: these records know no claims.
+  // Takes a claim, see ObjectStore::TakeClaim.
   virtual absl::StatusOr<std::unique_ptr<ObjectStore::Claim>> TakeClaim(
       const std::string& name) = 0;
   // Prolongs the claims that are held. Call it every few seconds.

@@ -65,9 +65,9 @@ std::string ForLog(const std::string& text) {
 
 absl::StatusOr<std::unique_ptr<DeformerCache>> DeformerCache::Open(
     const BindConfig& config, double client_share, const std::string& data_dir, Sharing sharing,
-    Arenas& arenas, Timers& timers, Metrics& metrics, Log log) {
-  std::unique_ptr<DeformerCache> cache(new DeformerCache(config, client_share, std::move(sharing),
-                                                         arenas, timers, metrics, std::move(log)));
+    Pools pools, Arenas& arenas, Timers& timers, Metrics& metrics, Log log) {
+  std::unique_ptr<DeformerCache> cache(new DeformerCache(
+      config, client_share, std::move(sharing), pools, arenas, timers, metrics, std::move(log)));
   if (!data_dir.empty() && config.disk_bytes > 0) {
     SINEW_ASSIGN_OR_RETURN(
         cache->files_,
@@ -77,7 +77,7 @@ absl::StatusOr<std::unique_ptr<DeformerCache>> DeformerCache::Open(
 }
 
 DeformerCache::DeformerCache(const BindConfig& config, double client_share, Sharing sharing,
-                             Arenas& arenas, Timers& timers, Metrics& metrics, Log log)
+                             Pools pools, Arenas& arenas, Timers& timers, Metrics& metrics, Log log)
     : config_(config),
       sharing_(std::move(sharing)),
       arenas_(arenas),
@@ -87,8 +87,8 @@ DeformerCache::DeformerCache(const BindConfig& config, double client_share, Shar
       waiting_(config.queued, client_share, "max-queued-binds", "waiting binds", "bind"),
       used_bytes_(config.bound_bytes, client_share, "max-bound-bytes", "bytes in use", "bind",
                   kRoomRetry),
-      short_(1, waiting_, metrics.AddLane("short binds")),
-      long_(1, waiting_, metrics.AddLane("long binds")) {}
+      short_(pools.shorts, 1, waiting_, metrics.AddLane("short binds")),
+      long_(pools.longs, 1, waiting_, metrics.AddLane("long binds")) {}
 
 DeformerCache::~DeformerCache() {
   {

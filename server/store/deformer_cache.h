@@ -46,11 +46,16 @@ class DeformerCache {
         take_claim = {};
   };
 
+  // Threads that bind.
+  struct Pools {
+    Pool &shorts, &longs;
+  };
+
   // client_share: of waiting binds and of data in use; see Quota. data_dir: empty = memory only.
   // kFailedPrecondition: the folder cannot be used.
   static absl::StatusOr<std::unique_ptr<DeformerCache>> Open(
       const BindConfig& config, double client_share, const std::string& data_dir, Sharing sharing,
-      Arenas& arenas, Timers& timers, Metrics& metrics, Log log);
+      Pools pools, Arenas& arenas, Timers& timers, Metrics& metrics, Log log);
   // Cancels running and waiting binds and waits for them. Uses must not outlive the cache.
   ~DeformerCache();
 
@@ -110,8 +115,8 @@ class DeformerCache {
   class Holder;
   using Claim = std::unique_ptr<ObjectStore::Claim>;
 
-  DeformerCache(const BindConfig& config, double client_share, Sharing sharing, Arenas& arenas,
-                Timers& timers, Metrics& metrics, Log log);
+  DeformerCache(const BindConfig& config, double client_share, Sharing sharing, Pools pools,
+                Arenas& arenas, Timers& timers, Metrics& metrics, Log log);
   absl::StatusOr<Use> MakeUse(Entry& entry, std::shared_ptr<Holder> holder)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<std::shared_ptr<Room>> TakeRoom(const std::string& client, std::uint64_t bytes);

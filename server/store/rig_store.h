@@ -188,7 +188,7 @@ class RigStore {
   std::optional<RigFiles> files_;  // none: memory only
   Quota places_, bytes_;           // held by entries
   Quota parsing_;                  // memory of Parse
-  mutable absl::Mutex mutex_;
+  mutable absl::Mutex mutex_ ABSL_ACQUIRED_AFTER(&Entry::loading);
   std::map<std::string, EntryPointer> entries_ ABSL_GUARDED_BY(mutex_);  // by RigKey::Text
   LruOrder parsed_ ABSL_GUARDED_BY(mutex_);
   LruOrder used_ ABSL_GUARDED_BY(mutex_);  // of rigs in the shared store

@@ -95,8 +95,9 @@ class UploadTable {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Drops the upload untouched for longest, of all or of one client. False: none is idle.
   bool EvictOldest(const std::string* client, Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Drops the upload unless a call is writing to it.
-  bool TryDrop(Uploads::iterator it) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Drops the upload unless a call is writing to it. Locks against the order, but does not wait.
+  bool TryDrop(Uploads::iterator it)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) ABSL_NO_THREAD_SAFETY_ANALYSIS;
   absl::Status Write(Upload& upload, const Sender& sender, std::string_view data)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(upload.writing);
   absl::StatusOr<Progress> Finish(const Sender& sender, const v1::UploadHeader& header,
@@ -108,7 +109,7 @@ class UploadTable {
   const Log log_;
   std::filesystem::path folder_;
   Quota places_, room_;  // held by uploads
-  mutable absl::Mutex mutex_;
+  mutable absl::Mutex mutex_ ABSL_ACQUIRED_AFTER(&Upload::writing);
   Uploads uploads_ ABSL_GUARDED_BY(mutex_);  // by KeyOf
 };
 

@@ -12,6 +12,7 @@
 #include <optional>
 #include <utility>
 
+#include "server/base/thread_name.h"
 #include "server/threads/fair_queue.h"
 #include "server/threads/preemption_ticks.h"
 
@@ -34,8 +35,9 @@ constexpr int kNice = 10;
 
 // Lowers the priority of the calling thread for good: only a privileged process may raise it again.
 bool LowerPriority() {
+  // Not its own, which it may have from a thread that binds.
+  const int nice = ::getpriority(PRIO_PROCESS, static_cast<id_t>(::getpid()));
   const auto thread = static_cast<id_t>(::gettid());
-  const int nice = ::getpriority(PRIO_PROCESS, thread);
   return ::setpriority(PRIO_PROCESS, thread, std::min(19, nice + kNice)) == 0;
 }
 
@@ -75,6 +77,7 @@ struct Arenas::State {
 };
 
 void Arenas::State::Run(FrameArena& lane) {
+  NameThread("frames");
   const absl::MutexLock lock(&mutex);
   while (std::optional<Work> work = lane.waiting.Pop()) {
     mutex.Unlock();

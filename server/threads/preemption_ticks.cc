@@ -6,6 +6,8 @@
 #include <chrono>
 #include <system_error>
 
+#include "server/base/thread_name.h"
+
 namespace sinew::server {
 namespace {
 
@@ -45,6 +47,7 @@ void PreemptionTicks::Add(int scopes) {
 }
 
 void PreemptionTicks::Tick(std::size_t core) {
+  NameThread("ticks");
   cpu_set_t own;
   CPU_ZERO(&own);
   CPU_SET(core, &own);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "server/base/thread_name.h"
+
 namespace sinew::server {
 
 Timers::Timers(Clock& clock) : clock_(clock), thread_([this] { Loop(); }) {}
@@ -47,6 +49,7 @@ void Timers::Cancel(Id id) {
 }
 
 void Timers::Loop() {
+  NameThread("timers");
   const absl::MutexLock lock(&mutex_);
   while (!stopping_) {
     const auto first = entries_.begin();

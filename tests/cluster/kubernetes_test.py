@@ -360,7 +360,7 @@ class KubernetesTest(unittest.TestCase):
                 (folder / "store").mkdir()
                 variables["SINEWD_STORE"] = variables["SINEWD_STORE"].replace("file:///", f"file://{folder}/")
                 done = subprocess.run([options.sinewd, "--check", "--config", folder / "sinewd.yaml", "--listen",
-                                       "0.0.0.0:50051"], env={**os.environ, **variables}, capture_output=True,
+                                       "0.0.0.0:0"], env={**os.environ, **variables}, capture_output=True,
                                       text=True, check=False)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertNotIn("warning", done.stderr.lower())

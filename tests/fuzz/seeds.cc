@@ -365,7 +365,6 @@ void AddShared(const Corpus& corpus) {
   const auto add = [&](const char* name, char kind, const std::string& text) {
     corpus.Add("shared", name, std::string(1, kind) + text);
   };
-  add("name", 0, sinew::testing::Base64Url("1" + std::string(40, '\1')));
   add("mark", 1, "deleted/" + std::string(64, '0'));
   add("mark_of_tenant", 1, "deleted/acme." + std::string(64, '0'));
   add("credentials", 2,

@@ -42,6 +42,7 @@ LIBRARIES = (
     ("pybind11", ("pybind11/",)),
     ("yaml", ("yaml-cpp/",)),
     ("curl", ("curl/",)),
+    ("re2", ("re2/",)),
     ("hiredis", ("hiredis/",)),
     ("pugixml", ("pugixml.hpp",)),
     ("gtest", ("gtest/", "gmock/")),
@@ -98,8 +99,8 @@ FOLDERS = (
     ("client/lib/stream", "client/lib/codec client/lib/rpc core/base sinew", "grpc proto", ""),
     ("client/lib/testing", "core/base sinew", "", ""),
     # The server does no geometry: it converts, calls core and converts back.
-    ("server/base", "client/lib/base core/base", "grpc prometheus proto spdlog", "cli11 json utfcpp yaml"),
-    ("server/access", "client/lib/base core/base server/base", "grpc openssl", "json"),
+    ("server/base", "client/lib/base core/base", "grpc prometheus proto spdlog", "cli11 json tbb utfcpp yaml"),
+    ("server/access", "client/lib/base core/base server/base", "grpc openssl", "json re2"),
     ("server/threads", "core/base server/base", "prometheus", "tbb"),
     ("server/convert",
      "client/lib/base core/base core/deform/engine core/deform/method core/metrics core/muscle core/rig core/weights "

@@ -1,4 +1,4 @@
-"""Checks the lock annotations of the server (ABSL_GUARDED_BY and others) with clang's -Wthread-safety.
+"""Checks the lock annotations of the server (ABSL_GUARDED_BY, ABSL_ACQUIRED_AFTER and others) with clang.
 
 usage: thread_safety.py BUILD_FOLDER      (needs its compile_commands.json)
 Exit code: 0 no violation, 1 violations, 77 clang is not installed.
@@ -16,7 +16,8 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FLAGS = ["-fsyntax-only", "-Wno-everything", "-Wthread-safety", "-Werror=thread-safety"]
+FLAGS = ["-fsyntax-only", "-Wno-everything", "-Wthread-safety", "-Wthread-safety-beta", "-Werror=thread-safety",
+         "-Werror=thread-safety-beta"]
 PLANTED = """
 #include <absl/base/thread_annotations.h>
 #include <absl/synchronization/mutex.h>
@@ -25,7 +26,18 @@ struct Counter {
   absl::Mutex mutex;
   int count ABSL_GUARDED_BY(mutex) = 0;
 };
+class Table {
+  struct Entry {
+    absl::Mutex loading;
+  };
+  void Load(Entry& entry) {
+    const absl::MutexLock lock(&mutex_);
+    const absl::MutexLock loading(&entry.loading);
+  }
+  absl::Mutex mutex_ ABSL_ACQUIRED_AFTER(&Entry::loading);
+};
 """
+FINDINGS = ("requires holding mutex", "mutex 'loading' must be acquired before 'mutex_'")
 
 
 def includes(command):
@@ -63,8 +75,8 @@ def main():
         planted = pathlib.Path(folder) / "planted.cc"
         planted.write_text(PLANTED)
         code, errors = check(clang, flags, planted, folder)
-        if code == 0 or "requires holding mutex" not in errors:
-            print("the planted violation was not found:\n" + errors)
+        if code == 0 or not all(finding in errors for finding in FINDINGS):
+            print("not all planted violations were found:\n" + errors)
             return 1
     # The files of a folder at once: most of the time goes into gRPC's headers.
     failed = 0

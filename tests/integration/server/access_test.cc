@@ -349,6 +349,18 @@ TEST(SinewdAccess, DoesNotListenBeyondThisMachineUnprotected) {
   SinewdProcess insecure({"--listen", "[::ffff:127.0.0.1]:0", "--http", "off", "--insecure"});
   EXPECT_FALSE(insecure.address().empty()) << insecure.err();
   EXPECT_EQ(insecure.Stop(), 0);
+  const auto warnings = [](SinewdProcess& server) {
+    const std::string address = server.address();
+    EXPECT_EQ(server.Stop(), 0);
+    const auto says = [&](const std::string& what) {
+      return server.err().find(" warning " + address + " has no " + what) != std::string::npos;
+    };
+    return std::pair(says("TLS: "), says("authentication: "));
+  };
+  SinewdProcess open({"--listen", "0.0.0.0:0", "--http", "off", "--insecure"});
+  EXPECT_EQ(warnings(open), std::pair(true, true)) << open.err();
+  SinewdProcess local({"--http", "off"});
+  EXPECT_EQ(warnings(local), std::pair(false, false)) << local.err();
 }
 
 TEST(SinewdAccess, MakesTokens) {

@@ -1,3 +1,4 @@
+#include <grpc/grpc.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -12,6 +13,16 @@ namespace {
 using grpc::StatusCode;
 
 class DrainTest : public ServerTest {};
+
+// gRPC's last shutdown may take 10 s.
+TEST_F(DrainTest, ServersEndWithoutTheLastShutdownOfGrpc) {
+  Start();
+  stubs().UploadTube();
+  stubs_.reset();
+  channel_.reset();
+  server_.reset();
+  EXPECT_EQ(grpc_is_initialized(), 1);
+}
 
 TEST_F(DrainTest, NotifiesAnswersAndEndsStreams) {
   Start();

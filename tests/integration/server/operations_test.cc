@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -284,7 +285,7 @@ TEST(Operations, CheckEndsWithoutServing) {
   const TemporaryFolder folder;
   const std::string file = (folder.path() / "sinewd.yaml").string();
   std::ofstream(file) << "max-window: 8\n";
-  SinewdProcess good({"--check", "--config", file}, false);
+  SinewdProcess good({"--check", "--config", file, "--listen", "127.0.0.1:0"}, false);
   EXPECT_EQ(good.Wait(), 0) << good.err();
   EXPECT_EQ(good.out(), "sinewd: the configuration is valid\n");
   std::ofstream(file) << "max-window: 0\n";
@@ -305,11 +306,13 @@ TEST(Operations, SocketReplacesNoOtherFile) {
 
 TEST(Operations, CheckReadsTheFilesThatAreNamed) {
   const TemporaryFolder folder;
-  const auto check = [&](const std::vector<std::string>& flags, const std::string& complaint) {
+  const auto check = [&](const std::vector<std::string>& flags, const std::string& complaint,
+                         int code = 78) {
     std::vector<std::string> all{"--check"};
     all.insert(all.end(), flags.begin(), flags.end());
+    if (std::ranges::count(flags, "--listen") == 0) all.insert(all.end(), {"--listen", "[::1]:0"});
     SinewdProcess checked(all, false);
-    EXPECT_EQ(checked.Wait(), complaint.empty() ? 0 : 78) << complaint;
+    EXPECT_EQ(checked.Wait(), complaint.empty() ? 0 : code) << complaint << checked.err();
     EXPECT_NE(checked.err().find(complaint), std::string::npos) << checked.err();
   };
   const auto file = [&](const std::string& name, const std::string& text) {
@@ -330,13 +333,26 @@ TEST(Operations, CheckReadsTheFilesThatAreNamed) {
   check({"--audit-log", folder.path().string()}, "is a folder");
   check({"--ready-file", (folder.path() / "none" / "ready").string()}, "ready-file: ");
   check({"--listen", "unix:" + (folder.path() / "socket").string()}, "");
-  check({"--listen", "unix:" + (folder.path() / "none" / "socket").string()}, "listen: ");
-  check({"--listen", "unix:" + file("file", "")}, "is a file, but not a socket");
+  check({"--listen", "unix:" + (folder.path() / "none" / "socket").string()}, "listen: ", 69);
+  check({"--listen", "unix:" + file("file", "")}, "is a file, but not a socket", 69);
+  check({"--memory-bytes", "134217727"}, "memory-bytes: got 134217727, need 0 or at least", 64);
+  check({"--memory-bytes", "200000000", "--max-rig-bytes", "100000000"}, "max-rig-bytes: ");
+  check({"--data-dir", "/proc/new"}, "data-dir: /proc: ");
   file("format", "999\n");
   check({"--data-dir", folder.path().string()}, "this server needs a format");
   // Also while a server uses the folder.
   SinewdProcess server({"--data-dir", (folder.path() / "used").string()});
   check({"--data-dir", (folder.path() / "used").string()}, "");
+  EXPECT_TRUE(std::ranges::none_of(
+      std::filesystem::directory_iterator(folder.path() / "used"),
+      [](const auto& entry) { return entry.path().filename().string().starts_with("."); }));
+  const std::string in_use = ": Address already in use";
+  for (const char* option : {"--listen", "--http"}) {
+    check({option, server.address()}, "cannot bind " + server.address() + in_use, 69);
+  }
+  SinewdProcess on_socket({"--listen", "unix:" + (folder.path() / "socket").string()});
+  check({"--listen", "unix:" + (folder.path() / "socket").string()}, in_use, 69);
+  EXPECT_EQ(on_socket.Stop(), 0);
   EXPECT_EQ(server.Stop(), 0);
 }
 

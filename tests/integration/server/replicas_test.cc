@@ -17,8 +17,6 @@
 namespace sinew::testing {
 namespace {
 
-enum class Sessions { kRedis, kNames };
-
 // One of them.
 struct Replica {
   explicit Replica(const server::Config& config)
@@ -29,25 +27,19 @@ struct Replica {
   Stubs stubs;
 };
 
-class ReplicasTest : public ::testing::TestWithParam<Sessions> {
+class ReplicasTest : public ::testing::Test {
  protected:
   void SetUp() override {
     config_.network.listen = {"127.0.0.1:0"};
     config_.log.level = "off";
     config_.access.client_share = 1;
     config_.shared.store = "file://" + folder_ / "store";
-    if (GetParam() == Sessions::kRedis) {
-      if (!RedisProcess::Installed()) GTEST_SKIP() << "redis-server is not installed";
-      redis_ = std::make_unique<RedisProcess>();
-      config_.shared.redis = redis_->address();
-    } else {
-      WriteAll(folder_ / "key", std::string(32, 'k') + "\n");
-      config_.shared.session_key_file = folder_ / "key";
-    }
+    if (!RedisProcess::Installed()) GTEST_SKIP() << "redis-server is not installed";
+    redis_ = std::make_unique<RedisProcess>();
+    config_.shared.redis = redis_->address();
     a_ = std::make_unique<Replica>(config_);
     b_ = std::make_unique<Replica>(config_);
   }
-  bool redis() const { return GetParam() == Sessions::kRedis; }
 
   static grpc::Status Deform(Replica& replica, const std::string& session, std::string* bytes) {
     v1::DeformRequest request;
@@ -66,7 +58,7 @@ class ReplicasTest : public ::testing::TestWithParam<Sessions> {
   std::unique_ptr<Replica> a_, b_;
 };
 
-TEST_P(ReplicasTest, AnyServerServesAnySession) {
+TEST_F(ReplicasTest, AnyServerServesAnySession) {
   const std::string rig = a_->stubs.UploadTube();
   const std::string session = a_->stubs.Create(rig, "ddm").name();
   EXPECT_EQ(a_->stubs.Watch(session).state(), v1::Session::STATE_READY);
@@ -81,7 +73,7 @@ TEST_P(ReplicasTest, AnyServerServesAnySession) {
             a_->stubs.Watch(session).recipe().SerializeAsString());
 }
 
-TEST_P(ReplicasTest, EveryMethodContinuesASessionOfAnotherServer) {
+TEST_F(ReplicasTest, EveryMethodContinuesASessionOfAnotherServer) {
   const std::string rig = a_->stubs.UploadTube();
   const auto create = [&] { return a_->stubs.Create(rig, "lbs").name(); };
   EXPECT_EQ(b_->stubs.Watch(create()).state(), v1::Session::STATE_READY);
@@ -100,7 +92,7 @@ TEST_P(ReplicasTest, EveryMethodContinuesASessionOfAnotherServer) {
   EXPECT_CODE(b_->stubs.DeleteSession(create()), grpc::StatusCode::OK);
 }
 
-TEST_P(ReplicasTest, TheRigIsFetchedForASourceToo) {
+TEST_F(ReplicasTest, TheRigIsFetchedForASourceToo) {
   const std::string rig = a_->stubs.UploadTube();
   v1::DeformRequest request;
   request.mutable_target()->mutable_source()->set_rig(rig);
@@ -111,7 +103,7 @@ TEST_P(ReplicasTest, TheRigIsFetchedForASourceToo) {
   EXPECT_EQ(b_->stubs.Create(rig, "dqs").source().rig(), rig);
 }
 
-TEST_P(ReplicasTest, CallsForARigThatIsReadSlowlyHinderNoOthers) {
+TEST_F(ReplicasTest, CallsForARigThatIsReadSlowlyHinderNoOthers) {
   const std::string rig = a_->stubs.UploadTube(), hex(64, 'a'), slow = "rigs/sha256-" + hex;
   // A pipe: reading it waits for a writer.
   const std::string pipe = folder_ / ("store/rigs/" + hex);
@@ -168,7 +160,7 @@ TEST_P(ReplicasTest, CallsForARigThatIsReadSlowlyHinderNoOthers) {
   for (std::thread& call : calls) call.join();
 }
 
-TEST_P(ReplicasTest, AnUploadOfAKnownRigSendsNothing) {
+TEST_F(ReplicasTest, AnUploadOfAKnownRigSendsNothing) {
   const std::string bytes = TubeRig({}).SerializeAsString();
   std::string name;
   EXPECT_CODE(a_->stubs.Upload(bytes, &name), grpc::StatusCode::OK);
@@ -184,7 +176,7 @@ TEST_P(ReplicasTest, AnUploadOfAKnownRigSendsNothing) {
   EXPECT_EQ(response.rig().name(), name);
 }
 
-TEST_P(ReplicasTest, UnknownNamesAreNotFound) {
+TEST_F(ReplicasTest, UnknownNamesAreNotFound) {
   std::string bytes;
   EXPECT_CODE(Deform(*b_, "sessions/" + std::string(32, '0'), &bytes), grpc::StatusCode::NOT_FOUND);
   EXPECT_CODE(b_->stubs.Get("sessions/none"), grpc::StatusCode::NOT_FOUND);
@@ -196,16 +188,15 @@ TEST_P(ReplicasTest, UnknownNamesAreNotFound) {
   EXPECT_CODE(b_->stubs.Create(request, session), grpc::StatusCode::NOT_FOUND);
 }
 
-TEST_P(ReplicasTest, ADeletedSessionEnds) {
+TEST_F(ReplicasTest, ADeletedSessionEnds) {
   const std::string session = a_->stubs.Create(a_->stubs.UploadTube(), "lbs").name();
   EXPECT_CODE(b_->stubs.Get(session), grpc::StatusCode::OK);
   EXPECT_CODE(b_->stubs.DeleteSession(session), grpc::StatusCode::OK);
   EXPECT_CODE(b_->stubs.Get(session), grpc::StatusCode::NOT_FOUND);
-  if (!redis()) return;  // signed names are not asked for
   WaitUntil([&] { return a_->stubs.Get(session).error_code() == grpc::StatusCode::NOT_FOUND; });
 }
 
-TEST_P(ReplicasTest, ADeletedRigIsGoneOnAllServers) {
+TEST_F(ReplicasTest, ADeletedRigIsGoneOnAllServers) {
   const std::string rig = a_->stubs.UploadTube();
   EXPECT_EQ(b_->stubs.Create(rig, "lbs").source().rig(), rig);
   EXPECT_CODE(a_->stubs.DeleteRig(rig), grpc::StatusCode::OK);
@@ -219,7 +210,7 @@ TEST_P(ReplicasTest, ADeletedRigIsGoneOnAllServers) {
   WaitUntil([&] { return get() == grpc::StatusCode::NOT_FOUND; });
 }
 
-TEST_P(ReplicasTest, ARepeatedRequestFindsTheSessionOfAnotherServer) {
+TEST_F(ReplicasTest, ARepeatedRequestFindsTheSessionOfAnotherServer) {
   v1::CreateSessionRequest request;
   request.mutable_source()->set_rig(a_->stubs.UploadTube());
   request.mutable_source()->set_recipe_text("lbs");
@@ -227,28 +218,24 @@ TEST_P(ReplicasTest, ARepeatedRequestFindsTheSessionOfAnotherServer) {
   v1::Session first, second;
   EXPECT_CODE(a_->stubs.Create(request, first), grpc::StatusCode::OK);
   EXPECT_CODE(b_->stubs.Create(request, second), grpc::StatusCode::OK);
-  if (!redis()) {  // a request id is known to one server
-    EXPECT_NE(first.name(), second.name());
-    return;
-  }
   EXPECT_EQ(first.name(), second.name());
   request.mutable_source()->set_recipe_text("dqs");
   EXPECT_CODE(b_->stubs.Create(request, second), grpc::StatusCode::ALREADY_EXISTS);
 }
 
-TEST_P(ReplicasTest, AServerAloneGoesOn) {
+TEST_F(ReplicasTest, AServerAloneGoesOn) {
   const std::string rig = a_->stubs.UploadTube();
   const std::string session = a_->stubs.Create(rig, "lbs").name();
   EXPECT_EQ(a_->stubs.Watch(session).state(), v1::Session::STATE_READY);
   std::filesystem::rename(folder_ / "store", folder_ / "away");
-  if (redis()) redis_->Kill();
+  redis_->Kill();
   std::string bytes;
   EXPECT_CODE(Deform(*a_, session, &bytes), grpc::StatusCode::OK);
   EXPECT_EQ(a_->stubs.Watch(a_->stubs.Create(rig, "ddm").name()).state(), v1::Session::STATE_READY);
   const std::string other = a_->stubs.UploadTube({.rings = 11});
   // What only the other server could know.
   const grpc::Status unknown = a_->stubs.Get("sessions/" + std::string(32, '0'));
-  EXPECT_CODE(unknown, redis() ? grpc::StatusCode::UNAVAILABLE : grpc::StatusCode::NOT_FOUND);
+  EXPECT_CODE(unknown, grpc::StatusCode::UNAVAILABLE);
   v1::CreateSessionRequest request;
   request.mutable_source()->set_rig("rigs/sha256-" + std::string(64, '0'));
   request.mutable_source()->set_recipe_text("lbs");
@@ -258,16 +245,10 @@ TEST_P(ReplicasTest, AServerAloneGoesOn) {
 
   // When they are back, it catches up.
   std::filesystem::rename(folder_ / "away", folder_ / "store");
-  if (redis()) redis_->Start();
+  redis_->Start();
   const std::string later = a_->stubs.Create(other, "dqs").name();
   WaitUntil([&] { return b_->stubs.Get(later).error_code() == grpc::StatusCode::OK; });
 }
-
-INSTANTIATE_TEST_SUITE_P(Sessions, ReplicasTest,
-                         ::testing::Values(Sessions::kRedis, Sessions::kNames),
-                         [](const auto& parameter) {
-                           return parameter.param == Sessions::kRedis ? "Redis" : "Names";
-                         });
 
 }  // namespace
 }  // namespace sinew::testing

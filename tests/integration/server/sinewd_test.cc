@@ -1,6 +1,7 @@
 // The program itself: start, signals, exit codes, and what survives a kill.
 #include <absl/strings/str_cat.h>
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/file.h>
@@ -11,6 +12,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -443,6 +445,36 @@ TEST(Sinewd, UploadResumesAfterKill) {
   writer->WritesDone();
   EXPECT_CODE(writer->Finish(), StatusCode::OK);
   EXPECT_EQ(response.rig().name(), RigNameOf(bytes));
+}
+
+// What serves a feature that is off, or has not been used, needs no thread.
+TEST(Sinewd, IdleThreadsAreFewAndNamed) {
+  SinewdProcess server({"--log-format", "text"});
+  const std::set<std::string> of_grpc{"default-executo", "resolver-execut", "grpc_global_tim",
+                                      "event_engine",    "timer_manager",   "nexting_thread",
+                                      "grpcpp_sync_ser"};
+  std::multiset<std::string> names;
+  for (const auto& thread :
+       std::filesystem::directory_iterator(absl::StrCat("/proc/", server.pid(), "/task"))) {
+    std::string name;
+    std::getline(std::ifstream(thread.path() / "comm"), name);
+    if (!of_grpc.contains(name)) names.insert(name);
+  }
+  EXPECT_THAT(names,
+              ::testing::ElementsAre("control", "io", "listener", "log", "sinewd", "timers"));
+  EXPECT_EQ(server.Stop(), 0);
+}
+
+TEST(Sinewd, HasAThreadForEachCoreOfItsAffinityMask) {
+  cpu_set_t before, one;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
+  CPU_ZERO(&one);
+  CPU_SET(::sched_getcpu(), &one);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
+  SinewdProcess server({"--log-format", "text"});
+  ASSERT_EQ(::sched_setaffinity(0, sizeof before, &before), 0);
+  WaitUntil([&] { return server.err().find("; 1 thread, ") != std::string::npos; });
+  EXPECT_EQ(server.Stop(), 0);
 }
 
 // Stacks and heaps of threads reserve far more than this by default.

@@ -57,6 +57,13 @@ TEST(TenantRule, PatternNeedsAGroup) {
   }
 }
 
+// A search that goes back would take longer than the age of the universe.
+TEST(TenantRule, TimeDoesNotExplodeWithTheName) {
+  const auto rule = TenantRule::Parse("^((a+)+)+!$");
+  ASSERT_TRUE(rule.ok()) << rule.status();
+  EXPECT_FALSE(rule->Apply({std::string(256, 'a')}, "").ok());
+}
+
 TEST(ClientCertificates, NeedAnAuthorityAndTime) {
   const testing::TestAuthority authority("ours"), other("ours");
   const std::string chain = authority.Issue("artist", "DNS:artist", std::chrono::hours(1)).pem;

@@ -1,13 +1,11 @@
 #include "server/base/machine.h"
 
 #include <gtest/gtest.h>
-#include <sched.h>
 
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <string>
-#include <thread>
 
 #include "tests/support/temporary_folder.h"
 
@@ -39,22 +37,6 @@ TEST(Machine, WithoutControlGroupsIsTheWholeMachine) {
   const Machine machine = System().Read();
   EXPECT_GE(machine.cores, 1u);
   EXPECT_GT(machine.memory_bytes, 64 * kMega);
-}
-
-TEST(Machine, CoresAreThoseOfTheAffinityMask) {
-  cpu_set_t before;
-  ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
-  EXPECT_EQ(System().Read().cores, static_cast<std::uint64_t>(CPU_COUNT(&before)));
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  for (int cpu = 0; CPU_COUNT(&one) == 0; ++cpu) {
-    if (CPU_ISSET(cpu, &before)) CPU_SET(cpu, &one);
-  }
-  // In a thread of its own, which takes its mask along.
-  std::thread([&] {
-    ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
-    EXPECT_EQ(System().Read().cores, 1u);
-  }).join();
 }
 
 TEST(Machine, QuotaOfAnyGroupAboveLimitsCores) {

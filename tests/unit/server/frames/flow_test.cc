@@ -252,7 +252,7 @@ TEST(Quota, ClientMayAlwaysHoldOneOfFew) {
 // One thread that is busy until the end, so that work waits.
 struct BusyWorkers {
   explicit BusyWorkers(std::uint64_t limit, double share = 1)
-      : waiting(limit, share, "max-jobs", "jobs"), workers(1, waiting, seconds) {
+      : waiting(limit, share, "max-jobs", "jobs"), workers(pool, 1, waiting, seconds) {
     EXPECT_TRUE(workers
                     .Post("busy",
                           [this](const absl::Status&) {
@@ -277,6 +277,7 @@ struct BusyWorkers {
   std::vector<std::string> ran;
   Quota waiting;
   prometheus::Histogram seconds{prometheus::Histogram::BucketBoundaries{0.001, 1}};
+  Pool pool{"busy", Pool::Start::kAtOnce};
   Workers workers;
 };
 

@@ -2,13 +2,10 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <spdlog/sinks/ostream_sink.h>
 
 #include <algorithm>
-#include <sstream>
 
 #include "server/shared/redis_client.h"
-#include "server/shared/signed_names.h"
 #include "tests/support/redis_process.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/test_keys.h"
@@ -30,109 +27,6 @@ SessionRecord MakeRecord() {
   record.source.set_rig("rigs/sha256-x");
   record.source.set_recipe_text("ddm(radius=0.03)");
   return record;
-}
-
-class SignedNamesTest : public ::testing::Test {
- protected:
-  // Names signed with the first of `keys`, each of 32 of the given character.
-  std::unique_ptr<SessionRecords> Open(const std::string& keys, const Log& log = QuietLog()) {
-    const std::string path = folder_ / ("keys." + std::to_string(files_++));
-    WriteKeys(path, keys);
-    return *SignedNames::Open(path, log);
-  }
-  static void WriteKeys(const std::string& path, const std::string& keys) {
-    std::string text;
-    for (const char key : keys) text += std::string(32, key) + "\n";
-    testing::WriteAll(path, text);
-  }
-  const testing::TemporaryFolder folder_;
-  int files_ = 0;
-};
-
-TEST_F(SignedNamesTest, CarryTheRecord) {
-  const auto names = Open("k");
-  const std::string name = names->NewName("acme", MakeRecord());
-  EXPECT_NE(name, names->NewName("acme", MakeRecord()));
-  const SessionRecord found = *Open("nk")->Find("acme", name);  // the key is an older one
-  EXPECT_EQ(found.source.SerializeAsString(), MakeRecord().source.SerializeAsString());
-  EXPECT_EQ(found.ttl_ms, 60'500);
-  EXPECT_EQ(found.last_ms, 4'000'000'000'000);
-}
-
-TEST_F(SignedNamesTest, RefuseWhatTheyHaveNotSigned) {
-  const auto names = Open("k");
-  const std::string name = names->NewName("acme", MakeRecord());
-  EXPECT_TRUE(names->Find("acme", name).ok());
-  EXPECT_FALSE(names->Find("bravo", name).ok());
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    for (const char c : {'A', 'b', '=', '+', '\0'}) {
-      if (name[i] == c) continue;
-      std::string changed = name;
-      changed[i] = c;
-      EXPECT_FALSE(names->Find("acme", changed).ok()) << i << c;
-    }
-  }
-  for (const std::string& wrong :
-       {name + "=", name + "A", name.substr(0, name.size() - 1), std::string("sessions/"),
-        std::string(), "sessions/" + std::string(100'000, 'A')}) {
-    EXPECT_FALSE(names->Find("acme", wrong).ok()) << wrong.substr(0, 100);
-  }
-}
-
-TEST_F(SignedNamesTest, AnotherKeyIsLoggedOnce) {
-  std::ostringstream text;
-  const auto log = std::make_shared<spdlog::logger>(
-      "test", std::make_shared<spdlog::sinks::ostream_sink_mt>(text));
-  const std::string name = Open("k")->NewName("acme", MakeRecord());
-  const auto others = Open("n", log);
-  EXPECT_FALSE(others->Find("acme", name).ok());
-  EXPECT_FALSE(others->Find("acme", name).ok());
-  const std::string logged = text.str();
-  EXPECT_NE(logged.find("session names with a key that is not in"), std::string::npos);
-  EXPECT_EQ(std::ranges::count(logged, '\n'), 1);
-}
-
-TEST_F(SignedNamesTest, TheFileIsReadAgain) {
-  const std::string path = folder_ / "keys";
-  WriteKeys(path, "k");
-  const auto names = *SignedNames::Open(path, QuietLog());
-  const std::string name = names->NewName("acme", MakeRecord());
-  testing::WriteAll(path, "short\n");
-  ASSERT_TRUE(names->Renew({}).ok());
-  EXPECT_TRUE(names->Find("acme", name).ok());  // the old keys stay
-  WriteKeys(path, "nk");
-  ASSERT_TRUE(names->Renew({}).ok());  // it may be half of the file
-  EXPECT_FALSE(Open("n")->Find("acme", names->NewName("acme", MakeRecord())).ok());
-  ASSERT_TRUE(names->Renew({}).ok());
-  EXPECT_TRUE(Open("n")->Find("acme", names->NewName("acme", MakeRecord())).ok());
-  EXPECT_TRUE(names->Find("acme", name).ok());
-  WriteKeys(path, "n");
-  ASSERT_TRUE(names->Renew({}).ok() && names->Renew({}).ok());
-  EXPECT_FALSE(names->Find("acme", name).ok());
-}
-
-TEST_F(SignedNamesTest, RememberWhatWasDeleted) {
-  const auto names = Open("k");
-  const std::string name = names->NewName("acme", MakeRecord());
-  ASSERT_TRUE(names->Delete("acme", name).ok());
-  EXPECT_EQ(names->Find("acme", name).status().code(), absl::StatusCode::kNotFound);
-  // Another tenant deletes as many as are remembered of all.
-  for (int i = 0; i < 100'001; ++i) {
-    ASSERT_TRUE(names->Delete("bravo", "sessions/" + std::to_string(i)).ok());
-  }
-  EXPECT_EQ(names->Find("acme", name).status().code(), absl::StatusCode::kNotFound);
-}
-
-TEST_F(SignedNamesTest, NeedAKeyOfSomeLength) {
-  const auto error = [&](const std::string& text) {
-    testing::WriteAll(folder_ / "key", text);
-    return SignedNames::Open(folder_ / "key", QuietLog()).status();
-  };
-  EXPECT_TRUE(error("\n" + std::string(32, 'k') + "\n").ok());
-  EXPECT_EQ(error("").code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_NE(error("short\n").message().find("got a key of 5 characters"), std::string::npos);
-  EXPECT_EQ(SignedNames::Open(folder_ / "none", QuietLog()).status().code(),
-            absl::StatusCode::kInvalidArgument);
 }
 
 TEST(RedisAddress, IsAUrlOrASocket) {
@@ -170,7 +64,7 @@ class RedisRecordsTest : public ::testing::Test {
 };
 
 TEST_F(RedisRecordsTest, AnotherServerFindsTheRecord) {
-  const std::string name = records_->NewName("acme", MakeRecord());
+  const std::string name = kName;
   EXPECT_EQ(other_->Find("acme", name).status().code(), absl::StatusCode::kNotFound);
   ASSERT_TRUE(records_->Keep("acme", name, MakeRecord()).ok());
   const SessionRecord found = *other_->Find("acme", name);

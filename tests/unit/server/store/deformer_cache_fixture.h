@@ -32,9 +32,9 @@ class DeformerCacheTest : public ::testing::Test {
 
   void Open(bool on_disk = false) {
     cache_.reset();
-    auto cache =
-        DeformerCache::Open(config_, share_, on_disk ? folder_.string() : "", sharing_, arenas_,
-                            timers_, metrics_, std::make_shared<spdlog::logger>("test"));
+    auto cache = DeformerCache::Open(config_, share_, on_disk ? folder_.string() : "", sharing_,
+                                     {shorts_, longs_}, arenas_, timers_, metrics_,
+                                     std::make_shared<spdlog::logger>("test"));
     ASSERT_TRUE(cache.ok()) << cache.status();
     cache_ = *std::move(cache);
   }
@@ -89,6 +89,8 @@ class DeformerCacheTest : public ::testing::Test {
   BindConfig config_ = testing::FittedConfig().binds;
   double share_ = 1;
   fs::path folder_ = fs::path(::testing::TempDir()) / ("bound" + std::to_string(::getpid()));
+  Pool shorts_{"short binds", Pool::Start::kWhenPosted},
+      longs_{"long binds", Pool::Start::kWhenPosted};
   Arenas arenas_{2};
   Timers timers_{RealClock()};
   DeformerCache::Sharing sharing_;

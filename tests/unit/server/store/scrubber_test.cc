@@ -25,8 +25,8 @@ class ScrubberTest : public StoreTest {
  protected:
   void SetUp() override {
     rigs_ = OpenStore();
-    bound_ = *DeformerCache::Open(testing::FittedConfig().binds, 1, config_.data_dir, {}, arenas_,
-                                  timers_, metrics_, QuietLog());
+    bound_ = *DeformerCache::Open(testing::FittedConfig().binds, 1, config_.data_dir, {},
+                                  {shorts_, longs_}, arenas_, timers_, metrics_, QuietLog());
   }
   ~ScrubberTest() override { timers_.Stop(); }
 
@@ -67,6 +67,8 @@ class ScrubberTest : public StoreTest {
 
   ScrubConfig scrub_;
   testing::FakeClock clock_;
+  Pool shorts_{"short binds", Pool::Start::kWhenPosted},
+      longs_{"long binds", Pool::Start::kWhenPosted};
   Arenas arenas_{1};
   Timers timers_{clock_};
   std::unique_ptr<RigStore> rigs_;

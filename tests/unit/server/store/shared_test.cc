@@ -242,8 +242,8 @@ class SharedBoundTest : public DeformerCacheTest {
   void OpenBoth() {
     sharing_ = SharingOf(a_shared_);
     Open();
-    other_ = *DeformerCache::Open(config_, 1, "", SharingOf(b_shared_), arenas_, timers_,
-                                  b_shared_.metrics, QuietLog());
+    other_ = *DeformerCache::Open(config_, 1, "", SharingOf(b_shared_), {shorts_, longs_}, arenas_,
+                                  timers_, b_shared_.metrics, QuietLog());
   }
   ~SharedBoundTest() override {
     a_shared_.store->Stop(std::chrono::seconds(0));

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <filesystem>
+#include <iterator>
 #include <limits>
 #include <thread>
 
@@ -21,10 +23,11 @@ class WorkersTest : public ::testing::Test {
  protected:
   Quota waiting_{std::numeric_limits<std::uint64_t>::max(), 1, "", "calls"};
   prometheus::Histogram seconds_{prometheus::Histogram::BucketBoundaries{1}};
+  Pool pool_{"test", Pool::Start::kAtOnce};
 };
 
 TEST_F(WorkersTest, StartsThreadsAsLongAsAllWork) {
-  Workers workers(3, waiting_, seconds_);
+  Workers workers(pool_, 3, waiting_, seconds_);
   absl::Notification end;
   std::atomic<int> running{0};
   for (int i = 0; i < 5; ++i) {
@@ -41,10 +44,41 @@ TEST_F(WorkersTest, StartsThreadsAsLongAsAllWork) {
   EXPECT_EQ(running, 5);
 }
 
+// As many threads as both may use, none before there is work.
+TEST_F(WorkersTest, LanesOfAPoolDoNotWaitForEachOther) {
+  const auto threads = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+  };
+  const auto before = threads();
+  Pool pool("lazy", Pool::Start::kWhenPosted);
+  Workers one(pool, 1, waiting_, seconds_), two(pool, 2, waiting_, seconds_);
+  EXPECT_EQ(threads(), before);
+  absl::Notification end;
+  std::atomic<int> of_one{0}, of_two{0};
+  const auto post = [&](Workers& lane, std::atomic<int>& running) {
+    lane.PostStep({}, [&](const absl::Status&) {
+      ++running;
+      end.WaitForNotification();
+    });
+  };
+  for (int i = 0; i < 3; ++i) post(one, of_one);
+  while (of_one < 1) std::this_thread::yield();
+  EXPECT_EQ(threads(), before + 1) << "what one lane may not run needs no thread";
+  for (int i = 0; i < 3; ++i) post(two, of_two);
+  while (of_two < 2) std::this_thread::yield();
+  EXPECT_EQ(threads(), before + 3);
+  EXPECT_EQ(one.running() + two.running(), 3u);
+  EXPECT_EQ(one.queued() + two.queued(), 3u);
+  end.Notify();
+  one.Stop();
+  two.Stop();
+  EXPECT_EQ(of_one + of_two, 6);
+}
+
 // Threads inherit it, and only a privileged process may raise it again.
 TEST_F(WorkersTest, PriorityIsNotThatOfWhoPosts) {
   const int nice = Nice();
-  Workers workers(4, waiting_, seconds_);
+  Workers workers(pool_, 4, waiting_, seconds_);
   std::atomic<int> lowered{0};
   std::thread([&] {
     ASSERT_EQ(::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), nice + 3), 0);
@@ -59,6 +93,20 @@ TEST_F(WorkersTest, PriorityIsNotThatOfWhoPosts) {
   }).join();
   workers.Stop();
   EXPECT_EQ(lowered, 0);
+}
+
+void LockInBothOrders() {
+  absl::Mutex one, two;
+  const auto lock = [](absl::Mutex& first, absl::Mutex& second) {
+    const absl::MutexLock outer(&first), inner(&second);
+  };
+  lock(one, two);
+  lock(two, one);
+}
+
+// What finds wrong orders that no annotation declares, in all tests of servers in their process.
+TEST(LockOrderDeathTest, TestsAbortWhenTwoLocksAreTakenInBothOrders) {
+  EXPECT_DEATH(LockInBothOrders(), "Potential Mutex deadlock");
 }
 
 }  // namespace
