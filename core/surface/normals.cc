@@ -77,7 +77,9 @@ void WriteBatch(const PosedSurface& posed, std::size_t begin, std::size_t end,
                   end);
   const std::size_t packs = (end - begin + 15) / 16;
   std::fill(sums + (end - begin) * 4, sums + packs * 64, 0.0f);
-  UnitNormalsKernel(sums, packs, unclear);
+  UnitNormalsKernel(
+      sums, packs,
+      {.smallest = kSurfaceSmallest, .largest = kSurfaceLargest, .noise = kSurfaceNoise}, unclear);
   for (std::size_t p = begin; p < end; ++p) {
     const std::size_t i = p - begin;
     Vec3f n = {sums[i * 4], sums[i * 4 + 1], sums[i * 4 + 2]};

@@ -62,7 +62,7 @@ FOLDERS = (
     ("core/muscle", "core/base core/simd", "", ""),
     ("core/rig", "core/base core/mesh core/muscle core/parallel core/solve", "", ""),
     ("core/surface", "core/base core/mesh core/muscle core/parallel core/rig core/simd core/solve", "", ""),
-    ("core/deform/method", "core/base core/parallel core/rig core/surface", "", ""),
+    ("core/deform/method", "core/base core/parallel core/rig core/simd core/surface", "", ""),
     ("core/weights", "core/base core/mesh core/parallel core/rig core/surface", "", "eigen embree"),
     ("core/deform/bulge_free", "core/base core/deform/method core/rig core/simd core/surface", "", ""),
     ("core/deform/cor", "core/base core/deform/kernels core/deform/method core/parallel core/rig core/simd", "", ""),
@@ -179,7 +179,7 @@ EXTRA = {
 # inline function of a library could then run instructions that the processor lacks.
 KERNELS = (
     ("core/**_kernel.cc", ("std", "highway", "core/base/types.h", "core/simd/*.h", "OWN/*_kernel.h", "OWN/*-inl.h")),
-    ("core/**_kernel.h", ("std", "core/base/types.h")),
+    ("core/**_kernel.h", ("std", "core/base/types.h", "core/simd/slope_args.h")),
     ("core/**-inl.h",
      ("std", "highway", "core/base/types.h", "core/simd/*.h", "OWN/*_kernel.h", "OWN/*-inl.h")),
 )

@@ -264,10 +264,10 @@ absl::StatusOr<CharacterFile> ReadWithoutMuscles(const std::string& file,
     const std::string why(character.status().message());
     if (absl::StrContains(why, ": wrong type ") || absl::StrContains(why, ": no extension")) {
       // The importer does not know of these.
-      return Reworded(character.status(),
-                      absl::StrCat(absl::StrReplaceAll(
-                                       why, {{".fbx or .dae", ".fbx, .dae or .sinewrig"}}),
-                                   "; or model:NAME"));
+      return Reworded(
+          character.status(),
+          absl::StrCat(absl::StrReplaceAll(why, {{".fbx or .dae", ".fbx, .dae or .sinewrig"}}),
+                       "; or model:NAME"));
     }
     return serialised && !absl::StrContains(why, label) ? Prefixed(file, character.status())
                                                         : character.status();

@@ -71,9 +71,10 @@ void AddBakeOptions(OptionSet& set, BakeOptions& options) {
                              " samples of a frame at even distances, both ends included; 1 is in "
                              "the middle (default: ",
                              kShutterSamples, ")"));
-  set.AddNumber("--start-frame", options.motion.frames.start, 0, bake::kMaxStartFrame,
-                "The number of the first frame of the clip, such as 1001: --frames, files and messages "
-                "count from it");
+  set.AddNumber(
+      "--start-frame", options.motion.frames.start, 0, bake::kMaxStartFrame,
+      "The number of the first frame of the clip, such as 1001: --frames, files and messages "
+      "count from it");
   set.AddFlag("--normals", options.output.normals,
               "Also normals of unit length, in OUT.normals.npy, the .usda, .obj or .glb");
   set.AddFlag("--velocities", options.output.velocities,

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/deform/kernels/slope_args.h"
+#include "core/simd/slope_args.h"
 
 namespace sinew {
 

@@ -5,9 +5,9 @@
 #include <span>
 
 #include "core/base/aligned.h"
-#include "core/deform/kernels/slope_args.h"
 #include "core/deform/method/method.h"
 #include "core/rig/weight_table.h"
+#include "core/simd/slope_args.h"
 
 namespace sinew {
 

@@ -159,8 +159,7 @@ TEST_F(StartFrame, ResumeContinuesOnlyTheSameShot) {
   Parts::ExpectWhole("a.pc2", "ddm", {"--start-frame", "10"});
   const Strings skip = {"--resume", "--json"};
   EXPECT_EQ(
-      Json::parse(
-          Bake("a.pc2", {"--start-frame", "10", "--resume", "--json"}).out)["current"],
+      Json::parse(Bake("a.pc2", {"--start-frame", "10", "--resume", "--json"}).out)["current"],
       true);
   EXPECT_EQ(Json::parse(Bake("a.pc2", skip).out)["current"], false);
 }
