@@ -29,11 +29,11 @@ std::vector<float> Positions(const FrameView& view) {
 }
 
 // Frames 1 to `count` by unary calls: what a stream must return, whatever happens to it.
-Frames Expected(const Character& character, std::uint64_t count) {
+Frames Expected(const Character& character, std::uint64_t count, const OutputOptions& output = {}) {
   Frames frames;
   for (std::uint64_t f = 1; f <= count; ++f) {
     const std::vector<float> pose = TubePose(f);
-    const auto view = character.Deform({}, {.joint_transforms = pose});
+    const auto view = character.Deform({}, {.joint_transforms = pose}, output);
     EXPECT_TRUE(view.ok()) << view.status();
     frames.push_back(view.ok() ? Positions(*view) : std::vector<float>());
   }
@@ -82,12 +82,26 @@ struct CharacterTest : ::testing::Test {
   }
 };
 
-TEST_F(CharacterTest, StreamUnaryAndClipGiveSameBits) {
+// With float32 and with compact frames.
+struct EncodedFrames : CharacterTest, ::testing::WithParamInterface<bool> {
+  OutputOptions output() const {
+    OutputOptions output;
+    output.attributes = {Attribute::kPositions, Attribute::kNormals};
+    if (GetParam()) output.MakeCompact();
+    return output;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(All, EncodedFrames, ::testing::Bool(), [](const auto& compact) {
+  return std::string(compact.param ? "compact" : "float32");
+});
+
+TEST_P(EncodedFrames, StreamUnaryAndClipGiveSameBits) {
   for (const char* deformer : {"lbs", "dqs", "ddm"}) {
     const Character character = Bind(deformer);
-    const Frames expected = Expected(character, 40);
+    const Frames expected = Expected(character, 40, output());
     EXPECT_NE(expected[0], expected[39]);
-    auto stream = character.OpenStream({});
+    EXPECT_EQ(expected == Expected(character, 40), !GetParam());
+    auto stream = character.OpenStream({.output = output()});
     ASSERT_TRUE(stream.ok()) << stream.status();
     StreamAll(*stream, expected, 0, [] {});
     stream->Finish();
@@ -98,11 +112,12 @@ TEST_F(CharacterTest, StreamUnaryAndClipGiveSameBits) {
       poses.insert(poses.end(), pose.begin(), pose.end());
     }
     std::size_t index = 0;
-    const absl::Status status = character.DeformClip(
-        {.joint_transforms = poses, .frames = 40}, {}, [&](const StreamItem& item) {
-          EXPECT_EQ(Positions(item.view), expected[index++]);
-          return absl::OkStatus();
-        });
+    const absl::Status status =
+        character.DeformClip({.joint_transforms = poses, .frames = 40}, {.output = output()},
+                             [&](const StreamItem& item) {
+                               EXPECT_EQ(Positions(item.view), expected[index++]);
+                               return absl::OkStatus();
+                             });
     EXPECT_TRUE(status.ok()) << status;
     EXPECT_EQ(index, 40u);
   }
@@ -159,10 +174,12 @@ TEST_F(CharacterTest, FramesOfFoldsDependOnTheirPosesAlone) {
   EXPECT_EQ(index, 15u);
 }
 
-TEST_F(CharacterTest, JoinsSmallChunks) {
+TEST_P(EncodedFrames, JoinsSmallChunks) {
   const Character character = Bind("lbs");
-  const Frames expected = Expected(character, 5);
-  auto stream = character.OpenStream({.output = {.chunk_bytes = 4096}});
+  const Frames expected = Expected(character, 5, output());
+  OutputOptions chunked = output();
+  chunked.chunk_bytes = 4096;
+  auto stream = character.OpenStream({.output = chunked});
   ASSERT_TRUE(stream.ok()) << stream.status();
   const std::vector<float> pose = TubePose(1);
   ASSERT_TRUE(stream->Send({.joint_transforms = pose}).ok());
@@ -184,10 +201,10 @@ TEST_F(CharacterTest, SendsNormalsOnRequest) {
   EXPECT_NEAR(length, 1, 1e-5);
 }
 
-TEST_F(CharacterTest, StreamSurvivesRestartedServer) {
+TEST_P(EncodedFrames, StreamSurvivesRestartedServer) {
   const Character character = Bind("ddm");
-  auto stream = character.OpenStream({});
-  const Frames expected = Expected(character, 300);
+  auto stream = character.OpenStream({.output = output()});
+  const Frames expected = Expected(character, 300, output());
   ASSERT_TRUE(stream.ok()) << stream.status();
   StreamAll(*stream, expected, 50, [&] {
     server->Signal(SIGTERM);
@@ -231,10 +248,10 @@ TEST_F(CharacterTest, DrainDoesNotWaitForIdleCaller) {
   EXPECT_EQ(exit_code, 0);
 }
 
-TEST_F(CharacterTest, LatestModeAnswersNewestPose) {
+TEST_P(EncodedFrames, LatestModeAnswersNewestPose) {
   const Character character = Bind("lbs");
-  const Frames expected = Expected(character, 200);
-  auto stream = character.OpenStream({.mode = OrderMode::kLatest});
+  const Frames expected = Expected(character, 200, output());
+  auto stream = character.OpenStream({.output = output(), .mode = OrderMode::kLatest});
   ASSERT_TRUE(stream.ok()) << stream.status();
   for (std::uint64_t f = 1; f <= 200; ++f) {
     const std::vector<float> pose = TubePose(f);

@@ -108,8 +108,11 @@ TEST_F(DeformTest, WrongRequestErrorsNameField) {
   request.mutable_layout()->add_joints("unknown");
   EXPECT_EQ(FailsAt(request), "layout.joints[0]");
   request = RequestFor(rig, "lbs");
-  request.mutable_output()->add_encodings(v1::ENCODING_Q16);
+  request.mutable_output()->add_encodings(v1::ENCODING_OCT8);
   EXPECT_EQ(FailsAt(request), "output.encodings");
+  request = RequestFor(rig, "lbs | delta_mush");
+  request.mutable_output()->set_normal_rule(v1::NORMAL_RULE_CARRIED);
+  EXPECT_EQ(FailsAt(request), "output.normal_rule");
   request = RequestFor(rig, "lbs");
   v1::Pose& pose = *request.mutable_pose();
   pose.GetReflection()->MutableUnknownFields(&pose)->AddVarint(88, 1);

@@ -59,8 +59,11 @@ TEST_F(InfoTest, DescribesServer) {
   EXPECT_FALSE(info.version().empty());
   EXPECT_FALSE(info.simd().empty());
   EXPECT_EQ(info.threads(), 2u);
-  ASSERT_EQ(info.encodings_size(), 1);
-  EXPECT_EQ(info.encodings(0), v1::ENCODING_FLOAT32);
+  const std::vector<int> encodings(info.encodings().begin(), info.encodings().end());
+  EXPECT_EQ(encodings, (std::vector<int>{v1::ENCODING_FLOAT32, v1::ENCODING_Q16}));
+  const std::vector<int> of_normals(info.normal_encodings().begin(), info.normal_encodings().end());
+  EXPECT_EQ(of_normals,
+            (std::vector<int>{v1::ENCODING_FLOAT32, v1::ENCODING_OCT8, v1::ENCODING_OCT16}));
 }
 
 TEST_F(InfoTest, ListsEveryLimit) {

@@ -234,6 +234,44 @@ TEST(FrameAssembler, RefusesIncompleteFrames) {
   EXPECT_FALSE(FrameAssembler(true).Add(Parsed(Chunk(3, 5, 4, true))).ok()) << "starts late";
 }
 
+v1::Frame Quantised(std::uint64_t first, std::uint32_t count, bool last, float step = 0.5f) {
+  v1::Frame frame = Chunk(3, first, count, last);
+  frame.set_encoding(v1::ENCODING_Q16);
+  std::string words(count * 6, '\0');
+  for (std::size_t i = 0; i < words.size(); i += 2) words[i] = static_cast<char>(first * 3 + i / 2);
+  frame.set_positions(words);
+  for (const float origin : {1.0f, 2.0f, 3.0f}) frame.mutable_quantisation()->add_origin(origin);
+  for (int c = 0; c < 3; ++c) frame.mutable_quantisation()->add_step(step);
+  return frame;
+}
+
+TEST(FrameView, DecodesQuantisedPiecesOfAnySize) {
+  FrameAssembler assembler(true);
+  ASSERT_TRUE(assembler.Add(Parsed(Quantised(0, 5, false))).ok());
+  const FrameView view(*assembler.Add(Parsed(Quantised(5, 20, true))));
+  EXPECT_EQ(view.encoding(), Encoding::kQ16);
+  EXPECT_EQ(view.quantisation().step[1], 0.5f);
+  const auto positions = view.Positions();
+  ASSERT_TRUE(positions.ok()) << positions.status();
+  for (std::size_t i = 0; i < 75; ++i) {
+    EXPECT_EQ((*positions)[i], static_cast<float>(i % 3 + 1) + 0.5f * static_cast<float>(i)) << i;
+  }
+  std::vector<float> small(72);
+  EXPECT_TRUE(absl::IsInvalidArgument(view.CopyPositions(small)));
+}
+
+TEST(FrameAssembler, RefusesQuantisationThatIsIncompleteOrChanges) {
+  v1::Frame bare = Quantised(0, 5, true);
+  bare.clear_quantisation();
+  EXPECT_TRUE(absl::IsDataLoss(FrameAssembler(true).Add(Parsed(bare)).status()));
+  bare = Quantised(0, 5, true);
+  bare.mutable_quantisation()->add_step(1);
+  EXPECT_TRUE(absl::IsDataLoss(FrameAssembler(true).Add(Parsed(bare)).status()));
+  FrameAssembler assembler(true);
+  ASSERT_TRUE(assembler.Add(Parsed(Quantised(0, 5, false))).ok());
+  EXPECT_FALSE(assembler.Add(Parsed(Quantised(5, 5, true, 0.25f))).ok());
+}
+
 TEST(FrameView, KeepsBytesOfUnknownEncoding) {
   v1::Frame frame = Chunk(1, 0, 4, true);
   frame.set_encoding(static_cast<v1::Encoding>(99));

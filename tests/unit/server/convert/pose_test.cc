@@ -39,9 +39,11 @@ TEST(ConvertOutput, RejectsUnimplementedOptions) {
       {"output.attributes[0]",
        [](v1::OutputOptions& o) { o.add_attributes(static_cast<v1::Attribute>(42)); }},
       {"output.attributes", [](v1::OutputOptions& o) { o.add_attributes(v1::ATTRIBUTE_NORMALS); }},
-      {"output.encodings", [](v1::OutputOptions& o) { o.add_encodings(v1::ENCODING_Q16); }},
+      {"output.encodings", [](v1::OutputOptions& o) { o.add_encodings(v1::ENCODING_OCT8); }},
       {"output.normal_encodings",
-       [](v1::OutputOptions& o) { o.add_normal_encodings(v1::ENCODING_OCT8); }},
+       [](v1::OutputOptions& o) { o.add_normal_encodings(v1::ENCODING_Q16); }},
+      {"output.normal_rule",
+       [](v1::OutputOptions& o) { o.set_normal_rule(static_cast<v1::NormalRule>(3)); }},
       {"output.compressions",
        [](v1::OutputOptions& o) { o.add_compressions(v1::COMPRESSION_ZSTD); }},
       {"output.chunk_bytes", [](v1::OutputOptions& o) { o.set_chunk_bytes(4095); }},
@@ -90,10 +92,16 @@ TEST(ConvertOutput, ListsAreShort) {
 
 TEST(ConvertOutput, SelectsFirstSupportedEntry) {
   v1::OutputOptions options;
+  options.add_encodings(static_cast<v1::Encoding>(99));
   options.add_encodings(v1::ENCODING_Q16);
   options.add_encodings(v1::ENCODING_FLOAT32);
+  options.add_normal_encodings(v1::ENCODING_OCT16);
+  options.add_normal_encodings(v1::ENCODING_OCT8);
   options.add_compressions(v1::COMPRESSION_NONE);
-  EXPECT_TRUE(ToOutput(options, {}).ok());
+  const auto output = ToOutput(options, {});
+  ASSERT_TRUE(output.ok()) << output.status();
+  EXPECT_EQ(output->encoding, Encoding::kQ16);
+  EXPECT_EQ(output->normal_encoding, Encoding::kOct16);
 }
 
 TEST(ConvertOutput, ChunksHoldWholeBlocks) {
