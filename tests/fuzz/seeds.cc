@@ -283,6 +283,42 @@ void AddBoundData(const Corpus& corpus) {
   }
 }
 
+// Replies with frames; the first byte is the size of the slices that they are cut into.
+void AddFrames(const Corpus& corpus) {
+  v1::StreamDeformResponse reply;
+  v1::Frame& frame = *reply.add_frames();
+  frame.set_frame(1);
+  frame.set_vertex_count(2);
+  frame.set_last_chunk(true);
+  frame.set_encoding(v1::ENCODING_Q16);
+  frame.set_normal_encoding(v1::ENCODING_OCT8);
+  frame.set_positions(std::string("\1\2\3\4\5\6\7\10\11\12\13\14", 12));
+  frame.set_normals("abcd");
+  for (int c = 0; c < 3; ++c) {
+    frame.mutable_quantisation()->add_origin(1);
+    frame.mutable_quantisation()->add_step(0.5f);
+  }
+  corpus.Add("frames", "q16_oct8", std::string(1, 4) + reply.SerializeAsString());
+  frame.set_normal_encoding(v1::ENCODING_OCT16);
+  frame.set_normals("abcdefgh");
+  corpus.Add("frames", "q16_oct16", std::string(1, 0) + reply.SerializeAsString());
+  frame.clear_quantisation();
+  frame.set_encoding(v1::ENCODING_FLOAT32);
+  frame.set_normal_encoding(v1::ENCODING_FLOAT32);
+  frame.set_positions(std::string(24, 'p'));
+  frame.set_normals(std::string(24, 'n'));
+  v1::Channel& tangents = *frame.add_channels();
+  tangents.set_attribute(v1::ATTRIBUTE_TANGENTS);
+  tangents.set_encoding(v1::ENCODING_FLOAT32);
+  tangents.set_data(std::string(32, 't'));
+  v1::Frame& second = *reply.add_frames();
+  second = frame;
+  frame.set_last_chunk(false);
+  second.set_vertex_offset(2);
+  reply.add_problems()->set_frame(2);
+  corpus.Add("frames", "pieces", std::string(1, 9) + reply.SerializeAsString());
+}
+
 void AddFormats(const Corpus& corpus) {
   const std::vector<float> frame = {0, 1, 2, 3, 4, 5};
   std::string cache =
@@ -412,6 +448,7 @@ int main(int argc, char** argv) {
   AddRecipes(corpus);
   AddBoundData(corpus);
   AddFormats(corpus);
+  AddFrames(corpus);
   sinew::fuzz::AddCharacterFiles(corpus);
   AddServerFiles(corpus);
   AddShared(corpus);

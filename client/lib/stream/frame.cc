@@ -26,7 +26,8 @@ absl::Status CopyDecoded(const FrameView& view, Attribute attribute, const char*
                          std::span<std::byte> out, Encoding decoded = Encoding::kFloat32) {
   const Encoding encoding = view.encoding(attribute);
   const ByteSpans& bytes = view.bytes(attribute);
-  if (!bytes.empty() && encoding != decoded) {
+  const bool sent = !bytes.empty() || encoding != Encoding::kUnspecified;
+  if (sent && encoding != decoded) {
     return absl::UnimplementedError(
         absl::StrCat(name, ": got encoding ", static_cast<int>(encoding), ", this library decodes ",
                      decoded == Encoding::kFloat32 ? "float32" : "uint8"));
@@ -93,7 +94,9 @@ absl::Status FrameView::CopyPositions(std::span<float> out) const {
 }
 
 absl::StatusOr<std::vector<float>> FrameView::Positions() const {
-  std::vector<float> positions(vertices() * 3);
+  std::vector<float> positions;
+  const Encoding encoded = encoding();
+  if (encoded == Encoding::kFloat32 || encoded == Encoding::kQ16) positions.resize(vertices() * 3);
   if (absl::Status copied = CopyPositions(positions); !copied.ok()) return copied;
   return positions;
 }

@@ -210,6 +210,17 @@ TEST(FrameAssembler, AcceptsFramesWithoutChecksum) {
   EXPECT_TRUE(FrameAssembler(true).Add(Parsed(Chunk(1, 0, 8, true), false)).ok());
 }
 
+TEST(FrameAssembler, RefusesVerticesWithoutPositions) {
+  v1::Frame frame = Chunk(1, 0, 8, true);
+  frame.set_vertex_count(4'000'000'000u);
+  frame.clear_positions();
+  EXPECT_TRUE(absl::IsDataLoss(FrameAssembler(true).Add(Parsed(frame)).status()));
+  // Not known how many bytes these have, so none are set aside for them.
+  frame.set_encoding(static_cast<v1::Encoding>(99));
+  const FrameView view(*FrameAssembler(true).Add(Parsed(frame)));
+  EXPECT_FALSE(view.Positions().ok());
+}
+
 TEST(FrameAssembler, RefusesIncompleteFrames) {
   const std::pair<const char*, std::function<void(v1::Frame&)>> cases[] = {
       {"gap", [](v1::Frame& f) { f.set_vertex_offset(11); }},
