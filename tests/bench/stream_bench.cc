@@ -143,6 +143,8 @@ class Client {
     AddSinew("lbs positions, no checksum", false, false);
     AddRaw("raw gRPC, 24 B/vertex", 24);
     AddSinew("lbs positions + normals", true, true);
+    AddSinew("lbs + normals, compact", true, true, Compact::kKept);
+    AddSinew("lbs + normals, compact, decoded", true, true, Compact::kDecoded);
     std::mt19937 random(7);
     for (Row& row : rows_) Measure(row, 0.2);
     for (std::size_t round = 0; round < options_.rounds; ++round) {
@@ -183,25 +185,33 @@ class Client {
     }
   }
 
-  void AddSinew(const std::string& name, bool normals, bool checksums) {
+  // Compact frames are compared with the raw row of the float32 that they stand for.
+  enum class Compact { kNo, kKept, kDecoded };
+  void AddSinew(const std::string& name, bool normals, bool checksums,
+                Compact compact = Compact::kNo) {
+    const auto values = std::make_shared<std::vector<float>>(vertices_ * 3);
     for (const std::size_t depth : {1, 8}) {
-      auto stream = Open(normals, checksums);
+      auto stream = Open(normals, checksums, compact != Compact::kNo);
       rows_.push_back(
           {name,
            depth,
            vertices_ * (normals ? 24 : 12),
            [this, stream] { Check(stream->Send({.joint_transforms = pose_}).status()); },
-           [stream] {
+           [stream, compact, values] {
              const auto item = Check(stream->Next());
              Check(item->problem);
+             if (compact != Compact::kDecoded) return;
+             Check(item->view.CopyPositions(*values));
+             Check(item->view.CopyNormals(*values));
            },
            {},
            {}});
     }
   }
 
-  std::shared_ptr<client::Stream> Open(bool normals, bool checksums) {
+  std::shared_ptr<client::Stream> Open(bool normals, bool checksums, bool compact) {
     client::StreamOptions stream;
+    if (compact) stream.output.MakeCompact();
     stream.output.checksums = checksums;
     stream.output.chunk_bytes = 16 << 20;
     if (normals) {
@@ -211,8 +221,8 @@ class Client {
   }
 
   void Print() const {
-    std::printf("%zu vertices, %zu rounds of %.2f s; fps and GB/s are medians\n", vertices_,
-                options_.rounds, options_.seconds);
+    std::printf("%zu vertices, %zu rounds of %.2f s; fps and GB/s (of float32) are medians\n",
+                vertices_, options_.rounds, options_.seconds);
     std::printf("%-30s %5s %9s %7s   %s\n", "row", "depth", "fps", "GB/s", "of raw (quartiles)");
     for (const Row& row : rows_) {
       const double fps = Median(row.fps);
@@ -225,7 +235,7 @@ class Client {
   // Latency of the first pose after a pause of more than a second.
   void PrintPauses() {
     if (options_.pauses == 0) return;
-    auto stream = Open(false, true);
+    auto stream = Open(false, true, false);
     std::vector<double> ms;
     for (std::size_t i = 0; i < options_.pauses; ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1020));
