@@ -293,7 +293,9 @@ void Runtime::Tick() {
     log->info("{} session(s) expired", ended);
   }
   uploads->Expire(now);
-  for (Pool* pool : {&pools.shorts, &pools.longs, &pools.background}) pool->StartThreads();
+  for (Pool* pool : {&pools.control, &pools.io, &pools.shorts, &pools.longs, &pools.background}) {
+    pool->StartThreads();
+  }
   GiveBackMemory(now);
 }
 

@@ -11,7 +11,7 @@
 namespace sinew {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x31425457454e4953;  // "SINEWTB1" in memory
+constexpr std::uint64_t kMagic = 0x32425457454e4953;  // "SINEWTB2" in memory
 constexpr std::uint32_t kByteOrder = 0x01020304;
 constexpr std::size_t kAlign = 64;
 constexpr std::size_t kNameBytes = 96;

@@ -36,7 +36,8 @@ HWY_INLINE PackPoint LoadInterleaved(const float* p) {
 HWY_INLINE void StoreWords(const Pack& biased, std::uint16_t* out) {
   HWY_UNROLL(1)
   for (std::size_t i = 0; i < 16; ++i) {
-    out[i] = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(biased.v[i]));
+    const auto word = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(biased.v[i]));
+    std::memcpy(out + i, &word, sizeof word);  // any alignment
   }
 }
 // The lowest `bits` = 8 or 16 bits of x and y, one behind the other.

@@ -70,11 +70,6 @@ HWY_INLINE PointOf<N> Transform(const float* m, const PointOf<N>& p) {
   return {RowTimes(m, p, m[3]), RowTimes(m + 4, p, m[7]), RowTimes(m + 8, p, m[11])};
 }
 
-// sum + s * a.
-HWY_INLINE PackPoint AddScaled(const Pack& s, const PackPoint& a, const PackPoint& sum) {
-  return {MulAdd(s, a.x, sum.x), MulAdd(s, a.y, sum.y), MulAdd(s, a.z, sum.z)};
-}
-
 // sum + m p, m row-major 3x3 per lane.
 HWY_INLINE PackPoint AddTurned(const Pack* m, const PackPoint& p, const PackPoint& sum) {
   const auto row = [&](const Pack* r, const Pack& c) HWY_ATTR {

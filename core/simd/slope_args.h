@@ -6,9 +6,10 @@ namespace sinew {
 
 // All pointers are 64-byte aligned; all are null if slopes are not requested.
 struct SlopeArgs {
-  const float* weights = nullptr;  // [pairs][2][16] of the kernel's weights; each lane sums to 0
-  const float* in = nullptr;       // [B][2][3][16]
-  float* out = nullptr;            // [B][2][3][16], may be `in`
+  const float* weights =
+      nullptr;                // [pairs][2][16] of weights with a constant sum; each lane sums to 0
+  const float* in = nullptr;  // [B][2][3][16]
+  float* out = nullptr;       // [B][2][3][16], may be `in`
 };
 
 }  // namespace sinew

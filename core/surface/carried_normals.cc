@@ -13,8 +13,6 @@ namespace sinew {
 namespace {
 
 constexpr std::size_t kGrain = 512;  // blocks per chunk
-// Sine of the angle between posed tangents below which they span no plane.
-constexpr double kParallel = 4e-6;
 
 void Store(std::span<std::byte> out, std::size_t vertex, const auto& value) {
   if (out.empty()) return;
@@ -64,7 +62,7 @@ void CarriedNormals::Run(const BlockLayout& layout, const PosedRig& rig,
         const Vec3d rest_first = ToDouble(tangents_[b * 2].At(i));
         const Vec3d rest_normal = Cross(rest_first, ToDouble(tangents_[b * 2 + 1].At(i)));
         const Affine& skin = rig.skin[layout.pivot[b]];
-        const bool plane = Length(area) > kParallel * Length(first) * Length(second);
+        const bool plane = Length(area) > kSurfaceNoise * Length(first) * Length(second);
         const Vec3f normal = plane ? ToFloat(Unit(area)) : MovedNormal(skin, ToFloat(rest_normal));
         Store(out.normals, v, normal);
         if (out.tangents.empty()) continue;

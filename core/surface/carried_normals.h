@@ -49,9 +49,15 @@ class CarriedNormals {
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit, const TableSizes& rig = {}) {
     const bool none = self.tangents_.empty();
-    visit("tangents", self.tangents_, rule::SizeOrEmpty{2 * rig.blocks}, rule::Finite());
+    visit("tangents", self.tangents_, rule::SizeOrEmpty{2 * rig.blocks},
+          rule::Each("unit vectors", [](const PointBlock& block) {
+            for (std::size_t i = 0; i < kLanes; ++i) {
+              if (!rule::IsUnit(block.At(i))) return false;
+            }
+            return true;
+          }));
     visit("handedness", self.handedness_, rule::SizeOrEmpty{none ? 0 : rig.lanes},
-          rule::Within{-1, 1});
+          rule::Each("-1, 0 or 1", [](float w) { return w == 0 || w == 1 || w == -1; }));
   }
 
  private:

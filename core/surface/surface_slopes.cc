@@ -14,6 +14,13 @@ constexpr std::size_t kGrain = 256;  // blocks or points per chunk
 constexpr double kOneLine = 1e-8;
 // Squared sine below which a given tangent is parallel to the normal.
 constexpr double kParallel = 1e-8;
+// Steeper values are rounding, between points that nearly coincide.
+constexpr double kSteepest = 1e30;
+
+float Slope(const Vec3d& gradient, const Vec3d& tangent) {
+  const double slope = Dot(gradient, tangent);
+  return std::abs(slope) < kSteepest ? static_cast<float>(slope) : 0.0f;
+}
 
 // [P] in the order of `order`; 0 where faces have no area or cancel.
 std::vector<Vec3d> SurfaceNormals(const Mesh& mesh, const PointOrder& order) {
@@ -43,6 +50,20 @@ Vec3d Across(const Vec3d& n, const Vec3d& given) {
   const double x = std::abs(n.x), y = std::abs(n.y), z = std::abs(n.z);
   const Vec3d axis = x <= y && x <= z ? Vec3d{1, 0, 0} : y <= z ? Vec3d{0, 1, 0} : Vec3d{0, 0, 1};
   return Unit(axis - Dot(axis, n) * n);
+}
+
+// Normal of the plane through the longest edge and the one farthest from its line; of any sign. For
+// a point whose faces cancel, such as one of a leaf with two sides.
+Vec3d PlaneOf(std::span<const Vec3d> edges) {
+  if (edges.empty()) return {};
+  const Vec3d longest =
+      *std::ranges::max_element(edges, {}, [](const Vec3d& e) { return Dot(e, e); });
+  Vec3d area;
+  for (const Vec3d& e : edges) {
+    const Vec3d other = Cross(longest, e);
+    if (Dot(other, other) > Dot(area, area)) area = other;
+  }
+  return Length(area) > kSurfaceNoise * Dot(longest, longest) ? Unit(area) : Vec3d{};
 }
 
 // The weight of a binding in one lane.
@@ -76,6 +97,7 @@ SurfaceSlopes SurfaceSlopes::Create(const Rig& rig, const BlockLayout& layout,
     slopes.tangents_[i / kLanes * 2].Set(i % kLanes, ToFloat(first));
     slopes.tangents_[i / kLanes * 2 + 1].Set(i % kLanes, ToFloat(Cross(n, first)));
   }
+  for (const std::uint32_t point : order.point) slopes.lane_.push_back(order.lane[point]);
   // The gradient solves (sum w e e^T) g = sum w e (value there - value here) in the plane of the
   // surface.
   slopes.edges_ = CollectRows<Edge>(order.point.size(), [&](auto&& add) {
@@ -88,9 +110,17 @@ SurfaceSlopes SurfaceSlopes::Create(const Rig& rig, const BlockLayout& layout,
     for (std::size_t p = begin; p < end; ++p) {
       const std::span<Edge> row(slopes.edges_.values.data() + slopes.edges_.offsets[p],
                                 slopes.edges_.offsets[p + 1] - slopes.edges_.offsets[p]);
-      if (normals[p] == Vec3d{}) continue;
-      const Vec3d x = Across(normals[p], {}), y = Cross(normals[p], x);
-      const Vec3d at = ToDouble(mesh.positions()[layout.Vertex(order.lane[order.point[p]])]);
+      const Vec3d at = ToDouble(mesh.positions()[layout.Vertex(slopes.lane_[p])]);
+      Vec3d normal = normals[p];
+      if (normal == Vec3d{}) {
+        std::vector<Vec3d> along;
+        for (const Edge& edge : row) {
+          along.push_back(ToDouble(mesh.positions()[layout.Vertex(edge.lane)]) - at);
+        }
+        normal = PlaneOf(along);
+        if (normal == Vec3d{}) continue;
+      }
+      const Vec3d x = Across(normal, {}), y = Cross(normal, x);
       double xx = 0, xy = 0, yy = 0;
       for (Edge& edge : row) {
         const Vec3d e = ToDouble(mesh.positions()[layout.Vertex(edge.lane)]) - at;
@@ -117,7 +147,7 @@ SurfaceSlopes SurfaceSlopes::Create(const Rig& rig, const BlockLayout& layout,
 std::size_t SurfaceSlopes::Bytes(const Rig& rig) {
   // At most one partly filled block per binding.
   const std::size_t lanes = rig.vertices() + rig.bindings().size() * kLanes;
-  return lanes * (2 * sizeof(Vec3f) + sizeof(std::uint32_t)) + rig.vertices() * 56 +
+  return lanes * (2 * sizeof(Vec3f) + sizeof(std::uint32_t)) + rig.vertices() * 64 +
          2 * rig.mesh().face_vertices().size() * sizeof(Edge);
 }
 
@@ -133,15 +163,16 @@ AlignedVector<float> SurfaceSlopes::OfWeights(const BlockLayout& layout, const B
       const std::size_t pivot = joints.offset[block];
       double sum[2] = {};
       for (std::size_t pair = pivot + 1; pair < joints.offset[block + 1]; ++pair) {
-        const double here = double{weights[pair * kLanes + lane]};
-        if (here == 0) continue;
+        if (weights[pair * kLanes + lane] == 0) continue;
+        // Differences are those of the point: vertices on the other side of a seam may differ from
+        // it a little.
+        const double here = WeightAt(joints, weights, lane_[point_[i]], joints.entry[pair]);
         Vec3d gradient;
         for (const Edge& edge : edges_.row(point_[i])) {
           const double there = WeightAt(joints, weights, edge.lane, joints.entry[pair]);
           gradient = gradient + (there - here) * edge.weight;
         }
-        const float slope[2] = {static_cast<float>(Dot(gradient, first)),
-                                static_cast<float>(Dot(gradient, second))};
+        const float slope[2] = {Slope(gradient, first), Slope(gradient, second)};
         for (std::size_t k = 0; k < 2; ++k) {
           slopes[(pair * 2 + k) * kLanes + lane] = slope[k];
           sum[k] -= double{slope[k]};
@@ -166,12 +197,11 @@ AlignedVector<float> SurfaceSlopes::OfPoints(std::span<const float> points,
       for (std::size_t c = 0; c < 3; ++c) {
         Vec3d gradient;
         for (const Edge& edge : edges_.row(point_[i])) {
-          gradient = gradient + (at(edge.lane, c) - at(i, c)) * edge.weight;
+          gradient = gradient + (at(edge.lane, c) - at(lane_[point_[i]], c)) * edge.weight;
         }
         for (std::size_t k = 0; k < 2; ++k) {
           const Vec3d tangent = ToDouble(tangents_[i / kLanes * 2 + k].At(i % kLanes));
-          slopes[((i / kLanes * 2 + k) * 3 + c) * kLanes + i % kLanes] =
-              static_cast<float>(Dot(gradient, tangent));
+          slopes[((i / kLanes * 2 + k) * 3 + c) * kLanes + i % kLanes] = Slope(gradient, tangent);
         }
       }
     }

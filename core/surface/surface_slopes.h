@@ -4,7 +4,8 @@
 // the surface's), the first along the authored tangent if there is one. The slope of a value along
 // a tangent t is t . g, g the gradient of the values around the lane's welded point: the
 // least-squares plane over its edges, weighted by 1 / length^2. Second-order accurate in the edge
-// length where edges come in opposite pairs, first-order elsewhere.
+// length where edges come in opposite pairs, first-order elsewhere. Gradients lie in the mean plane
+// of a point's faces: at a crease each side gets the part of its slope along that plane.
 //
 // A method that is a smooth function of the rest point and of such values has the differential
 //   d f(t) = (df / d point) t + sum over values (df / d value) slope(t),
@@ -36,7 +37,7 @@ class SurfaceSlopes {
   static std::size_t Bytes(const Rig& rig);
 
   std::span<const PointBlock> tangents() const { return tangents_; }  // [2 B]
-  // Slopes of a table of weights, which sum to 1 at each vertex.
+  // Slopes of a table of weights, which sum to a constant at each vertex and its neighbours.
   //
   //    weights  [pairs][16]
   //    result   [pairs][2][16]
@@ -54,7 +55,8 @@ class SurfaceSlopes {
     Vec3d weight;        // gradient = sum of weight * (value at the neighbour - value here)
   };
   AlignedVector<PointBlock> tangents_;
-  std::vector<std::uint32_t> point_;  // [lanes] row of edges_
+  std::vector<std::uint32_t> point_;  // [lanes] a lane's welded point: its row of edges_
+  std::vector<std::uint32_t> lane_;   // [P] of a point
   Rows<Edge> edges_;
 };
 

@@ -421,7 +421,8 @@ CommandLine ParseCommandLine(int argc, const char* const* argv, Config& config) 
   bool check = false;
   app.add_flag("--check", check,
                "Check the configuration and the files that it names and exit: 0 valid, 64 or 78 "
-               "not, 69 valid but an address is in use, also by a server that runs already");
+               "not, 69 an address cannot be bound now: it is in use, also by a server that runs "
+               "already, or not valid on this machine");
   std::string probe;
   app.add_option(
          "--probe", probe,

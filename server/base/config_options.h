@@ -104,7 +104,7 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
   rows.Text(a.insecure, "insecure", "Serve other machines without TLS or authentication");
   rows.Number(
       c.access.client_share, "client-share", "",
-      "Largest fraction of what others leave of a limit that one client may hold; 1 = all of it",
+      "Largest fraction of a limit, less what others hold, that one client may hold; 1 = all of it",
       0.01, 1);
   VisitRigOptions(rows, c.rigs);
   internal.Number(c.scrub.bytes_per_second, "scrub-bytes-per-second", "bytes",

@@ -122,12 +122,14 @@ void Metrics::StoreRequest(const std::string& operation, const std::string& outc
 void Metrics::AddGauge(const char* name, const char* help, std::function<double()> read,
                        const prometheus::Labels& labels) {
   auto& gauge = prometheus::BuildGauge().Name(name).Help(help).Register(registry_).Add(labels);
+  const absl::MutexLock lock(&reading_);
   readings_.push_back([&gauge, read = std::move(read)] { gauge.Set(read()); });
 }
 
 void Metrics::AddCounter(const char* name, const char* help, std::function<double()> read,
                          const prometheus::Labels& labels) {
   auto& counter = Count(name, help, labels);
+  const absl::MutexLock lock(&reading_);
   readings_.push_back([&counter, read = std::move(read)] {
     counter.Increment(std::max(0.0, read() - counter.Value()));
   });

@@ -2,6 +2,7 @@
 // sinew_, and those of the process as everywhere with process_.
 #pragma once
 
+#include <absl/base/thread_annotations.h>
 #include <absl/synchronization/mutex.h>
 #include <prometheus/counter.h>
 #include <prometheus/family.h>
@@ -97,7 +98,7 @@ class Metrics {
 
   std::vector<std::pair<std::uint64_t (v1::ServerStats::*)() const, prometheus::Gauge*>> gauges_;
   absl::Mutex reading_;  // held by Text
-  std::vector<std::function<void()>> readings_;
+  std::vector<std::function<void()>> readings_ ABSL_GUARDED_BY(reading_);
   prometheus::Family<prometheus::Counter>& failures_;
   prometheus::Family<prometheus::Counter>& refusals_;
   prometheus::Family<prometheus::Counter>& store_requests_;

@@ -35,6 +35,14 @@ static_assert(static_cast<int>(VertexStatus::kNotDisplaced) == v1::VERTEX_STATUS
               static_cast<int>(VertexStatus::kContact) == v1::VERTEX_STATUS_CONTACT &&
               static_cast<int>(VertexStatus::kMoveLimit) == v1::VERTEX_STATUS_MOVE_LIMIT);
 
+// Encodings and rules as well.
+static_assert(static_cast<int>(Encoding::kFloat32) == v1::ENCODING_FLOAT32 &&
+              static_cast<int>(Encoding::kQ16) == v1::ENCODING_Q16 &&
+              static_cast<int>(Encoding::kOct8) == v1::ENCODING_OCT8 &&
+              static_cast<int>(Encoding::kOct16) == v1::ENCODING_OCT16 &&
+              static_cast<int>(NormalRule::kCarried) == v1::NORMAL_RULE_CARRIED &&
+              static_cast<int>(NormalRule::kRecomputed) == v1::NORMAL_RULE_RECOMPUTED);
+
 // Whether an allowed list, which may be empty, holds the one thing this server sends.
 template <class List>
 bool Allows(const List& list, int wanted) {
@@ -157,9 +165,10 @@ absl::StatusOr<Output> ToOutput(const v1::OutputOptions& options, const StreamCo
     output.chunk_bytes = options.chunk_bytes();
   }
   if (!v1::NormalRule_IsValid(options.normal_rule())) {
-    return InvalidField("output.normal_rule",
-                        absl::StrCat("got ", static_cast<int>(options.normal_rule()),
-                                     ", need CARRIED or RECOMPUTED, or none"));
+    return InvalidField(
+        "output.normal_rule",
+        absl::StrCat("got ", static_cast<int>(options.normal_rule()),
+                     ", need NORMAL_RULE_CARRIED or NORMAL_RULE_RECOMPUTED, or none"));
   }
   output.normal_rule = static_cast<NormalRule>(options.normal_rule());
   output.checksums = !options.omit_checksums();

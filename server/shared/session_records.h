@@ -28,8 +28,7 @@ struct SessionRecord {
 // Calls block for a second or two at most; all are thread-safe. Names of tenants as Caller::tenant.
 class SessionRecords {
  public:
-  // The records that are configured: in Redis, or null. kInvalidArgument: an
-  // address or a file.
+  // The records that are configured: in Redis, or null. kInvalidArgument: an address or a file.
   static absl::StatusOr<std::unique_ptr<SessionRecords>> Open(const SharedConfig& config, Log log);
   virtual ~SessionRecords() = default;
 

@@ -1,8 +1,8 @@
 #include "server/threads/workers.h"
 
 #include <algorithm>
+#include <exception>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include "core/base/status.h"
@@ -29,7 +29,7 @@ Pool::~Pool() {
 
 void Pool::StartThreads() {
   const absl::MutexLock lock(&mutex_);
-  if (start_ == Start::kWhenPosted) StartMissing();
+  StartMissing();
 }
 
 void Pool::StartMissing() {
@@ -38,7 +38,7 @@ void Pool::StartMissing() {
     while (!stopping_ && threads_.size() < std::min(most_, busy_ + Ready() + free)) {
       threads_.emplace_back([this] { Loop(); });
     }
-  } catch (const std::system_error&) {  // the system has none left: those that exist go on
+  } catch (const std::exception&) {  // the system has none left: those that exist go on
   }
 }
 
@@ -102,6 +102,8 @@ void Workers::Stop() {
     }
   }
   Drop(Draining());  // no thread could be started
+  const absl::MutexLock lock(&pool_.mutex_);
+  pool_.mutex_.Await(absl::Condition(this, &Workers::Idle));  // one has been, meanwhile
 }
 
 absl::StatusOr<Workers::Ticket> Workers::Post(const std::string& client, Work work) {

@@ -62,7 +62,7 @@ void Load(std::string_view bytes) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string_view packed = fuzz::Text(data, size);
-  if (packed.starts_with("SINEWTB1")) {
+  if (packed.starts_with("SINEWTB2")) {
     Load(packed);
     return 0;
   }

@@ -79,7 +79,7 @@ def links(path, text):
                 continue
             if not page.exists():
                 findings.append(f"{path}:{number}: a link to {name}, which is not there")
-            elif heading and heading not in headings(page.read_text(encoding="utf-8") if name else text):
+            elif heading and page.is_file() and heading not in headings(page.read_text(encoding="utf-8") if name else text):
                 findings.append(f"{path}:{number}: a link to #{heading}, a heading that is not there")
     return findings
 

@@ -171,7 +171,6 @@ class ServiceTest(unittest.TestCase):
             subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",
                             "-addext", "subjectAltName=DNS:localhost", "-keyout", folder / "key.pem", "-out",
                             folder / "cert.pem"], check=True, capture_output=True)
-            (folder / "session.keys").write_text("0123456789abcdef" * 4, encoding="utf-8")
             page = (DEPLOY / "README.md").read_text(encoding="utf-8")
             example = (DEPLOY / "sinewd.yaml").read_text(encoding="utf-8")
             # Its comments are lines of a valid file, too.

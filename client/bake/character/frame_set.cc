@@ -90,8 +90,8 @@ absl::StatusOr<std::vector<double>> ParseTimes(const std::string& text) {
       return wrong(
           "need frames and FIRST-LASTxSTEP, separated by commas, e.g. 10,10.25,12-13x0.125");
     }
-    const double first = std::stod(parts[1]);
-    const double last = parts[2].matched ? std::stod(parts[2]) : first;
+    const double first = OnSampleGrid(std::stod(parts[1]));
+    const double last = parts[2].matched ? OnSampleGrid(std::stod(parts[2])) : first;
     const double step = parts[3].matched ? std::stod(parts[3]) : 1;
     if (last > kMaxFrame) return wrong(absl::StrCat("need frames of at most ", kMaxFrame));
     if (step <= 0) return wrong("need a step of more than 0");
@@ -101,7 +101,7 @@ absl::StatusOr<std::vector<double>> ParseTimes(const std::string& text) {
     if (count + static_cast<double>(times.size()) > kMaxTimes) {
       return wrong(absl::StrCat("need at most ", kMaxTimes, " frames"));
     }
-    for (double k = 0; k < count; ++k) times.push_back(first + k * step);
+    for (double k = 0; k < count; ++k) times.push_back(OnSampleGrid(first + k * step));
   }
   return times;
 }

@@ -89,6 +89,27 @@ std::set<std::int64_t> FrameKeys(const CacheInfo& info) {
   return keys;
 }
 
+bool HasSizes(const std::string& path, const Manifest& manifest) {
+  const auto has = [](const std::string& file, std::uint64_t bytes) {
+    std::error_code error;
+    return std::filesystem::file_size(file, error) == bytes && !error;
+  };
+  const absl::StatusOr<Layout> layout = LayoutOf(manifest);
+  if (!layout.ok()) return false;
+  if (IsSceneFormat(layout->format)) {
+    return !manifest.files.empty() &&
+           std::ranges::all_of(manifest.files, [&](const ManifestFile& file) {
+             return has(BesideManifest(path, file.name), file.bytes);
+           });
+  }
+  if (!has(path, layout->header.size() + manifest.frames * layout->frame_bytes)) return false;
+  return std::ranges::all_of(manifest.attributes, [&](const ManifestAttribute& attribute) {
+    const absl::StatusOr<Layout> own = LayoutOf(ManifestOfAttribute(manifest, attribute));
+    return own.ok() && has(AttributePath(path, attribute.name),
+                           own->header.size() + manifest.frames * own->frame_bytes);
+  });
+}
+
 absl::Status CheckSample(const std::string& path, const Manifest& manifest, std::uint32_t sample,
                          std::span<const float> positions) {
   const std::uint64_t hash = HashPositions(positions);

@@ -85,6 +85,9 @@ class OpenCache {
 // What the manifest would say without these samples, rising.
 Manifest WithoutSamples(const Manifest& manifest, std::span<const std::uint32_t> samples);
 
+// Whether all its files have the sizes that the manifest says, without reading them.
+bool HasSizes(const std::string& path, const Manifest& manifest);
+
 // The frames of a cache in one file, which may be cut off or damaged anywhere. kInvalidArgument: a
 // manifest that no cache can have.
 absl::StatusOr<CacheDamage> FindDamage(std::span<const std::byte> cache, const Manifest& manifest,

@@ -11,6 +11,7 @@
 
 #include "client/bake/base/errors.h"
 #include "client/bake/base/quantity.h"
+#include "client/bake/files/cache_check.h"
 #include "client/bake/files/cache_output.h"
 #include "client/bake/files/input_file.h"
 #include "core/base/counted_text.h"

@@ -46,7 +46,7 @@ struct CacheTarget {
   bool WritesRest() const { return rest_mesh != nullptr && !IsSceneFormat(format); }
 };
 
-// Vertices of all its meshes.
+// Vertices of all meshes of the target.
 std::uint64_t VerticesOf(const CacheTarget& target, const client::RigData& rig);
 
 // Sets what `manifest` says about the points: meshes, vertices, axis and space.

@@ -195,13 +195,6 @@ Option Option::OneEach() const {
   return *this;
 }
 
-Option Option::NotEmpty(const std::string& need) const {
-  option_->check([need](const std::string& text) {
-    return text.empty() ? absl::StrCat("got \"\", need ", need) : std::string();
-  });
-  return *this;
-}
-
 Option Option::Placeholder(const std::string& text) const {
   option_->option_text(text);
   return *this;

@@ -32,7 +32,6 @@ class Option {
   Option Needs(Option other) const;               // an error without the other
   Option Values(int minimum, int maximum) const;  // of a list
   Option OneEach() const;  // of a list: one value each time the option is given
-  Option NotEmpty(const std::string& need) const;  // of a text: "" is an error that says the need
   Option Placeholder(const std::string& text) const;  // in --help, in place of type and default
 
  private:

@@ -16,8 +16,7 @@ Option AddClipOptions(OptionSet& set, bake::ReadOptions& read, bake::MotionReque
   AddClipFileOption(set, read);
   const Option clip =
       set.AddText("--clip", request.clip,
-                  "Clip by name or number (default: the first of --clip-file, or else of FILE)")
-          .NotEmpty("a name or number, or no --clip for the first");
+                  "Clip by name or number (default: the first of --clip-file, or else of FILE)");
   set.AddNumber("--fps", request.fps, 0.001, 100'000,
                 "Frames per second; frame k is at time k / fps");
   return clip;

@@ -20,7 +20,8 @@ class CommandList {
     return parser_.AddCommand(name, purpose,
                               [&chosen = chosen_, run = std::move(run)] { chosen = run; });
   }
-  // Of a command whose options fill a struct: also the struct, which `run` gets with the context.
+  // Adds a command whose options fill a struct. Also returns the struct; `run` gets it with the
+  // context.
   template <class Options, class Run>
   std::pair<OptionSet, Options&> Add(const std::string& name, const std::string& purpose, Run run) {
     const auto options = std::make_shared<Options>();

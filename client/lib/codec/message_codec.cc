@@ -177,6 +177,9 @@ v1::PoseLayout FromLayout(const PoseLayout& layout) {
   return result;
 }
 
+static_assert(static_cast<int>(NormalRule::kCarried) == v1::NORMAL_RULE_CARRIED &&
+              static_cast<int>(NormalRule::kRecomputed) == v1::NORMAL_RULE_RECOMPUTED);
+
 v1::OutputOptions FromOutput(const OutputOptions& output) {
   v1::OutputOptions result;
   for (const Attribute attribute : output.attributes) {

@@ -151,6 +151,7 @@ std::string TextOf(const Json& recipe) {
     const FieldDescriptor* method = FindField(*v1::Stage::descriptor(), stage.begin().key());
     std::vector<std::string> values;
     for (const auto& [name, value] : stage.begin()->items()) {
+      if (value.is_null()) continue;  // the default, as in protobuf
       const FieldDescriptor& field = *FindField(*method->message_type(), name);
       const bool choice = field.enum_type() != nullptr && value.is_string();
       values.push_back(absl::StrCat(

@@ -29,8 +29,7 @@ absl::Status CopyDecoded(const FrameView& view, Attribute attribute, const char*
   const bool sent = !bytes.empty() || encoding != Encoding::kUnspecified;
   if (sent && encoding != decoded) {
     return absl::UnimplementedError(
-        absl::StrCat(name, ": got encoding ", static_cast<int>(encoding), ", this library decodes ",
-                     decoded == Encoding::kFloat32 ? "float32" : "uint8"));
+        absl::StrCat(name, ": this library does not decode encoding ", static_cast<int>(encoding)));
   }
   return bytes.CopyTo(out);
 }

@@ -76,14 +76,15 @@ absl::StatusOr<PosedMuscle> ToMuscle(const v1::PosedMuscle& muscle) {
 absl::Status CheckSize(const v1::Frame& header, const AttributeName& attribute, const Part& part) {
   const std::size_t got = TotalSize(part.data);
   const std::size_t each = VertexBytes(attribute.attribute, part.encoding);
-  const bool compressed = header.compression() > v1::COMPRESSION_NONE;
-  // Every frame has positions, so what it says of its vertices is never more than it brings.
-  const bool may_lack = attribute.attribute != Attribute::kPositions;
-  if ((got == 0 && may_lack) || each == 0 || compressed || got == each * header.vertex_count()) {
-    return absl::OkStatus();
-  }
+  // Every frame has positions, of a byte a vertex or more: it never has more vertices than it
+  // brings.
+  const bool positions = attribute.attribute == Attribute::kPositions;
+  const bool fits =
+      each == 0 ? !positions || got >= header.vertex_count() : got == each * header.vertex_count();
+  if (fits || (got == 0 && !positions)) return absl::OkStatus();
   return absl::DataLossError(absl::StrCat("frame ", header.frame(), ": got ", got, " bytes of ",
-                                          attribute.name, ", need ", each * header.vertex_count()));
+                                          attribute.name, ", need ",
+                                          std::max<std::size_t>(each, 1) * header.vertex_count()));
 }
 
 }  // namespace
@@ -94,6 +95,11 @@ absl::Status FrameAssembler::Check(const FrameChunk& chunk) const {
   if (header.vertex_offset() != expected) {
     return absl::InternalError(absl::StrCat("frame ", header.frame(), ": got a chunk at vertex ",
                                             header.vertex_offset(), ", need ", expected));
+  }
+  if (header.compression() > v1::COMPRESSION_NONE) {
+    return absl::UnimplementedError(absl::StrCat("frame ", header.frame(), ": got compression ",
+                                                 static_cast<int>(header.compression()),
+                                                 ", this library reads none"));
   }
   const bool quantised = header.encoding() == v1::ENCODING_Q16;
   const v1::Quantisation& quantisation = header.quantisation();

@@ -114,11 +114,12 @@ client::FrameView Deform(const CharacterPointer& character, const py::object& po
 
 // What may be wrong with a clip, as Python warnings, once for each name.
 void WarnOnce(BoundCharacter& character, const client::ClipData& clip) {
-  if (!character.warned_clips.insert(clip.name).second) return;
+  if (character.warned_clips.contains(clip.name)) return;
   for (const std::string& warning :
        bake::ClipWarnings(character.rig.data(), character.bound, clip)) {
     if (PyErr_WarnEx(PyExc_UserWarning, warning.c_str(), 2) != 0) throw py::error_already_set();
   }
+  character.warned_clips.insert(clip.name);
 }
 
 using FrameSink = std::function<absl::Status(std::size_t index, const client::FrameView& frame)>;

@@ -59,10 +59,11 @@ struct BulgeFree : MethodOf<BulgeFree, BulgeFreeParams> {
     BlockJoints::Fields(self.joints, visit, rig);
     const std::size_t pairs = self.joints.pairs(), couples = self.upper.size();
     visit("shares", self.shares, rule::Size(pairs * kLanes), rule::Finite());
-    visit("slopes", self.slopes, rule::SizeOrEmpty{2 * self.shares.size()}, rule::Finite());
     visit("width", self.width, rule::NotNegative());
     visit("root", self.root, rule::SizeOrEmpty{rig.bindings}, rule::Finite());
     visit("tip", self.tip, rule::Size(self.root.size()), rule::Finite());
+    visit("slopes", self.slopes, rule::SizeOrEmpty{self.projects() ? 2 * self.shares.size() : 0},
+          rule::Finite());
     visit("pair_couple", self.pair_couple, rule::Size(self.projects() ? 0 : pairs),
           rule::Below(couples, kNoPush));
     visit("upper", self.upper, rule::Size(0, self.projects() ? 0 : rule::kAnySize),

@@ -55,10 +55,11 @@ struct Dqs : MethodOf<Dqs, DqsParams> {
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit, const TableSizes& rig = {}) {
     WeightTable::Fields(self.table, visit, rig);
-    visit("slopes", self.slopes, rule::SizeOrEmpty{2 * self.table.weights.size()}, rule::Finite());
     visit("bindings", self.bindings, rule::Equals{rig.bindings});
     visit("blend", self.blend, rule::Within{0, 1});
     visit("blend_lanes", self.blend_lanes, rule::SizeOrEmpty{rig.lanes}, rule::Within{0, 1});
+    visit("slopes", self.slopes,
+          rule::SizeOrEmpty{self.mixes() ? 0 : 2 * self.table.weights.size()}, rule::Finite());
     visit("sign_order", self.sign_order, rule::SizeOrEmpty{rig.bindings},
           rule::Distinct{rig.bindings});
     visit("sign_parent", self.sign_parent, rule::Size(self.sign_order.size()),

@@ -70,10 +70,11 @@ absl::Status CheckBuffer(std::string_view name, std::span<const std::byte> out, 
 absl::Status CheckBuffers(const FrameOut& out, const Deformer& deformer) {
   const std::size_t vertices = deformer.vertices();
   if (out.encoding != Encoding::kFloat32 && out.encoding != Encoding::kQ16) {
-    return InvalidArgument("output.encoding: need FLOAT32 or Q16");
+    return InvalidArgument("output.encoding: got ", static_cast<int>(out.encoding),
+                           ", need FLOAT32 or Q16");
   }
   if (out.normal_encoding == Encoding::kQ16) {
-    return InvalidArgument("output.normal_encoding: need FLOAT32, OCT8 or OCT16");
+    return InvalidArgument("output.normal_encoding: got Q16, need FLOAT32, OCT8 or OCT16");
   }
   SINEW_RETURN_IF_ERROR(
       CheckBuffer("positions", out.positions, vertices * EncodedBytes(out.encoding)));
@@ -89,7 +90,7 @@ absl::Status CheckBuffers(const FrameOut& out, const Deformer& deformer) {
   }
   if (out.normal_rule == NormalRule::kCarried && !deformer.carries_normals()) {
     return InvalidArgument(
-        "output.normals: got CARRIED, but a stage of the recipe cannot carry normals, need AUTO or "
+        "output.normal_rule: got CARRIED, but a stage of the recipe cannot carry normals, need "
         "RECOMPUTED");
   }
   if (out.vertex_status.empty()) return absl::OkStatus();
@@ -335,6 +336,10 @@ absl::Status Deformer::Evaluate(const Pose& pose, FrameOut& out, Workspace& work
                               out, task));
   if (!raw_positions) {
     out.quantisation = QuantisationOf(out.bounds);
+    for (const float step : out.quantisation.step) {
+      if (std::isfinite(step * 65535)) continue;
+      return InvalidArgument("pose.joints: the box of the deformed mesh does not fit Q16");
+    }
     EncodePositions(workspace.positions, out.quantisation, out.positions, task);
   }
   if (out.muscles != nullptr) *out.muscles = PoseMuscles(muscles_, pose.joints, posed.controls);

@@ -78,8 +78,7 @@ bool WritesVertexStatus(const Recipe& recipe);
 bool CarriesNormals(const Recipe& recipe);
 // The methods that write VertexStatus, as "a or b".
 std::string VertexStatusMethods();
-// kInvalidArgument: the rig lacks something the stage needs; names the stage by
-// input.stage.
+// kInvalidArgument: the rig lacks something the stage needs; names the stage by input.stage.
 absl::StatusOr<BindCost> StageCost(const BindInput& input, const StageParams& params);
 absl::StatusOr<std::shared_ptr<const Stage>> BindStage(const BindInput& input,
                                                        const StageParams& params, Task& task);

@@ -86,9 +86,10 @@ struct StageFrame {
                                        // moved by an earlier stage
   // The differentials of the points along the tangents of surface_slopes.h, two blocks for each of
   // points; empty = not requested.
-  std::span<const PointBlock> in_slopes{};    // [2 B]
-  std::span<PointBlock> out_slopes{};         // [2 B], may be in_slopes
-  std::span<const PointBlock> rest_slopes{};  // [2 B] of the layout's rest points
+  std::span<const PointBlock> in_slopes{};  // [2 B]
+  std::span<PointBlock> out_slopes{};       // [2 B], may be in_slopes
+  // [2 B] of the layout's rest points: no stage that moves those carries normals.
+  std::span<const PointBlock> rest_slopes{};
 };
 
 // Represents any visitor of Fields in the concept.

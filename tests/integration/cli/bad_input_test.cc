@@ -160,7 +160,7 @@ TEST(BadInput, BakeRejectsWrongArguments) {
       {{"--deformer", ""}, 64, "--deformer"},
       {{"--deformer", "lbs", "--clip", "moonwalk"}, 65, "moonwalk"},
       {{"--deformer", "lbs", "--clip", "7"}, 65, "7"},
-      {{"--deformer", "lbs", "--clip", ""}, 64, "--clip: got \"\", need a name or number"},
+      {{"--deformer", "lbs", "--clip", ""}, 64, "--clip: got \"\", need a value"},
       {{"--deformer", "lbs", "--frames", "0-100000"}, 65, "0-100000"},
       {{"--deformer", "lbs", "--frames", "5-2"}, 64, "5-2"},
       {{"--deformer", "lbs", "--frames", "all"}, 64, "all"},

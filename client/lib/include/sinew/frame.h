@@ -53,7 +53,7 @@ struct PosedMuscle {
   std::array<float, 3> radii{};   // semi-axes along them
 };
 
-// Of positions encoded as kQ16.
+// How positions in kQ16 are decoded: origin + step * q.
 struct Quantisation {
   std::array<float, 3> origin{}, step{};
 };

@@ -40,7 +40,7 @@ struct ClipInfo {
 // `Problem::reason` of content that the import does not keep. `field` is a path in the file, such
 // as "nodes[3] 'Body'".
 inline constexpr char kLostReason[] = "LOST";
-// Such a problem, as a warning.
+// Makes such a problem, a warning.
 Problem Lost(const std::string& message, const std::string& field);
 
 // What a file says of a mesh that no deformation needs.

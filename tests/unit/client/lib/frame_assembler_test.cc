@@ -215,10 +215,11 @@ TEST(FrameAssembler, RefusesVerticesWithoutPositions) {
   frame.set_vertex_count(4'000'000'000u);
   frame.clear_positions();
   EXPECT_TRUE(absl::IsDataLoss(FrameAssembler(true).Add(Parsed(frame)).status()));
-  // Not known how many bytes these have, so none are set aside for them.
   frame.set_encoding(static_cast<v1::Encoding>(99));
-  const FrameView view(*FrameAssembler(true).Add(Parsed(frame)));
-  EXPECT_FALSE(view.Positions().ok());
+  EXPECT_TRUE(absl::IsDataLoss(FrameAssembler(true).Add(Parsed(frame)).status()));
+  frame.set_encoding(v1::ENCODING_FLOAT32);
+  frame.set_compression(v1::COMPRESSION_ZSTD);
+  EXPECT_TRUE(absl::IsUnimplemented(FrameAssembler(true).Add(Parsed(frame)).status()));
 }
 
 TEST(FrameAssembler, RefusesIncompleteFrames) {
