@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/vectors.h"
+#include "core/rig/point_weights.h"
 #include "core/surface/surface_point.h"
 
 namespace sinew {
@@ -156,30 +157,42 @@ AlignedVector<float> SurfaceSlopes::OfWeights(const BlockLayout& layout, const B
                                               const Task& task) const {
   AlignedVector<float> slopes(joints.pairs() * 2 * kLanes);
   task.For(layout.blocks(), kGrain, [&](std::size_t begin, std::size_t end) {
+    struct Kept {
+      std::size_t pair;
+      double weight;
+      Vec3d gradient;
+    };
+    std::vector<Kept> kept;
     for (std::size_t i = begin * kLanes; i < end * kLanes; ++i) {
       const std::size_t block = i / kLanes, lane = i % kLanes;
-      const Vec3d first = ToDouble(tangents_[block * 2].At(lane));
-      const Vec3d second = ToDouble(tangents_[block * 2 + 1].At(lane));
-      const std::size_t pivot = joints.offset[block];
-      double sum[2] = {};
-      for (std::size_t pair = pivot + 1; pair < joints.offset[block + 1]; ++pair) {
+      const std::uint32_t point = point_[i];
+      double whole = 0;
+      Vec3d sum;
+      kept.clear();
+      for (std::size_t pair = joints.offset[block]; pair < joints.offset[block + 1]; ++pair) {
         if (weights[pair * kLanes + lane] == 0) continue;
-        // Differences are those of the point: vertices on the other side of a seam may differ from
-        // it a little.
-        const double here = WeightAt(joints, weights, lane_[point_[i]], joints.entry[pair]);
-        Vec3d gradient;
-        for (const Edge& edge : edges_.row(point_[i])) {
+        // Values are those of the point: the other side of a seam may differ a little.
+        const double here = WeightAt(joints, weights, lane_[point], joints.entry[pair]);
+        if (here <= kSameWeight) continue;
+        Kept& one = kept.emplace_back(Kept{pair, here, {}});
+        for (const Edge& edge : edges_.row(point)) {
           const double there = WeightAt(joints, weights, edge.lane, joints.entry[pair]);
-          gradient = gradient + (there - here) * edge.weight;
+          one.gradient = one.gradient + (there - here) * edge.weight;
         }
-        const float slope[2] = {Slope(gradient, first), Slope(gradient, second)};
-        for (std::size_t k = 0; k < 2; ++k) {
-          slopes[(pair * 2 + k) * kLanes + lane] = slope[k];
-          sum[k] -= double{slope[k]};
-        }
+        whole += here;
+        sum = sum + one.gradient;
       }
       for (std::size_t k = 0; k < 2; ++k) {
-        slopes[(pivot * 2 + k) * kLanes + lane] = static_cast<float>(sum[k]);
+        const Vec3d tangent = ToDouble(tangents_[block * 2 + k].At(lane));
+        double pivot = 0;  // minus the sum of all others, as they are rounded
+        for (const Kept& one : kept) {
+          if (one.pair == joints.offset[block]) continue;
+          // The derivative of weight / sum of the kept weights.
+          const float slope = Slope(one.gradient - (one.weight / whole) * sum, tangent);
+          slopes[(one.pair * 2 + k) * kLanes + lane] = slope;
+          pivot -= double{slope};
+        }
+        slopes[(joints.offset[block] * 2 + k) * kLanes + lane] = static_cast<float>(pivot);
       }
     }
   });

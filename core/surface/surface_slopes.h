@@ -42,8 +42,9 @@ class SurfaceSlopes {
   //    weights  [pairs][16]
   //    result   [pairs][2][16]
   //
-  // A weight that is 0 at a vertex has slope 0: weights are not negative, so it is at its minimum.
-  // The slopes of a vertex sum to 0; the pivot's is adjusted.
+  // A weight of at most kSameWeight (core/rig/point_weights.h) has slope 0: weights are not
+  // negative, so they are at their minimum there. The others are differentiated as shares of their
+  // sum, so that slopes sum to 0.
   AlignedVector<float> OfWeights(const BlockLayout& layout, const BlockJoints& joints,
                                  std::span<const float> weights, const Task& task) const;
   // Slopes [B][2][3][16] of points [B][3][16].

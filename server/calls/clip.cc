@@ -31,7 +31,7 @@ absl::Status ClipCall::Prepare(std::shared_ptr<Session> session) {
                                            request_.output(), call_.stop_token()));
   SINEW_ASSIGN_OR_RETURN(
       reservation_,
-      runtime_.frame_bytes.Take(call_.caller().client(), kClipBuffers * evaluator_->frame_bytes()));
+      runtime_.frame_bytes.Take(call_.caller().client(), evaluator_->frame_bytes(kClipBuffers)));
   WhenBound(session, &ClipCall::OnBound);
   return absl::OkStatus();
 }

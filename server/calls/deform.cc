@@ -62,7 +62,7 @@ absl::Status DeformCall::Prepare(std::shared_ptr<Session> session) {
                                            request_.output(), call_.stop_token(), true));
   SINEW_RETURN_IF_ERROR(CheckSize());
   SINEW_ASSIGN_OR_RETURN(
-      reservation_, runtime_.frame_bytes.Take(call_.caller().client(), evaluator_->frame_bytes()));
+      reservation_, runtime_.frame_bytes.Take(call_.caller().client(), evaluator_->frame_bytes(1)));
   return absl::OkStatus();
 }
 

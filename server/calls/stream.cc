@@ -142,7 +142,7 @@ absl::Status StreamCall::Prepare(std::shared_ptr<Session> session) {
   if (!evaluator.ok()) return WithPath(evaluator.status(), "open");
   const std::string client = call_.caller().client();
   SINEW_ASSIGN_OR_RETURN(frames_held_,
-                         runtime_.frame_bytes.Take(client, kBuffers * (*evaluator)->frame_bytes()));
+                         runtime_.frame_bytes.Take(client, (*evaluator)->frame_bytes(kBuffers)));
   const std::uint64_t pose_bytes = sizeof(Waiting) + (*evaluator)->pose_bytes();
   SINEW_ASSIGN_OR_RETURN(poses_held_,
                          runtime_.held_bytes.Take(client, window_->most_waiting() * pose_bytes));

@@ -50,9 +50,15 @@ class Evaluator {
   const Session& session() const { return *session_; }
   const Output& output() const { return output_; }
   std::uint32_t vertices() const { return vertices_; }
-  // Memory of one frame in flight.
-  std::size_t frame_bytes() const {
-    return OutgoingFrame::BufferBytes(output_, vertices_) + muscle_bytes();
+  // Memory of so many frames in flight, and of the evaluation for what they are made from: float32
+  // positions and normals of encoded ones, and the differentials of normals.
+  std::size_t frame_bytes(std::size_t frames) const {
+    const bool directions = output_.normals || output_.tangents;
+    const std::size_t each = (output_.encoding != Encoding::kFloat32 ? 12 : 0) +
+                             (output_.normal_encoding != Encoding::kFloat32 ? 12 : 0) +
+                             (directions ? 24 : 0);
+    return frames * (OutgoingFrame::BufferBytes(output_, vertices_) + muscle_bytes()) +
+           each * vertices_;
   }
   // Size of one pose as the layout defines it.
   std::size_t pose_bytes() const { return format_.joint_bytes() + format_.control_bytes(); }

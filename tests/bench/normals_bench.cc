@@ -130,7 +130,7 @@ class PosedTube {
 
   void Frame(const Deformer& deformer, bool with_normals, bool with_tangents,
              NormalRule rule = NormalRule::kRecomputed) {
-    FrameOut out{.positions = positions_, .normal_rule = rule};
+    FrameOut out{.normal_rule = rule, .positions = positions_};
     if (with_normals) out.normals = normals_;
     if (with_tangents) out.tangents = tangents_;
     const Task serial({.progress = {}, .parallel = false});

@@ -47,11 +47,11 @@ inline absl::StatusOr<Frame> Evaluate(const Deformer& deformer, const Pose& pose
   frame.normals.resize(deformer.vertices());
   if (deformer.has_tangents()) frame.tangents.resize(deformer.vertices());
   if (deformer.has_vertex_status()) frame.vertex_status.assign(deformer.vertices(), 0xff);
-  FrameOut out{.positions = std::as_writable_bytes(std::span(frame.positions)),
+  FrameOut out{.normal_rule = rule,
+               .positions = std::as_writable_bytes(std::span(frame.positions)),
                .normals = std::as_writable_bytes(std::span(frame.normals)),
                .tangents = std::as_writable_bytes(std::span(frame.tangents)),
-               .vertex_status = std::as_writable_bytes(std::span(frame.vertex_status)),
-               .normal_rule = rule};
+               .vertex_status = std::as_writable_bytes(std::span(frame.vertex_status))};
   Workspace fresh;
   const absl::Status status =
       deformer.Evaluate(pose, out, workspace == nullptr ? fresh : *workspace, task);

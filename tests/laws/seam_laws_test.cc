@@ -163,6 +163,23 @@ TEST_P(SeamLaws, OpenNoSeamThatLinearBlendingKeepsClosed) {
   }
 }
 
+TEST_P(SeamLaws, NormalsAreEqualOnBothSides) {
+  for (const testing::TubeOptions& tube : Tubes()) {
+    for (const double most : {1e-6, 1e-4, 1e-3}) {
+      const SeamRig seam = Seam(tube, most);
+      const Deformer deformer = Bound(seam.rig, GetParam());
+      for (const auto& pose : Poses(seam.rig)) {
+        const Frame frame = testing::Must(deformer, {.joints = pose});
+        for (const auto& [a, b] : seam.pairs) {
+          ASSERT_LE(Distance(ToDouble(frame.normals[a]), ToDouble(frame.normals[b])),
+                    20 * most + 1e-3)
+              << tube.joints << " joints, weights " << most << " apart, vertex " << a;
+        }
+      }
+    }
+  }
+}
+
 TEST_P(SeamLaws, SeparateTrianglesFollowTheirMesh) {
   for (const testing::TubeOptions& tube : Tubes()) {
     const Rig rig = testing::TubeRig(tube);

@@ -40,7 +40,12 @@ NormalError Compare(std::span<const Vec3d> got, std::span<const Vec3d> want) {
 }
 
 std::vector<Affine> PoseOf(const Rig& rig, TubePose pose) {
-  return pose == TubePose::kBend45 ? testing::BendPose(rig, 45) : testing::TwistPose(rig, 90);
+  if (pose == TubePose::kTwist90) return testing::TwistPose(rig, 90);
+  std::vector<Affine> joints = testing::BendPose(rig, 45);
+  if (pose == TubePose::kStretched45) {
+    joints[1] = ToFloat(Compose(ToDouble(joints[1]), testing::ScaleMotion({1.4, 0.8, 1.1})));
+  }
+  return joints;
 }
 
 // The configuration with published figures.
@@ -114,9 +119,9 @@ TubeFrame FrameOf(const Recipe& recipe, TubePose pose, NormalRule rule, const Tu
   Task task;
   const Deformer deformer = testing::ValueOrDie(Deformer::Bind(rig, recipe, task));
   std::vector<Vec3f> positions(rig.vertices()), normals(rig.vertices());
-  FrameOut out{.positions = std::as_writable_bytes(std::span(positions)),
-               .normals = std::as_writable_bytes(std::span(normals)),
-               .normal_rule = rule};
+  FrameOut out{.normal_rule = rule,
+               .positions = std::as_writable_bytes(std::span(positions)),
+               .normals = std::as_writable_bytes(std::span(normals))};
   Workspace workspace;
   const absl::Status status = deformer.Evaluate({.joints = frame.joints}, out, workspace, task);
   if (!status.ok()) testing::ValueOrDie<int>(status);

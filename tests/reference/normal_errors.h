@@ -9,7 +9,8 @@
 
 namespace sinew::reference {
 
-enum class TubePose { kBend45, kTwist90 };
+// kStretched45: bent, and the second joint is scaled along its axes.
+enum class TubePose { kBend45, kTwist90, kStretched45 };
 enum class TubeMethod { kLbs, kDqs, kDdm };
 
 // Angles in degrees to the normal of the smooth deformed surface, over all vertices.

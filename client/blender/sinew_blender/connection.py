@@ -46,6 +46,12 @@ def client() -> sinew.Client:
     return _client
 
 
+def is_remote() -> bool:
+    """Whether frames come over a network."""
+    chosen = preferences()
+    return chosen.server == "REMOTE" and not _on_this_machine(chosen.address)
+
+
 def server_name() -> str:
     """Of the chosen server, for messages."""
     chosen = preferences()

@@ -91,20 +91,21 @@ SentPose PoseOf(const BoundCharacter& character, py::object pose, py::object con
   return sent;
 }
 
-client::OutputOptions OutputOf(bool normals, bool tangents, bool vertex_status) {
+client::OutputOptions OutputOf(bool normals, bool tangents, bool vertex_status, bool compact) {
   client::OutputOptions output;
   output.attributes.push_back(client::Attribute::kPositions);
   if (normals) output.attributes.push_back(client::Attribute::kNormals);
   if (tangents) output.attributes.push_back(client::Attribute::kTangents);
   if (vertex_status) output.attributes.push_back(client::Attribute::kVertexStatus);
+  if (compact) output.MakeCompact();
   return output;
 }
 
 client::FrameView Deform(const CharacterPointer& character, const py::object& pose,
                          const py::object& controls, bool normals, bool tangents,
-                         bool vertex_status, std::optional<double> deadline) {
+                         bool vertex_status, bool compact, std::optional<double> deadline) {
   const SentPose sent = PoseOf(*character, pose, controls);
-  const client::OutputOptions output = OutputOf(normals, tangents, vertex_status);
+  const client::OutputOptions output = OutputOf(normals, tangents, vertex_status, compact);
   const auto service = character->connection->Get();
   const absl::Duration limit = Deadline(deadline, absl::ZeroDuration());
   return Value(Blocked([&](const std::stop_token& stop) {
@@ -313,8 +314,7 @@ std::shared_ptr<PoseStream> OpenStream(const CharacterPointer& character, bool l
   const auto service = character->connection->Get();
   client::StreamOptions options;
   options.mode = latest ? client::OrderMode::kLatest : client::OrderMode::kOrdered;
-  options.output = OutputOf(normals, tangents, false);
-  if (compact) options.output.MakeCompact();
+  options.output = OutputOf(normals, tangents, false, compact);
   options.max_queued = max_queued;
   auto opened = Value(Blocked([&](const std::stop_token& stop) {
     return character->bound.OpenStream(options, {.stop = stop});
@@ -433,10 +433,11 @@ void BindStream(py::module_& module) {
   OnlyFromFunctions(type);
   type.def(
           "deform", Deform, "pose"_a, "controls"_a = py::none(), py::kw_only(), "normals"_a = false,
-          "tangents"_a = false, "vertex_status"_a = false, "deadline"_a = py::none(),
+          "tangents"_a = false, "vertex_status"_a = false, "compact"_a = false,
+          "deadline"_a = py::none(),
           R"(One pose: (J, 3, 4), (J, 4, 4) or (J, 12), joint to model space in the order of the rig, or Poses of one
-frame. controls: (K,), or None for those of the Poses or the defaults. deadline: seconds with all retries; None: that of
-the client. Raises Timeout after it.)")
+frame. controls: (K,), or None for those of the Poses or the defaults. compact: as for stream. deadline: seconds with all
+retries; None: that of the client. Raises Timeout after it.)")
       .def("clip", DeformClip, "poses"_a, "progress"_a = py::none(), py::kw_only(),
            "deadline"_a = py::none(),
            "All frames of poses, or of an array (F, J, 3, 4) or (F, J, 4, 4): (F, V, 3) float32. "

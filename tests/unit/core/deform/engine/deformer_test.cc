@@ -106,6 +106,44 @@ TEST(Deformer, PermutedVerticesPermuteResult) {
   }
 }
 
+// Frames with fewer vertices than the one before in the same workspace, no multiple of 16, at odd
+// addresses.
+TEST(Deformer, EncodedFramesAreThoseOfFloat32) {
+  Workspace workspace;
+  for (const std::size_t around : {32, 7}) {
+    const Rig rig = testing::TubeRig({.rings = 31, .around = around});
+    const auto pose = testing::BendPose(rig, 50);
+    const Posed exact = Evaluated(rig, "dqs", pose);
+    Task task;
+    const auto deformer = Deformer::Bind(rig, *ParseRecipe("dqs"), task);
+    const std::size_t n = rig.vertices();
+    std::vector<std::byte> bytes(1 + n * 8 + 1, std::byte{0x5a});
+    FrameOut out{.encoding = Encoding::kQ16,
+                 .normal_encoding = Encoding::kOct8,
+                 .positions = std::span(bytes).subspan(1, n * 6),
+                 .normals = std::span(bytes).subspan(1 + n * 6, n * 2)};
+    ASSERT_TRUE(deformer->Evaluate({.joints = pose}, out, workspace, task).ok());
+    EXPECT_EQ(bytes.front(), std::byte{0x5a});
+    EXPECT_EQ(bytes.back(), std::byte{0x5a});
+    for (std::size_t v = 0; v < n; ++v) {
+      std::uint16_t q[3];
+      std::int8_t oct[2];
+      std::memcpy(q, bytes.data() + 1 + v * 6, sizeof q);
+      std::memcpy(oct, bytes.data() + 1 + n * 6 + v * 2, sizeof oct);
+      const float want[3] = {exact.positions[v].x, exact.positions[v].y, exact.positions[v].z};
+      for (std::size_t c = 0; c < 3; ++c) {
+        const float step = out.quantisation.step[c];
+        ASSERT_NEAR(out.quantisation.origin[c] + step * static_cast<float>(q[c]), want[c],
+                    0.51f * step + 1e-6f);
+      }
+      const double u = oct[0] / 127.0, w = oct[1] / 127.0, z = 1 - std::abs(u) - std::abs(w);
+      const double below = std::max(0.0, -z);
+      const Vec3d normal = {u < 0 ? u + below : u - below, w < 0 ? w + below : w - below, z};
+      ASSERT_GT(Dot(normal, ToDouble(exact.normals[v])) / std::sqrt(Dot(normal, normal)), 0.9998);
+    }
+  }
+}
+
 // A mesh in centimetres on a skeleton in metres deforms like the same mesh in metres, including
 // detail.
 TEST(Deformer, InvariantToMeshUnits) {
