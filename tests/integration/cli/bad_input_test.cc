@@ -128,8 +128,7 @@ TEST(BadInput, RejectsOtherFileTypes) {
   ExpectRefused(folder, "model:dragon", "dragon");
   WriteAll(folder / "readme.md", "# Hero");
   ExpectRefused(folder, folder / "readme.md",
-                "wrong type '.md', need .glb, .gltf, .vrm, .fbx or .dae; or .sinewrig, or "
-                "model:name");
+                "wrong type '.md', need .glb, .gltf, .vrm, .fbx, .dae or .sinewrig; or model:name");
 }
 
 TEST(BadInput, ReportsInvalidRigs) {

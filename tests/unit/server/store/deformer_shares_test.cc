@@ -36,18 +36,18 @@ TEST_F(DeformerShares, ClientUsesOnlyItsShare) {
   const auto rig = MakeRig();
   const std::uint64_t one = OpenWithRoomForTwoOfAClient(rig);
   const auto first = AcquireFor("anna", rig, "dqs");
-  auto second = AcquireFor("anna", rig, "dqs(blend=0.5)");
+  auto second = AcquireFor("anna", rig, "dqs(max_influences=8)");
   ASSERT_TRUE(first.ok() && second.ok()) << first.status() << second.status();
   EXPECT_EQ(used_bytes(), 2 * one);
-  const absl::Status refused = AcquireFor("anna", rig, "dqs(blend=0.25)").status();
+  const absl::Status refused = AcquireFor("anna", rig, "dqs(max_influences=9)").status();
   EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(ReasonOf(refused), v1::REASON_LIMIT);
   EXPECT_NE(refused.message().find("max-bound-bytes"), std::string::npos) << refused;
   EXPECT_NE(refused.ToString().find("RetryInfo"), std::string::npos);
   EXPECT_TRUE(AcquireFor("anna", rig, "dqs").ok()) << "she uses it already";
-  EXPECT_TRUE(AcquireFor("ben", rig, "dqs(blend=0.25)").ok());
+  EXPECT_TRUE(AcquireFor("ben", rig, "dqs(max_influences=9)").ok());
   second = absl::CancelledError();
-  EXPECT_TRUE(AcquireFor("anna", rig, "dqs(blend=0.25)").ok());
+  EXPECT_TRUE(AcquireFor("anna", rig, "dqs(max_influences=9)").ok());
   EXPECT_EQ(used_bytes(), one);
 }
 
@@ -60,12 +60,12 @@ TEST_F(DeformerShares, DataCountsForItsFirstUserUntilItsLastUse) {
   EXPECT_EQ(used_bytes(), one);
   annas = absl::CancelledError();
   EXPECT_EQ(used_bytes(), one);
-  const auto second = AcquireFor("anna", rig, "dqs(blend=0.5)");
+  const auto second = AcquireFor("anna", rig, "dqs(max_influences=8)");
   EXPECT_TRUE(second.ok()) << second.status();
-  EXPECT_FALSE(AcquireFor("anna", rig, "dqs(blend=0.25)").ok());
+  EXPECT_FALSE(AcquireFor("anna", rig, "dqs(max_influences=9)").ok());
   bens = absl::CancelledError();
   EXPECT_EQ(used_bytes(), one);
-  EXPECT_TRUE(AcquireFor("anna", rig, "dqs(blend=0.25)").ok());
+  EXPECT_TRUE(AcquireFor("anna", rig, "dqs(max_influences=9)").ok());
   EXPECT_EQ(cache_->entries(), 3u) << "kept, in case that it is used again";
 }
 
