@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "core/base/vectors.h"
-#include "core/rig/point_weights.h"
 #include "core/surface/surface_point.h"
 
 namespace sinew {
@@ -153,7 +152,7 @@ std::size_t SurfaceSlopes::Bytes(const Rig& rig) {
 }
 
 AlignedVector<float> SurfaceSlopes::OfWeights(const BlockLayout& layout, const BlockJoints& joints,
-                                              std::span<const float> weights,
+                                              std::span<const float> weights, double least,
                                               const Task& task) const {
   AlignedVector<float> slopes(joints.pairs() * 2 * kLanes);
   task.For(layout.blocks(), kGrain, [&](std::size_t begin, std::size_t end) {
@@ -173,7 +172,7 @@ AlignedVector<float> SurfaceSlopes::OfWeights(const BlockLayout& layout, const B
         if (weights[pair * kLanes + lane] == 0) continue;
         // Values are those of the point: the other side of a seam may differ a little.
         const double here = WeightAt(joints, weights, lane_[point], joints.entry[pair]);
-        if (here <= kSameWeight) continue;
+        if (here <= least) continue;
         Kept& one = kept.emplace_back(Kept{pair, here, {}});
         for (const Edge& edge : edges_.row(point)) {
           const double there = WeightAt(joints, weights, edge.lane, joints.entry[pair]);

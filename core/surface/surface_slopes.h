@@ -42,11 +42,13 @@ class SurfaceSlopes {
   //    weights  [pairs][16]
   //    result   [pairs][2][16]
   //
-  // A weight of at most kSameWeight (core/rig/point_weights.h) has slope 0: weights are not
-  // negative, so they are at their minimum there. The others are differentiated as shares of their
-  // sum, so that slopes sum to 0.
+  //    least    where the rows of a point's vertices may differ, by how much; else 0
+  //
+  // A weight of at most `least` has slope 0: weights are not negative, so 0 is their minimum. The
+  // others are differentiated as shares of their sum, so that slopes sum to 0.
   AlignedVector<float> OfWeights(const BlockLayout& layout, const BlockJoints& joints,
-                                 std::span<const float> weights, const Task& task) const;
+                                 std::span<const float> weights, double least,
+                                 const Task& task) const;
   // Slopes [B][2][3][16] of points [B][3][16].
   AlignedVector<float> OfPoints(std::span<const float> points, const Task& task) const;
 

@@ -3,6 +3,7 @@
 #include "core/base/status.h"
 #include "core/deform/kernels/linear_blend_kernel.h"
 #include "core/deform/method/slopes.h"
+#include "core/rig/point_weights.h"
 
 namespace sinew {
 namespace {
@@ -29,7 +30,9 @@ absl::StatusOr<Lbs> Lbs::Bind(const BindInput& input, const LbsParams& params, T
   SINEW_ASSIGN_OR_RETURN(
       lbs.table, all ? WeightTable::CreateOwn(input.rig, input.layout, task)
                      : WeightTable::Create(input.rig, input.layout, params.max_influences, task));
-  lbs.slopes = BindSlopes(input, lbs.table.joints, lbs.table.weights, task);
+  // Rows of the vertices of one point differ only as own rows.
+  const bool own = all && &input.rig.own_influences() != &input.rig.influences();
+  lbs.slopes = BindSlopes(input, lbs.table.joints, lbs.table.weights, task, own ? kSameWeight : 0);
   task.Advance(kBindWork * static_cast<double>(input.rig.influences().size()));
   return lbs;
 }

@@ -12,11 +12,12 @@
 namespace sinew {
 
 // Slopes of the weights [pairs][16] of `joints`, which sum to a constant at each vertex; empty if
-// the bind needs none.
+// the bind needs none. least: see SurfaceSlopes.
 inline AlignedVector<float> BindSlopes(const BindInput& input, const BlockJoints& joints,
-                                       std::span<const float> weights, const Task& task) {
+                                       std::span<const float> weights, const Task& task,
+                                       double least = 0) {
   if (!input.slopes) return {};
-  return input.surface.slopes(task).OfWeights(input.layout, joints, weights, task);
+  return input.surface.slopes(task).OfWeights(input.layout, joints, weights, least, task);
 }
 
 // Upper limit of the bytes of a weight table and its slopes.
