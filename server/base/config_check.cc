@@ -54,6 +54,11 @@ absl::Status Config::FitTo(const Machine& machine) {
   constexpr std::uint64_t kPercent = 60;
   if (compute.threads == 0) compute.threads = machine.cores;
   if (compute.memory_bytes == 0) compute.memory_bytes = machine.memory_bytes / 100 * kPercent;
+  if (machine.memory_bytes > 0 && compute.memory_bytes > machine.memory_bytes) {
+    return absl::InvalidArgumentError(absl::StrCat("memory-bytes: got ", compute.memory_bytes,
+                                                   ", this process may use ",
+                                                   machine.memory_bytes));
+  }
   VisitOptions(*this, [&](const Option& option, auto& member) {
     if constexpr (std::is_same_v<std::decay_t<decltype(member)>, std::uint64_t>) {
       if (option.percent == 0 || member != 0) return;

@@ -288,7 +288,7 @@ void AddBench(CommandList& commands) {
   set.AddNumber("--warmup", options.warmup, 0, 3600, "Seconds before it that do not count");
   set.AddFlag("--normals", options.normals, "Request normals too");
   set.AddFlag("--compact", options.compact,
-              "Positions as 16-bit numbers and normals as two bytes: a third of the bytes");
+              "Positions as 16-bit numbers: half the bytes; normals as two bytes: a third of all");
   set.SetFooter(
       R"(Latency is from handing a pose to the stream until its frame is complete and verified. With --local there is no network.
 Examples:

@@ -8,13 +8,15 @@ import os
 import re
 import typing
 
+import numpy
+
 from . import _sinew
 from .futures import PoseFutures
 
 _Function = typing.Callable[..., typing.Any]
 
 
-_TYPES: typing.Dict[str, typing.Any] = {"str": str, "float": numbers.Real, "int": numbers.Integral, "bool": object,
+_TYPES: typing.Dict[str, typing.Any] = {"str": str, "float": numbers.Real, "int": numbers.Integral, "bool": (bool, numpy.bool_),
                                         "object": object, "path": (str, bytes, os.PathLike)}
 
 

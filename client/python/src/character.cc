@@ -464,8 +464,8 @@ deadline: as for clip. Returns the paths. Files appear complete or not at all.)"
           "stream", OpenStream, py::kw_only(), "latest"_a = false, "normals"_a = false,
           "tangents"_a = false, "compact"_a = false, "max_queued"_a = 64,
           R"(Opens a stream. latest: an older pose that is still waiting is dropped for a newer one.
-compact: a third of the bytes, for slow networks; positions are within 1 / 130,000 of the frame's
-box, normals within a degree.)")
+compact: a third of the bytes, for slow networks; positions are within 1 / 128,000 of each side
+of the frame's box and the rounding of float32, normals within a degree.)")
       .def(
           "release",
           [](const CharacterPointer& character) {

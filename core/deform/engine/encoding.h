@@ -46,7 +46,7 @@ struct Quantisation {
 };
 // For positions within bounds (minimum x y z, maximum x y z), finite. The step is rounded up to 8
 // significant bits, so that step * q is exact and the sum is rounded once; errors are at most half
-// a step, about 1 / 130,000 of the box, and the rounding of the coordinate.
+// a step, 1 / 130,000 of the box's side, and the rounding of the coordinate and of the step.
 Quantisation QuantisationOf(const std::array<float, 6>& bounds);
 
 // Floats that EncodePositions and EncodeNormals read for so many vertices.

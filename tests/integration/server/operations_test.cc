@@ -336,6 +336,8 @@ TEST(Operations, CheckReadsTheFilesThatAreNamed) {
   check({"--listen", "unix:" + (folder.path() / "none" / "socket").string()}, "listen: ", 69);
   check({"--listen", "unix:" + file("file", "")}, "is a file, but not a socket", 69);
   check({"--memory-bytes", "134217727"}, "memory-bytes: got 134217727, need 0 or at least", 64);
+  check({"--memory-bytes", "100000000000000"},
+        "memory-bytes: got 100000000000000, this process may use ");
   check({"--memory-bytes", "200000000", "--max-rig-bytes", "100000000"}, "max-rig-bytes: ");
   check({"--data-dir", "/proc/new"}, "data-dir: /proc: ");
   file("format", "999\n");

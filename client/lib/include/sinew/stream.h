@@ -50,8 +50,8 @@ Pose PoseOf(const ClipData& clip, std::size_t index);
 
 // What a frame contains.
 struct OutputOptions {
-  // A third of float32's bytes: positions within 1 / 130,000 of the frame's box, normals within a
-  // degree. From a server that cannot send them: float32.
+  // A third of float32's bytes: positions within 1 / 128,000 of each side of the frame's box, and
+  // the rounding of float32; normals within a degree. From a server that cannot send them: float32.
   void MakeCompact() {
     encodings = {Encoding::kQ16, Encoding::kFloat32};
     normal_encodings = {Encoding::kOct8, Encoding::kFloat32};
