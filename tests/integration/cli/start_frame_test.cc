@@ -164,6 +164,15 @@ TEST_F(StartFrame, ResumeContinuesOnlyTheSameShot) {
   EXPECT_EQ(Json::parse(Bake("a.pc2", skip).out)["current"], false);
 }
 
+// A join would take them for parts of the cache.
+TEST_F(StartFrame, WholeBakeLeavesNoPartsOfAnother) {
+  ASSERT_EQ(Bake("a.pc2", {"--frames", "0-9", "--part"}).exit_code, 0);
+  const Finished whole = Bake("a.pc2", {"--start-frame", "1001", "--chunk", "20", "--resume"});
+  ASSERT_EQ(whole.exit_code, 0) << whole.err;
+  EXPECT_THAT(whole.err, HasSubstr("0-9.npy is removed: it has the start frame"));
+  EXPECT_EQ(PartNames("a.pc2"), Strings());
+}
+
 TEST_F(StartFrame, NumbersOutsideTheShotAreRefused) {
   const auto refused = [&](const Strings& options, int code, const std::string& why) {
     const Finished bake = Bake("a.mdd", options);
