@@ -166,10 +166,10 @@ class ServiceTest(unittest.TestCase):
             def here(text):
                 for path in ("/etc/sinew", "/var/log/sinew", "/var/lib/sinew"):
                     text = text.replace(path, name)
-                return text.replace("0.0.0.0:50051", "localhost:0").replace("127.0.0.1:9464", "127.0.0.1:0")
+                return text.replace("0.0.0.0:50051", "127.0.0.1:0").replace("127.0.0.1:9464", "127.0.0.1:0")
 
             subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",
-                            "-addext", "subjectAltName=DNS:localhost", "-keyout", folder / "key.pem", "-out",
+                            "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", folder / "key.pem", "-out",
                             folder / "cert.pem"], check=True, capture_output=True)
             page = (DEPLOY / "README.md").read_text(encoding="utf-8")
             example = (DEPLOY / "sinewd.yaml").read_text(encoding="utf-8")
@@ -190,7 +190,7 @@ class ServiceTest(unittest.TestCase):
             try:
                 port = server.stdout.readline().rsplit(":", 1)[1].strip()
                 shown = {token: subprocess.run(
-                    [arguments.sinew, "stats", "--server", f"localhost:{port}", "--tls-ca", folder / "cert.pem", "--token-file",
+                    [arguments.sinew, "stats", "--server", f"127.0.0.1:{port}", "--tls-ca", folder / "cert.pem", "--token-file",
                      folder / f"{token}.token"], check=True, capture_output=True, text=True).stdout
                          for token in ("alice", "ops")}
             finally:
