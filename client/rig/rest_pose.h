@@ -17,7 +17,7 @@ AffineD MatrixAt(std::span<const float> matrices, std::size_t index);
 // the rest pose differs from the bind pose. Vertices without influences stay in bind space.
 std::vector<float> RestPositions(const client::RigData& rig);
 
-// The same for other joints, [J * 12] joint to model.
+// [V * 3] the mesh with these joints, [J * 12] joint to model, as RestPositions.
 std::vector<float> PosedPositions(const client::RigData& rig, std::span<const float> joints);
 
 // [J * 12] joint to model at rest; empty if the joints are not valid.

@@ -15,8 +15,9 @@ Bounds JointBounds(const client::RigData& rig);
 // factor between the units. Empty: the sizes match, or a box has no size.
 std::string SuspiciousUnits(const Bounds& mesh, const Bounds& skeleton);
 
-// Likewise if the clip's first, middle and last pose are all far larger or far smaller than the
-// rest pose, by linear blending. Also empty for a clip that hides the character.
+// A warning if the clip's first, middle and last pose are all far larger or far smaller than the
+// rest pose, by linear blending. Empty: they are not. Also empty for a clip that hides the
+// character.
 std::string SuspiciousSize(const client::RigData& rig, const client::ClipData& clip);
 
 // That warning for the mesh and joints of a rig without skin. Empty for a rig with skin, whose

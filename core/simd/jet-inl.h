@@ -22,7 +22,6 @@ struct Jet {
   // A constant.
   static HWY_INLINE Jet Of(const Pack& value) { return {value, Pack::Zero(), Pack::Zero()}; }
   static HWY_INLINE Jet Zero() { return Of(Pack::Zero()); }
-  static HWY_INLINE Jet Set(float s) { return Of(Pack::Set(s)); }
 };
 
 HWY_INLINE Jet operator+(const Jet& a, const Jet& b) {
@@ -30,9 +29,6 @@ HWY_INLINE Jet operator+(const Jet& a, const Jet& b) {
 }
 HWY_INLINE Jet operator-(const Jet& a, const Jet& b) {
   return {a.value - b.value, a.first - b.first, a.second - b.second};
-}
-HWY_INLINE Jet operator+(const Jet& a, const Pack& b) {
-  return {a.value + b, a.first, a.second};
 }
 HWY_INLINE Jet operator-(const Jet& a, const Pack& b) {
   return {a.value - b, a.first, a.second};

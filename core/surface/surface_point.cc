@@ -4,6 +4,14 @@
 #include <cmath>
 
 namespace sinew {
+namespace {
+
+// Squared sine below which a direction is rounding noise.
+constexpr double kParallel = 1e-8;
+// Determinant over squared trace of the edges' second moments below which they are collinear.
+constexpr double kOneLine = 1e-8;
+
+}  // namespace
 bool ExactNormal(const SurfaceFaces& faces, const float* packed, const float* face_normals,
                  std::size_t p, Vec3f& normal) {
   FaceArea area;
@@ -60,6 +68,43 @@ Vec3f MovedNormal(const Affine& skin, const Vec3f& normal) {
   const double length = std::sqrt(Dot(moved, moved));
   const double size = Dot(a, a) + Dot(b, b) + Dot(c, c);
   return length > 1e-9 * size && std::isfinite(length) ? ToFloat((1 / length) * moved) : normal;
+}
+
+bool Orthogonal(const Vec3d& v, const Vec3d& n, Vec3d& unit) {
+  const double size2 = Dot(v, v);
+  const Vec3d across = v - (Dot(v, n) / Dot(n, n)) * n;
+  const double length2 = Dot(across, across);
+  if (!(length2 > kParallel * size2) || !std::isfinite(length2)) return false;
+  unit = (1 / std::sqrt(length2)) * across;
+  return true;
+}
+
+Vec3d AnyAcross(const Vec3d& n) {
+  const double x = std::abs(n.x), y = std::abs(n.y), z = std::abs(n.z);
+  const Vec3d axis = x <= y && x <= z ? Vec3d{1, 0, 0} : y <= z ? Vec3d{0, 1, 0} : Vec3d{0, 0, 1};
+  Vec3d unit;
+  Orthogonal(axis, n, unit);
+  return unit;
+}
+
+PlaneWeights FitPlane(std::span<const Vec3d> edges, const Vec3d& x, const Vec3d& y) {
+  double xx = 0, xy = 0, yy = 0;
+  for (const Vec3d& e : edges) {
+    const double ex = Dot(e, x), ey = Dot(e, y), length2 = Dot(e, e);
+    const double weight = length2 > 0 ? 1 / length2 : 0;
+    xx += weight * ex * ex;
+    xy += weight * ex * ey;
+    yy += weight * ey * ey;
+  }
+  PlaneWeights plane;
+  if (!(xx * yy - xy * xy > kOneLine * (xx + yy) * (xx + yy))) return plane;
+  plane.determinant = xx * yy - xy * xy;
+  for (const Vec3d& e : edges) {
+    const double ex = Dot(e, x), ey = Dot(e, y), length2 = Dot(e, e);
+    const double weight = length2 > 0 ? 1 / length2 : 0;
+    plane.edges.push_back({weight * (yy * ex - xy * ey), weight * (xx * ey - xy * ex)});
+  }
+  return plane;
 }
 
 }  // namespace sinew

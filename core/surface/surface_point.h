@@ -1,10 +1,13 @@
-// surface_point.h - normal and frame of a point of a posed surface.
+// surface_point.h - normal, frame and plane of a point of a surface.
 //
 // `packed` holds the corners of SurfaceFaces as x y z 0.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "core/base/types.h"
 #include "core/surface/surface_faces.h"
@@ -41,5 +44,21 @@ bool MakeFrame(const float* packed, std::uint32_t at, std::uint32_t neighbour, c
 
 // cof(A) n / |cof(A) n| for the linear part A of a skin matrix; n if that vanishes.
 Vec3f MovedNormal(const Affine& skin, const Vec3f& normal);
+
+// The unit vector of v's component perpendicular to n. False: v is parallel to n. The rounding of
+// n's length is corrected for.
+bool Orthogonal(const Vec3d& v, const Vec3d& n, Vec3d& unit);
+// Any direction perpendicular to n, from the axis farthest from n.
+Vec3d AnyAcross(const Vec3d& n);
+
+// The plane that fits the differences of a value along a point's edges best, each weighted by
+// 1 / length^2: its slope along an axis is the sum of the edges' weights times their differences,
+// over the determinant.
+struct PlaneWeights {
+  std::vector<std::array<double, 2>> edges;  // for the axes x and y; empty: the edges are collinear
+  double determinant = 0;
+};
+// x and y are perpendicular unit vectors.
+PlaneWeights FitPlane(std::span<const Vec3d> edges, const Vec3d& x, const Vec3d& y);
 
 }  // namespace sinew

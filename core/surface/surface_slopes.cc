@@ -10,10 +10,6 @@ namespace sinew {
 namespace {
 
 constexpr std::size_t kGrain = 256;  // blocks or points per chunk
-// Determinant over squared trace of the edges' second moments below which they are collinear.
-constexpr double kOneLine = 1e-8;
-// Squared sine below which a given tangent is parallel to the normal.
-constexpr double kParallel = 1e-8;
 // Steeper values are rounding, between points that nearly coincide.
 constexpr double kSteepest = 1e30;
 
@@ -40,16 +36,6 @@ std::vector<Vec3d> SurfaceNormals(const Mesh& mesh, const PointOrder& order) {
     sum[p] = Length(sum[p]) > kSurfaceNoise * size[p] ? Unit(sum[p]) : Vec3d{};
   }
   return sum;
-}
-
-// A unit vector perpendicular to the unit vector n: along `given` if that is possible, else along
-// the axis farthest from n.
-Vec3d Across(const Vec3d& n, const Vec3d& given) {
-  const Vec3d across = given - Dot(given, n) * n;
-  if (Dot(across, across) > kParallel * Dot(given, given)) return Unit(across);
-  const double x = std::abs(n.x), y = std::abs(n.y), z = std::abs(n.z);
-  const Vec3d axis = x <= y && x <= z ? Vec3d{1, 0, 0} : y <= z ? Vec3d{0, 1, 0} : Vec3d{0, 0, 1};
-  return Unit(axis - Dot(axis, n) * n);
 }
 
 // Normal of the plane through the longest edge and the one farthest from its line; of any sign. For
@@ -93,13 +79,12 @@ SurfaceSlopes SurfaceSlopes::Create(const Rig& rig, const BlockLayout& layout,
     const Vec3d surface = normals[p] == Vec3d{} ? Vec3d{0, 0, 1} : normals[p];
     const Vec3d n = authored == Vec3d{} ? surface : authored;
     const Vec4f t = mesh.tangents().empty() ? Vec4f{} : mesh.tangents()[v];
-    const Vec3d first = Across(n, {t.x, t.y, t.z});
+    Vec3d first;
+    if (!Orthogonal({t.x, t.y, t.z}, n, first)) first = AnyAcross(n);
     slopes.tangents_[i / kLanes * 2].Set(i % kLanes, ToFloat(first));
     slopes.tangents_[i / kLanes * 2 + 1].Set(i % kLanes, ToFloat(Cross(n, first)));
   }
   for (const std::uint32_t point : order.point) slopes.lane_.push_back(order.lane[point]);
-  // The gradient solves (sum w e e^T) g = sum w e (value there - value here) in the plane of the
-  // surface.
   slopes.edges_ = CollectRows<Edge>(order.point.size(), [&](auto&& add) {
     for (std::size_t p = 0; p < order.point.size(); ++p) {
       const auto ring = polygons.row(order.point[p]);
@@ -111,33 +96,17 @@ SurfaceSlopes SurfaceSlopes::Create(const Rig& rig, const BlockLayout& layout,
       const std::span<Edge> row(slopes.edges_.values.data() + slopes.edges_.offsets[p],
                                 slopes.edges_.offsets[p + 1] - slopes.edges_.offsets[p]);
       const Vec3d at = ToDouble(mesh.positions()[layout.Vertex(slopes.lane_[p])]);
-      Vec3d normal = normals[p];
-      if (normal == Vec3d{}) {
-        std::vector<Vec3d> along;
-        for (const Edge& edge : row) {
-          along.push_back(ToDouble(mesh.positions()[layout.Vertex(edge.lane)]) - at);
-        }
-        normal = PlaneOf(along);
-        if (normal == Vec3d{}) continue;
+      std::vector<Vec3d> along;
+      for (const Edge& edge : row) {
+        along.push_back(ToDouble(mesh.positions()[layout.Vertex(edge.lane)]) - at);
       }
-      const Vec3d x = Across(normal, {}), y = Cross(normal, x);
-      double xx = 0, xy = 0, yy = 0;
-      for (Edge& edge : row) {
-        const Vec3d e = ToDouble(mesh.positions()[layout.Vertex(edge.lane)]) - at;
-        const double length2 = Dot(e, e), w = length2 > 0 ? 1 / length2 : 0;
-        const double ex = Dot(e, x), ey = Dot(e, y);
-        xx += w * ex * ex;
-        xy += w * ex * ey;
-        yy += w * ey * ey;
-        edge.weight = {w * ex, w * ey, 0};
-      }
-      const double determinant = xx * yy - xy * xy;
-      const bool plane = determinant > kOneLine * (xx + yy) * (xx + yy);
-      for (Edge& edge : row) {
-        const Vec3d w = edge.weight;
-        edge.weight =
-            plane ? (1 / determinant) * ((yy * w.x - xy * w.y) * x + (xx * w.y - xy * w.x) * y)
-                  : Vec3d{};
+      const Vec3d normal = normals[p] == Vec3d{} ? PlaneOf(along) : normals[p];
+      if (normal == Vec3d{}) continue;
+      const Vec3d x = AnyAcross(normal), y = Cross(normal, x);
+      const PlaneWeights plane = FitPlane(along, x, y);
+      for (std::size_t k = 0; k < plane.edges.size(); ++k) {
+        const auto [wx, wy] = plane.edges[k];
+        row[k].weight = (1 / plane.determinant) * (wx * x + wy * y);
       }
     }
   });

@@ -5,42 +5,19 @@
 
 #include "core/surface/normals.h"
 #include "core/surface/normals_kernel.h"
+#include "core/surface/surface_point.h"
 
 namespace sinew {
 namespace {
 
-// Squared sine below which a direction is rounding noise.
-constexpr double kParallel = 1e-8;
 // Range of squared lengths in which float neither overflows nor loses significant terms, and the
 // minimum remaining share after cancellation.
 constexpr float kSmallest = 1e-30f, kLargest = 1e34f, kClear = 0.01f;
 // A tangent that leaves its surface by less is in it.
 constexpr double kInSurface = 1e-6;
-// Determinant over squared trace of the edges' second moments below which they are collinear.
-constexpr double kOneLine = 1e-8;
 
 Vec3d PackedPoint(const float* packed, std::size_t lane) {
   return {packed[lane * 4], packed[lane * 4 + 1], packed[lane * 4 + 2]};
-}
-
-// The unit vector of v's component perpendicular to n. False: v is parallel to n. The rounding of
-// n's length is corrected for.
-bool Orthogonal(const Vec3d& v, const Vec3d& n, Vec3d& unit) {
-  const double size2 = Dot(v, v);
-  const Vec3d across = v - (Dot(v, n) / Dot(n, n)) * n;
-  const double length2 = Dot(across, across);
-  if (!(length2 > kParallel * size2) || !std::isfinite(length2)) return false;
-  unit = (1 / std::sqrt(length2)) * across;
-  return true;
-}
-
-// Any direction perpendicular to n, from the axis farthest from n.
-Vec3d AnyAcross(const Vec3d& n) {
-  const double x = std::abs(n.x), y = std::abs(n.y), z = std::abs(n.z);
-  const Vec3d axis = x <= y && x <= z ? Vec3d{1, 0, 0} : y <= z ? Vec3d{0, 1, 0} : Vec3d{0, 0, 1};
-  Vec3d unit;
-  Orthogonal(axis, n, unit);
-  return unit;
 }
 
 // Weights of the edges around `lane` for the axes x and y, in pairs, the largest of them 1 or -1.
@@ -48,34 +25,21 @@ Vec3d AnyAcross(const Vec3d& n) {
 std::vector<float> AxisWeights(const float* packed, std::uint32_t lane,
                                std::span<const std::uint32_t> ring, const Vec3d& x,
                                const Vec3d& y) {
-  struct Edge {
-    double x, y, weight;
-  };
-  std::vector<Edge> edges;
-  double xx = 0, xy = 0, yy = 0;
+  std::vector<Vec3d> edges;
   for (const std::uint32_t neighbour : ring) {
-    const Vec3d e = PackedPoint(packed, neighbour) - PackedPoint(packed, lane);
-    const double length2 = Dot(e, e);
-    const Edge edge = {Dot(e, x), Dot(e, y), length2 > 0 ? 1 / length2 : 0};
-    xx += edge.weight * edge.x * edge.x;
-    xy += edge.weight * edge.x * edge.y;
-    yy += edge.weight * edge.y * edge.y;
-    edges.push_back(edge);
+    edges.push_back(PackedPoint(packed, neighbour) - PackedPoint(packed, lane));
   }
-  if (!(xx * yy - xy * xy > kOneLine * (xx + yy) * (xx + yy))) return {};
-  std::vector<double> exact;
+  const PlaneWeights exact = FitPlane(edges, x, y);
   double largest = 0;
-  for (const Edge& edge : edges) {
-    // Cramer's rule without the common factor 1 / determinant.
-    for (const double w : {yy * edge.x - xy * edge.y, xx * edge.y - xy * edge.x}) {
-      exact.push_back(edge.weight * w);
-      largest = std::max(largest, std::abs(exact.back()));
-    }
+  for (const auto& weights : exact.edges) {
+    for (const double w : weights) largest = std::max(largest, std::abs(w));
   }
   if (!(largest > 0) || !std::isfinite(largest)) return {};
-  std::vector<float> weights;
-  for (const double w : exact) weights.push_back(static_cast<float>(w / largest));
-  return weights;
+  std::vector<float> scaled;
+  for (const auto& weights : exact.edges) {
+    for (const double w : weights) scaled.push_back(static_cast<float>(w / largest));
+  }
+  return scaled;
 }
 
 // Authored tangents of the vertices of point p, orthogonal to their authored normals. False: there

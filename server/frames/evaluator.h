@@ -54,9 +54,10 @@ class Evaluator {
   // positions and normals of encoded ones, and the differentials of normals.
   std::size_t frame_bytes(std::size_t frames) const {
     const bool directions = output_.normals || output_.tangents;
-    const std::size_t each = (output_.encoding != Encoding::kFloat32 ? 12 : 0) +
-                             (output_.normal_encoding != Encoding::kFloat32 ? 12 : 0) +
-                             (directions ? 24 : 0);
+    const std::size_t each =
+        (output_.encoding != Encoding::kFloat32 ? 12 : 0) +
+        (output_.normals && output_.normal_encoding != Encoding::kFloat32 ? 12 : 0) +
+        (directions ? 24 : 0);
     return frames * (OutgoingFrame::BufferBytes(output_, vertices_) + muscle_bytes()) +
            each * vertices_;
   }

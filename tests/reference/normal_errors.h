@@ -32,7 +32,8 @@ struct TubeMesh {
   bool authored = true;  // with the tube's exact normals; else without normals
 };
 NormalError MeasureNormals(TubeMethod method, TubePose pose, NormalRule rule, const TubeMesh& mesh);
-// Likewise for any recipe, with the normals of the smooth surface through its posed vertices.
+// Errors of any recipe's normals against the normals of the smooth surface through its posed
+// vertices.
 NormalError MeasureNormals(const Recipe& recipe, TubePose pose, NormalRule rule,
                            const TubeMesh& mesh);
 

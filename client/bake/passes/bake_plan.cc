@@ -126,8 +126,8 @@ absl::StatusOr<BakePlan::Missing> BakePlan::FindMissing(const CacheProgress& pro
     std::set<std::int64_t> held;
     const Manifest expected = Expected(target);
     for (const CachePart& part : found.parts) {
-      // Of other frames: another process may bake these, but a whole bake leaves nothing of a bake
-      // before it, which a later join would take.
+      // Another process may bake other frames, but a whole bake leaves nothing of an earlier bake,
+      // which a later join would take.
       const bool other_frames = !HasAnyOf(part.manifest, frames);
       if (other_frames && (parts_.only || !OriginDifference(part.manifest, expected))) continue;
       SINEW_ASSIGN_OR_RETURN(std::string fault, FaultOf(part, expected, progress));

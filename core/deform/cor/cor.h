@@ -24,7 +24,7 @@ struct Cor : MethodOf<Cor, CorParams> {
   float pieces = 0;              // number after splitting
   float blur = 0;                // relative increase of sigma by grouping
   AlignedVector<float> centres;  // [B][3][16] p, relative to the layout's centre
-  // Of the weights [pairs][2][16] and centres [B][2][3][16], see surface_slopes.h; or empty.
+  // Slopes of the weights [pairs][2][16] and centres [B][2][3][16], see surface_slopes.h; or empty.
   AlignedVector<float> slopes, centre_slopes;
 
   static constexpr bool Carries(const CorParams&) { return true; }

@@ -285,9 +285,10 @@ absl::StatusOr<std::span<const PointBlock>> Deformer::RunStages(
     const Task& task) const {
   std::span<const PointBlock> points = layout_->rest, rest = layout_->rest;
   bool is_rest = true;
-  workspace.slopes.resize(slopes ? 2 * layout_->blocks() : 0);
-  std::span<const PointBlock> in_slopes;
-  if (slopes) in_slopes = carried_->tangents();
+  const std::size_t slope_blocks = slopes ? 2 * layout_->blocks() : 0;
+  workspace.slopes.resize(std::max(workspace.slopes.size(), slope_blocks));
+  const std::span<PointBlock> out_slopes = std::span(workspace.slopes).first(slope_blocks);
+  std::span<const PointBlock> in_slopes = carried_->tangents().first(slope_blocks);
   std::size_t slot = 0;
   for (std::size_t k = 0; k < stages_.size(); ++k) {
     const StageFacts facts = stages_[k]->Facts();
@@ -306,9 +307,9 @@ absl::StatusOr<std::span<const PointBlock>> Deformer::RunStages(
          .vertex_status = facts.vertex_status ? vertex_status : std::span<std::uint8_t>(),
          .rest = rest,
          .in_slopes = in_slopes,
-         .out_slopes = workspace.slopes,
+         .out_slopes = out_slopes,
          .rest_slopes = carried_->tangents()});
-    in_slopes = workspace.slopes;
+    in_slopes = out_slopes;
     SINEW_RETURN_IF_ERROR(task.CheckCancelled());
     points = blocks;
     if (facts.out == Space::kRest) rest = blocks;

@@ -87,7 +87,7 @@ TEST(SurfaceSlopes, LinearWeightsHaveTheirGradientAlsoOnBorders) {
   ExpectLinear(testing::MakeRig(Finished(Grid(6, Linear))));
 }
 
-// As a leaf: the faces of both sides cancel.
+// The faces of both sides of a leaf cancel.
 TEST(SurfaceSlopes, SheetWithTwoSidesHasGradient) {
   RigSource source = Grid(5, Linear);
   const std::vector<std::uint32_t> corners = source.mesh.face_vertices;

@@ -44,7 +44,7 @@ TEST_F(WorkersTest, StartsThreadsAsLongAsAllWork) {
   EXPECT_EQ(running, 5);
 }
 
-// As many threads as both may use, none before there is work.
+// A pool has as many threads as its lanes may use together, and none before there is work.
 TEST_F(WorkersTest, LanesOfAPoolDoNotWaitForEachOther) {
   const auto threads = [] {
     return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
