@@ -67,6 +67,8 @@ class PoseQueue {
 
   // No pose waits, and every pose has an answer.
   bool answered_all() const { return waiting_.empty() && sent_.empty(); }
+  // Poses without an answer, sent or waiting.
+  std::size_t unanswered() const { return waiting_.size() + sent_.size(); }
   // The lowest number sent and not answered.
   std::optional<std::uint64_t> first_unanswered() const;
 

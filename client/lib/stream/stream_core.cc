@@ -19,11 +19,9 @@ namespace {
 constexpr char kMethod[] = "/sinew.v1.DeformService/StreamDeform";
 constexpr std::size_t kBatchBytes = 512 << 10;  // of poses per message, unless one pose is larger
 
-// Tags of the completion queue.
-enum Event : std::intptr_t { kStarted = 1, kRead, kWritten, kFinished };
-void* Tag(Event event) {
-  return reinterpret_cast<void*>(static_cast<std::intptr_t>(event));
-}
+// How long after Send or Next the thread leaves the call to them: while a pose has no answer, and
+// while nothing is to be expected.
+constexpr std::chrono::milliseconds kRestInFlight{5}, kRestIdle{1000};
 
 grpc::Slice ToSlice(const v1::StreamDeformRequest& request) {
   return grpc::Slice(request.SerializeAsString());
@@ -31,14 +29,26 @@ grpc::Slice ToSlice(const v1::StreamDeformRequest& request) {
 
 }  // namespace
 
-// One StreamDeform call. The core's mutex guards `writing`, `half_closed`, `opener` and the start
-// of writes; the rest belongs to the stream's thread.
+// Tags of the completion queue.
+enum StreamCore::Event : std::intptr_t { kStarted = 1, kRead, kWritten, kFinished };
+void* StreamCore::Tag(Event event) {
+  return reinterpret_cast<void*>(static_cast<std::intptr_t>(event));
+}
+
+// One StreamDeform call. The core's mutex guards the states and the start of writes; the rest
+// belongs to the thread that serves the call.
 struct StreamCore::Call {
+  explicit Call(bool verify) : assembler(verify) {}
+
   std::unique_ptr<grpc::ClientContext> context;
   grpc::CompletionQueue queue;
   std::unique_ptr<grpc::GenericClientAsyncReaderWriter> stream;
   std::optional<grpc::Slice> opener;  // not sent yet
-  bool writing = false, half_closed = false;
+  bool writing = false, half_closed = false, finished = false;
+  FrameAssembler assembler;
+  grpc::ByteBuffer buffer;
+  grpc::Status status;   // from the server
+  absl::Status failure;  // the error for which the client cancelled
 
   ~Call() {
     queue.Shutdown();
@@ -86,6 +96,7 @@ absl::StatusOr<std::uint64_t> StreamCore::Send(const Pose& pose) {
   request.mutable_poses(0)->set_frame(frame);
   poses_.Push({.frame = frame, .wire = ToSlice(request)});
   StartWrites(lock);
+  LeaveCall(lock);
   return frame;
 }
 
@@ -96,13 +107,27 @@ std::size_t StreamCore::room() const {
 
 absl::StatusOr<std::optional<StreamItem>> StreamCore::Next(absl::Duration timeout) {
   const auto decided = [this] { return cancelled_ || !ready_.empty() || ended_.has_value(); };
+  const bool endless = timeout == absl::InfiniteDuration();
+  const auto deadline = endless ? std::chrono::system_clock::time_point::max()
+                                : absl::ToChronoTime(absl::Now() + timeout);
   Lock lock(mutex_);
-  if (timeout == absl::InfiniteDuration()) {
-    changed_.wait(lock, decided);
-  } else if (!changed_.wait_until(lock, absl::ToChronoTime(absl::Now() + timeout), decided)) {
+  in_next_ = true;
+  bool late = false;
+  while (!decided() && !late) {
+    if (TakesTurns(lock) && !serving_) {
+      late = !Serve(lock, *call_, deadline);
+    } else if (endless) {
+      changed_.wait(lock);
+    } else {
+      late = changed_.wait_until(lock, deadline) == std::cv_status::timeout;
+    }
+  }
+  in_next_ = false;
+  if (cancelled_) return absl::CancelledError("cancelled by the caller");
+  if (!decided()) {
+    LeaveCall(lock);
     return absl::DeadlineExceededError("stream: no frame within the timeout");
   }
-  if (cancelled_) return absl::CancelledError("cancelled by the caller");
   if (ready_.empty()) {
     if (ended_->ok()) return std::nullopt;
     return *ended_;
@@ -111,6 +136,7 @@ absl::StatusOr<std::optional<StreamItem>> StreamCore::Next(absl::Duration timeou
   ready_.pop_front();
   poses_.Consume(item.frame);
   StartWrites(lock);
+  LeaveCall(lock);
   return item;
 }
 
@@ -118,6 +144,7 @@ void StreamCore::Finish() {
   Lock lock(mutex_);
   finishing_ = true;
   StartWrites(lock);
+  rest_.notify_one();
 }
 
 void StreamCore::Cancel() {
@@ -126,6 +153,7 @@ void StreamCore::Cancel() {
   cancelled_ = true;
   if (call_ != nullptr) call_->context->TryCancel();
   changed_.notify_all();
+  rest_.notify_one();
 }
 
 StreamInfo StreamCore::info() const {
@@ -179,7 +207,7 @@ absl::Status StreamCore::RestoreLost() {
 
 // Opens the stream once and serves it to its end.
 absl::Status StreamCore::RunCall() {
-  Call call;
+  Call call(verify_);
   call.context = connection_->NewContext(absl::InfiniteFuture(), traceparent_,
                                          connection_->routes().Of(open_.target()));
   v1::StreamDeformRequest opener;
@@ -194,47 +222,95 @@ absl::Status StreamCore::RunCall() {
     call_ = &call;
   }
   call.stream->StartCall(Tag(kStarted));
-  grpc::Status status;
-  absl::Status failure;
-  Pump(call, status, failure);
-  return failure.ok() ? FromGrpc(status) : failure;
+  Lock lock(mutex_);
+  while (!call.finished || call.writing) {
+    if (MayRest(lock)) {
+      Rest(lock);
+    } else if (serving_) {
+      rest_.wait(lock);
+    } else {
+      Serve(lock, call, std::chrono::system_clock::time_point::max());
+    }
+  }
+  return call.failure.ok() ? FromGrpc(call.status) : call.failure;
 }
 
-void StreamCore::Pump(Call& call, grpc::Status& status, absl::Status& failure) {
-  FrameAssembler assembler(verify_);
-  grpc::ByteBuffer buffer;
-  bool reading = true, finished = false;
-  const auto more = [&] {
-    const Lock lock(mutex_);
-    return !finished || call.writing;
-  };
-  while (more()) {
-    void* tag;
-    bool ok;
-    if (!call.queue.Next(&tag, &ok)) return;
-    switch (static_cast<Event>(reinterpret_cast<std::intptr_t>(tag))) {
-      case kStarted:
-        OnWritten(call, ok);
-        reading = ok;
-        break;
-      case kWritten:
-        OnWritten(call, ok);
-        continue;
-      case kRead:
-        reading = ok && OnRead(call, buffer, assembler, failure);
-        break;
-      case kFinished:
-        finished = true;
-        continue;
-    }
-    if (reading) {
-      call.stream->Read(&buffer, Tag(kRead));
-      continue;
-    }
-    const Lock lock(mutex_);
-    call_ = nullptr;  // no write starts from here on
-    call.stream->Finish(&status, Tag(kFinished));
+// At most one pose has no answer, so that receiving a frame has nothing to overlap with: the caller
+// of Next may serve the call itself, which saves waking it.
+bool StreamCore::TakesTurns(const Lock& /*lock*/) const {
+  return call_ != nullptr && opened_ && !finishing_ && !draining_ && !cancelled_ &&
+         poses_.unanswered() <= 1;
+}
+
+bool StreamCore::MayRest(const Lock& lock) const {
+  if (!TakesTurns(lock)) return false;
+  const auto limit = poses_.unanswered() > 0 ? kRestInFlight : kRestIdle;
+  return in_next_ || (!call_->writing && std::chrono::steady_clock::now() - last_use_ < limit);
+}
+
+// Looks again from time to time rather than being woken by each Send and Next.
+void StreamCore::Rest(Lock& lock) {
+  if (in_next_) {
+    changed_.notify_all();  // Next may have begun to wait while it was not its turn
+    resting_ = true;
+    rest_.wait(lock);
+    resting_ = false;
+  } else {
+    rest_.wait_for(lock, kRestInFlight);
   }
+}
+
+// The end of Send or Next: nobody but the thread serves the call from here on. An event that is
+// there already, such as the end of the write that has just been started, is handled at once.
+void StreamCore::LeaveCall(Lock& lock) {
+  last_use_ = std::chrono::steady_clock::now();
+  while (TakesTurns(lock) && !serving_ && !in_next_ && call_->writing) {
+    if (!Serve(lock, *call_, std::chrono::system_clock::time_point::min())) break;
+  }
+  if (resting_ || !MayRest(lock)) rest_.notify_one();
+}
+
+// Handles the next event of a call, if there is one before the deadline.
+bool StreamCore::Serve(Lock& lock, Call& call, std::chrono::system_clock::time_point deadline) {
+  serving_ = true;
+  lock.unlock();
+  void* tag = nullptr;
+  bool ok = false;
+  const auto next = call.queue.AsyncNext(&tag, &ok, deadline);
+  if (next == grpc::CompletionQueue::GOT_EVENT) {
+    Handle(call, static_cast<Event>(reinterpret_cast<std::intptr_t>(tag)), ok);
+  }
+  lock.lock();
+  serving_ = false;
+  changed_.notify_all();
+  if (!MayRest(lock)) rest_.notify_one();
+  return next == grpc::CompletionQueue::GOT_EVENT;
+}
+
+void StreamCore::Handle(Call& call, Event event, bool ok) {
+  switch (event) {
+    case kStarted:
+      OnWritten(call, ok);
+      break;
+    case kWritten:
+      OnWritten(call, ok);
+      return;
+    case kRead:
+      ok = ok && OnRead(call);
+      break;
+    case kFinished: {
+      const Lock lock(mutex_);
+      call.finished = true;
+      return;
+    }
+  }
+  if (ok) {
+    call.stream->Read(&call.buffer, Tag(kRead));
+    return;
+  }
+  const Lock lock(mutex_);
+  call_ = nullptr;  // no write starts from here on
+  call.stream->Finish(&call.status, Tag(kFinished));
 }
 
 void StreamCore::OnWritten(Call& call, bool ok) {
@@ -245,10 +321,9 @@ void StreamCore::OnWritten(Call& call, bool ok) {
 }
 
 // False: stop reading.
-bool StreamCore::OnRead(Call& call, const grpc::ByteBuffer& buffer, FrameAssembler& assembler,
-                        absl::Status& failure) {
-  failure = TakeReply(buffer, assembler);
-  if (!failure.ok()) {
+bool StreamCore::OnRead(Call& call) {
+  call.failure = TakeReply(call.buffer, call.assembler);
+  if (!call.failure.ok()) {
     call.context->TryCancel();
     return false;
   }

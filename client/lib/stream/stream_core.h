@@ -1,5 +1,5 @@
-// stream_core.h - implements Stream: one thread owns the call, reads from it, and opens it again
-// after a break.
+// stream_core.h - implements Stream: a thread opens the call, serves it, and opens it again after a
+// break. While at most one pose is in flight, Send and Next serve the call themselves.
 //
 // Order, errors and resumption are those of sinew/stream.h. A pose is serialised once and kept
 // until its frame has arrived. A frame is acknowledged when the caller has received it, which
@@ -13,7 +13,9 @@
 #include <grpcpp/completion_queue.h>
 #include <grpcpp/generic/generic_stub.h>
 
+#include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -35,7 +37,7 @@ namespace sinew::client {
 // Makes what the server lost again and returns the target to use from then on.
 using RestoreTarget = std::function<absl::StatusOr<Target>(const std::stop_token&)>;
 
-// Thread-safe. Any thread starts writes; only the stream's thread reads.
+// Thread-safe. Any thread starts writes; one at a time handles events.
 class StreamCore {
  public:
   // restore  empty: a lost session ends the stream
@@ -56,18 +58,22 @@ class StreamCore {
   StreamInfo info() const;
 
  private:
-  struct Call;  // one RPC: context, queue and write state
+  struct Call;  // one RPC: context, queue and state
+  enum Event : std::intptr_t;
+  static void* Tag(Event event);
   using Lock = std::unique_lock<std::mutex>;
 
   // The stream's thread: one call after the other until one is final.
   void Run();
   absl::Status RunCall();
-  // Handles the events of one call until nothing is in flight. `status`: from the server;
-  // `failure`: the error for which the client cancelled.
-  void Pump(Call& call, grpc::Status& status, absl::Status& failure);
+  bool TakesTurns(const Lock& lock) const;
+  bool MayRest(const Lock& lock) const;
+  void Rest(Lock& lock);
+  void LeaveCall(Lock& lock);
+  bool Serve(Lock& lock, Call& call, std::chrono::system_clock::time_point deadline);
+  void Handle(Call& call, Event event, bool ok);
   void OnWritten(Call& call, bool ok);
-  bool OnRead(Call& call, const grpc::ByteBuffer& buffer, FrameAssembler& assembler,
-              absl::Status& failure);
+  bool OnRead(Call& call);
   absl::Status Settle(absl::Status status);
   absl::Status RestoreLost();  // replaces the target of `open_`
 
@@ -103,6 +109,11 @@ class StreamCore {
   bool finishing_ = false, cancelled_ = false, draining_ = false;
   std::uint64_t last_answered_ = 0;  // while draining: the server answers no pose after it
   std::optional<absl::Status> ended_;
+  bool serving_ = false;  // a thread waits for an event of call_, or handles one
+  bool in_next_ = false;
+  bool resting_ = false;                            // the stream's thread rests until Next returns
+  std::condition_variable rest_;                    // what it waits for then
+  std::chrono::steady_clock::time_point last_use_;  // end of the last Send or Next
 
   std::stop_source stop_;
   std::thread thread_;

@@ -254,6 +254,55 @@ TEST_F(StreamCalls, NextRespectsTimeout) {
   SendAndTake(*stream, 3);
 }
 
+// One pose at a time: Next serves the call itself, and the stream's thread takes over while nobody
+// waits, or when more poses are in flight.
+TEST_F(StreamCalls, OnePoseAtATimeWithAnyPause) {
+  auto stream = client.OpenStream(kTarget, {});
+  for (int i = 0; i < 200; ++i) {
+    ASSERT_TRUE(stream->Send(OneNumberPose(1)).ok());
+    if (i % 10 == 1) absl::SleepFor(absl::Milliseconds(i / 10));
+    ASSERT_TRUE(stream->Next(absl::Seconds(20)).ok());
+    if (i % 10 == 2) absl::SleepFor(absl::Milliseconds(i / 10));
+    if (i % 50 != 3) continue;
+    for (int k = 0; k < 12; ++k) ASSERT_TRUE(stream->Send(OneNumberPose(1)).ok());
+    for (int k = 0; k < 12; ++k) ASSERT_TRUE(stream->Next(absl::Seconds(20)).ok());
+  }
+  stream->Finish();
+  EXPECT_FALSE(stream->Next(absl::Seconds(20))->has_value());
+}
+
+TEST_F(StreamCalls, AFrameArrivesWhileNobodyWaits) {
+  auto stream = client.OpenStream(kTarget, {});
+  SendAndTake(*stream, 3);
+  ASSERT_TRUE(stream->Send(OneNumberPose(1)).ok());
+  absl::SleepFor(absl::Milliseconds(200));
+  EXPECT_TRUE(stream->Next(absl::ZeroDuration()).ok());
+}
+
+TEST_F(StreamCalls, PollingFindsTheFrame) {
+  auto stream = client.OpenStream(kTarget, {});
+  for (int i = 0; i < 50; ++i) {
+    ASSERT_TRUE(stream->Send(OneNumberPose(1)).ok());
+    const absl::Time end = absl::Now() + absl::Seconds(20);
+    absl::Status status;
+    do {
+      status = stream->Next(absl::ZeroDuration()).status();
+    } while (absl::IsDeadlineExceeded(status) && absl::Now() < end);
+    ASSERT_TRUE(status.ok()) << status;
+  }
+}
+
+TEST_F(StreamCalls, ResumesBetweenSinglePoses) {
+  server.faults.break_stream_with = grpc::Status(grpc::UNAVAILABLE, "away");
+  server.faults.break_after_frames = 3;
+  auto stream = client.OpenStream(kTarget, {});
+  for (int i = 0; i < 6; ++i) {
+    ASSERT_TRUE(stream->Send(OneNumberPose(1)).ok());
+    ASSERT_TRUE(stream->Next(absl::Seconds(20)).ok());
+  }
+  EXPECT_EQ(stream->info().resumed, 1u);
+}
+
 TEST_F(StreamCalls, CancelWakesNext) {
   auto stream = client.OpenStream(kTarget, {});
   std::thread canceller([&] {
