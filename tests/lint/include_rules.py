@@ -127,6 +127,7 @@ FOLDERS = (
      "client/lib/base core/base core/simd server server/access server/base server/calls server/services server/shared "
      "server/store server/threads",
      "grpc httplib", "json openssl"),
+    ("server/web", "core/base", "grpc", "httplib openssl"),
     # Importers, caches, pictures and the command line, which runs a server in its process for --local.
     ("client/rig", "core/base core/rig sinew", "", ""),
     ("client/import", "client/rig core/base sinew", "assimp json pugixml tinygltf ufbx",
@@ -148,7 +149,7 @@ FOLDERS = (
      "cli11 utfcpp"),
     ("client/cli/run",
      "client/bake/base client/bake/character client/bake/files client/cli/base client/lib/rpc core/base server/base "
-     "server/process server/shared sinew",
+     "server/process server/shared server/web sinew",
      "json", ""),
     ("client/cli/character",
      "client/bake/base client/bake/character client/bake/files client/bake/pictures client/cli/base client/cli/run "

@@ -83,6 +83,7 @@ void AddCommands(CommandList commands) {
   AddJoin(commands);
   AddExport(commands);
   AddRender(commands);
+  AddView(commands);
   AddCompare(commands);
   AddWeights(commands);
   AddVerify(commands);

@@ -40,6 +40,7 @@ void AddBind(CommandList& commands);
 void AddBake(CommandList& commands);
 void AddExport(CommandList& commands);
 void AddRender(CommandList& commands);
+void AddView(CommandList& commands);
 void AddCompare(CommandList& commands);
 void AddWeights(CommandList& commands);
 void AddJoin(CommandList& commands);

@@ -140,6 +140,10 @@ absl::StatusOr<Client> FromChannel(std::shared_ptr<grpc::Channel> channel,
   return Client(std::make_shared<Connection>(std::move(channel), options, std::move(token)));
 }
 
+std::shared_ptr<Connection> ConnectionOf(const Client& client) {
+  return client.connection_;
+}
+
 const ClientOptions& Client::options() const {
   return connection_->options();
 }

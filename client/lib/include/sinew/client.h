@@ -153,6 +153,7 @@ class Client {
 
  private:
   friend class Character;
+  friend std::shared_ptr<Connection> ConnectionOf(const Client& client);
   std::shared_ptr<Connection> connection_;
 };
 

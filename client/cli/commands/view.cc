@@ -1,0 +1,155 @@
+// sinew view: a character in the browser, live.
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/strip.h>
+
+#include <cmath>
+#include <condition_variable>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "client/bake/character/json_text.h"
+#include "client/bake/character/recipe_argument.h"
+#include "client/bake/passes/bound_character.h"
+#include "client/cli/character/motion_options.h"
+#include "client/cli/character/read_options.h"
+#include "client/cli/commands/commands.h"
+#include "client/cli/run/page.h"
+#include "core/base/status.h"
+
+namespace sinew::cli {
+namespace {
+
+using Document = server::WebPort::Document;
+
+struct Options {
+  std::string file;
+  std::vector<std::string> deformers;
+  bake::ReadOptions read;
+  bake::MotionRequest motion;
+  int port = 0;
+};
+
+std::string Bytes(const std::vector<float>& floats) {
+  return {reinterpret_cast<const char*>(floats.data()), floats.size() * sizeof(float)};
+}
+
+// What the page asks this program for; immutable, so that threads can share it.
+class Shown {
+ public:
+  // The recipes and the clip to begin with are checked here. Errors of ReadRecipe and ReadMotion.
+  static absl::StatusOr<Shown> Of(const bake::CharacterFile& character, const Options& options,
+                                  const std::string& rig);
+
+  absl::StatusOr<Document> Get(const std::string& path) const;
+
+ private:
+  Shown(const bake::CharacterFile& character, const Options& options)
+      : character_(character), motion_(options.motion) {}
+  absl::StatusOr<client::ClipData> Clip(std::size_t index) const;
+
+  const bake::CharacterFile& character_;
+  bake::MotionRequest motion_;
+  std::string json_;
+};
+
+absl::StatusOr<client::ClipData> Shown::Clip(std::size_t index) const {
+  bake::MotionRequest request = motion_;
+  request.clip = character_.clips[index].name;
+  return bake::ReadMotion(character_, request);
+}
+
+absl::StatusOr<Shown> Shown::Of(const bake::CharacterFile& character, const Options& options,
+                                const std::string& rig) {
+  Shown shown(character, options);
+  nlohmann::ordered_json recipes = nlohmann::ordered_json::array(),
+                         clips = nlohmann::ordered_json::array();
+  for (const std::string& deformer : options.deformers) {
+    SINEW_ASSIGN_OR_RETURN(const std::string recipe, bake::ReadRecipe(deformer));
+    recipes.push_back(recipe);
+  }
+  std::string first;
+  if (!character.clips.empty()) {
+    SINEW_ASSIGN_OR_RETURN(const client::ClipData clip,
+                           bake::ReadMotion(character, options.motion));
+    first = clip.name;
+  }
+  std::size_t chosen = 0;
+  for (const client::ClipInfo& clip : character.clips) {
+    if (clip.name == first) chosen = clips.size();
+    clips.push_back({{"name", clip.name}, {"seconds", clip.end}});
+  }
+  shown.json_ = bake::JsonText({{"version", SINEW_VERSION},
+                                {"label", character.label},
+                                {"rig", rig},
+                                {"recipes", recipes},
+                                {"fps", options.motion.fps},
+                                {"clip", chosen},
+                                {"clips", clips}},
+                               2);
+  return shown;
+}
+
+absl::StatusOr<Document> Shown::Get(const std::string& path) const {
+  if (path == "/view.json") return Document{.type = "application/json", .bytes = json_};
+  absl::string_view rest = path;
+  const bool controls = absl::ConsumeSuffix(&rest, "/controls");
+  std::size_t index = 0;
+  if (!absl::ConsumePrefix(&rest, "/clips/") || !absl::SimpleAtoi(rest, &index) ||
+      index >= character_.clips.size()) {
+    return absl::NotFoundError(absl::StrCat(path, ": there is nothing"));
+  }
+  SINEW_ASSIGN_OR_RETURN(const client::ClipData clip, Clip(index));
+  return Document{.type = "application/octet-stream",
+                  .bytes = Bytes(controls ? clip.controls : clip.joint_transforms)};
+}
+
+// Until Ctrl-C.
+void Wait(const std::stop_token& stop) {
+  std::mutex mutex;
+  std::condition_variable_any stopped;
+  std::unique_lock lock(mutex);
+  stopped.wait(lock, stop, [] { return false; });
+}
+
+absl::Status View(Context& context, Options options) {
+  if (options.deformers.empty()) options.deformers = {"lbs", "ddm"};
+  SINEW_ASSIGN_OR_RETURN(const bake::CharacterFile character,
+                         ReadAndWarn(context, options.file, options.read));
+  SINEW_ASSIGN_OR_RETURN(const client::Client client, context.ConnectIfNamed());
+  SINEW_ASSIGN_OR_RETURN(const client::UploadedRig rig,
+                         bake::UploadCharacter(client, context, character));
+  SINEW_ASSIGN_OR_RETURN(const Shown shown, Shown::Of(character, options, rig.rig.name));
+  SINEW_ASSIGN_OR_RETURN(const Page page,
+                         OpenPage(client, options.port,
+                                  [&shown](const std::string& path) { return shown.Get(path); }));
+  context.PrintResult({{"link", page.link}}, page.link + "\n");
+  SINEW_RETURN_IF_ERROR(CheckOutput());
+  context.Note("open this link in a browser on this machine; Ctrl-C ends");
+  Wait(context.stop());
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddView(CommandList& commands) {
+  auto [set, options] =
+      commands.Add<Options>("view", "Show a character in the browser, live", View);
+  set.AddText("FILE", options.file, "Character file, .sinewrig or model:NAME").Required();
+  set.AddList("--deformer", options.deformers,
+              "Recipes to begin with, the first one shown; without it lbs and ddm");
+  AddReadOptions(set, options.read);
+  AddClipOptions(set, options.read, options.motion);
+  set.AddNumber("--port", options.port, 0, 65535, "Of 127.0.0.1; 0 takes a free one");
+  set.SetFooter(
+      R"(Prints a link that only this machine can open, and serves the page until Ctrl-C. The page plays the clips,
+turns joints, and shows recipes live, side by side or as a heat map. Without --server, this process deforms.
+Examples:
+  sinew view hero.glb
+  sinew view model:hand --deformer lbs 'dqs | implicit'
+  sinew view hero.glb --clip Run --server build-host:50051 --tls-ca system --token-file token
+See also: sinew render, sinew compare.)");
+}
+
+}  // namespace sinew::cli

@@ -1,0 +1,55 @@
+#include "client/cli/run/page.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "client/lib/rpc/channel.h"
+#include "client/lib/rpc/connection.h"
+#include "core/base/status.h"
+#include "server/shared/random_name.h"
+
+namespace sinew::cli {
+namespace {
+
+// share/sinew/web beside the folder of this program, where builds and installations have it.
+std::filesystem::path PageFolder() {
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  return program.parent_path().parent_path() / "share" / "sinew" / "web";
+}
+
+}  // namespace
+
+absl::StatusOr<Page> OpenPage(
+    const client::Client& client, int port,
+    std::function<absl::StatusOr<server::WebPort::Document>(const std::string&)> document) {
+  const std::filesystem::path folder = PageFolder();
+  std::error_code error;
+  if (!std::filesystem::exists(folder / "index.html", error)) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "the page is not installed: ", folder.string(),
+        " has no index.html; `cmake --build build/release --target web_page` builds it "
+        "(needs Node.js 20 and npm)"));
+  }
+  const std::shared_ptr<client::Connection> connection = client::ConnectionOf(client);
+  const std::string token = server::RandomHex();
+  SINEW_ASSIGN_OR_RETURN(std::unique_ptr<server::WebPort> opened,
+                         server::WebPort::Start({.port = port,
+                                                 .page_folder = folder.string(),
+                                                 .token = token,
+                                                 .upstream = {.channel = connection->channel(),
+                                                              .context =
+                                                                  [connection] {
+                                                                    return connection->NewContext(
+                                                                        absl::InfiniteFuture(),
+                                                                        connection->Traceparent(),
+                                                                        {});
+                                                                  }},
+                                                 .document = std::move(document)}));
+  const std::string link = absl::StrCat("http://127.0.0.1:", opened->port(), "/#token=", token);
+  return Page{.port = std::move(opened), .link = link};
+}
+
+}  // namespace sinew::cli

@@ -1,0 +1,73 @@
+// page_streams.h - the streams of browser pages. A page has one endless HTTP response that brings
+// the replies of all its calls, and sends the messages of each call in requests of their own.
+#pragma once
+
+#include <absl/base/thread_annotations.h>
+#include <absl/status/statusor.h>
+#include <absl/synchronization/mutex.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "server/web/forwarded_call.h"
+
+namespace sinew::server {
+
+// One page while its response is open. Thread-safe.
+class PageStream {
+ public:
+  explicit PageStream(Upstream upstream) : upstream_(std::move(upstream)) {}
+  ~PageStream() { Close(); }
+
+  WebQueue& queue() { return queue_; }
+
+  // A StreamDeformRequest of a call; the first message of a number starts the call. Numbers rise.
+  // kNotFound: the call has ended. kResourceExhausted: too many calls.
+  absl::Status Send(std::uint32_t number, std::string_view message);
+  // Cancels a call; its trailer follows. kNotFound: there is none.
+  absl::Status End(std::uint32_t number);
+  // The response has ended: cancels all calls.
+  void Close();
+
+ private:
+  static constexpr std::size_t kMostCalls = 8;
+  struct Call {
+    Call(const Upstream& upstream, std::uint32_t number, WebQueue& queue);
+    absl::Mutex writing;  // held by Send: gRPC takes one message at a time
+    ForwardedCall forwarded;
+  };
+  absl::StatusOr<std::shared_ptr<Call>> FindOrStart(std::uint32_t number);
+
+  const Upstream upstream_;
+  WebQueue queue_;
+  absl::Mutex mutex_;
+  std::map<std::uint32_t, std::shared_ptr<Call>> calls_ ABSL_GUARDED_BY(mutex_);
+  std::uint32_t last_ ABSL_GUARDED_BY(mutex_) = 0;  // the highest number so far
+};
+
+// All pages. Thread-safe.
+class PageStreams {
+ public:
+  explicit PageStreams(Upstream upstream) : upstream_(std::move(upstream)) {}
+
+  // A page has opened its response. kInvalidArgument: no such id; kAlreadyExists: one is open;
+  // kResourceExhausted: too many pages.
+  absl::StatusOr<std::shared_ptr<PageStream>> Open(const std::string& id);
+  // Its response has ended.
+  void Close(const std::string& id);
+  // Null: no response of that page is open.
+  std::shared_ptr<PageStream> Find(const std::string& id);
+  // Ends the responses of all pages.
+  void CloseAll();
+
+ private:
+  static constexpr std::size_t kMostPages = 16;
+  const Upstream upstream_;
+  absl::Mutex mutex_;
+  std::map<std::string, std::shared_ptr<PageStream>> pages_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace sinew::server
