@@ -111,6 +111,11 @@ absl::Status WebPort::State::Start() {
   http_.set_read_timeout(kReadTime);
   http_.set_write_timeout(kWriteTime);
   http_.set_tcp_nodelay(true);
+  // The library would let another program listen on the port too, and take its requests.
+  http_.set_socket_options([](socket_t socket) {
+    const int yes = 1;
+    ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  });
   http_.set_default_headers({{"Content-Security-Policy", kPolicy},
                              {"X-Content-Type-Options", "nosniff"},
                              {"Cross-Origin-Opener-Policy", "same-origin"},
