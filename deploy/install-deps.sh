@@ -11,6 +11,7 @@
 #   farm       run the tests of deploy/farm
 #   cluster    run the tests of deploy/cluster and deploy/kubernetes (with test)
 #   reference  make the references of the protocol and of the clients (with build and python)
+#   web        build the page of `sinew view` (with build)
 #   monitoring load the alert rules of deploy/monitoring in a test
 #   runtime    run sinewd and sinew, no compiler: what the container image holds
 #   container  build and run the container image without Docker
@@ -35,6 +36,7 @@ blender=(blender libegl-mesa0 libgl1-mesa-dri libglx-mesa0 xvfb xauth)  # Mesa: 
 farm=(slurm-wlm munge python3-venv)
 cluster=(redis-server nginx haproxy curl openssl nodejs npm python3-yaml)  # services start where systemd runs
 reference=(doxygen golang-go python3-venv)
+web=(nodejs npm)  # npm brings the Node.js that the tools need, which is newer
 monitoring=(prometheus)  # its service starts where systemd runs
 runtime=(
   ca-certificates libgrpc++1.51 libprotobuf32 libabsl20220623 libtbb12 libembree3-3 libhwy1 libssl3 libxxhash0 libre2-9
@@ -102,11 +104,12 @@ for group in "${@:-build}"; do
     farm) packages+=("${farm[@]}") ;;
     cluster) packages+=("${cluster[@]}") ;;
     reference) packages+=("${reference[@]}") ;;
+    web) packages+=("${web[@]}") ;;
     monitoring) packages+=("${monitoring[@]}") ;;
     runtime) packages+=("${runtime[@]}") ;;
     container) packages+=("${container[@]}") ;;
     -h | --help)
-      sed -n '2,17s/^# \{0,1\}//p' "$0"
+      sed -n '2,18s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *)

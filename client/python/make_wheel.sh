@@ -23,6 +23,7 @@ stage=$build/wheel/stage
 rm -rf "$stage"
 mkdir -p "$stage/sinew-$version.dist-info"
 cp -r "$build/python/sinew" "$stage/"
+[[ ! -d $build/share/sinew/web ]] || cp -r "$build/share/sinew/web" "$stage/sinew/"  # the page of sinew view
 find "$stage" -name __pycache__ -prune -exec rm -r {} +
 strip --strip-unneeded "$stage"/sinew/_sinew.*.so
 tag=$("$tools/bin/python" -c 'import sysconfig; v = sysconfig.get_config_var("py_version_nodot"); print(f"cp{v}-cp{v}-linux_" + __import__("platform").machine())')

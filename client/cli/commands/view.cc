@@ -3,7 +3,7 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/strip.h>
 
-#include <cmath>
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -51,12 +51,13 @@ class Shown {
 
   const bake::CharacterFile& character_;
   bake::MotionRequest motion_;
+  std::vector<std::string> names_;  // of the clips
   std::string json_;
 };
 
 absl::StatusOr<client::ClipData> Shown::Clip(std::size_t index) const {
   bake::MotionRequest request = motion_;
-  request.clip = character_.clips[index].name;
+  if (request.poses.empty()) request.clip = character_.clips[index].name;
   return bake::ReadMotion(character_, request);
 }
 
@@ -69,17 +70,19 @@ absl::StatusOr<Shown> Shown::Of(const bake::CharacterFile& character, const Opti
     SINEW_ASSIGN_OR_RETURN(const std::string recipe, bake::ReadRecipe(deformer));
     recipes.push_back(recipe);
   }
-  std::string first;
-  if (!character.clips.empty()) {
+  std::size_t chosen = 0;
+  if (!options.motion.poses.empty() || !character.clips.empty()) {
     SINEW_ASSIGN_OR_RETURN(const client::ClipData clip,
                            bake::ReadMotion(character, options.motion));
-    first = clip.name;
+    shown.names_ = {clip.name};
+    if (options.motion.poses.empty()) {
+      shown.names_.clear();
+      for (const client::ClipInfo& each : character.clips) shown.names_.push_back(each.name);
+      chosen = static_cast<std::size_t>(std::ranges::find(shown.names_, clip.name) -
+                                        shown.names_.begin());
+    }
   }
-  std::size_t chosen = 0;
-  for (const client::ClipInfo& clip : character.clips) {
-    if (clip.name == first) chosen = clips.size();
-    clips.push_back({{"name", clip.name}, {"seconds", clip.end}});
-  }
+  for (const std::string& name : shown.names_) clips.push_back({{"name", name}});
   shown.json_ = bake::JsonText({{"version", SINEW_VERSION},
                                 {"label", character.label},
                                 {"rig", rig},
@@ -97,7 +100,7 @@ absl::StatusOr<Document> Shown::Get(const std::string& path) const {
   const bool controls = absl::ConsumeSuffix(&rest, "/controls");
   std::size_t index = 0;
   if (!absl::ConsumePrefix(&rest, "/clips/") || !absl::SimpleAtoi(rest, &index) ||
-      index >= character_.clips.size()) {
+      index >= names_.size()) {
     return absl::NotFoundError(absl::StrCat(path, ": there is nothing"));
   }
   SINEW_ASSIGN_OR_RETURN(const client::ClipData clip, Clip(index));
@@ -140,7 +143,7 @@ void AddView(CommandList& commands) {
   set.AddList("--deformer", options.deformers,
               "Recipes to begin with, the first one shown; without it lbs and ddm");
   AddReadOptions(set, options.read);
-  AddClipOptions(set, options.read, options.motion);
+  AddMotionOptions(set, options.read, options.motion);
   set.AddNumber("--port", options.port, 0, 65535, "Of 127.0.0.1; 0 takes a free one");
   set.SetFooter(
       R"(Prints a link that only this machine can open, and serves the page until Ctrl-C. The page plays the clips,

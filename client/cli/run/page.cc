@@ -1,6 +1,7 @@
 #include "client/cli/run/page.h"
 
 #include <absl/strings/str_cat.h>
+#include <dlfcn.h>
 
 #include <filesystem>
 #include <utility>
@@ -13,11 +14,21 @@
 namespace sinew::cli {
 namespace {
 
-// share/sinew/web beside the folder of this program, where builds and installations have it.
+// The folder of the page: share/sinew/web beside the folder of this program, where builds and
+// installations have it, or web beside the module of the Python package.
 std::filesystem::path PageFolder() {
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
-  return program.parent_path().parent_path() / "share" / "sinew" / "web";
+  const std::filesystem::path installed =
+      program.parent_path().parent_path() / "share" / "sinew" / "web";
+  Dl_info module{};
+  if (std::filesystem::exists(installed, error) ||
+      ::dladdr(reinterpret_cast<void*>(&PageFolder), &module) == 0) {
+    return installed;
+  }
+  const std::filesystem::path packaged =
+      std::filesystem::path(module.dli_fname).parent_path() / "web";
+  return std::filesystem::exists(packaged, error) ? packaged : installed;
 }
 
 }  // namespace

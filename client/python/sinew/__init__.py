@@ -27,3 +27,4 @@ from .errors import (Damaged as Damaged, Error as Error, FileWarning as FileWarn
 from .futures import PoseFutures as PoseFutures
 from .listed import Method as Method, Parameter as Parameter, Preset as Preset, Stats as Stats
 from .mesh_data import ClipData as ClipData, MeshData as MeshData, ShapeData as ShapeData
+from .viewer import Viewer as Viewer, view as view

@@ -1,0 +1,83 @@
+"""sinew.view: a character in the browser."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import typing
+
+import numpy as np
+
+from ._sinew import Poses, Rig
+from .errors import Error
+
+
+class Viewer:
+    """A page that shows a character, until close() or the end of this process. From sinew.view.
+
+    `link`: what to open in a browser on this machine; a notebook shows it.
+    """
+
+    def __init__(self, command: typing.List[str], folder: "tempfile.TemporaryDirectory[str]") -> None:
+        self._folder = folder
+        paths = [str(pathlib.Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "sinew.programs", "sinew", *command], stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))})
+        assert self._process.stdout is not None and self._process.stderr is not None
+        self.link = self._process.stdout.readline().strip()
+        if not self.link:
+            message = self._process.stderr.read().strip()
+            self.close()
+            raise Error(message.removeprefix("sinew: ") or "sinew view ended without a link")
+
+    def close(self) -> None:
+        """Ends the page."""
+        self._process.terminate()
+        self._process.wait()
+        for stream in (self._process.stdout, self._process.stderr):
+            if stream is not None:
+                stream.close()
+        self._folder.cleanup()
+
+    def __enter__(self) -> "Viewer":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<sinew view: {self.link}>"
+
+    def _repr_html_(self) -> str:
+        return f'<a href="{self.link}" target="_blank" rel="noopener">sinew view</a>'
+
+
+def view(character: typing.Union[Rig, str, "os.PathLike[str]"], poses: typing.Optional[Poses] = None,
+         deformers: typing.Sequence[str] = ("lbs", "ddm"), *, server: str = "", port: int = 0) -> Viewer:
+    """Serves a page that plays a character, turns its joints and compares recipes; see `sinew view --help`.
+
+    character: a rig, or the path of a character's file, whose clips the page then has. poses: a clip of the rig.
+    deformers: recipes; the first one is shown. server: an address; default: a service in a process of its own.
+    port: of 127.0.0.1; 0 takes a free one.
+    """
+    folder = tempfile.TemporaryDirectory(prefix="sinew-view-")
+    command = ["view"]
+    if isinstance(character, Rig):
+        file = os.path.join(folder.name, (character.label.replace("/", "_") or "rig") + ".sinewrig")
+        character.save(file)
+        command.append(file)
+    else:
+        command.append(os.fspath(character))
+    if poses is not None:
+        np.save(os.path.join(folder.name, "poses.npy"), poses.matrices)
+        command += ["--poses", os.path.join(folder.name, "poses.npy"), "--fps", repr(poses.fps)]
+        if poses.controls.size:
+            np.save(os.path.join(folder.name, "controls.npy"), poses.controls)
+            command += ["--controls", os.path.join(folder.name, "controls.npy")]
+    command += ["--deformer", *deformers, "--port", str(port)]
+    if server:
+        command += ["--server", server]
+    return Viewer(command, folder)
