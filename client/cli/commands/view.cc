@@ -21,6 +21,8 @@
 namespace sinew::cli {
 namespace {
 
+constexpr double kSameFrame = 1e-6;  // a key that is as close to a frame is on it
+
 using Document = server::WebPort::Document;
 
 struct Options {
@@ -82,12 +84,19 @@ absl::StatusOr<Shown> Shown::Of(const bake::CharacterFile& character, const Opti
                                         shown.names_.begin());
     }
   }
-  for (const std::string& name : shown.names_) clips.push_back({{"name", name}});
+  for (std::size_t k = 0; k < shown.names_.size(); ++k) {
+    bake::MotionRequest request = options.motion;
+    if (request.poses.empty()) request.clip = shown.names_[k];
+    SINEW_ASSIGN_OR_RETURN(const double last, bake::LastFrame(character, request));
+    clips.push_back({{"name", shown.names_[k]},
+                     {"frames", static_cast<std::uint64_t>(last + kSameFrame) + 1},
+                     {"fps", options.motion.fps},
+                     {"controls", character.rig.controls.size()}});
+  }
   shown.json_ = bake::JsonText({{"version", SINEW_VERSION},
                                 {"label", character.label},
                                 {"rig", rig},
                                 {"recipes", recipes},
-                                {"fps", options.motion.fps},
                                 {"clip", chosen},
                                 {"clips", clips}},
                                2);
