@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <vector>
 
 #include "client/bake/character/json_text.h"
@@ -15,6 +16,7 @@
 #include "client/cli/character/motion_options.h"
 #include "client/cli/character/read_options.h"
 #include "client/cli/commands/commands.h"
+#include "client/cli/run/browser.h"
 #include "client/cli/run/page.h"
 #include "core/base/status.h"
 
@@ -31,6 +33,7 @@ struct Options {
   bake::ReadOptions read;
   bake::MotionRequest motion;
   int port = 0;
+  bool no_open = false;
 };
 
 std::string Bytes(const std::vector<float>& floats) {
@@ -139,6 +142,8 @@ absl::Status View(Context& context, Options options) {
   context.PrintResult({{"link", page.link}}, page.link + "\n");
   SINEW_RETURN_IF_ERROR(CheckOutput());
   context.Note("open this link in a browser on this machine; Ctrl-C ends");
+  std::optional<Browser> browser;
+  if (!options.no_open && Browser::HasUser()) browser.emplace(page.link);
   Wait(context.stop());
   return absl::OkStatus();
 }
@@ -154,6 +159,8 @@ void AddView(CommandList& commands) {
   AddReadOptions(set, options.read);
   AddMotionOptions(set, options.read, options.motion);
   set.AddNumber("--port", options.port, 0, 65535, "Of 127.0.0.1; 0 takes a free one");
+  set.AddFlag("--no-open", options.no_open,
+              "Print the link only; else it is opened, too, on a desktop");
   set.SetFooter(
       R"(Prints a link that only this machine can open, and serves the page until Ctrl-C. The page plays the clips,
 turns joints, and shows recipes live, side by side or as a heat map. Without --server, this process deforms.
