@@ -149,6 +149,43 @@ TEST_F(Tools, FrameRangeEqualsPartOfWhole) {
     EXPECT_EQ(some->frame_hashes[k], all->frame_hashes[3 + 4 * k]);
 }
 
+TEST_F(Tools, FractionsMixWithRangesInEveryCommand) {
+  const auto bake = [&](const char* frames, const std::string& out) {
+    return At({"bake", "model:tube", "--deformer", "lbs", "--frames", frames, "--out", out});
+  };
+  ASSERT_EQ(bake("1-5,7.5,46.25-", folder_ / "mixed.npy").exit_code, 0);
+  ASSERT_EQ(bake("5", folder_ / "five.npy").exit_code, 0);
+  const auto mixed = bake::ParseManifest(ReadAll(folder_ / "mixed.npy.json")),
+             five = bake::ParseManifest(ReadAll(folder_ / "five.npy.json"));
+  ASSERT_TRUE(mixed.ok() && five.ok());
+  std::vector<double> numbers;
+  for (std::uint64_t k = 0; k < mixed->frames; ++k) numbers.push_back(mixed->FrameNumber(k));
+  EXPECT_THAT(numbers, ::testing::ElementsAre(1, 2, 3, 4, 5, 7.5, 46.25));
+  EXPECT_EQ(mixed->frame_hashes[4], five->frame_hashes[0]) << "the same bits as without fractions";
+
+  const Finished drawn = At({"render", "model:tube", "--deformer", "lbs", "--frame", "12.5",
+                             "--size", "64x64", "--out", folder_ / "a.png", "--json"});
+  ASSERT_EQ(drawn.exit_code, 0) << drawn.err;
+  EXPECT_THAT(drawn.out, HasSubstr("frame 12.5 (0.52 s)"));
+
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"bake", "model:tube", "--deformer", "lbs", "--out", "x.npy"},
+        {"compare", "model:tube", "--deformer", "lbs"},
+        {"export", "model:tube", "--poses", folder_ / "x.npy"},
+        {"join", folder_ / "x.npy"}}) {
+    std::vector<std::string> words = command;
+    words.insert(words.end(), {"--frames", "10..20"});
+    const Finished refused = At(words);
+    EXPECT_EQ(refused.exit_code, 64) << command[0];
+    EXPECT_THAT(refused.err,
+                HasSubstr("--frames: got \"10..20\", need FIRST, FIRST-LAST or FIRST-"))
+        << command[0];
+  }
+  const Finished uneven = At({"compare", "model:tube", "--deformer", "lbs", "--frames", "0.5-2.5"});
+  EXPECT_EQ(uneven.exit_code, 64);
+  EXPECT_THAT(uneven.err, HasSubstr("need whole frames at even distances to compare"));
+}
+
 TEST_F(Tools, BakeWritesCachePerDeformerAndMesh) {
   const std::string before = At({"sessions"}).out;
   const Json caches =
