@@ -120,6 +120,11 @@ absl::Status Access::ReadTokens() {
   SINEW_ASSIGN_OR_RETURN(const std::string text, ReadFile("token-file", config_.token_file));
   absl::StatusOr<Tokens> tokens = Tokens::Parse(text);
   if (!tokens.ok()) return InFile("token-file", config_.token_file, tokens.status());
+  if (tokens->empty()) {
+    log_->warn(
+        "token-file: {}: has no token and admits no call; `sinewd --make-token NAME` makes one",
+        config_.token_file);
+  }
   const absl::MutexLock lock(&mutex_);
   tokens_ = std::make_shared<const Tokens>(*std::move(tokens));
   return absl::OkStatus();

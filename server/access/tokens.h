@@ -24,6 +24,7 @@ class Tokens {
  public:
   // kInvalidArgument: "line N: what".
   static absl::StatusOr<Tokens> Parse(std::string_view text);
+  bool empty() const { return entries_.empty(); }
 
   // Whose token this is; null: unknown or expired. Takes the same time for every token.
   const Identity* Find(std::string_view token, Clock::WallTime now) const;

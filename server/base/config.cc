@@ -420,8 +420,9 @@ CommandLine ParseCommandLine(int argc, const char* const* argv, Config& config) 
       ->check(not_empty);
   bool check = false;
   app.add_flag("--check", check,
-               "Check the configuration and the files that it names and exit: 0 valid, 64 or 78 "
-               "not, 69 an address cannot be bound now: it is in use, also by a server that runs "
+               "Check the configuration and the files that it names and exit: 0 valid (with a "
+               "warning if Redis does not answer or there is no token), 64 or 78 not, 69 an "
+               "address cannot be bound now: it is in use, also by a server that runs "
                "already, or not valid on this machine");
   std::string probe;
   app.add_option(

@@ -44,10 +44,12 @@ absl::StatusOr<std::unique_ptr<Evaluator>> Evaluator::Create(const EvaluatorCont
         "output.attributes",
         absl::StrCat("no stage of the recipe writes vertex status, need ", VertexStatusMethods()));
   }
-  if (wanted.normal_rule == NormalRule::kCarried && !CarriesNormals(session->bound->recipe())) {
-    return InvalidField(
-        "output.normal_rule",
-        "got CARRIED, but a stage of the recipe cannot carry normals, need RECOMPUTED or none");
+  if (wanted.normal_rule == NormalRule::kCarried) {
+    if (const std::string stage = StageWithoutSlopes(session->bound->recipe()); !stage.empty()) {
+      return InvalidField("output.normal_rule",
+                          absl::StrCat("got CARRIED, but ", stage,
+                                       " cannot carry normals, need RECOMPUTED or none"));
+    }
   }
   if (wanted.muscles && session->bound->rig().muscles().empty()) {
     return InvalidField("output.muscles", "set, but the rig has no muscles");

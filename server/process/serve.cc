@@ -19,6 +19,7 @@
 #include "server/base/address.h"
 #include "server/base/clock.h"
 #include "server/base/files.h"
+#include "server/base/log.h"
 #include "server/process/listener.h"
 #include "server/process/ready_file.h"
 #include "server/process/server.h"
@@ -104,9 +105,14 @@ void TuneMalloc() {
 }
 
 int CheckFiles(const Config& config) {
-  absl::Status status =
-      Access::Create(config.access, RealClock(), std::make_shared<spdlog::logger>("check"))
-          .status();
+  // What a server would only warn of, as it starts all the same.
+  LogConfig log;
+  log.level = "warning";
+  log.take = [](const std::string& message) {
+    std::fprintf(stderr, "sinewd: warning: %s\n", message.c_str());
+  };
+  std::unique_ptr<LogOutput> warnings = LogOutput::ToStderr(log);
+  absl::Status status = Access::Create(config.access, RealClock(), warnings->log()).status();
   if (const std::string& folder = config.rigs.data_dir; status.ok() && !folder.empty()) {
     status = CheckDataFolder(folder);
   }
@@ -116,9 +122,12 @@ int CheckFiles(const Config& config) {
     if (note.ok() && !note->empty()) std::fprintf(stderr, "sinewd: note: %s\n", note->c_str());
   }
   if (status.ok()) {
-    status =
-        SessionRecords::Open(config.shared, std::make_shared<spdlog::logger>("check")).status();
+    const auto records = SessionRecords::Open(config.shared, warnings->log());
+    status = records.status();
+    // Whether Redis answers; the log has why not.
+    if (status.ok() && *records != nullptr) (*records)->FindRequest("", "check").IgnoreError();
   }
+  warnings.reset();  // writes them
   const auto check = [&status](const char* option, const absl::Status& of_file) {
     if (!status.ok() || of_file.ok()) return;
     status = absl::FailedPreconditionError(absl::StrCat(option, ": ", of_file.message()));

@@ -159,8 +159,11 @@ class RedisClient::Connection {
     const CURLcode code = curl_easy_perform(curl_);
     curl_easy_setopt(curl_, CURLOPT_ERRORBUFFER, nullptr);
     if (code != CURLE_OK) {
+      // curl speaks of a port of localhost, also where it has opened a socket.
       return absl::UnavailableError(
-          absl::StrCat("redis: ", reason[0] != '\0' ? reason : curl_easy_strerror(code)));
+          address.socket.empty()
+              ? absl::StrCat("redis: ", reason[0] != '\0' ? reason : curl_easy_strerror(code))
+              : absl::StrCat("redis: cannot connect to ", address.socket));
     }
     return absl::OkStatus();
   }

@@ -16,14 +16,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <functional>
 #include <memory>
-#include <random>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "client/bench/rounds.h"
 #include "client/models/models.h"
 #include "server/process/serve.h"
 #include "server/process/server.h"
@@ -66,15 +65,6 @@ struct Ports {
   _exit(0);
 }
 
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values.empty() ? 0 : values[values.size() / 2];
-}
-double Quartile(std::vector<double> values, double q) {
-  std::sort(values.begin(), values.end());
-  return values.empty() ? 0 : values[static_cast<std::size_t>(q * double(values.size() - 1))];
-}
-
 // One row of the table: something that sends a pose and something that waits for a frame.
 struct Row {
   std::string name;
@@ -82,7 +72,7 @@ struct Row {
   std::size_t bytes = 0;  // of a frame
   std::function<void()> send;
   std::function<void()> receive;
-  std::vector<double> fps, ratio;
+  std::vector<double> fps = {};
 };
 
 double Measure(Row& row, double seconds) {
@@ -145,18 +135,13 @@ class Client {
     AddSinew("lbs positions + normals", true, true);
     AddSinew("lbs + normals, compact", true, true, Compact::kKept);
     AddSinew("lbs + normals, compact, decoded", true, true, Compact::kDecoded);
-    std::mt19937 random(7);
     for (Row& row : rows_) Measure(row, 0.2);
-    for (std::size_t round = 0; round < options_.rounds; ++round) {
-      std::vector<std::size_t> order(rows_.size());
-      for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-      std::shuffle(order.begin(), order.end(), random);
-      for (const std::size_t i : order) {
-        rows_[i].fps.push_back(Measure(rows_[i], options_.seconds));
-      }
-      for (Row& row : rows_) row.ratio.push_back(row.fps.back() / Baseline(row).fps.back());
-      std::fprintf(stderr, "\rround %zu of %zu", round + 1, options_.rounds);
-    }
+    std::size_t done = 0;
+    Check(TakeTurns(rows_.size(), options_.rounds, [&](std::size_t i) {
+      rows_[i].fps.push_back(Measure(rows_[i], options_.seconds));
+      std::fprintf(stderr, "\rround %zu of %zu", ++done / rows_.size(), options_.rounds);
+      return absl::OkStatus();
+    }));
     std::fprintf(stderr, "\n");
     Print();
     PrintPauses();
@@ -175,13 +160,8 @@ class Client {
     for (const std::size_t depth : {1, 8}) {
       auto raw =
           std::make_shared<RawClient>(ports_.raw, pose_.size() * 4, vertices_ * bytes_per_vertex);
-      rows_.push_back({name,
-                       depth,
-                       vertices_ * bytes_per_vertex,
-                       [raw] { raw->Send(); },
-                       [raw] { (void)raw->Receive(); },
-                       {},
-                       {}});
+      rows_.push_back({name, depth, vertices_ * bytes_per_vertex, [raw] { raw->Send(); },
+                       [raw] { (void)raw->Receive(); }});
     }
   }
 
@@ -193,9 +173,7 @@ class Client {
     for (const std::size_t depth : {1, 8}) {
       auto stream = Open(normals, checksums, compact != Compact::kNo);
       rows_.push_back(
-          {name,
-           depth,
-           vertices_ * (normals ? 24 : 12),
+          {name, depth, vertices_ * (normals ? 24 : 12),
            [this, stream] { Check(stream->Send({.joint_transforms = pose_}).status()); },
            [stream, compact, values] {
              const auto item = Check(stream->Next());
@@ -203,9 +181,7 @@ class Client {
              if (compact != Compact::kDecoded) return;
              Check(item->view.CopyPositions(*values));
              Check(item->view.CopyNormals(*values));
-           },
-           {},
-           {}});
+           }});
     }
   }
 
@@ -225,10 +201,15 @@ class Client {
                 vertices_, options_.rounds, options_.seconds);
     std::printf("%-30s %5s %9s %7s   %s\n", "row", "depth", "fps", "GB/s", "of raw (quartiles)");
     for (const Row& row : rows_) {
-      const double fps = Median(row.fps);
+      std::vector<double> ratios;  // each to the baseline of its round
+      for (std::size_t k = 0; k < row.fps.size(); ++k) {
+        ratios.push_back(row.fps[k] / Baseline(row).fps[k]);
+      }
+      const Quartiles ratio = QuartilesOf(std::move(ratios));
+      const double fps = QuartilesOf(row.fps).median;
       std::printf("%-30s %5zu %9.0f %7.2f   %.2f (%.2f .. %.2f)\n", row.name.c_str(), row.depth,
-                  fps, fps * static_cast<double>(row.bytes) / 1e9, Median(row.ratio),
-                  Quartile(row.ratio, 0.25), Quartile(row.ratio, 0.75));
+                  fps, fps * static_cast<double>(row.bytes) / 1e9, ratio.median, ratio.low,
+                  ratio.high);
     }
   }
 
@@ -245,7 +226,7 @@ class Client {
       ms.push_back(Seconds(Clock::now() - start) * 1e3);
     }
     std::printf("first pose after a pause of 1.02 s: median %.2f ms, worst %.2f ms of %zu\n",
-                Median(ms), *std::max_element(ms.begin(), ms.end()), ms.size());
+                QuartilesOf(ms).median, *std::max_element(ms.begin(), ms.end()), ms.size());
   }
 
   Options options_;

@@ -134,6 +134,7 @@ FOLDERS = (
      "draco eigen meshoptimizer nanoflann utfcpp"),
     ("client/models", "core/base sinew", "eigen", "proto"),
     ("client/render", "core/base sinew", "eigen embree", "freetype png tbb"),
+    ("client/bench", "client/render core/base sinew", "", ""),
     ("client/bake/base", "core/base sinew", "", ""),
     ("client/bake/formats", "core/base", "", "json"),
     ("client/bake/files", "client/bake/base client/bake/formats client/import core/base sinew", "", ""),
@@ -157,8 +158,8 @@ FOLDERS = (
      "", ""),
     ("client/cli/commands",
      "client/bake/base client/bake/character client/bake/files client/bake/formats client/bake/passes "
-     "client/bake/pictures client/cli/base client/cli/character client/cli/run client/lib/base client/lib/codec "
-     "client/lib/rpc client/models client/render client/rig core/base sinew",
+     "client/bake/pictures client/bench client/cli/base client/cli/character client/cli/run client/lib/base "
+     "client/lib/codec client/lib/rpc client/models client/render client/rig core/base sinew",
      "json", ""),
     ("client/cli", "client/cli/commands", "", ""),
     ("client/python/src",

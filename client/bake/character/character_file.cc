@@ -155,8 +155,7 @@ absl::StatusOr<client::ClipData> ReadPoses(const CharacterFile& character,
               [&](const std::vector<double>& times) {
                 FrameSet frames;
                 for (const double time : times) {
-                  const auto frame = static_cast<std::int64_t>(time);
-                  frames.ranges.push_back({.first = frame, .last = frame});
+                  frames.ranges.push_back({.first = std::floor(time), .last = std::floor(time)});
                 }
                 return Cut(whole, frames, whole.name);
               });
@@ -220,6 +219,11 @@ absl::StatusOr<client::ClipData> ReadClip(const CharacterFile& character,
     if (request.holds_ends) return Held(request.times, last, sample);
     SINEW_RETURN_IF_ERROR(CheckTimes(request.times, last, what, request.fps, request.frames.start));
     return sample(request.times);
+  }
+  if (request.frames.HasFractions() && !request.shutter) {
+    SINEW_ASSIGN_OR_RETURN(const std::vector<double> numbers,
+                           ResolveNumbers(request.frames, last, what, request.fps));
+    return sample(numbers);
   }
   SINEW_ASSIGN_OR_RETURN(
       const std::vector<std::int64_t> numbers,

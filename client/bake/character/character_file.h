@@ -72,7 +72,7 @@ struct MotionRequest {
   std::string controls = {};  // .npy of frames x controls for these poses; empty = the defaults
   double fps = 24;            // > 0
   FrameSet frames = {};       // frames.start also counts for the numbers of `times`
-  std::vector<double> times = {};  // frames with fractions instead of these, of a clip
+  std::vector<double> times = {};  // numbers of samples instead of these, of a clip
   // Samples of `frames`, of a clip; unset = the frames themselves.
   std::optional<Shutter> shutter = {};
   // `times` may be outside the clip, and whole frames of `poses`: the ends of the clip hold there.
@@ -88,7 +88,8 @@ std::size_t DefaultClip(const CharacterFile& character);
 // Samples a clip of the file, or reads the poses. `name` of the result says which clip it was;
 // its numbers begin at frames.start, as those of the request do.
 // Samples of `shutter` before or after the clip have the poses of its ends.
-//   kInvalidArgument: no such clip, no clip at all, poses of another joint count. kOutOfRange:
+//   kInvalidArgument: no such clip, no clip at all, poses of another joint count. RequestError:
+//   fractions of `poses` or with `shutter`. kOutOfRange:
 //   frames or times beyond the clip.
 absl::StatusOr<client::ClipData> ReadMotion(const CharacterFile& character,
                                             const MotionRequest& request);

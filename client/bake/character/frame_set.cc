@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <regex>
 #include <utility>
 
@@ -17,18 +16,26 @@
 namespace sinew::bake {
 namespace {
 
-constexpr std::int64_t kMaxFrames = 10'000'000;
-constexpr std::int64_t kMaxTimes = 1'000'000;
-constexpr double kSameFrame = 1e-6;  // rounding of times
+constexpr double kMaxFrames = 10'000'000;
+constexpr double kSameFrame = 1e-6;  // rounding of fractions
 
 absl::Status WrongFrames(const std::string& text, const std::string& why) {
   return RequestError(absl::StrCat("frames: got \"", text, "\", ", why));
 }
 
+bool IsWhole(double number) {
+  return number == std::floor(number);
+}
+
+bool HasFraction(const FrameRange& range) {
+  return !IsWhole(range.first) || !IsWhole(range.last.value_or(0)) || !IsWhole(range.step);
+}
+
 absl::StatusOr<FrameRange> ParseRange(const std::string& given) {
   // Blanks around numbers are those of OpenJD. Bounded: a long run would exhaust the stack.
   static const std::regex form(
-      R"(([0-9]{1,10})[ \t]{0,9}(-[ \t]{0,9}([0-9]{1,10})?[ \t]{0,9})?(([xy:])(-?[0-9]{1,10}))?)");
+      R"(([0-9]{1,10}(?:\.[0-9]{1,9})?)[ \t]{0,9}(-[ \t]{0,9}([0-9]{1,10}(?:\.[0-9]{1,9})?)?[ \t]{0,9})?)"
+      R"((([xy:])(-?[0-9]{1,10}(?:\.[0-9]{1,9})?))?)");
   constexpr char kBlanks[] = " \t";
   const std::size_t begin = std::min(given.find_first_not_of(kBlanks), given.size());
   const std::string text = given.substr(begin, given.find_last_not_of(kBlanks) + 1 - begin);
@@ -36,26 +43,28 @@ absl::StatusOr<FrameRange> ParseRange(const std::string& given) {
   if (!std::regex_match(text, parts, form)) {
     return WrongFrames(
         text,
-        "need FIRST, FIRST-LAST or FIRST-, followed by xSTEP for every STEP-th frame, separated "
-        "by commas, e.g. 0-99x2,120");
+        "need FIRST, FIRST-LAST or FIRST- (to the end), each may be followed by xSTEP, or ySTEP "
+        "for all but those, separated by commas, with or without fractions, e.g. 0-99x2,120 or "
+        "10.25,12-13x0.125");
   }
   FrameRange range;
-  range.first = std::stoll(parts[1]);
+  range.first = OnSampleGrid(std::stod(parts[1]));
   if (!parts[2].matched) range.last = range.first;
-  if (parts[3].matched) range.last = std::stoll(parts[3]);
-  if (parts[6].matched) range.step = std::stoll(parts[6]);
+  if (parts[3].matched) range.last = OnSampleGrid(std::stod(parts[3]));
+  if (parts[6].matched) range.step = std::stod(parts[6]);
   range.inverted = parts[5] == "y";
-  const std::int64_t last = range.last.value_or(range.first);
+  const double last = range.last.value_or(range.first);
   if (std::max(range.first, last) > kMaxFrame || std::abs(range.step) > kMaxFrame) {
     return WrongFrames(text, absl::StrCat("need frames and a step of at most ", kMaxFrame));
   }
+  if (range.inverted && HasFraction(range)) return WrongFrames(text, "need whole numbers with y");
   if (range.step < 0 && range.last && *range.last <= range.first) {
     if (range.inverted) return WrongFrames(text, "need a step of at least 1 after y");
     range.step = -range.step;
-    range.last = std::exchange(range.first,
-                               range.first - (range.first - *range.last) / range.step * range.step);
+    const double steps = std::floor((range.first - *range.last) / range.step + kSameFrame);
+    range.last = std::exchange(range.first, OnSampleGrid(range.first - steps * range.step));
   }
-  if (range.step < 1) return WrongFrames(text, "need a step of at least 1");
+  if (range.step < kSameFrame) return WrongFrames(text, "need a step of more than 0");
   if (range.first > range.last.value_or(range.first)) {
     return WrongFrames(text, "need a last frame that is not before the first");
   }
@@ -63,11 +72,16 @@ absl::StatusOr<FrameRange> ParseRange(const std::string& given) {
 }
 
 std::string RangeText(const FrameRange& range) {
-  if (range.last == range.first) return absl::StrCat(range.first);
-  return range.last ? absl::StrCat(range.first, "-", *range.last) : absl::StrCat(range.first, "-");
+  const std::string first = ExactText(range.first);
+  if (range.last == range.first) return first;
+  return absl::StrCat(first, "-", range.last ? ExactText(*range.last) : "");
 }
 
 }  // namespace
+
+bool FrameSet::HasFractions() const {
+  return std::ranges::any_of(ranges, HasFraction);
+}
 
 absl::StatusOr<FrameSet> ParseFrames(const std::string& text) {
   FrameSet set;
@@ -77,59 +91,48 @@ absl::StatusOr<FrameSet> ParseFrames(const std::string& text) {
   return set;
 }
 
-absl::StatusOr<std::vector<double>> ParseTimes(const std::string& text) {
-  static const std::regex form(
-      R"(([0-9]{1,10}(?:\.[0-9]{1,9})?)(?:-([0-9]{1,10}(?:\.[0-9]{1,9})?)x([0-9]{1,10}(?:\.[0-9]{1,9})?))?)");
-  const auto wrong = [&](const std::string& why) {
-    return RequestError(absl::StrCat("frames: got \"", text, "\", ", why));
-  };
-  std::vector<double> times;
-  for (const std::string& piece : std::vector<std::string>(absl::StrSplit(text, ','))) {
-    std::smatch parts;
-    if (!std::regex_match(piece, parts, form)) {
-      return wrong(
-          "need frames and FIRST-LASTxSTEP, separated by commas, e.g. 10,10.25,12-13x0.125");
-    }
-    const double first = OnSampleGrid(std::stod(parts[1]));
-    const double last = parts[2].matched ? OnSampleGrid(std::stod(parts[2])) : first;
-    const double step = parts[3].matched ? std::stod(parts[3]) : 1;
-    if (last > kMaxFrame) return wrong(absl::StrCat("need frames of at most ", kMaxFrame));
-    if (step <= 0) return wrong("need a step of more than 0");
-    if (last < first || (!times.empty() && first <= times.back()))
-      return wrong("need rising frames");
-    const double count = std::floor((last - first) / step + kSameFrame) + 1;
-    if (count + static_cast<double>(times.size()) > kMaxTimes) {
-      return wrong(absl::StrCat("need at most ", kMaxTimes, " frames"));
-    }
-    for (double k = 0; k < count; ++k) times.push_back(OnSampleGrid(first + k * step));
-  }
-  return times;
-}
-
-absl::StatusOr<std::vector<std::int64_t>> ResolveFrames(const FrameSet& set, std::int64_t frames,
-                                                        const std::string& clip, double fps) {
-  const std::int64_t end = set.start + frames - 1;
-  const std::vector<FrameRange> all = {FrameRange{.first = set.start}};
-  std::vector<std::int64_t> numbers;
+absl::StatusOr<std::vector<double>> ResolveNumbers(const FrameSet& set, double end,
+                                                   const std::string& clip, double fps) {
+  const auto start = static_cast<double>(set.start);
+  // Whole frames end at one, whatever fraction of a frame the clip has after it.
+  const double whole_end = std::floor(end + kSameFrame);
+  const std::vector<FrameRange> all = {FrameRange{.first = start}};
+  std::vector<double> numbers;
   for (const FrameRange& range : set.ranges.empty() ? all : set.ranges) {
-    const std::int64_t last = range.last.value_or(end);
-    if (range.first < set.start || range.first > end || last > end) {
-      return absl::OutOfRangeError(
-          absl::StrCat(set.name, ": got ", RangeText(range), "; allowed are frames ", set.start,
-                       "-", end, ", which ", clip, " has at ", NumberText(fps), " fps"));
+    const double latest = start + (HasFraction(range) ? end : whole_end);
+    const double last = range.last.value_or(latest);
+    if (range.first < start || range.first > latest + kSameFrame || last > latest + kSameFrame) {
+      return absl::OutOfRangeError(absl::StrCat(
+          set.name, ": got ", RangeText(range), "; allowed are frames ", set.start, "-",
+          ExactText(OnSampleGrid(latest)), ", which ", clip, " has at ", NumberText(fps), " fps"));
     }
-    const std::int64_t count = (last - range.first) / (range.inverted ? 1 : range.step) + 1;
-    if (count > kMaxFrames - static_cast<std::int64_t>(numbers.size())) {
-      return InvalidArgument(set.name, ": got more than ", kMaxFrames, " frames, need fewer");
+    const double step = range.inverted ? 1 : range.step;
+    const double count = std::floor((last - range.first) / step + kSameFrame) + 1;
+    if (count + static_cast<double>(numbers.size()) > kMaxFrames) {
+      return InvalidArgument(set.name, ": got more than ", static_cast<std::int64_t>(kMaxFrames),
+                             " frames, need fewer");
     }
-    for (std::int64_t k = range.first; k <= last; k += range.inverted ? 1 : range.step) {
-      if (!range.inverted || (k - range.first) % range.step != 0) numbers.push_back(k - set.start);
+    for (double k = 0; k < count; ++k) {
+      if (range.inverted && std::fmod(k, range.step) == 0) continue;
+      numbers.push_back(OnSampleGrid(range.first + k * step - start));
     }
   }
   std::ranges::sort(numbers);
   numbers.erase(std::ranges::unique(numbers).begin(), numbers.end());
   if (numbers.empty()) return InvalidArgument(set.name, ": no frame is left, need one or more");
   return numbers;
+}
+
+absl::StatusOr<std::vector<std::int64_t>> ResolveFrames(const FrameSet& set, std::int64_t frames,
+                                                        const std::string& clip, double fps) {
+  const auto fraction = std::ranges::find_if(set.ranges, HasFraction);
+  if (fraction != set.ranges.end()) {
+    return RequestError(
+        absl::StrCat(set.name, ": got ", RangeText(*fraction), ", need whole frames of ", clip));
+  }
+  SINEW_ASSIGN_OR_RETURN(const std::vector<double> numbers,
+                         ResolveNumbers(set, static_cast<double>(frames - 1), clip, fps));
+  return std::vector<std::int64_t>(numbers.begin(), numbers.end());
 }
 
 void SetFrameNumbers(std::span<const std::int64_t> numbers, client::ClipData& clip) {
@@ -160,7 +163,7 @@ absl::Status CheckTimes(const std::vector<double>& times, double end, const std:
   };
   return absl::OutOfRangeError(absl::StrCat("frames: got ",
                                             text(times.front() < 0 ? times.front() : times.back()),
-                                            "; allowed are frames ", start, " to ", text(end),
+                                            "; allowed are frames ", start, "-", text(end),
                                             ", which ", clip, " has at ", NumberText(fps), " fps"));
 }
 

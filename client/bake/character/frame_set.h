@@ -1,4 +1,4 @@
-// frame_set.h - which frames of a clip: "0-99x2,120", or "10.25,10.5" between them.
+// frame_set.h - which frames of a clip: "0-99x2,120", also between them: "10,12-13x0.25".
 #pragma once
 
 #include <absl/status/status.h>
@@ -19,11 +19,12 @@ inline constexpr std::int64_t kMaxFrame = 1'000'000'000;
 inline constexpr std::int64_t kMaxStartFrame = 1 << 20;  // more than Blender's last frame
 
 // Frames first, first + step, ... up to last; if `inverted`, those from first to last between them.
+// With fractions: multiples of a millionth.
 struct FrameRange {
-  std::int64_t first = 0;                 // >= 0
-  std::optional<std::int64_t> last = {};  // >= first; unset = the clip's last
-  std::int64_t step = 1;                  // >= 1
-  bool inverted = false;
+  double first = 0;                 // >= 0
+  std::optional<double> last = {};  // >= first; unset = the clip's last
+  double step = 1;                  // > 0
+  bool inverted = false;            // only of whole numbers
 };
 
 struct FrameSet {
@@ -31,19 +32,24 @@ struct FrameSet {
   const char* name = "frames";          // for messages
   std::int64_t start = 0;               // the number in `ranges` of the clip's first frame
 
-  static FrameSet One(std::int64_t frame, const char* name = "frames") {
+  static FrameSet One(double frame, const char* name = "frames") {
     return {.ranges = {{.first = frame, .last = frame}}, .name = name};
   }
+  bool HasFractions() const;
 };
 
 // Ranges separated by commas, as in OpenCue's #FRAMESPEC# and in OpenJD: "12", "0-99", "10-" (to
 // the end), each optionally with a step: "xSTEP" or ":STEP", or "ySTEP" for all but those. A range
-// may fall if its step does: "9-0x-1". RequestError for anything else.
+// may fall if its step does: "9-0x-1". Numbers may have fractions: "0.25-", "10-12x0.25".
+// RequestError for anything else.
 absl::StatusOr<FrameSet> ParseFrames(const std::string& text);
 
 // The frames of the set as the clip counts them, from 0, rising, each once. kOutOfRange: it reaches
-// beyond `frames`, which `clip` has at `fps` frames a second. kInvalidArgument: nothing is left, or
-// more than 10 million frames.
+// beyond `end`, the last frame that `clip` has at `fps` frames a second. kInvalidArgument: nothing
+// is left, or more than 10 million frames.
+absl::StatusOr<std::vector<double>> ResolveNumbers(const FrameSet& set, double end,
+                                                   const std::string& clip, double fps);
+// Those of a clip of `frames` frames, for what has whole ones only. RequestError: fractions.
 absl::StatusOr<std::vector<std::int64_t>> ResolveFrames(const FrameSet& set, std::int64_t frames,
                                                         const std::string& clip, double fps);
 
@@ -56,12 +62,8 @@ void SetFrameNumbers(std::span<const std::int64_t> numbers, client::ClipData& cl
 double MovedFrame(double number, std::int64_t start);
 void MoveFrames(std::int64_t start, client::ClipData& clip);
 
-// Frames with fractions, such as "10,10.25,12-13x0.125": numbers and ranges, rising. RequestError
-// for anything else.
-absl::StatusOr<std::vector<double>> ParseTimes(const std::string& text);
-
-// kOutOfRange: `times`, not empty, are not all within 0 to `end`, the last frame that `clip` has at
-// `fps` frames a second. The message has numbers that are `start` later.
+// kOutOfRange: `times`, rising and not empty, are not all within 0 to `end`, as of ResolveNumbers.
+// The message has numbers that are `start` later.
 absl::Status CheckTimes(const std::vector<double>& times, double end, const std::string& clip,
                         double fps, std::int64_t start);
 

@@ -15,7 +15,8 @@ namespace sinew::bake {
 inline constexpr char kNoJoint[] = ", which is no joint of the character";
 
 // The joint of that name. kInvalidArgument: there is none; the message begins with "got" and
-// suggests similar names.
-absl::StatusOr<std::size_t> FindJoint(const client::RigData& rig, const std::string& name);
+// suggests similar names, or else the least different. also: another word that may be meant.
+absl::StatusOr<std::size_t> FindJoint(const client::RigData& rig, const std::string& name,
+                                      const std::string& also = {});
 
 }  // namespace sinew::bake

@@ -3,6 +3,7 @@
 #include <absl/strings/ascii.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/strip.h>
 #include <utf8.h>
 
 #include <filesystem>
@@ -48,7 +49,9 @@ absl::StatusOr<std::string> ReadRecipe(const std::string& argument) {
   if (argument[0] != '@') return Checked(argument, "JSON");
   const std::string path = argument.substr(1);
   SINEW_ASSIGN_OR_RETURN(const InputFile file, InputFile::Open(path, kMaxRecipeBytes, "deformer"));
-  const std::string text(absl::StripAsciiWhitespace({file.text().data(), file.text().size()}));
+  absl::string_view content(file.text().data(), file.text().size());
+  absl::ConsumePrefix(&content, "\xEF\xBB\xBF");  // the mark that editors on Windows put first
+  const std::string text(absl::StripAsciiWhitespace(content));
   return Checked(text, path);
 }
 

@@ -42,8 +42,7 @@ absl::StatusOr<MotionRequest> MotionOf(const RepairRequest& request, const Chara
                                                      kMaxFrame));
     }
     motion.times.push_back(number);
-    motion.frames.ranges.push_back(
-        {.first = static_cast<std::int64_t>(number), .last = static_cast<std::int64_t>(number)});
+    motion.frames.ranges.push_back({.first = std::floor(number), .last = std::floor(number)});
   }
   motion.velocity_step = manifest.velocity_step;
   if (const auto& shutter = manifest.shutter) {

@@ -33,14 +33,15 @@ absl::StatusOr<RigWeights> ReadWeights(const client::RigData& rig, const std::st
   joints = JointShares(result.influences, rig.joints.size());
   const auto idle = [](const JointShare& joint) { return joint.vertices == 0; };
   result.carrying = joints.size() - static_cast<std::size_t>(std::ranges::count_if(joints, idle));
-  if (which == "all") {
+  constexpr char kAll[] = "all";
+  if (which == kAll) {
     std::erase_if(joints, idle);
     KeepHeaviest(joints, kMaxWeightPanels);
     if (!joints.empty()) return result;
     return absl::InvalidArgumentError(
         absl::StrCat(option, ": no joint of this rig carries a vertex"));
   }
-  const absl::StatusOr<std::size_t> joint = FindJoint(rig, which);
+  const absl::StatusOr<std::size_t> joint = FindJoint(rig, which, kAll);
   if (!joint.ok()) return Prefixed(option, joint.status());
   joints = {joints[*joint]};
   return result;

@@ -78,6 +78,10 @@ std::string Hint(const absl::Status& status, const std::string& command) {
     return command == "bake" ? "give --deformer once for each recipe"
                              : "separate recipes by blanks";
   }
+  if (absl::StrContains(status.message(), "a preset is no method")) {
+    return "`sinew bind model:tube --local --dry-run --json --deformer PRESET` prints the JSON of "
+           "a preset";
+  }
   const std::string field = client::Details(status).field;
   if (absl::StrContains(status.message(), "--deformer: ")) return kRecipeHint;
   if (OptionForField(field, command) == "RIG") return "see `sinew rigs`, or `sinew upload FILE`";

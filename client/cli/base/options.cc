@@ -60,6 +60,15 @@ CLI::Option* RefuseEmpty(CLI::Option* option) {
   });
 }
 
+void AllowOnly(CLI::Option* option, const std::vector<std::string>& choices) {
+  option->check([choices](const std::string& text) -> std::string {
+    if (std::ranges::count(choices, text) > 0) return {};
+    return absl::StrCat("got \"", text, "\", need ",
+                        absl::StrJoin(choices.begin(), choices.end() - 1, ", "), " or ",
+                        choices.back());
+  });
+}
+
 std::string Shown(double value, bool whole) {
   return whole ? absl::StrCat(static_cast<std::int64_t>(value)) : bake::NumberText(value);
 }
@@ -71,6 +80,16 @@ std::optional<double> ParseNumber(const std::string& text, bool whole) {
     return std::nullopt;
   }
   return whole ? static_cast<double>(number) : value;
+}
+
+// CLI11's own Range accepts "nan".
+CLI::Option* RequireWithin(CLI::Option* option, double low, double high, bool whole) {
+  return option->check([=](const std::string& text) -> std::string {
+    const std::optional<double> value = ParseNumber(text, whole);
+    if (value && *value >= low && *value <= high) return {};
+    return absl::StrCat("got \"", text, "\", need a ", whole ? "whole " : "", "number from ",
+                        Shown(low, whole), " to ", Shown(high, whole));
+  });
 }
 
 std::vector<std::string> CommandNames(const CLI::App& app) {
@@ -221,17 +240,12 @@ Option OptionSet::AddChoice(const std::string& name, std::string& value,
   CLI::Option* option = AddOne(
       *app_, name, absl::StrJoin(choices, "|").c_str(),
       [&value](const std::string& text) { value = text; }, value, help);
-  option->check([choices](const std::string& text) -> std::string {
-    if (std::ranges::count(choices, text) > 0) return {};
-    return absl::StrCat("got \"", text, "\", need ",
-                        absl::StrJoin(choices.begin(), choices.end() - 1, ", "), " or ",
-                        choices.back());
-  });
+  AllowOnly(option, choices);
   return Option(option);
 }
 
 Option OptionSet::AddList(const std::string& name, std::vector<std::string>& values,
-                          const std::string& help) {
+                          const std::string& help, const std::vector<std::string>& choices) {
   CLI::Option* option = app_->add_option(
       name,
       [&values](const Values& read) {
@@ -239,7 +253,9 @@ Option OptionSet::AddList(const std::string& name, std::vector<std::string>& val
         return true;
       },
       help);
-  option->type_name("TEXT")->expected(CLI::detail::expected_max_vector_size);
+  option->type_name(choices.empty() ? "TEXT" : absl::StrJoin(choices, "|"));
+  option->expected(CLI::detail::expected_max_vector_size)->default_str(absl::StrJoin(values, " "));
+  if (!choices.empty()) AllowOnly(option, choices);
   return Option(RefuseEmpty(option));
 }
 
@@ -252,14 +268,24 @@ Option OptionSet::AddNumber(const std::string& name, const Range& range,
   };
   CLI::Option* option = AddOne(*app_, name, whole ? "INT" : "FLOAT", read,
                                shown ? Shown(*range.initial, whole) : std::string(), help);
-  // CLI11's own Range accepts "nan".
-  option->check([range, within](const std::string& text) -> std::string {
-    const std::optional<double> value = ParseNumber(text, range.whole);
-    if (value && within(*value)) return {};
-    return absl::StrCat("got \"", text, "\", need a ", range.whole ? "whole " : "", "number from ",
-                        Shown(range.low, range.whole), " to ", Shown(range.high, range.whole));
-  });
-  return Option(option);
+  return Option(RequireWithin(option, range.low, range.high, whole));
+}
+
+Option OptionSet::AddNumbers(const std::string& name, const Range& range,
+                             std::function<void(const std::vector<double>&)> set,
+                             const std::string& help) {
+  const auto read = [set = std::move(set), whole = range.whole](const Values& texts) {
+    std::vector<double> values;
+    for (const std::string& text : texts) {
+      if (const auto value = ParseNumber(text, whole)) values.push_back(*value);
+    }
+    set(values);
+    return true;
+  };
+  CLI::Option* option = app_->add_option(name, read, help);
+  option->type_name(range.whole ? "INT" : "FLOAT")->expected(CLI::detail::expected_max_vector_size);
+  if (range.initial) option->default_str(Shown(*range.initial, range.whole));
+  return Option(RequireWithin(option, range.low, range.high, range.whole));
 }
 
 void OptionSet::SetFooter(const std::string& text) {

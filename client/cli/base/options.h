@@ -52,9 +52,9 @@ class OptionSet {
   // One of `choices`, which --help shows as a|b|c; exactly as spelled.
   Option AddChoice(const std::string& name, std::string& value,
                    const std::vector<std::string>& choices, const std::string& help);
-  // One or more values, or the option given several times.
-  Option AddList(const std::string& name, std::vector<std::string>& values,
-                 const std::string& help);
+  // One or more values, or the option given several times. With choices: each is one of them.
+  Option AddList(const std::string& name, std::vector<std::string>& values, const std::string& help,
+                 const std::vector<std::string>& choices = {});
 
   // A finite number within [low, high], a whole one unless T is double. T: double, an integer type
   // that holds both bounds, or an optional of one of them.
@@ -65,6 +65,18 @@ class OptionSet {
     if constexpr (std::same_as<T, Value<T>>) range.initial = static_cast<double>(value);
     return AddNumber(
         name, range, [&value](double read) { value = static_cast<Value<T>>(read); }, help);
+  }
+
+  // One or more such numbers, as AddList; those in `values` are the default.
+  template <class T>
+  Option AddNumbers(const std::string& name, std::vector<T>& values, double low, double high,
+                    const std::string& help) {
+    Range range{.low = low, .high = high, .whole = !std::floating_point<T>};
+    if (!values.empty()) range.initial = static_cast<double>(values.front());
+    return AddNumbers(
+        name, range,
+        [&values](const std::vector<double>& read) { values.assign(read.begin(), read.end()); },
+        help);
   }
 
   // Printed by --help below the options.
@@ -85,6 +97,8 @@ class OptionSet {
   };
   Option AddNumber(const std::string& name, const Range& range, std::function<void(double)> set,
                    const std::string& help);
+  Option AddNumbers(const std::string& name, const Range& range,
+                    std::function<void(const std::vector<double>&)> set, const std::string& help);
 
   CLI::App* app_;
 };

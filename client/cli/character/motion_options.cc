@@ -34,8 +34,11 @@ void AddMotionOptions(OptionSet& set, bake::ReadOptions& read, bake::MotionReque
       .Needs(poses);
 }
 
-Option AddFramesOption(OptionSet& set, std::optional<std::string>& frames) {
-  return set.AddText("--frames", frames, "Such as 0-99, 0-99x2, 10- or 1,5,8-20 (default: all)");
+Option AddFramesOption(OptionSet& set, std::optional<std::string>& frames, bool fractions) {
+  const char* more = fractions ? "; with fractions 10.25, 0.25- or 10-12x0.25" : "";
+  return set.AddText(
+      "--frames", frames,
+      absl::StrCat("Such as 0-99, 0-99x2, 10- (to the end) or 1,5,8-20", more, " (default: all)"));
 }
 
 absl::StatusOr<client::ClipData> ChooseMotion(const Context& context,

@@ -16,8 +16,8 @@ void AddClipFileOption(OptionSet& set, bake::ReadOptions& read);
 Option AddClipOptions(OptionSet& set, bake::ReadOptions& read, bake::MotionRequest& request);
 // Also --poses and --controls.
 void AddMotionOptions(OptionSet& set, bake::ReadOptions& read, bake::MotionRequest& request);
-// Adds --frames, for ParseFrames.
-Option AddFramesOption(OptionSet& set, std::optional<std::string>& frames);
+// Adds --frames, for ParseFrames. fractions: whether the command takes frames with them.
+Option AddFramesOption(OptionSet& set, std::optional<std::string>& frames, bool fractions = true);
 
 // ReadMotion, with a note where a choice was made for the user.
 absl::StatusOr<client::ClipData> ChooseMotion(const Context& context,

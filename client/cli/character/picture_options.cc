@@ -1,5 +1,6 @@
 #include "client/cli/character/picture_options.h"
 #include "client/bake/base/errors.h"
+#include "client/bake/base/quantity.h"
 #include "client/bake/files/name_pattern.h"
 
 #include <absl/strings/match.h>
@@ -95,9 +96,9 @@ absl::Status CheckPng(const std::string& option, const std::string& path) {
 std::string PictureTitle(const std::string& label, const client::ClipData& clip,
                          std::size_t index) {
   if (clip.name.empty()) return label;
-  const std::int64_t frame = clip.first_frame + static_cast<std::int64_t>(index) * clip.step;
-  return absl::StrFormat("%s, %s, frame %d (%.2f s)", label, clip.name, frame,
-                         static_cast<double>(frame) / clip.fps);
+  const double frame = clip.FrameNumber(index);
+  return absl::StrFormat("%s, %s, frame %s (%.2f s)", label, clip.name, bake::ExactText(frame),
+                         frame / clip.fps);
 }
 
 absl::StatusOr<client::Image> DrawPicture(const Context& context, const client::RigData& rig,

@@ -95,21 +95,21 @@ absl::StatusOr<std::vector<client::Session>> Validate(Context& context,
 }
 
 absl::Status Bake(Context& context, Options options) {
+  if (options.frames) {
+    SINEW_ASSIGN_OR_RETURN(bake::FrameSet frames, bake::ParseFrames(*options.frames));
+    options.motion.frames.ranges = std::move(frames.ranges);
+  }
   SINEW_RETURN_IF_ERROR(ReadSampling(options));
   if (options.parts.only && options.output.no_clobber) {
     return UsageError("--no-clobber: does not apply to --part, but to `sinew join`");
   }
-  if (HasFractions(options)) {
+  if (options.motion.frames.HasFractions()) {
     if (options.parts.only) {
       return UsageError("--frames: got fractions, need whole frames for --part, or --chunk");
     }
     if (!options.motion.poses.empty()) {
       return UsageError("--frames: got fractions, need whole frames of --poses");
     }
-    SINEW_ASSIGN_OR_RETURN(options.motion.times, bake::ParseTimes(*options.frames));
-  } else if (options.frames) {
-    SINEW_ASSIGN_OR_RETURN(bake::FrameSet frames, bake::ParseFrames(*options.frames));
-    options.motion.frames.ranges = std::move(frames.ranges);
   }
   SINEW_ASSIGN_OR_RETURN(bake::CacheTarget common, bake::CommonTarget(options.output));
   std::vector<std::string> recipes, labels;

@@ -17,10 +17,6 @@ constexpr double kLeastStep = 0.01, kMostStep = 10;  // frames, of velocities
 
 }  // namespace
 
-bool HasFractions(const BakeOptions& options) {
-  return options.frames && absl::StrContains(*options.frames, '.');
-}
-
 std::uint64_t SamplesOfFrames(const BakeOptions& options, std::uint64_t frames) {
   if (!options.motion.shutter) return frames;
   const bake::Shutter& shutter = *options.motion.shutter;
@@ -32,7 +28,7 @@ absl::Status ReadSampling(BakeOptions& options) {
   bake::MotionRequest& motion = options.motion;
   if (options.shutter) {
     if (!motion.poses.empty()) return UsageError("--shutter: is for clips, not for --poses");
-    if (HasFractions(options)) return UsageError("--shutter: is for whole --frames");
+    if (motion.frames.HasFractions()) return UsageError("--shutter: is for whole --frames");
     SINEW_ASSIGN_OR_RETURN(
         motion.shutter,
         bake::ParseShutter(*options.shutter, options.samples.value_or(kShutterSamples)));
@@ -59,9 +55,7 @@ void AddBakeOptions(OptionSet& set, BakeOptions& options) {
       .OneEach()
       .Required();
   AddMotionOptions(set, options.read, options.motion);
-  set.AddText("--frames", options.frames,
-              "Such as 0-99, 0-99x2, 10- or 1,5,8-20, with fractions 10,10.25 or 10-12x0.25 "
-              "(default: all)");
+  AddFramesOption(set, options.frames);
   set.AddText("--shutter", options.shutter,
               absl::StrCat("Motion blur: samples of every frame from OPEN..CLOSE relative to it, ",
                            "such as -0.25..0.25; both from ", -bake::kWidestShutter, " to ",

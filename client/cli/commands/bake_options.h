@@ -32,11 +32,9 @@ struct BakeOptions {
 // Declares them. `options` must outlive the set.
 void AddBakeOptions(OptionSet& set, BakeOptions& options);
 
-// Fills in what --shutter, --samples, --velocities and --velocity-step say about the motion.
+// Fills in what --shutter, --samples, --velocities and --velocity-step say about the motion, whose
+// frames are known.
 absl::Status ReadSampling(BakeOptions& options);
-
-// Whether --frames names frames between whole ones.
-bool HasFractions(const BakeOptions& options);
 
 // Samples of a part, or of a value clip, with as many frames.
 std::uint64_t SamplesOfFrames(const BakeOptions& options, std::uint64_t frames);

@@ -270,7 +270,7 @@ absl::Status Draw(Context& context, const bake::CharacterFile& character,
                   bake::MotionRequest motion, std::int64_t number,
                   const std::vector<BoundMethod>& bound, PictureRequest request,
                   bake::OutputFile& out) {
-  motion.frames = bake::FrameSet::One(number);
+  motion.frames = bake::FrameSet::One(static_cast<double>(number));
   SINEW_ASSIGN_OR_RETURN(const client::ClipData clip, bake::ReadMotion(character, motion));
   SINEW_RETURN_IF_ERROR(
       AimPicture(character.rig, client::PoseOf(clip, 0).joint_transforms, request));
@@ -307,7 +307,7 @@ absl::Status Compare(Context& context, Options options) {
                          ChooseMotion(context, character, options.motion));
   if (!clip.frame_numbers.empty()) {
     return UsageError(absl::StrCat("--frames: got \"", options.frames.value_or(""),
-                                   "\", need frames at even distances to compare"));
+                                   "\", need whole frames at even distances to compare"));
   }
   if (options.frame) SINEW_RETURN_IF_ERROR(FrameToDraw(options, clip, {}).status());
   SINEW_RETURN_IF_ERROR(
@@ -356,7 +356,7 @@ void AddCompare(CommandList& commands) {
       .Required()
       .Values(1, 64);
   AddMotionOptions(set, options.read, options.motion);
-  AddFramesOption(set, options.frames);
+  AddFramesOption(set, options.frames, /*fractions=*/false);
   set.AddFlag("--no-self-intersections", options.no_self_intersections,
               "Skip the slow measurements: crossing faces and overlap");
   const Option picture =

@@ -327,7 +327,8 @@ void CheckClips(double fps, Report& report) {
     const std::int64_t last = client::ClipFrames(clip, fps) - 1;
     bake::MotionRequest motion{.clip = clip.name, .poses = {}, .fps = fps};
     for (const std::int64_t frame : {std::int64_t{0}, last / 2, last}) {
-      motion.frames.ranges.push_back({.first = frame, .last = frame});
+      const auto number = static_cast<double>(frame);
+      motion.frames.ranges.push_back({.first = number, .last = number});
     }
     const absl::StatusOr<client::ClipData> poses = bake::ReadMotion(report.character, motion);
     std::string doubt = poses.ok() ? client::SuspiciousSize(report.character.rig, *poses)

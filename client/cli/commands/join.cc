@@ -30,14 +30,14 @@ struct Options {
 // The frames that --frames names.
 absl::StatusOr<std::vector<std::int64_t>> NamedFrames(const std::string& text) {
   SINEW_ASSIGN_OR_RETURN(const bake::FrameSet set, bake::ParseFrames(text));
-  std::int64_t end = 0;
+  double end = 0;
   for (const bake::FrameRange& range : set.ranges) {
     if (!range.last) {
       return UsageError(absl::StrCat("--frames: got \"", text, "\", need a last frame"));
     }
     end = std::max(end, *range.last);
   }
-  return bake::ResolveFrames(set, end + 1, "the cache", 1);
+  return bake::ResolveFrames(set, static_cast<std::int64_t>(end) + 1, "the parts", 1);
 }
 
 // The cache of a folder of parts, so that a pattern such as hero.*.pc2.parts names them.

@@ -27,7 +27,7 @@ struct Options {
   bake::ReadOptions read;
   std::vector<std::string> deformers;
   bake::MotionRequest motion;
-  std::int64_t frame = 0;
+  double frame = 0;
   bool vertex_status = false, translucent = false;
   PictureRequest picture;
 };
@@ -186,8 +186,8 @@ void AddRender(CommandList& commands) {
                                       "Recipe or @recipe.json; repeat for panels side by side")
                               .Values(1, 64);
   AddMotionOptions(set, options.read, options.motion);
-  const Option frame =
-      set.AddNumber("--frame", options.frame, 0, 1'000'000'000, "Frame of the clip");
+  const Option frame = set.AddNumber("--frame", options.frame, 0, 1'000'000'000,
+                                     "Frame of the clip, such as 12 or 12.5");
   set.AddFlag("--vertex-status", options.vertex_status,
               "Colour vertices by their projection status, with counts (for implicit)")
       .Needs(deformer);

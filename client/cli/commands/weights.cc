@@ -206,7 +206,7 @@ absl::Status Weigh(Context& context, Options options) {
   SINEW_ASSIGN_OR_RETURN(const bake::CharacterFile character,
                          ReadInput(context, options, carriers));
   for (const std::string& joint : options.request.joints) {
-    const absl::StatusOr<std::size_t> found = bake::FindJoint(character.rig, joint);
+    const absl::StatusOr<std::size_t> found = bake::FindJoint(character.rig, joint, "--all-joints");
     if (!found.ok()) return bake::Prefixed("--joints", found.status());
   }
   if (options.request.joints.empty() && !options.all_joints) options.request.joints = carriers;

@@ -96,7 +96,12 @@ absl::StatusOr<client::Client> Context::Connect() {
     client_ = local_->client;
     return *client_;
   }
-  client::ClientOptions options{.address = globals_.server};
+  SINEW_ASSIGN_OR_RETURN(client_, ConnectTo(globals_.server));
+  return *client_;
+}
+
+absl::StatusOr<client::Client> Context::ConnectTo(const std::string& address) const {
+  client::ClientOptions options{.address = address};
   if (!globals_.tls_ca.empty()) {
     options.tls = client::TlsOptions{.ca_file = globals_.tls_ca == "system" ? "" : globals_.tls_ca,
                                      .cert_file = globals_.tls_cert,
@@ -118,16 +123,14 @@ absl::StatusOr<client::Client> Context::Connect() {
                       "\", need version-trace-parent-flags of 2, 32, 16 and 2 lower-case "
                       "hexadecimal digits (version not ff, ids not zero)"));
   }
-  options.on_wait = [this](const absl::Status& why, absl::Duration longest) {
+  options.on_wait = [this, address](const absl::Status& why, absl::Duration longest) {
     const bool busy = absl::IsResourceExhausted(why);
-    Note(absl::StrCat("server ", globals_.server, busy ? ": busy (" : ": cannot be reached (",
+    Note(absl::StrCat("server ", address, busy ? ": busy (" : ": cannot be reached (",
                       why.message(), "); waiting up to ", bake::DurationText(longest),
                       busy ? "" : " for it"));
   };
   absl::StatusOr<client::Client> client = client::Client::Connect(options);
-  if (!client.ok()) return NameOrigin(client.status(), globals_);
-  client_ = *std::move(client);
-  return *client_;
+  return client.ok() ? client : NameOrigin(client.status(), globals_);
 }
 
 absl::StatusOr<client::Client> Context::ConnectIfNamed() {

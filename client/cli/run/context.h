@@ -57,6 +57,8 @@ class Context : public bake::Monitor {
   // The client of --server, or of a server started in this process on first use. Errors of Connect
   // and Start.
   absl::StatusOr<client::Client> Connect();
+  // A client of another server, with the same options otherwise. `address`: of client::TargetOf.
+  absl::StatusOr<client::Client> ConnectTo(const std::string& address) const;
   // Connects to the server of --server, else to one in this process: for what does not depend on
   // the server.
   absl::StatusOr<client::Client> ConnectIfNamed();

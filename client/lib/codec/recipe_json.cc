@@ -120,8 +120,9 @@ absl::Status CheckStage(const std::string& path, Json& stage) {
   const FieldDescriptor* method = FindField(*v1::Stage::descriptor(), name);
   if (method == nullptr) {
     const std::vector<std::string> names = FieldNames(*v1::Stage::descriptor());
-    return InvalidField(path, absl::StrCat("got method '", name, "', need one of ",
-                                           absl::StrJoin(names, ", "), DidYouMean(name, names)));
+    return InvalidField(
+        path, absl::StrCat("got method '", name, "', need one of ", absl::StrJoin(names, ", "),
+                           DidYouMean(name, names), "; a preset is no method, but a recipe text"));
   }
   return CheckParameters(absl::StrCat(path, ".", name), *method->message_type(), *stage.begin());
 }

@@ -35,7 +35,9 @@ Poses SamplePoses(const Clip& clip, double fps, std::int64_t first,
     Raise(absl::InvalidArgumentError("first, last, step: need 0 <= first <= last and step >= 1"));
   }
   request.fps = fps;
-  request.frames.ranges = {{.first = first, .last = last, .step = step}};
+  request.frames.ranges = {
+      {.first = static_cast<double>(first), .step = static_cast<double>(step)}};
+  if (last) request.frames.ranges[0].last = static_cast<double>(*last);
   absl::StatusOr<client::ClipData> sampled = absl::UnknownError("not sampled");
   {
     const py::gil_scoped_release release;

@@ -272,9 +272,13 @@ bool WritesVertexStatus(const Recipe& recipe) {
       recipe, [](const StageParams& params) { return EntryOf(params).facts.vertex_status; });
 }
 
-bool CarriesNormals(const Recipe& recipe) {
-  return std::ranges::all_of(
-      recipe, [](const StageParams& params) { return EntryOf(params).carries(params); });
+std::string StageWithoutSlopes(const Recipe& recipe) {
+  for (std::size_t k = 0; k < recipe.size(); ++k) {
+    const Entry& entry = EntryOf(recipe[k]);
+    if (entry.carries(recipe[k])) continue;
+    return absl::StrCat("stage ", k + 1, " (", AbslView(entry.facts.method), ")");
+  }
+  return {};
 }
 
 std::string VertexStatusMethods() {

@@ -74,8 +74,12 @@ absl::Status CheckRecipe(const Recipe& recipe);
 bool PosesTheMesh(const StageParams& params);
 // Whether a stage writes VertexStatus.
 bool WritesVertexStatus(const Recipe& recipe);
-// Whether every stage can write slopes, so that normals can be carried.
-bool CarriesNormals(const Recipe& recipe);
+// The first stage that cannot write slopes, so that normals cannot be carried: "stage 2 (relax)".
+// Empty: they can.
+std::string StageWithoutSlopes(const Recipe& recipe);
+inline bool CarriesNormals(const Recipe& recipe) {
+  return StageWithoutSlopes(recipe).empty();
+}
 // The methods that write VertexStatus, as "a or b".
 std::string VertexStatusMethods();
 // kInvalidArgument: the rig lacks something the stage needs; names the stage by input.stage.

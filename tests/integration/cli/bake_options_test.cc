@@ -99,8 +99,8 @@ TEST_F(BakeOptions, TimesThatCannotBeBakedSayWhy) {
     const char* says;
   } rows[] = {
       {"a.pc2", {"--frames", "1,1.5,3"}, 65, "or bake .mdd or .npy"},
-      {"a.mdd", {"--frames", "1,100.5"}, 65, "--frames: got 100.5; allowed are frames 0 to"},
-      {"a.mdd", {"--frames", "2.5,1"}, 64, "need rising frames"},
+      {"a.mdd", {"--frames", "1,100.5"}, 65, "--frames: got 100.5; allowed are frames 0-"},
+      {"a.mdd", {"--frames", "2.5-1"}, 64, "need a last frame that is not before the first"},
       {"a.mdd", {"--frames", "1.5", "--poses", "p.npy"}, 64, "need whole frames of --poses"},
   };
   for (const auto& row : rows) {

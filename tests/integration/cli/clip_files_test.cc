@@ -102,7 +102,7 @@ TEST_F(ClipFiles, EveryCommandWithClipsKnowsThem) {
        folder_ / "frame.png", "--local"},
       {"export", hero_, "--poses", folder_ / "poses.npy"},
       {"compare", hero_, "--deformers", "lbs", "--frames", "0-4", "--local"},
-      {"bench", hero_, "--deformer", "lbs", "--seconds", "0.1", "--warmup", "0", "--local"}};
+      {"bench", hero_, "--deformer", "lbs", "--seconds", "0.1", "--rounds", "1", "--local"}};
   for (Strings command : commands) {
     const Finished without = Sinew(command);
     command.insert(command.end(), {"--clip-file", file, "--clip", "bend"});

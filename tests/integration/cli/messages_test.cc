@@ -43,6 +43,9 @@ TEST(Messages, ErrorsNameTypedOption) {
        "sinew: --deformer stage 1 (ddm), iterations: got '-3', need a whole number from 1 to 1000"},
       {R"({"stages": [{"ddm": {}}, {"relax": {"iterations": 2.5}}]})",
        "sinew: --deformer stage 2 (relax), iterations: got '2.5', need a whole number from "},
+      {R"({"stages": [{"implicit_skinning": {}}]})",
+       "a preset is no method, but a recipe text\nsinew: `sinew bind model:tube --local --dry-run "
+       "--json --deformer PRESET` prints the JSON of a preset\n"},
       {"lbs,dqs", "need '|' or the end\nsinew: separate recipes by blanks\n"},
       {"[]", "sinew: --deformer: JSON: got JSON without stages, need a recipe such as ddm, or {"},
       {"ddm(radius=inf)", "got 'inf', need a number from 0 to 1"},

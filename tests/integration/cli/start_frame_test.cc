@@ -186,7 +186,7 @@ TEST_F(StartFrame, NumbersOutsideTheShotAreRefused) {
   refused({"--start-frame", "1001", "--frames", "0-9"}, 65,
           "--frames: got 0-9; allowed are frames 1001-1048, which clip 'fist' has at 24 fps");
   refused({"--start-frame", "1001", "--frames", "1000.5,1001"}, 65,
-          "--frames: got 1000.5; allowed are frames 1001 to 1048, which clip 'fist' has at 24 fps");
+          "--frames: got 1000.5; allowed are frames 1001-1048, which clip 'fist' has at 24 fps");
   // The largest one is exact in every format.
   BakeBoth("b.mdd", {"--frames", "1001"}, {"--frames", "0"});
   ASSERT_EQ(Bake("c.pc2", {"--start-frame", "1048576", "--frames", "1048576-1048579"}).exit_code,

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -146,6 +147,43 @@ TEST_F(Tools, FrameRangeEqualsPartOfWhole) {
   ASSERT_EQ(some->frame_hashes.size(), 5U);
   for (std::size_t k = 0; k < 5; ++k)
     EXPECT_EQ(some->frame_hashes[k], all->frame_hashes[3 + 4 * k]);
+}
+
+TEST_F(Tools, FractionsMixWithRangesInEveryCommand) {
+  const auto bake = [&](const char* frames, const std::string& out) {
+    return At({"bake", "model:tube", "--deformer", "lbs", "--frames", frames, "--out", out});
+  };
+  ASSERT_EQ(bake("1-5,7.5,46.25-", folder_ / "mixed.npy").exit_code, 0);
+  ASSERT_EQ(bake("5", folder_ / "five.npy").exit_code, 0);
+  const auto mixed = bake::ParseManifest(ReadAll(folder_ / "mixed.npy.json")),
+             five = bake::ParseManifest(ReadAll(folder_ / "five.npy.json"));
+  ASSERT_TRUE(mixed.ok() && five.ok());
+  std::vector<double> numbers;
+  for (std::uint64_t k = 0; k < mixed->frames; ++k) numbers.push_back(mixed->FrameNumber(k));
+  EXPECT_THAT(numbers, ::testing::ElementsAre(1, 2, 3, 4, 5, 7.5, 46.25));
+  EXPECT_EQ(mixed->frame_hashes[4], five->frame_hashes[0]) << "the same bits as without fractions";
+
+  const Finished drawn = At({"render", "model:tube", "--deformer", "lbs", "--frame", "12.5",
+                             "--size", "64x64", "--out", folder_ / "a.png", "--json"});
+  ASSERT_EQ(drawn.exit_code, 0) << drawn.err;
+  EXPECT_THAT(drawn.out, HasSubstr("frame 12.5 (0.52 s)"));
+
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"bake", "model:tube", "--deformer", "lbs", "--out", "x.npy"},
+        {"compare", "model:tube", "--deformer", "lbs"},
+        {"export", "model:tube", "--poses", folder_ / "x.npy"},
+        {"join", folder_ / "x.npy"}}) {
+    std::vector<std::string> words = command;
+    words.insert(words.end(), {"--frames", "10..20"});
+    const Finished refused = At(words);
+    EXPECT_EQ(refused.exit_code, 64) << command[0];
+    EXPECT_THAT(refused.err,
+                HasSubstr("--frames: got \"10..20\", need FIRST, FIRST-LAST or FIRST-"))
+        << command[0];
+  }
+  const Finished uneven = At({"compare", "model:tube", "--deformer", "lbs", "--frames", "0.5-2.5"});
+  EXPECT_EQ(uneven.exit_code, 64);
+  EXPECT_THAT(uneven.err, HasSubstr("need whole frames at even distances to compare"));
 }
 
 TEST_F(Tools, BakeWritesCachePerDeformerAndMesh) {
@@ -360,17 +398,94 @@ TEST_F(Tools, MethodsShowsPresets) {
 
 TEST_F(Tools, BenchReportsWhereTimeGoes) {
   const Json result = JsonAt({"bench", "--deformer", "dqs", "--vertices", "2000", "--streams", "2",
-                              "--depth", "3", "--seconds", "0.4", "--warmup", "0.1", "--normals"});
-  EXPECT_GT(result["frames"], 0);
+                              "--depth", "3", "--seconds", "0.2", "--rounds", "3", "--normals"});
+  EXPECT_EQ(result["loop"], "closed");
+  ASSERT_EQ(result["rows"].size(), 1U) << "one row needs no twin";
+  const Json& row = result["rows"][0];
+  EXPECT_GT(row["frames"], 0);
   const double vertices = result["vertices"];
-  EXPECT_EQ(result["bytes"].get<double>(), result["frames"].get<double>() * vertices * 24)
+  EXPECT_EQ(row["bytes"].get<double>(), row["frames"].get<double>() * vertices * 24)
       << "positions and normals";
-  EXPECT_LE(result["latency_ms"]["p50"], result["latency_ms"]["p99"]);
-  EXPECT_LE(result["server_evaluate_ms"]["mean"], result["latency_ms"]["mean"]);
-  EXPECT_GT(result["server_evaluate_ms"]["mean"], 0);
-  const Finished table =
-      At({"bench", "model:tube", "--deformer", "lbs", "--seconds", "0.2", "--warmup", "0"});
-  EXPECT_THAT(table.out, HasSubstr("p99.9"));
+  EXPECT_LE(row["p50_ms"], row["p99_ms"]);
+  EXPECT_LE(row["p99_ms"], row["max_ms"]);
+  EXPECT_LE(row["frames_per_second"]["lower_quartile"], row["frames_per_second"]["median"]);
+  EXPECT_EQ(row["unsent"], 0);
+  EXPECT_GT(row["warm_up"]["seconds"], 0);
+  const Json& parts = result["parts_ms"];
+  ASSERT_EQ(parts.size(), 2U);
+  EXPECT_GT(parts[0]["evaluate"], 0);
+  EXPECT_LE(parts[0]["latency"], parts[1]["latency"]) << "all, and the slowest";
+  for (const Json& line : parts) {
+    double sum = 0;
+    for (const char* part : {"hold", "queue", "evaluate", "encode", "send", "wait", "decode"}) {
+      sum += line[part].get<double>();
+    }
+    EXPECT_NEAR(sum, line["latency"].get<double>(), 0.02 * sum) << line;
+  }
+}
+
+TEST_F(Tools, BenchComparesListsWithTwin) {
+  const Json result = JsonAt({"bench", "model:tube", "--deformer", "lbs", "--encoding", "float32",
+                              "compact", "--depth", "1", "4", "--seconds", "0.1", "--rounds", "2",
+                              "--plot", folder_ / "a.png", "--size", "640x360"});
+  std::vector<std::string> rows;
+  for (const Json& row : result["rows"]) {
+    rows.push_back(absl::StrCat(row["row"].get<std::string>(), " ",
+                                row["encoding"].get<std::string>(), " ", row["depth"].get<int>()));
+  }
+  EXPECT_THAT(rows, ::testing::ElementsAre("1 float32 1", "2 float32 4", "3 compact 1",
+                                           "4 compact 4", "twin of 1 float32 1"));
+  const auto bytes_of = [&](int row) {
+    return result["rows"][row]["bytes"].get<double>() / result["rows"][row]["frames"].get<double>();
+  };
+  EXPECT_EQ(bytes_of(2), bytes_of(0) / 2);
+  const std::string png = ReadAll(folder_ / "a.png");
+  ASSERT_GT(png.size(), 24U);
+  EXPECT_EQ(png.substr(0, 8), "\x89PNG\r\n\x1a\n");
+  EXPECT_EQ(png.substr(16, 8), std::string("\0\0\x02\x80\0\0\x01\x68", 8)) << "640 x 360";
+}
+
+TEST_F(Tools, BenchKeepsRatesAtSeveralServers) {
+  const Finished text = At({"bench", "--deformer", "lbs", "--vertices", "500", "--rate", "50",
+                            "--seconds", "0.4", "--rounds", "1"});
+  EXPECT_THAT(text.out, HasSubstr("open loop, 50 poses a second"));
+  EXPECT_THAT(text.out, HasSubstr("p99.9"));
+  const Finished servers =
+      Sinew({"bench", "--deformer", "lbs", "--vertices", "500", "--rate", "50", "100", "--seconds",
+             "0.4", "--rounds", "1", "--servers", daemon_->address(), "local", "--json"});
+  ASSERT_EQ(servers.exit_code, 0) << servers.err;
+  const Json rows = Json::parse(servers.out)["rows"];
+  ASSERT_EQ(rows.size(), 5U);
+  for (const Json& row : rows) {
+    EXPECT_EQ(row["frames"].get<int>() + row["unsent"].get<int>(),
+              std::lround(0.4 * row["rate"].get<double>()))
+        << row;
+  }
+  EXPECT_EQ(rows[0]["server"], daemon_->address());
+  EXPECT_EQ(rows[2]["server"], "local");
+}
+
+TEST_F(Tools, BenchSaysWhatIsAllowed) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> rows = {
+      {{"--rate", "0"}, "--rate: got \"0\", need a number from 0.1 to"},
+      {{"--rate", "10", "fast"}, "--rate: got \"fast\", need a number"},
+      {{"--depth", "1", "257"}, "--depth: got \"257\", need a whole number from 1 to 256"},
+      {{"--encoding", "float16"}, "--encoding: got \"float16\", need float32 or compact"},
+      {{"--servers", "localhost:99999"}, "--servers: "},
+      {{"--local", "--servers", "local"}, "--servers: got --server or --local too"},
+      {{"--plot", "a.jpg"}, "--plot: got \"a.jpg\", need .png"},
+      {{"--plot", folder_ / "a.png", "--size", "100x100"}, "--size: got 100x100, need at least"},
+      {{"--size", "640x480"}, "--plot"},
+      {{"--depth", "1", "2", "3", "4", "5", "--rate", "1", "2", "3", "4", "5"},
+       "26 rows, need at most 24"},
+  };
+  for (const auto& [options, advice] : rows) {
+    std::vector<std::string> words = {"bench", "--deformer", "lbs"};
+    words.insert(words.end(), options.begin(), options.end());
+    const Finished refused = Sinew(words);
+    EXPECT_EQ(refused.exit_code, 64) << advice;
+    EXPECT_THAT(refused.err, HasSubstr(advice));
+  }
 }
 
 TEST_F(Tools, StatsListsLimits) {

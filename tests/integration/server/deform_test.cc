@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <xxhash.h>
 
@@ -113,11 +114,13 @@ TEST_F(DeformTest, WrongRequestErrorsNameField) {
   request = RequestFor(rig, "lbs | delta_mush");
   request.mutable_output()->set_normal_rule(v1::NORMAL_RULE_CARRIED);
   EXPECT_EQ(FailsAt(request), "output.normal_rule");
+  v1::DeformResponse response;
+  EXPECT_THAT(stubs().Deform(request, response).error_message(),
+              ::testing::HasSubstr("got CARRIED, but stage 2 (delta_mush) cannot carry normals"));
   request = RequestFor(rig, "lbs");
   v1::Pose& pose = *request.mutable_pose();
   pose.GetReflection()->MutableUnknownFields(&pose)->AddVarint(88, 1);
   EXPECT_EQ(FailsAt(request), "pose.88");
-  v1::DeformResponse response;
   EXPECT_EQ(ReasonOf(stubs().Deform(request, response)), "UNKNOWN_FIELD");
   request = RequestFor(rig, "lbs");
   request.mutable_target()->set_session("sessions/none");

@@ -1,6 +1,7 @@
 // sinewd under conditions that operators meet: readers of the log that stop, floods of connections,
 // slow probes, changes of the configuration.
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
@@ -22,12 +23,15 @@
 #include "tests/integration/server/http_get.h"
 #include "tests/integration/server/server_fixture.h"
 #include "tests/integration/server/sinewd_process.h"
+#include "tests/support/redis_process.h"
 
 namespace sinew::testing {
 namespace {
 
 using grpc::StatusCode;
 using server::Descriptor;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(Operations, UnreadLogStopsNeitherWorkNorShutdown) {
   int ends[2];
@@ -321,6 +325,24 @@ TEST(Operations, CheckReadsTheFilesThatAreNamed) {
   };
   check({"--token-file", file("tokens", server::MakeToken("anna").value().line)}, "");
   check({"--token-file", file("tokens", "{broken")}, "sinewd: token-file");
+  const auto warns = [&](const std::vector<std::string>& flags,
+                         const ::testing::Matcher<std::string>& says) {
+    std::vector<std::string> all{"--check", "--listen", "[::1]:0"};
+    all.insert(all.end(), flags.begin(), flags.end());
+    SinewdProcess checked(all, false);
+    EXPECT_EQ(checked.Wait(), 0) << checked.err();
+    EXPECT_EQ(checked.out(), "sinewd: the configuration is valid\n");
+    EXPECT_THAT(checked.err(), says);
+  };
+  warns({"--token-file", file("empty", "# none yet\n")},
+        HasSubstr("sinewd: warning: token-file: " + (folder.path() / "empty").string() +
+                  ": has no token"));
+  const std::string store = "file://" + (folder.path() / "store").string();
+  warns({"--store", store, "--redis", "unix:" + (folder.path() / "no-redis").string()},
+        HasSubstr("sinewd: warning: redis: cannot connect to " +
+                  (folder.path() / "no-redis").string()));
+  if (RedisProcess::Installed())
+    warns({"--store", store, "--redis", RedisProcess().address()}, Not(HasSubstr("warning")));
   check({"--jwks-file", file("keys", "{}"), "--jwt-audience", "sinew"}, "sinewd: jwks-file");
   check({"--tls-cert", file("cert", "x"), "--tls-key", file("key", "x")}, "sinewd: tls-cert");
   check({"--data-dir", (folder.path() / "new").string()}, "");

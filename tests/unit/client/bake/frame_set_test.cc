@@ -89,27 +89,60 @@ TEST(FrameSet, KeepsDistancesThatAreEven) {
   EXPECT_THAT(clip.frame_numbers, ElementsAre(1, 2, 4));
 }
 
-TEST(Times, ReadsNumbersAndRanges) {
-  EXPECT_THAT(*ParseTimes("12"), ElementsAre(12));
-  EXPECT_THAT(*ParseTimes("10,10.25"), ElementsAre(10, 10.25));
-  EXPECT_THAT(*ParseTimes("0.5,1-2x0.5,7.125"), ElementsAre(0.5, 1, 1.5, 2, 7.125));
-  EXPECT_EQ(ParseTimes("0-1x0.1")->size(), 11u) << "the end counts in spite of rounding";
+std::vector<double> Numbers(const std::string& text, std::int64_t start = 0) {
+  auto set = ParseFrames(text);
+  EXPECT_TRUE(set.ok()) << text << ": " << set.status();
+  if (!set.ok()) return {};
+  EXPECT_TRUE(set->HasFractions()) << text;
+  set->start = start;
+  const auto numbers = ResolveNumbers(*set, 12.3, "clip 'run'", 24);
+  EXPECT_TRUE(numbers.ok()) << text << ": " << numbers.status();
+  return numbers.value_or(std::vector<double>());
 }
 
-TEST(Times, RejectsOtherForms) {
-  for (const char* text :
-       {"", ",", "1,", "2,1", "1,1", "1-2", "2-1x1", "0-1x0", "-1", "1e3", "0.1.2", "nan", "1 ,2",
-        "0-1000000000x0.5", "9999999999", "1.0000000001"}) {
-    const auto times = ParseTimes(text);
-    ASSERT_FALSE(times.ok()) << '"' << text << '"';
-    EXPECT_TRUE(IsRequestError(times.status())) << text;
+TEST(FrameSet, FractionsHaveTheSameForms) {
+  EXPECT_THAT(Numbers("10,10.25"), ElementsAre(10, 10.25));
+  EXPECT_THAT(Numbers("0.5,1-2x0.5,7.125"), ElementsAre(0.5, 1, 1.5, 2, 7.125));
+  EXPECT_THAT(Numbers("1-5,7.5"), ElementsAre(1, 2, 3, 4, 5, 7.5));
+  EXPECT_THAT(Numbers("10.25-"), ElementsAre(10.25, 11.25, 12.25));
+  EXPECT_THAT(Numbers("11-,0.5"), ElementsAre(0.5, 11, 12)) << "whole frames end at a whole one";
+  EXPECT_THAT(Numbers("12-:0.1"), ElementsAre(12, 12.1, 12.2, 12.3));
+  EXPECT_THAT(Numbers("2-0.5x-0.75"), ElementsAre(0.5, 1.25, 2));
+  EXPECT_THAT(Numbers("2-1x-0.75"), ElementsAre(1.25, 2)) << "the first counts";
+  EXPECT_THAT(Numbers("7.5, 1 - 2 ,1"), ElementsAre(1, 2, 7.5)) << "rising, each once";
+  EXPECT_EQ(Numbers("0-1x0.1").size(), 11u) << "the end counts in spite of rounding";
+  EXPECT_THAT(Numbers("1001.5,1003-1004x0.5", 1001), ElementsAre(0.5, 2, 2.5, 3));
+}
+
+TEST(FrameSet, FractionsHaveTheSameErrors) {
+  for (const char* text : {"0.1.2", "nan", "1.5-1", "0-1x-0.5", "0-1x0.0000001", "1.0000000001",
+                           "1.", ".5", "0-9y1.5", "0.5-9y2"}) {
+    const auto set = ParseFrames(text);
+    ASSERT_FALSE(set.ok()) << '"' << text << '"';
+    EXPECT_TRUE(IsRequestError(set.status())) << text;
   }
+  const auto said = [](const char* text) {
+    return std::string(ResolveNumbers(*ParseFrames(text), 12.3, "c", 24).status().message());
+  };
+  const std::string allowed = "; allowed are frames 0-12.3, which c has at 24 fps";
+  EXPECT_EQ(said("12.5"), "frames: got 12.5" + allowed);
+  EXPECT_EQ(said("1-12.75x0.5"), "frames: got 1-12.75" + allowed);
+  EXPECT_EQ(said("13,0.5"), "frames: got 13; allowed are frames 0-12, which c has at 24 fps");
+  EXPECT_EQ(said("0-12x0.000001"), "frames: got more than 10000000 frames, need fewer");
+  const absl::Status whole = ResolveFrames(*ParseFrames("1,2.5-3.5"), 48, "p.npy", 24).status();
+  EXPECT_EQ(whole.message(), "frames: got 2.5-3.5, need whole frames of p.npy");
+  EXPECT_TRUE(IsRequestError(whole));
 }
 
 TEST(FrameSet, ErrorsSayWhatIsWrong) {
   const std::pair<const char*, const char*> rows[] = {
       {"10-5", "frames: got \"10-5\", need a last frame that is not before the first"},
-      {"0-9x0", "frames: got \"0-9x0\", need a step of at least 1"},
+      {"0-9x0", "frames: got \"0-9x0\", need a step of more than 0"},
+      {"0..9",
+       "frames: got \"0..9\", need FIRST, FIRST-LAST or FIRST- (to the end), each may be followed "
+       "by "
+       "xSTEP, or ySTEP for all but those, separated by commas, with or without fractions, e.g. "
+       "0-99x2,120 or 10.25,12-13x0.125"},
       {"9999999999", "frames: got \"9999999999\", need frames and a step of at most 1000000000"},
   };
   for (const auto& [text, said] : rows) EXPECT_EQ(ParseFrames(text).status().message(), said);

@@ -39,6 +39,13 @@ TEST(NearNames, JointsAreFoundByName) {
   EXPECT_EQ(*FindJoint(rig, "knee"), 1u);
   EXPECT_EQ(FindJoint(rig, "Knee").status().message(),
             "got \"Knee\", which is no joint of the character; did you mean knee?");
+  for (const char* name : {"ankle", "toe"}) rig.joints.push_back({.name = name});
+  EXPECT_EQ(FindJoint(rig, "tail").status().message(),
+            "got \"tail\", which is no joint of the character; the closest are hip, toe, knee");
+  EXPECT_EQ(FindJoint(rig, "All", "all").status().message(),
+            "got \"All\", which is no joint of the character; did you mean all?");
+  EXPECT_EQ(FindJoint(rig, "All", "--all-joints").status().message(),
+            "got \"All\", which is no joint of the character; did you mean --all-joints?");
 }
 
 }  // namespace

@@ -39,6 +39,10 @@ TEST(RecipeArgument, ReadsTextAndFiles) {
   testing::WriteAll(folder / "large.json", std::string(70'000, '{'));
   EXPECT_EQ(*ReadRecipe("lbs | relax"), "lbs | relax");
   EXPECT_EQ(*ReadRecipe(absl::StrCat("@", folder / "r.json")), "{\"stages\":[]}");
+  testing::WriteAll(folder / "mark.json", "\xEF\xBB\xBF{\"stages\": []}");
+  EXPECT_EQ(*ReadRecipe(absl::StrCat("@", folder / "mark.json")), "{\"stages\":[]}");
+  testing::WriteAll(folder / "mark.txt", "\xEF\xBB\xBF ddm\n");
+  EXPECT_EQ(*ReadRecipe(absl::StrCat("@", folder / "mark.txt")), "ddm");
   EXPECT_EQ(*ReadRecipe("{/* none */ \"stages\": []}"), "{\"stages\":[]}");
   EXPECT_TRUE(IsRequestError(ReadRecipe("").status()));
   EXPECT_TRUE(IsRequestError(ReadRecipe("@").status()));

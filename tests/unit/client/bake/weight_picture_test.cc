@@ -1,6 +1,7 @@
 #include "client/bake/pictures/weight_picture.h"
 
 #include <absl/strings/str_cat.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -56,7 +57,11 @@ TEST(WeightPicture, ReadsWeightsOfJoint) {
 TEST(WeightPicture, RejectsUnknownJoint) {
   const absl::Status unknown = ReadWeights(Rig(3), "weights", "tail").status();
   EXPECT_TRUE(absl::IsInvalidArgument(unknown)) << unknown;
-  EXPECT_EQ(unknown.message(), "weights: got \"tail\", which is no joint of the character");
+  EXPECT_EQ(
+      unknown.message(),
+      "weights: got \"tail\", which is no joint of the character; the closest are j0, j1, j2");
+  EXPECT_THAT(std::string(ReadWeights(Rig(3), "weights", "All").status().message()),
+              ::testing::EndsWith("; did you mean all?"));
   client::RigData bare = Rig(3);
   for (client::Mesh& mesh : bare.meshes) mesh.skin = {};
   EXPECT_TRUE(absl::IsInvalidArgument(ReadWeights(bare, "weights", "all").status()));

@@ -94,7 +94,7 @@ TEST(CommandLine, MistakesExit64WithAdvice) {
       {"bake", "a.glb", "--deformer", "lbs", "--out", "a.pc2", "--fps", "nan"},
       {"bake", "a.glb", "--deformer", "lbs", "--out", "a.pc2", "--clip", "0", "--poses", "p.npy"},
       {"render", "a.glb", "--deformer", "lbs", "--frame", "-1", "--out", "a.png"},
-      {"render", "a.glb", "--deformer", "lbs", "--frame", "1.5", "--out", "a.png"},
+      {"render", "a.glb", "--deformer", "lbs", "--frame", "nan", "--out", "a.png"},
       {"render", "a.glb", "--deformer", "lbs", "--zoom", "0", "--out", "a.png"},
       {"render", "a.glb", "--deformer", "lbs", "--weights", "all", "--out", "a.png"},
       {"render", "a.glb", "--weights", "all", "--vertex-status", "--out", "a.png"},
