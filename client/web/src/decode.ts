@@ -4,14 +4,8 @@ import type {Shape} from './slot.ts';
 
 // float32 [V * 3] of ENCODING_Q16. Products are exact, so that one rounding makes each sum a float32 sum.
 export function decodePositions({positions, origin, step}: Pick<Shape, 'positions' | 'origin' | 'step'>): Float32Array {
-  const aligned = positions.byteOffset % 2 ? positions.slice() : positions;
-  const q = new Uint16Array(aligned.buffer, aligned.byteOffset, aligned.length / 2);
-  const out = new Float32Array(q.length);
-  for (let i = 0; i < q.length; i += 3) {
-    out[i] = origin[0] + step[0] * q[i];
-    out[i + 1] = origin[1] + step[1] * q[i + 1];
-    out[i + 2] = origin[2] + step[2] * q[i + 2];
-  }
+  const out = new Float32Array(positions.length);
+  for (let i = 0; i < positions.length; i++) out[i] = origin[i % 3] + step[i % 3] * positions[i];
   return out;
 }
 

@@ -39,7 +39,6 @@ export class Skin {
   #material: MeshStandardMaterial;
 
   constructor(vertices: number, index: BufferAttribute, ramp: CanvasTexture) {
-    // The first array fixes the type on the GPU; later ones are bytes of the same length.
     this.position = new BufferAttribute(new Uint16Array(vertices * 3), 3);
     this.#normal = new BufferAttribute(new Int8Array(vertices * 2), 2);
     for (const attribute of [this.position, this.#normal]) attribute.setUsage(DynamicDrawUsage);
@@ -62,8 +61,8 @@ export class Skin {
 
   // Takes over the bytes of a shape.
   show({positions, normals, origin, step}: Shape): void {
-    this.position.array = positions as unknown as Uint16Array;
-    this.#normal.array = normals as unknown as Int8Array;
+    this.position.array = positions;
+    this.#normal.array = normals;
     this.position.needsUpdate = this.#normal.needsUpdate = true;
     this.uniforms.qOrigin.value.fromArray(origin);
     this.uniforms.qStep.value.fromArray(step);

@@ -11,8 +11,8 @@ import {CallError, CANCELLED, INVALID_ARGUMENT, NOT_FOUND} from './wire.ts';
 // A complete frame as it came: ENCODING_Q16 and ENCODING_OCT8.
 export interface Shape {
   frame: bigint;
-  positions: Uint8Array; // [V * 6]
-  normals: Uint8Array; // [V * 2]
+  positions: Uint16Array; // [V * 3]
+  normals: Int8Array; // [V * 2]
   origin: number[];
   step: number[];
   minimum: number[];
@@ -182,8 +182,8 @@ export class Slot {
       call.received(part.frame);
       this.shape = {
         frame: part.frame,
-        positions: joined(parts.map((p) => p.positions)),
-        normals: joined(parts.map((p) => p.normals)),
+        positions: new Uint16Array(...bytesOf(parts.map((p) => p.positions), 2)),
+        normals: new Int8Array(...bytesOf(parts.map((p) => p.normals), 1)),
         origin: part.quantisation!.origin,
         step: part.quantisation!.step,
         minimum: parts[0].bounds!.minimum,
@@ -200,13 +200,16 @@ export class Slot {
   }
 }
 
-function joined(parts: Uint8Array[]): Uint8Array {
-  if (parts.length === 1) return parts[0];
-  const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
+// The bytes of all parts as arguments of a typed array, copied only if there are several or they are not aligned.
+function bytesOf(parts: Uint8Array[], alignment: number): [ArrayBuffer, number, number] {
+  let [all] = parts;
+  if (parts.length > 1 || all.byteOffset % alignment) {
+    all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+    let at = 0;
+    for (const part of parts) {
+      all.set(part, at);
+      at += part.length;
+    }
   }
-  return all;
+  return [all.buffer as ArrayBuffer, all.byteOffset, all.length / alignment];
 }

@@ -25,8 +25,8 @@ export class Transport {
     });
     const speed = make('select', {'aria-label': 'Speed', onchange: () => (player.speed = Number(speed.value))},
       ...['0.1', '0.25', '0.5', '1', '2'].map((value) => make('option', {value, selected: value === '1'}, `${value} ×`)));
-    const back = button('⏴', 'One frame back (←)', () => player.step(-1));
-    const ahead = button('⏵', 'One frame on (→)', () => player.step(1));
+    const back = button('‹', 'One frame back (←)', () => player.step(-1));
+    const ahead = button('›', 'One frame on (→)', () => player.step(1));
     back.setAttribute('aria-label', 'One frame back');
     ahead.setAttribute('aria-label', 'One frame on');
     find('transport').append(this.#clips, back, this.#play, ahead, this.#scrub, this.#frame, speed, this.#loop);
