@@ -82,7 +82,7 @@ function run(page: Page, state: LinkState, clipGiven: boolean): void {
   viewer.setView(state.view);
   viewer.choose(viewer.rig.joints.findIndex(({name}) => name === state.joint));
   const named = clips.findIndex(({name}) => name === state.clip);
-  viewer.player.choose(clipGiven ? named : clips.length - 1 >= 0 ? 0 : -1, state.frame).catch((error) => page.tell((error as Error).message));
+  viewer.player.choose(clipGiven ? named : viewer.info.clip, state.frame).catch((error) => page.tell((error as Error).message));
 }
 
 class Page {
@@ -246,7 +246,7 @@ class Page {
     const {player, edits} = viewer;
     return {
       recipes: viewer.slots.map(({recipe}) => recipe).filter((recipe) => recipe),
-      view: viewer.view, wipe: this.split, clip: player.clip?.name ?? '', frame: player.frame,
+      view: viewer.view, wipe: this.split, clip: player.names[player.clip?.index ?? -1] ?? '', frame: player.frame,
       joint: viewer.rig.joints[viewer.joint]?.name ?? '', vertex: viewer.vertex, weights: viewer.weights,
       flat: viewer.flat, edges: viewer.edges, bones: viewer.bones, camera: viewer.scene.view,
       edits: edits.joints.size || edits.controls.size ? edits.text() : '',

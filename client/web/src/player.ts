@@ -2,63 +2,52 @@
 
 import type {Server} from './server.ts';
 
-export interface ClipInfo {
-  name: string;
+// A clip as it was sampled, by its place in the list of the server.
+interface Clip {
+  index: number;
   frames: number;
-  fps: number;
-  controls: number;
-}
-
-interface ClipData {
   transforms: Float32Array; // [frames * J * 12]
   controls: Float32Array; // [frames * C]
 }
 
 export class Player {
-  clip: ClipInfo | null = null; // null = the rest pose
+  clip: Clip | null = null; // null = the rest pose
   frame = 0;
   playing = false;
   loop = true;
   speed = 1;
-  #data: ClipData | null = null;
-  #loaded = new Map<number, ClipData>();
+  #loaded = new Map<number, Clip>();
   #seconds = 0;
   #before = 0;
 
   // `changed` is told of each new frame, and whenever playing starts or ends.
-  constructor(private readonly server: Server, readonly clips: ClipInfo[], private readonly changed: () => void) {}
+  constructor(private readonly server: Server, readonly names: string[], readonly fps: number, private readonly joints: number,
+    private readonly controls: number, private readonly changed: () => void) {}
 
   // Changes to a clip by its index; -1 = the rest pose.
   async choose(index: number, frame = 0): Promise<void> {
-    const clip = this.clips[index] ?? null;
-    if (clip && !this.#loaded.has(index)) {
+    if (index in this.names && !this.#loaded.has(index)) {
       const floats = async (path: string) => new Float32Array(await (await this.server.get(path)).arrayBuffer());
-      this.#loaded.set(index, {
-        transforms: await floats(`/clips/${index}`),
-        controls: clip.controls ? await floats(`/clips/${index}/controls`) : new Float32Array(),
-      });
+      const transforms = await floats(`/clips/${index}`);
+      const controls = this.controls ? await floats(`/clips/${index}/controls`) : new Float32Array();
+      this.#loaded.set(index, {index, frames: transforms.length / (this.joints * 12), transforms, controls});
     }
-    this.clip = clip;
-    this.#data = this.#loaded.get(index) ?? null;
-    if (!clip) this.playing = false;
+    this.clip = this.#loaded.get(index) ?? null;
+    if (!this.clip) this.playing = false;
     this.seek(frame);
   }
 
   // Matrices and control values of the frame; null in the rest pose.
   get pose(): {transforms: Float32Array; controls: Float32Array} | null {
-    if (!this.clip || !this.#data) return null;
-    const {transforms, controls} = this.#data;
-    const part = (all: Float32Array) => {
-      const size = all.length / this.clip!.frames;
-      return all.subarray(this.frame * size, (this.frame + 1) * size);
-    };
-    return {transforms: part(transforms), controls: part(controls)};
+    if (!this.clip) return null;
+    const part = (all: Float32Array, size: number) => all.subarray(this.frame * size, (this.frame + 1) * size);
+    return {transforms: part(this.clip.transforms, this.joints * 12), controls: part(this.clip.controls, this.controls)};
   }
 
   seek(frame: number): void {
     const last = (this.clip?.frames ?? 1) - 1;
     this.frame = Math.min(last, Math.max(0, frame));
-    this.#seconds = this.clip ? this.frame / this.clip.fps : 0;
+    this.#seconds = this.clip ? this.frame / this.fps : 0;
     this.changed();
   }
 
@@ -73,7 +62,7 @@ export class Player {
     this.playing = on;
     if (on) {
       if (!this.loop && this.frame === this.clip!.frames - 1) this.seek(0);
-      this.#seconds = this.frame / this.clip!.fps;
+      this.#seconds = this.frame / this.fps;
       this.#before = performance.now();
       requestAnimationFrame((now) => this.#tick(now));
     }
@@ -82,7 +71,8 @@ export class Player {
 
   #tick(now: number): void {
     if (!this.playing || !this.clip) return;
-    const {frames, fps} = this.clip;
+    const {frames} = this.clip;
+    const {fps} = this;
     this.#seconds += Math.max(0, now - this.#before) / 1000 * this.speed;
     this.#before = now;
     const frame = Math.floor(this.#seconds * fps + 1e-6);

@@ -27,25 +27,23 @@ export function recipeText(stages: StageText[]): string {
     values.size ? `${name}(${[...values].map(([key, value]) => `${key}=${value}`).join(', ')})` : name).join(' | ');
 }
 
-// The part of `text` that an error of the server is about: [from, to), or null.
-export function errorPlace(text: string, message: string): [number, number] | null {
-  const column = /\b(?:at|column) (?:column )?(\d+)\b/.exec(message);
-  if (/\bcolumn \d+/.test(message) && column) {
-    const from = Math.min(Number(column[1]) - 1, text.length);
-    return [from, Math.max(from + 1, from + (/^\w*/.exec(text.slice(from))?.[0].length ?? 0))];
-  }
-  const stage = /\bstage (\d+)(?: \(\w+\))?(?:, (\w+))?/.exec(message);
-  if (stage) {
+// An error of the server about `text`: what it says, without the path of the field, and the part [from, to) that it is about.
+export function recipeError(text: string, message: string): {message: string; place: [number, number] | null} {
+  const path = /^[\w.]*\brecipe(?:_text)?(?:\.stages\[(\d+)\](?:\.(\w+)(?:\.(\w+))?)?)?: /.exec(message);
+  if (!path) return {message, place: null};
+  const [prefix, index, , parameter] = path;
+  const rest = message.slice(prefix.length);
+  if (index !== undefined) {
     const parts = text.split('|');
-    const index = Number(stage[1]) - 1;
-    if (index >= parts.length) return null;
-    const from = parts.slice(0, index).reduce((sum, part) => sum + part.length + 1, 0);
-    const word = stage[2] && new RegExp(`\\b${stage[2]}\\b(\\s*=\\s*[^,)]*)?`).exec(parts[index]);
-    if (word) return [from + word.index, from + word.index + word[0].length];
-    const start = from + parts[index].length - parts[index].trimStart().length;
-    return [start, start + parts[index].trim().length];
+    const part = parts[Number(index)] ?? '';
+    const from = parts.slice(0, Number(index)).reduce((sum, before) => sum + before.length + 1, 0);
+    const word = parameter && new RegExp(`\\b${parameter}\\b(\\s*=\\s*[^,)]*)?`).exec(part);
+    const start = from + (word ? word.index : part.length - part.trimStart().length);
+    return {message: parameter ? `${parameter}: ${rest}` : rest, place: [start, start + (word ? word[0].length : part.trim().length)]};
   }
-  const quoted = /'([^']+)'/.exec(message);
-  const at = quoted ? text.indexOf(quoted[1]) : -1;
-  return at >= 0 ? [at, at + quoted![1].length] : null;
+  const column = /\bat column (\d+)/.exec(rest);
+  if (column) return {message: rest, place: [Number(column[1]) - 1, Number(column[1])]};
+  const name = /'([^']+)'/.exec(rest);
+  const at = name ? text.lastIndexOf(name[1]) : -1;
+  return {message: rest, place: at < 0 ? null : [at, at + name![1].length]};
 }

@@ -2,7 +2,7 @@
 
 import {AmbientLight, BufferAttribute, BufferGeometry, CanvasTexture, Color, DirectionalLight, Group, HemisphereLight,
   LineBasicMaterial, LineSegments, Matrix4, Mesh, MeshBasicMaterial, Object3D, PerspectiveCamera, PlaneGeometry, Points, PointsMaterial,
-  Quaternion, Scene as ThreeScene, ShadowMaterial, Spherical, Vector2, Vector3, VSMShadowMap, WebGLRenderer} from 'three';
+  Quaternion, Scene as ThreeScene, ShadowMaterial, Spherical, Vector2, Vector3, PCFShadowMap, WebGLRenderer} from 'three';
 import {OrbitControls} from 'three/addons/controls/OrbitControls.js';
 import {TransformControls} from 'three/addons/controls/TransformControls.js';
 import type {Skin} from './skin.ts';
@@ -38,7 +38,7 @@ export class Scene {
   constructor(readonly canvas: HTMLCanvasElement, zUp: boolean) {
     this.#renderer = new WebGLRenderer({canvas, antialias: true});
     this.#renderer.shadowMap.enabled = true;
-    this.#renderer.shadowMap.type = VSMShadowMap;
+    this.#renderer.shadowMap.type = PCFShadowMap;
     this.#up = zUp ? new Vector3(0, 0, 1) : new Vector3(0, 1, 0);
     this.camera.up.copy(this.#up);
     this.orbit = new OrbitControls(this.camera, canvas);
@@ -60,7 +60,7 @@ export class Scene {
     sky.position.copy(this.#up);
     this.#sun.castShadow = true;
     this.#sun.shadow.mapSize.set(1024, 1024);
-    this.#sun.shadow.radius = 6;
+    this.#sun.shadow.radius = 3;
 
     const face = new PlaneGeometry(1, 1);
     if (!zUp) face.rotateX(-Math.PI / 2);
@@ -284,13 +284,13 @@ function discTexture(): CanvasTexture {
   canvas.width = canvas.height = 1024;
   const context = canvas.getContext('2d')!;
   context.strokeStyle = '#80808066';
-  context.lineWidth = 1.5;
-  for (let k = 0; k <= 40; k++) {
+  context.lineWidth = 2;
+  for (let k = 0; k <= 24; k++) {
     context.beginPath();
-    context.moveTo(k * 25.6, 0);
-    context.lineTo(k * 25.6, 1024);
-    context.moveTo(0, k * 25.6);
-    context.lineTo(1024, k * 25.6);
+    context.moveTo(k / 24 * 1024, 0);
+    context.lineTo(k / 24 * 1024, 1024);
+    context.moveTo(0, k / 24 * 1024);
+    context.lineTo(1024, k / 24 * 1024);
     context.stroke();
   }
   const fade = context.createRadialGradient(512, 512, 60, 512, 512, 500);

@@ -32,7 +32,9 @@ export class Server {
 
   async unary<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>, request: MessageInitShape<I>, signal?: AbortSignal): Promise<MessageShape<O>> {
-    for await (const answer of this.#call(method, request, signal)) return answer;
+    let last: MessageShape<O> | undefined;
+    for await (const answer of this.#call(method, request, signal)) last = answer;
+    if (last) return last;
     throw new CallError(UNAVAILABLE, 'The server sent no answer.');
   }
 

@@ -48,7 +48,7 @@ export class Skin {
     this.#edgeGeometry.setAttribute('position', this.position);
     this.uniforms.ramp.value = ramp;
     this.#material = this.#decoding(new MeshStandardMaterial({
-      color: RAMP[0], roughness: 0.62, metalness: 0, side: DoubleSide, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1}));
+      color: RAMP[0], roughness: 0.75, metalness: 0, side: DoubleSide, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1}));
     this.object = new Mesh(this.#geometry, this.#material);
     this.object.customDepthMaterial = this.#decoding(new MeshDepthMaterial({depthPacking: RGBADepthPacking, side: DoubleSide}));
     this.object.castShadow = true;

@@ -7,7 +7,7 @@ import {InfoService} from '@proto/info_service_pb';
 import {decodePositions, distances, pickVertex, roundUp} from './decode.ts';
 import type {LinkState} from './link.ts';
 import {Edits, matrix4, poseJson, toModel, type Edit} from './pose.ts';
-import {Player, type ClipInfo} from './player.ts';
+import {Player} from './player.ts';
 import {faceEdges, influencesOf, weightBytes, type CharacterRig} from './rig.ts';
 import {Scene} from './scene.ts';
 import type {Server} from './server.ts';
@@ -22,7 +22,9 @@ export interface ViewInfo {
   label: string;
   rig: string;
   recipes: string[];
-  clips: ClipInfo[];
+  fps: number;
+  clip: number; // to begin with
+  clips: Array<{name: string}>;
 }
 
 export async function listMethods(server: Server): Promise<ListMethodsResponse> {
@@ -100,7 +102,7 @@ export class Viewer {
         this.#send();
       },
     }));
-    this.player = new Player(server, info.clips, () => this.posed());
+    this.player = new Player(server, info.clips.map(({name}) => name), info.fps, rig.joints.length, rig.controls.length, () => this.posed());
     this.scene.gizmo.addEventListener('mouseDown', () => this.#dragStart());
     this.scene.gizmo.addEventListener('objectChange', () => this.#drag());
     this.scene.gizmo.addEventListener('mouseUp', () => {

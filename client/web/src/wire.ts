@@ -10,9 +10,9 @@ export const UNAVAILABLE = 14;
 export const UNAUTHENTICATED = 16;
 const TRAILER = 0x80;
 
-// How a call ended. `reason` is ErrorInfo.reason, `fields` are those that BadRequest names.
+// How a call ended; `reason` is ErrorInfo.reason.
 export class CallError extends Error {
-  constructor(readonly code: number, message: string, readonly reason = '', readonly fields: string[] = []) {
+  constructor(readonly code: number, message: string, readonly reason = '') {
     super(message);
   }
 
@@ -83,8 +83,7 @@ export function trailerError(data: Uint8Array): CallError | null {
   }
   const code = Number(values.get('grpc-status') ?? '2');
   if (code === OK) return null;
-  const {reason, fields} = statusDetails(values.get('grpc-status-details-bin') ?? '');
-  return new CallError(code, percentDecoded(values.get('grpc-message') ?? ''), reason, fields);
+  return new CallError(code, percentDecoded(values.get('grpc-message') ?? ''), reasonOf(values.get('grpc-status-details-bin') ?? ''));
 }
 
 function percentDecoded(text: string): string {
@@ -96,7 +95,7 @@ function percentDecoded(text: string): string {
 }
 
 // Calls `field` for each field of a message whose fields are all length-delimited; others are skipped.
-function eachField(bytes: Uint8Array, field: (number: number, value: Uint8Array) => void): void {
+function eachField(bytes: Uint8Array, field: (number: number, value: Uint8Array) => unknown): void {
   const reader = new BinaryReader(bytes);
   while (reader.pos < reader.len) {
     const [number, type] = reader.tag();
@@ -105,27 +104,21 @@ function eachField(bytes: Uint8Array, field: (number: number, value: Uint8Array)
   }
 }
 
-// What google.rpc.Status holds in ErrorInfo and BadRequest; empty where it cannot be read.
-function statusDetails(base64: string): {reason: string; fields: string[]} {
-  const found = {reason: '', fields: [] as string[]};
+// The reason of the ErrorInfo in a google.rpc.Status; empty where there is none.
+function reasonOf(base64: string): string {
+  let reason = '';
   const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
   try {
-    eachField(Uint8Array.from(atob(base64.replace(/-/g, '+').replace(/_/g, '/')), (c) => c.charCodeAt(0)), (number, detail) => {
-      if (number !== 3) return;
+    const status = Uint8Array.from(atob(base64.replace(/-/g, '+').replace(/_/g, '/')), (c) => c.charCodeAt(0));
+    eachField(status, (number, detail) => {
       let type = '';
-      eachField(detail, (part, value) => {
+      if (number === 3) eachField(detail, (part, value) => {
         if (part === 1) type = text(value);
-        if (part !== 2) return;
-        eachField(value, (inner, bytes) => {
-          if (type.endsWith('/google.rpc.ErrorInfo') && inner === 1) found.reason = text(bytes);
-          if (type.endsWith('/google.rpc.BadRequest') && inner === 1) {
-            eachField(bytes, (n, name) => n === 1 && found.fields.push(text(name)));
-          }
-        });
+        if (part === 2 && type.endsWith('/google.rpc.ErrorInfo')) eachField(value, (inner, bytes) => inner === 1 && (reason = text(bytes)));
       });
     });
   } catch {
     // Details are an addition: the status and its message are complete without them.
   }
-  return found;
+  return reason;
 }

@@ -1,7 +1,7 @@
 // One recipe: its text, the server's answer to it, sliders for the parameters of its stages.
 
 import type {ListMethodsResponse, Method, Parameter} from '@proto/info_service_pb';
-import {errorPlace, parseRecipe, recipeText, type StageText} from '../recipe_text.ts';
+import {parseRecipe, recipeError, recipeText, type StageText} from '../recipe_text.ts';
 import type {Slot} from '../slot.ts';
 import {button, make, plainNumber, say} from './dom.ts';
 
@@ -47,10 +47,9 @@ export class RecipePanel {
   // Shows how far the slot is.
   update(slot: Slot): void {
     const {state, session} = slot;
-    const failed = state.kind === 'failed' ? state.error.message : '';
-    say(this.#error, failed);
-    this.#input.setAttribute('aria-invalid', String(failed !== ''));
-    const place = failed ? errorPlace(slot.recipe, failed) : null;
+    const {message, place} = recipeError(slot.recipe, state.kind === 'failed' ? state.error.message : '');
+    say(this.#error, message);
+    this.#input.setAttribute('aria-invalid', String(message !== ''));
     this.#place.hidden = !place;
     if (place) {
       const [from, to] = place;

@@ -18,7 +18,7 @@ export class Transport {
     }});
     this.#clips = make('select', {'aria-label': 'Clip', onchange: () => {
       player.choose(Number(this.#clips.value)).catch(failed);
-    }}, make('option', {value: '-1'}, 'Rest pose'), ...player.clips.map(({name}, k) => make('option', {value: String(k)}, name || `Clip ${k + 1}`)));
+    }}, make('option', {value: '-1'}, 'Rest pose'), ...player.names.map((name, k) => make('option', {value: String(k)}, name || `Clip ${k + 1}`)));
     this.#loop = toggle('Loop', 'Start again at the end (L)', (on) => {
       player.loop = on;
       this.update();
@@ -34,11 +34,11 @@ export class Transport {
   }
 
   update(): void {
-    const {clip, frame, playing, loop, clips} = this.player;
+    const {clip, frame, playing, loop} = this.player;
     this.#play.textContent = playing ? '❚❚' : '▶';
     this.#play.title = playing ? 'Pause (space)' : 'Play (space)';
     this.#play.setAttribute('aria-label', playing ? 'Pause' : 'Play');
-    this.#clips.value = String(clip ? clips.indexOf(clip) : -1);
+    this.#clips.value = String(clip?.index ?? -1);
     this.#scrub.max = String((clip?.frames ?? 1) - 1);
     this.#scrub.value = String(frame);
     this.#scrub.disabled = this.#play.disabled = !clip;
