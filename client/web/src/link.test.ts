@@ -10,15 +10,15 @@ test('a link restores all that it was made from', () => {
   expect(readLink(`#${writeLink(full)}`)).toEqual({state: full, token: null, clipGiven: true});
 });
 
-test('a link to the start is empty', () => {
-  expect(writeLink(START)).toBe('');
+test('a link to the start has the rest pose', () => {
+  expect(writeLink(START)).toBe('clip=');
   expect(readLink('')).toEqual({state: START, token: null, clipGiven: false});
 });
 
 test('the token is read and never written', () => {
   const {state, token} = readLink('#token=abc&recipe=lbs');
   expect(token).toBe('abc');
-  expect(writeLink(state)).toBe('recipe=lbs');
+  expect(writeLink(state)).toBe('recipe=lbs&clip=');
 });
 
 test('what is malformed is as at the start', () => {

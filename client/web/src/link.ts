@@ -23,13 +23,13 @@ export const START: LinkState = {
 
 const short = (x: number) => Number(x.toPrecision(6));
 
-// Only what differs from START.
+// The clip, and what differs from START.
 export function writeLink(state: LinkState): string {
   const keys = new URLSearchParams();
   state.recipes.forEach((recipe) => keys.append('recipe', recipe));
   if (state.view !== START.view) keys.set('view', state.view);
   if (state.wipe !== START.wipe) keys.set('wipe', String(short(state.wipe)));
-  if (state.clip) keys.set('clip', state.clip);
+  keys.set('clip', state.clip); // a link says which, even if it is the rest pose
   if (state.frame) keys.set('frame', String(state.frame));
   if (state.joint) keys.set('joint', state.joint);
   if (state.vertex >= 0) keys.set('vertex', String(state.vertex));
@@ -63,5 +63,5 @@ export function readLink(fragment: string): {state: LinkState; token: string | n
     camera: camera.length === 6 && camera.every(Number.isFinite) ? camera : [],
     edits: keys.get('edits') ?? '',
   };
-  return {state, token: keys.get('token'), clipGiven: keys.has('clip') || keys.has('frame')};
+  return {state, token: keys.get('token'), clipGiven: keys.has('clip')};
 }

@@ -24,8 +24,9 @@ function takeToken(): {token: string; state: LinkState; clipGiven: boolean} {
   const {token, state, clipGiven} = readLink(location.hash);
   if (token) {
     sessionStorage.setItem('token', token);
-    const rest = writeLink(state);
-    history.replaceState(null, '', rest ? `#${rest}` : location.pathname);
+    const rest = new URLSearchParams(location.hash.slice(1));
+    rest.delete('token');
+    history.replaceState(null, '', `#${rest}`);
   }
   return {token: sessionStorage.getItem('token') ?? '', state, clipGiven};
 }
@@ -186,9 +187,12 @@ class Page {
     });
     if (two && document.activeElement?.closest('.recipe') !== this.#recipes[1].element) this.#recipes[1].text = viewer.slots[1].recipe;
     const waiting = viewer.slots.flatMap(({state}) => state.kind === 'waiting' ? [state.error.message] : [])[0];
+    const silence = Math.max(...viewer.slots.map((slot) => slot.silence));
+    const [first] = viewer.slots;
+    const bind = !first.shape && first.state.kind === 'binding' ? `Binding ${first.recipe} … ${Math.round(first.state.progress * 100)} %` : '';
     const trouble = viewer.connection ? `${viewer.connection.message} The last shape is shown; trying again …` :
-      waiting ? `${waiting} Trying again …` : viewer.problem;
-    say(find('state'), trouble || this.#told);
+      waiting ? `${waiting} Trying again …` : silence > 2 ? `The server has not answered for ${Math.round(silence)} s.` : viewer.problem;
+    say(find('state'), trouble || this.#told || bind);
     find('state').classList.toggle('trouble', trouble !== '');
     this.#legend();
   }
@@ -309,6 +313,7 @@ class Page {
       `${((now.bytes - this.#rates.bytes) / seconds / 1e6).toFixed(1)} MB/s`, `${now.skipped} dropped`, ...times,
       `${viewer.rig.vertices.toLocaleString('en')} vertices`].join(' · ');
     this.#rates = now;
+    this.#showSlots();
   }
 
   #divider(): void {

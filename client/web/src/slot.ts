@@ -46,6 +46,7 @@ export class Slot {
   answered = 0n;
   #call: Call | null = null;
   #replacedBefore = 0;
+  #heard = 0;
   #parts: Frame[] = [];
   #attempt = 0;
   #abort = new AbortController();
@@ -75,8 +76,14 @@ export class Slot {
     this.#set({kind: 'off'});
   }
 
+  // Seconds for which the server has not answered a pose.
+  get silence(): number {
+    return this.#call && this.answered < this.sent ? (performance.now() - this.#heard) / 1000 : 0;
+  }
+
   send(frame: bigint, joints: Uint8Array, controls: Uint8Array): void {
     if (!this.#call) return;
+    if (this.answered >= this.sent) this.#heard = performance.now();
     this.sent = frame;
     this.#call.send({frame, jointTransforms: joints, controls});
   }
@@ -101,10 +108,9 @@ export class Slot {
     const source = {rig: this.rig, recipeForm: {case: 'recipeText' as const, value: this.recipe}};
     try {
       const {session} = await server.unary(SessionService.method.createSession, {source});
-      abort.signal.addEventListener('abort', () => {
-        server.unary(SessionService.method.deleteSession, {name: session!.name}).catch(() => {});
-      });
-      if (attempt !== this.#attempt) return abort.abort();
+      const drop = () => void server.unary(SessionService.method.deleteSession, {name: session!.name}).catch(() => {});
+      if (abort.signal.aborted) return drop();
+      abort.signal.addEventListener('abort', drop);
       let now = session!;
       if (now.state === Session_State.BINDING) {
         for await (const {session} of server.stream(SessionService.method.watchSession, {name: now.name}, abort.signal)) {
@@ -172,6 +178,7 @@ export class Slot {
   #message({frames, problems}: StreamDeformResponse): void {
     const call = this.#call;
     if (!call) return;
+    this.#heard = performance.now();
     for (const part of frames) {
       this.#parts.push(part);
       if (!part.lastChunk) continue;
