@@ -59,7 +59,20 @@ async function settled() {
   assert.fail('the view does not come to rest');
 }
 
-const picture = () => page.locator('#canvas').screenshot({style: '#view > :not(canvas) { visibility: hidden; } #canvas { outline: none !important; }'});
+// What Playwright would hide or add by a style element, the page's policy refuses.
+const PLAIN = {caret: 'initial'};
+
+// The view alone, as PNG.
+async function picture() {
+  await page.evaluate(() => {
+    window.bare ??= new CSSStyleSheet();
+    window.bare.replaceSync('#view > :not(canvas) { visibility: hidden !important; } #canvas { outline: none !important; }');
+    document.adoptedStyleSheets = [window.bare];
+  });
+  const png = await page.locator('#canvas').screenshot(PLAIN);
+  await page.evaluate(() => (document.adoptedStyleSheets = []));
+  return png;
+}
 
 // Pixels of a picture, [height * width * 4].
 async function pixels(png = undefined) {
@@ -99,7 +112,7 @@ function count({data}, is) {
 const isClay = (r, g, b) => r > g && g > b && r - b > 12 && r - b < 60; // the ground and the background are greyer
 const isHot = (r, g, b) => r > 90 && r > 2 * g && r > 1.4 * b;
 const text = (id) => page.locator(`#${id}`).innerText();
-const keep = async (name) => pictures && page.screenshot({path: path.join(pictures, `${name}.png`)});
+const keep = async (name) => pictures && page.screenshot({...PLAIN, path: path.join(pictures, `${name}.png`)});
 const recipe = (index) => page.locator('.recipe input[type=text]').nth(index);
 const joint = (name) => page.getByRole('treeitem', {name, exact: true});
 
@@ -114,6 +127,9 @@ async function press(key) {
   await page.locator('#canvas').focus();
   await page.keyboard.press(key);
 }
+
+// The frame in the middle of the clip: its ends are the rest pose.
+const bend = () => page.getByRole('slider', {name: 'Frame', exact: true}).fill('12');
 
 before(async () => {
   if (pictures) mkdirSync(pictures, {recursive: true});
@@ -193,8 +209,8 @@ test('a wrong recipe is marked where it is wrong, and the last shape stays', asy
   const before = await pixels();
   await type(0, 'lbs | delta_mush(step=7, radus=1)');
   await page.locator('.recipe mark').waitFor();
-  assert.match(await page.locator('.recipe .error').innerText(), /^(step: got 7|radus: unknown parameter)/);
-  assert.match(await page.locator('.recipe mark').innerText(), /^(step=7|radus=1)$/);
+  assert.match(await page.locator('.recipe .error').first().innerText(), /^(step: got 7|radus: unknown parameter)/);
+  assert.match(await page.locator('.recipe mark').first().innerText(), /^(step=7|radus=1)$/);
   assert.equal(different(before, await pixels()), 0);
   await keep('error');
   await type(0, 'lbs | delta_mush');
@@ -228,7 +244,7 @@ test('menu and sliders write recipes that the server takes', async () => {
 test('a wipe shows both recipes, each on its side', async () => {
   const {line} = await view('model:hand', '--deformer', 'lbs', 'ddm(iterations=20)');
   await open(line);
-  await press('End');
+  await bend();
   await settled();
   const first = await pixels();
   await press('2');
@@ -249,7 +265,7 @@ test('a wipe shows both recipes, each on its side', async () => {
 test('a heat map has the distance of two recipes', async () => {
   const {line} = await view('model:hand', '--deformer', 'lbs', 'lbs');
   await open(line);
-  await press('End');
+  await bend();
   await press('3');
   await page.locator('#legend').waitFor();
   await settled();
@@ -297,10 +313,10 @@ test('a click chooses a joint, which turns and turns back', async () => {
   await keep('turned');
   await press('Control+z');
   await settled();
-  assert.equal(different(posed, await pixels()), 0);
+  assert.ok(different(posed, await pixels()) < 20, 'undone');
   await press('Control+y');
   await settled();
-  assert.equal(different(turned, await pixels()), 0);
+  assert.ok(different(turned, await pixels()) < 20, 'done again');
   await page.getByRole('button', {name: 'Copy', exact: true}).click();
   const pose = JSON.parse(await page.evaluate(() => navigator.clipboard.readText()));
   assert.equal(pose.joints[name].length, 12);
@@ -346,6 +362,7 @@ test('a link restores the view', async () => {
   await page.keyboard.press('Enter');
   await settled();
   await page.waitForTimeout(600);
+  await keep('link');
   const before = await pixels();
   const url = page.url();
   assert.match(url, /recipe=lbs&recipe=ddm&view=wipe/);
@@ -357,8 +374,10 @@ test('a link restores the view', async () => {
   await open(link);
   await live(1);
   await settled();
-  assert.ok(different(before, await pixels()) < 20, 'the picture is the same');
+  await page.waitForTimeout(600);
+  await keep('restored');
   assert.equal(page.url(), url);
+  assert.equal(different(before, await pixels()), 0);
 });
 
 test('the picture is saved as PNG', async () => {
@@ -382,13 +401,13 @@ test('the page waits for a server that dies, and goes on with the next', async (
   await open(line);
   const before = await pixels();
   await stop(server.child, 'SIGKILL');
-  await page.getByText(/Trying again/).waitFor();
+  await page.locator('#state').getByText(/[Tt]rying again/).waitFor();
   await settled();
   assert.equal(different(before, await pixels()), 0);
   await keep('waiting');
   await start('sinewd', '--listen', address, '--http', 'off', '--data-dir', data);
   await page.locator('#state').waitFor({state: 'hidden', timeout: 60000});
-  await press('End');
+  await bend();
   await settled();
   assert.ok(different(before, await pixels()) > 500, 'poses are answered again');
 });
@@ -398,11 +417,11 @@ test('the page says what to do when its own server is gone', async () => {
   await open(line);
   const before = await pixels();
   await stop(child, 'SIGKILL');
-  await page.getByText(/The last shape is shown; trying again/).waitFor();
+  await page.locator('#state').getByText(/The last shape is shown; trying again/).waitFor();
   assert.equal(different(before, await pixels()), 0);
   const port = new URL(line).port;
   await view('model:hand', '--deformer', 'lbs', '--port', port);
-  await page.getByText(/does not accept the token/).waitFor({timeout: 60000});
+  await page.locator('#state').getByText(/does not accept the token/).waitFor({timeout: 60000});
 });
 
 test('names of strangers are shown as text', async () => {

@@ -214,7 +214,7 @@ class Page {
 
   #length(value: number): string {
     const meters = value * this.viewer.rig.metersPerUnit;
-    return meters > 0 ? meters < 0.01 ? `${plainNumber(meters * 1e3)} mm` : `${plainNumber(meters * 100)} cm` : plainNumber(value);
+    return meters > 0 ? meters < 0.01 ? `${plainNumber(meters * 1e3, 3)} mm` : `${plainNumber(meters * 100, 3)} cm` : plainNumber(value, 3);
   }
 
   #showPose(): void {
@@ -308,7 +308,7 @@ class Page {
     const now = {at: performance.now(), shown: viewer.shown, bytes: viewer.streams.bytes,
       skipped: viewer.slots.reduce((sum, slot) => sum + slot.skipped, 0)};
     const seconds = (now.at - this.#rates.at) / 1000;
-    const times = viewer.slots.flatMap(({shape}, k) => shape ? [`${'AB'[k]} ${plainNumber(shape.evaluateSeconds * 1e3)} ms`] : []);
+    const times = viewer.slots.flatMap(({shape}, k) => shape ? [`${'AB'[k]} ${plainNumber(shape.evaluateSeconds * 1e3, 2)} ms`] : []);
     find('rates').textContent = [`${Math.round((now.shown - this.#rates.shown) / seconds)} frames/s`,
       `${((now.bytes - this.#rates.bytes) / seconds / 1e6).toFixed(1)} MB/s`, `${now.skipped} dropped`, ...times,
       `${viewer.rig.vertices.toLocaleString('en')} vertices`].join(' · ');

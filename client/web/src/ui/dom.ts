@@ -47,6 +47,6 @@ export function choice<T extends string>(name: string, options: Array<[T, string
   };
 }
 
-export function plainNumber(value: number): string {
-  return String(Number(value.toPrecision(4)));
+export function plainNumber(value: number, digits = 4): string {
+  return String(Number(value.toPrecision(digits)));
 }
