@@ -70,7 +70,8 @@ export class Viewer {
   #skins: Skin[];
   #number = 0n;
   #wanted = false; // the pose has changed since it was sent
-  #placed = false;
+  #placed = false; // the ground
+  #framed = false; // the camera, for the first shape
   #dragged: {edit: Edit | undefined; parent: Matrix4 | null; turn: Quaternion; at: Vector3} | null = null;
   #camera: number[] = [];
   #measured = 0;
@@ -213,11 +214,11 @@ export class Viewer {
   #send(): void {
     const live = this.slots.filter((slot) => slot.live);
     if (!this.#wanted || !live.length) return;
-    if (this.view !== 'one' && live.some((slot) => slot.answered < slot.sent)) return;
+    if ((this.view !== 'one' || !this.#placed) && live.some((slot) => slot.answered < slot.sent)) return;
     this.#wanted = false;
     this.#number++;
     const bytes = (values: Float32Array) => new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
-    for (const slot of live) slot.send(this.#number, bytes(this.model), bytes(this.controls.slice()));
+    for (const slot of live) slot.send(this.#number, bytes(this.#placed ? this.model : this.#rest), bytes(this.controls.slice()));
   }
 
   #shapeCame(): void {
@@ -225,11 +226,15 @@ export class Viewer {
     const waits = this.view !== 'one' && this.slots.some((slot) => slot.live && slot.answered < slot.sent);
     if (waits) return;
     this.problem = '';
+    if (!this.#placed) { // the rest pose came, so that the ground is the same in all frames
+      this.#placed = this.#wanted = true;
+      this.scene.place((first.shape ?? second.shape)!);
+      return this.#send();
+    }
     this.slots.forEach(({shape}, k) => shape && this.#skins[k].show(shape));
     this.shown++;
-    if (!this.#placed && first.shape) {
-      this.#placed = true;
-      this.scene.place(first.shape);
+    if (!this.#framed) {
+      this.#framed = true;
       if (this.#camera.length) this.scene.view = this.#camera;
       else this.frame();
     }
@@ -247,8 +252,8 @@ export class Viewer {
 
   #showSkins(): void {
     const [first, second] = this.slots;
-    this.#skins[0].object.visible = first.shape !== null;
-    this.#skins[1].object.visible = second.shape !== null && this.view === 'wipe';
+    this.#skins[0].object.visible = this.#framed && first.shape !== null;
+    this.#skins[1].object.visible = this.#framed && second.shape !== null && this.view === 'wipe';
     if (this.view === 'heat' && !second.shape) this.#skins[0].overlay = 'none';
     else if (this.view === 'heat' && !(this.weights && this.joint >= 0)) this.#skins[0].overlay = 'distance';
     this.scene.draw();
