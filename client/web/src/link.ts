@@ -1,0 +1,67 @@
+// What a link restores: the fragment of the address, without the token.
+
+export interface LinkState {
+  recipes: string[]; // one, or two to compare
+  view: 'one' | 'wipe' | 'heat';
+  wipe: number; // 0 to 1
+  clip: string; // '' = the rest pose
+  frame: number;
+  joint: string;
+  weights: boolean;
+  vertex: number; // -1 = none
+  flat: boolean;
+  edges: boolean;
+  bones: boolean;
+  camera: number[]; // position, target; empty = framed
+  edits: string; // Edits.text(); '' = none
+}
+
+export const START: LinkState = {
+  recipes: [], view: 'one', wipe: 0.5, clip: '', frame: 0, joint: '', weights: false, vertex: -1,
+  flat: false, edges: false, bones: false, camera: [], edits: '',
+};
+
+const short = (x: number) => Number(x.toPrecision(6));
+
+// The clip, and what differs from START.
+export function writeLink(state: LinkState): string {
+  const keys = new URLSearchParams();
+  state.recipes.forEach((recipe) => keys.append('recipe', recipe));
+  if (state.view !== START.view) keys.set('view', state.view);
+  if (state.wipe !== START.wipe) keys.set('wipe', String(short(state.wipe)));
+  keys.set('clip', state.clip); // a link says which, even if it is the rest pose
+  if (state.frame) keys.set('frame', String(state.frame));
+  if (state.joint) keys.set('joint', state.joint);
+  if (state.vertex >= 0) keys.set('vertex', String(state.vertex));
+  for (const flag of ['weights', 'flat', 'edges', 'bones'] as const) if (state[flag]) keys.set(flag, '1');
+  if (state.camera.length) keys.set('camera', state.camera.map(short).join(' '));
+  if (state.edits) keys.set('edits', state.edits);
+  return keys.toString();
+}
+
+// Anything that is missing or malformed is as in START. `token` is null if the fragment has none.
+export function readLink(fragment: string): {state: LinkState; token: string | null; clipGiven: boolean} {
+  const keys = new URLSearchParams(fragment.replace(/^#/, ''));
+  const number = (key: string, least: number, most: number, otherwise: number) => {
+    const value = Number(keys.get(key) ?? NaN);
+    return Number.isFinite(value) ? Math.min(most, Math.max(least, value)) : otherwise;
+  };
+  const view = keys.get('view');
+  const camera = (keys.get('camera') ?? '').split(' ').map(Number);
+  const state: LinkState = {
+    recipes: keys.getAll('recipe').slice(0, 2),
+    view: view === 'wipe' || view === 'heat' ? view : START.view,
+    wipe: number('wipe', 0, 1, START.wipe),
+    clip: keys.get('clip') ?? '',
+    frame: Math.round(number('frame', 0, 1e7, 0)),
+    joint: keys.get('joint') ?? '',
+    vertex: Math.round(number('vertex', 0, 1e9, -1)),
+    weights: keys.get('weights') === '1',
+    flat: keys.get('flat') === '1',
+    edges: keys.get('edges') === '1',
+    bones: keys.get('bones') === '1',
+    camera: camera.length === 6 && camera.every(Number.isFinite) ? camera : [],
+    edits: keys.get('edits') ?? '',
+  };
+  return {state, token: keys.get('token'), clipGiven: keys.has('clip')};
+}

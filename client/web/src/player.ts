@@ -1,0 +1,91 @@
+// The clips of the character and the time in the one that is shown.
+
+import type {Server} from './server.ts';
+
+// A clip as it was sampled, by its place in the list of the server.
+interface Clip {
+  index: number;
+  frames: number;
+  transforms: Float32Array; // [frames * J * 12]
+  controls: Float32Array; // [frames * C]
+}
+
+export class Player {
+  clip: Clip | null = null; // null = the rest pose
+  frame = 0;
+  playing = false;
+  loop = true;
+  speed = 1;
+  #loaded = new Map<number, Clip>();
+  #seconds = 0;
+  #before = 0;
+
+  // `changed` is told of each new frame, and whenever playing starts or ends.
+  constructor(private readonly server: Server, readonly names: string[], readonly fps: number, private readonly joints: number,
+    private readonly controls: number, private readonly changed: () => void) {}
+
+  // Changes to a clip by its index; -1 = the rest pose.
+  async choose(index: number, frame = 0): Promise<void> {
+    if (index in this.names && !this.#loaded.has(index)) {
+      const floats = async (path: string) => new Float32Array(await (await this.server.get(path)).arrayBuffer());
+      const transforms = await floats(`/clips/${index}`);
+      const controls = this.controls ? await floats(`/clips/${index}/controls`) : new Float32Array();
+      this.#loaded.set(index, {index, frames: transforms.length / (this.joints * 12), transforms, controls});
+    }
+    this.clip = this.#loaded.get(index) ?? null;
+    if (!this.clip) this.playing = false;
+    this.seek(frame);
+  }
+
+  // Matrices and control values of the frame; null in the rest pose.
+  get pose(): {transforms: Float32Array; controls: Float32Array} | null {
+    if (!this.clip) return null;
+    const part = (all: Float32Array, size: number) => all.subarray(this.frame * size, (this.frame + 1) * size);
+    return {transforms: part(this.clip.transforms, this.joints * 12), controls: part(this.clip.controls, this.controls)};
+  }
+
+  seek(frame: number): void {
+    const last = (this.clip?.frames ?? 1) - 1;
+    this.frame = Math.min(last, Math.max(0, frame));
+    this.#seconds = this.clip ? this.frame / this.fps : 0;
+    this.changed();
+  }
+
+  step(frames: number): void {
+    this.play(false);
+    const count = this.clip?.frames ?? 1;
+    this.seek(this.loop ? (this.frame + frames + count) % count : this.frame + frames);
+  }
+
+  play(on: boolean): void {
+    if (this.playing === on || (on && !this.clip)) return;
+    this.playing = on;
+    if (on) {
+      if (!this.loop && this.frame === this.clip!.frames - 1) this.seek(0);
+      this.#seconds = this.frame / this.fps;
+      this.#before = performance.now();
+      requestAnimationFrame((now) => this.#tick(now));
+    }
+    this.changed();
+  }
+
+  #tick(now: number): void {
+    if (!this.playing || !this.clip) return;
+    const {frames} = this.clip;
+    const {fps} = this;
+    this.#seconds += Math.max(0, now - this.#before) / 1000 * this.speed;
+    this.#before = now;
+    const frame = Math.floor(this.#seconds * fps + 1e-6);
+    if (frame >= frames && !this.loop) {
+      this.playing = false;
+      this.seek(frames - 1);
+      return;
+    }
+    if (frame >= frames) this.#seconds %= frames / fps;
+    if (frame % frames !== this.frame) {
+      this.frame = frame % frames;
+      this.changed();
+    }
+    requestAnimationFrame((time) => this.#tick(time));
+  }
+}

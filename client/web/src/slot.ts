@@ -1,0 +1,222 @@
+// One recipe of the page: its bind, its stream, the newest shape.
+
+import {Attribute, Compression, Encoding, type Frame} from '@proto/frame_pb';
+import {JointFormat, Space} from '@proto/pose_pb';
+import {OrderMode, type StreamDeformResponse} from '@proto/deform_service_pb';
+import {Session_State, SessionService, type Session} from '@proto/session_service_pb';
+import {BackOff} from './server.ts';
+import type {Call, Streams} from './stream.ts';
+import {CallError, CANCELLED, INVALID_ARGUMENT, NOT_FOUND} from './wire.ts';
+
+// A complete frame as it came: ENCODING_Q16 and ENCODING_OCT8.
+export interface Shape {
+  frame: bigint;
+  positions: Uint16Array; // [V * 3]
+  normals: Int8Array; // [V * 2]
+  origin: number[];
+  step: number[];
+  minimum: number[];
+  maximum: number[];
+  evaluateSeconds: number;
+}
+
+export type SlotState =
+  | {kind: 'off'}
+  | {kind: 'binding'; progress: number}
+  | {kind: 'live'}
+  | {kind: 'waiting'; error: CallError} // tries again by itself
+  | {kind: 'failed'; error: CallError}; // until the recipe changes
+
+export interface SlotEvents {
+  state(): void;
+  // A stream has been opened: it wants a pose.
+  live(): void;
+  shape(shape: Shape): void;
+  // The pose of this frame could not be evaluated.
+  problem(message: string): void;
+}
+
+export class Slot {
+  recipe = '';
+  state: SlotState = {kind: 'off'};
+  session: Session | null = null;
+  shape: Shape | null = null;
+  skipped = 0; // poses that a newer one replaced, in the page or on the server
+  sent = 0n;
+  answered = 0n;
+  #call: Call | null = null;
+  #replacedBefore = 0;
+  #heard = 0;
+  #parts: Frame[] = [];
+  #attempt = 0;
+  #abort = new AbortController();
+  #backOff = new BackOff();
+
+  constructor(private readonly streams: Streams, private readonly rig: string, private readonly vertices: number,
+    private readonly events: SlotEvents) {}
+
+  get live(): boolean {
+    return this.#call !== null;
+  }
+
+  // Binds the recipe and changes to it once it is ready; until then the stream of the recipe before goes on.
+  start(recipe: string): void {
+    this.recipe = recipe;
+    this.#backOff.reset();
+    void this.#start();
+  }
+
+  stop(): void {
+    this.#attempt++;
+    this.#abort.abort();
+    this.#close();
+    this.recipe = '';
+    this.shape = null;
+    this.session = null;
+    this.#set({kind: 'off'});
+  }
+
+  // Seconds for which the server has not answered a pose.
+  get silence(): number {
+    return this.#call && this.answered < this.sent ? (performance.now() - this.#heard) / 1000 : 0;
+  }
+
+  send(frame: bigint, joints: Uint8Array, controls: Uint8Array): void {
+    if (!this.#call) return;
+    if (this.answered >= this.sent) this.#heard = performance.now();
+    this.sent = frame;
+    this.#call.send({frame, jointTransforms: joints, controls});
+  }
+
+  #set(state: SlotState): void {
+    this.state = state;
+    this.events.state();
+  }
+
+  #close(): void {
+    this.#call?.close();
+    this.#call = null;
+    this.#parts = [];
+    this.sent = this.answered;
+  }
+
+  async #start(): Promise<void> {
+    const attempt = ++this.#attempt;
+    this.#abort.abort(); // ends the session of an attempt before, and with it a bind that nobody waits for
+    const abort = this.#abort = new AbortController();
+    const server = this.streams.server;
+    const source = {rig: this.rig, recipeForm: {case: 'recipeText' as const, value: this.recipe}};
+    try {
+      const {session} = await server.unary(SessionService.method.createSession, {source});
+      const drop = () => void server.unary(SessionService.method.deleteSession, {name: session!.name}).catch(() => {});
+      if (abort.signal.aborted) return drop();
+      abort.signal.addEventListener('abort', drop);
+      let now = session!;
+      if (now.state === Session_State.BINDING) {
+        for await (const {session} of server.stream(SessionService.method.watchSession, {name: now.name}, abort.signal)) {
+          now = session!;
+          this.#set({kind: 'binding', progress: now.progress});
+        }
+      }
+      if (now.state === Session_State.FAILED) throw new CallError(now.problem?.code ?? INVALID_ARGUMENT, now.problem?.message ?? 'The bind failed.');
+      await this.streams.opened();
+      if (attempt !== this.#attempt) return;
+      this.session = now;
+      this.#open(source, () => abort.abort());
+    } catch (error) {
+      if (attempt !== this.#attempt) return;
+      this.#lost(error instanceof CallError ? error : new CallError(CANCELLED, String(error)));
+    }
+  }
+
+  #open(source: {rig: string; recipeForm: {case: 'recipeText'; value: string}}, opened: () => void): void {
+    this.#close();
+    this.#replacedBefore = 0;
+    this.#call = this.streams.open({
+      target: {target: {case: 'source', value: source}},
+      layout: {jointFormat: JointFormat.MATRIX_3X4, space: Space.MODEL},
+      output: {
+        attributes: [Attribute.POSITIONS, Attribute.NORMALS],
+        encodings: [Encoding.Q16],
+        normalEncodings: [Encoding.OCT8],
+        compressions: [Compression.NONE],
+        chunkBytes: Math.min(Math.max(this.vertices * 8, 4096), 64 << 20),
+        omitChecksums: true,
+      },
+      mode: OrderMode.LATEST,
+      window: 2,
+    }, {
+      message: (message) => {
+        if (message.opened) {
+          this.#backOff.reset();
+          opened();
+        }
+        this.#message(message);
+      },
+      ended: (error) => {
+        this.#call = null;
+        this.#close();
+        this.#lost(error ?? new CallError(CANCELLED, 'The server ended the stream.', 'DRAINING'));
+      },
+    });
+    this.#set({kind: 'live'});
+    this.events.live();
+  }
+
+  #lost(error: CallError): void {
+    if (!error.passing && error.code !== NOT_FOUND) { // a rig that is gone may be uploaded again
+      this.#set({kind: 'failed', error});
+      return;
+    }
+    this.#set({kind: 'waiting', error});
+    const attempt = this.#attempt;
+    void this.#backOff.wait().then(() => {
+      if (attempt === this.#attempt) void this.#start();
+    });
+  }
+
+  #message({frames, problems}: StreamDeformResponse): void {
+    const call = this.#call;
+    if (!call) return;
+    this.#heard = performance.now();
+    for (const part of frames) {
+      this.#parts.push(part);
+      if (!part.lastChunk) continue;
+      const parts = this.#parts.splice(0);
+      this.skipped += part.skipped + call.replaced - this.#replacedBefore;
+      this.#replacedBefore = call.replaced;
+      this.answered = part.frame;
+      call.received(part.frame);
+      this.shape = {
+        frame: part.frame,
+        positions: new Uint16Array(...bytesOf(parts.map((p) => p.positions), 2)),
+        normals: new Int8Array(...bytesOf(parts.map((p) => p.normals), 1)),
+        origin: part.quantisation!.origin,
+        step: part.quantisation!.step,
+        minimum: parts[0].bounds!.minimum,
+        maximum: parts[0].bounds!.maximum,
+        evaluateSeconds: Number(part.timing?.evaluateNs ?? 0n) / 1e9,
+      };
+      this.events.shape(this.shape);
+    }
+    for (const {frame, problem} of problems) {
+      this.answered = frame;
+      call.received(frame);
+      this.events.problem(problem?.message ?? 'The pose could not be evaluated.');
+    }
+  }
+}
+
+// The bytes of all parts as arguments of a typed array, copied only if there are several or they are not aligned.
+function bytesOf(parts: Uint8Array[], alignment: number): [ArrayBuffer, number, number] {
+  let [all] = parts;
+  if (parts.length > 1 || all.byteOffset % alignment) {
+    all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+    let at = 0;
+    for (const part of parts) {
+      all.set(part, at);
+      at += part.length;
+    }
+  }
+  return [all.buffer as ArrayBuffer, all.byteOffset, all.length / alignment];
+}

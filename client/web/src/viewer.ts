@@ -1,0 +1,291 @@
+// The live character: recipes, pose and view, and what keeps them together.
+
+import {BufferAttribute, Matrix4, Quaternion, Vector3} from 'three';
+import {ListMethodsResponseSchema, type ListMethodsResponse} from '@proto/info_service_pb';
+import {create} from '@bufbuild/protobuf';
+import {InfoService} from '@proto/info_service_pb';
+import {decodePositions, distances, pickVertex, roundUp} from './decode.ts';
+import type {LinkState} from './link.ts';
+import {Edits, matrix4, poseJson, toModel, type Edit} from './pose.ts';
+import {Player} from './player.ts';
+import {faceEdges, influencesOf, weightBytes, type CharacterRig} from './rig.ts';
+import {Scene} from './scene.ts';
+import type {Server} from './server.ts';
+import {rampTexture, Skin} from './skin.ts';
+import {Slot} from './slot.ts';
+import {Streams} from './stream.ts';
+import type {GizmoMode, GizmoSpace} from './ui/pose_panel.ts';
+import type {CallError} from './wire.ts';
+
+export interface ViewInfo {
+  version: string;
+  label: string;
+  rig: string;
+  recipes: string[];
+  fps: number;
+  clip: number; // to begin with
+  clips: Array<{name: string}>;
+}
+
+export async function listMethods(server: Server): Promise<ListMethodsResponse> {
+  const all = create(ListMethodsResponseSchema);
+  let pageToken = '';
+  do {
+    const page = await server.unary(InfoService.method.listMethods, {pageToken});
+    all.methods.push(...page.methods);
+    all.presets.push(...page.presets);
+    pageToken = page.nextPageToken;
+  } while (pageToken);
+  return all;
+}
+
+export interface ViewerEvents {
+  slots(): void; // the state of a recipe or of the connection
+  pose(): void; // frame, joint, edits
+  look(): void; // camera, overlay, everything else that a link holds
+}
+
+export class Viewer {
+  readonly slots: Slot[];
+  readonly edits = new Edits();
+  readonly player: Player;
+  readonly scene: Scene;
+  readonly streams: Streams;
+  view: LinkState['view'] = 'one';
+  joint = -1;
+  vertex = -1;
+  weights = false;
+  flat = false;
+  edges = false;
+  bones = false;
+  mode: GizmoMode = 'turn';
+  space: GizmoSpace = 'local';
+  connection: CallError | null = null;
+  problem = ''; // of the pose shown
+  shown = 0; // frames so far
+  distance: {largest: number; rms: number; scale: number} | null = null;
+  model: Float32Array; // the pose shown
+  controls: Float32Array;
+  #rest: Float32Array;
+  #skins: Skin[];
+  #number = 0n;
+  #wanted = false; // the pose has changed since it was sent
+  #placed = false; // the ground
+  #framed = false; // the camera, for the first shape
+  #dragged: {edit: Edit | undefined; parent: Matrix4 | null; turn: Quaternion; at: Vector3} | null = null;
+  #camera: number[] = [];
+  #measured = 0;
+
+  constructor(readonly server: Server, readonly info: ViewInfo, readonly rig: CharacterRig, canvas: HTMLCanvasElement,
+    private readonly events: ViewerEvents) {
+    this.model = this.#rest = toModel(rig.joints, rig.restLocal);
+    this.controls = new Float32Array(rig.controls.length);
+    this.scene = new Scene(canvas, rig.zUp);
+    const index = new BufferAttribute(rig.triangles, 1);
+    const ramp = rampTexture();
+    this.#skins = [0, 1].map(() => new Skin(rig.vertices, index, ramp));
+    this.#skins[0].compare(this.#skins[1]);
+    this.scene.add(...this.#skins);
+    this.streams = new Streams(server, (error) => {
+      this.connection = error;
+      events.slots();
+    });
+    this.slots = [0, 1].map(() => new Slot(this.streams, info.rig, rig.vertices, {
+      state: () => this.#slotChanged(),
+      live: () => {
+        this.#wanted = true;
+        this.#send();
+      },
+      shape: () => this.#shapeCame(),
+      problem: (message) => {
+        this.problem = message;
+        this.events.slots();
+        this.#send();
+      },
+    }));
+    this.player = new Player(server, info.clips.map(({name}) => name), info.fps, rig.joints.length, rig.controls.length, () => this.posed());
+    this.scene.gizmo.addEventListener('mouseDown', () => this.#dragStart());
+    this.scene.gizmo.addEventListener('objectChange', () => this.#drag());
+    this.scene.gizmo.addEventListener('mouseUp', () => {
+      this.#dragged = null;
+      this.posed();
+    });
+    this.scene.orbit.addEventListener('change', () => events.look());
+  }
+
+  // Recipe `k` from now on; '' = none.
+  recipe(k: number, text: string): void {
+    if (text.trim()) this.slots[k].start(text);
+    else this.slots[k].stop();
+    this.events.look();
+  }
+
+  setView(view: LinkState['view']): void {
+    this.view = view;
+    if (view === 'one') this.slots[1].stop();
+    else if (!this.slots[1].recipe) this.recipe(1, this.info.recipes[1] ?? (this.slots[0].recipe === 'lbs' ? 'dqs' : 'lbs'));
+    this.distance = null;
+    this.overlay();
+    this.events.slots();
+    this.events.look();
+  }
+
+  set wipe(part: number) {
+    this.scene.split = this.view === 'wipe' ? part : null;
+    this.scene.draw();
+  }
+
+  // The pose has changed: by the clip or by an edit.
+  posed(): void {
+    const pose = this.player.pose;
+    this.model = this.edits.apply(this.rig.joints, pose?.transforms ?? this.#rest);
+    this.rig.controls.forEach(({defaultValue}, c) => {
+      this.controls[c] = this.edits.controls.get(c) ?? pose?.controls[c] ?? defaultValue ?? 0;
+    });
+    this.#wanted = true;
+    this.#send();
+    this.scene.pose(this.model, this.rig.joints.map(({parent}) => parent), this.joint);
+    this.#attach();
+    this.events.pose();
+  }
+
+  choose(joint: number): void {
+    this.joint = joint;
+    if (joint >= 0) this.#skins.forEach((skin) => (skin.weights = weightBytes(this.rig.influences, joint)));
+    this.overlay();
+    this.posed();
+  }
+
+  // Chooses the joint under a point of the page, or the strongest one of the vertex there.
+  pick(x: number, y: number): void {
+    const joint = this.scene.jointAt(x, y);
+    const at = this.scene.split === null ? 0 : x < this.scene.canvas.getBoundingClientRect().left + this.scene.split * this.scene.canvas.clientWidth ? 0 : 1;
+    const shape = this.slots[at].shape;
+    if (joint >= 0) return this.choose(joint);
+    if (!shape) return;
+    const {origin, direction} = this.scene.ray(x, y);
+    this.vertex = pickVertex(decodePositions(shape), this.rig.triangles, origin, direction) ?? -1;
+    this.choose(this.vertex < 0 ? -1 : influencesOf(this.rig.influences, this.vertex)[0]?.joint ?? -1);
+  }
+
+  // Brings flat, edges, bones, weights and the view to the screen.
+  overlay(): void {
+    this.#skins.forEach((skin, k) => {
+      skin.flat = this.flat;
+      skin.showEdges(this.edges, () => this.#edgePairs());
+      skin.overlay = this.weights && this.joint >= 0 ? 'weight' : this.view === 'heat' && k === 0 ? 'distance' : 'none';
+    });
+    this.#showSkins();
+    this.scene.bones = this.bones;
+    this.scene.gizmo.setMode(this.mode === 'turn' ? 'rotate' : 'translate');
+    this.#attach();
+    this.events.look();
+  }
+
+  frame(): void {
+    const shapes = this.slots.flatMap(({shape}) => shape ?? []);
+    if (!shapes.length) return;
+    const least = (lists: number[][]) => lists.reduce((a, b) => a.map((x, k) => Math.min(x, b[k])));
+    const most = (lists: number[][]) => lists.reduce((a, b) => a.map((x, k) => Math.max(x, b[k])));
+    this.scene.frame({minimum: least(shapes.map((s) => s.minimum)), maximum: most(shapes.map((s) => s.maximum))});
+  }
+
+  // The camera that a link asks for; [] = framed.
+  set camera(numbers: number[]) {
+    this.#camera = numbers;
+  }
+
+  poseJson(): string {
+    return poseJson(this.rig, this.model, this.controls);
+  }
+
+  #pairs: BufferAttribute | null = null;
+  #edgePairs(): BufferAttribute {
+    return this.#pairs ??= new BufferAttribute(faceEdges(this.rig), 1);
+  }
+
+  #slotChanged(): void {
+    this.events.slots();
+    this.#send(); // the other recipe need not wait for one that has ended
+    this.#showSkins();
+  }
+
+  // While two recipes are compared, both get the same poses: the next one when both have answered.
+  #send(): void {
+    const live = this.slots.filter((slot) => slot.live);
+    if (!this.#wanted || !live.length) return;
+    if ((this.view !== 'one' || !this.#placed) && live.some((slot) => slot.answered < slot.sent)) return;
+    this.#wanted = false;
+    this.#number++;
+    const bytes = (values: Float32Array) => new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+    for (const slot of live) slot.send(this.#number, bytes(this.#placed ? this.model : this.#rest), bytes(this.controls.slice()));
+  }
+
+  #shapeCame(): void {
+    const [first, second] = this.slots;
+    const waits = this.view !== 'one' && this.slots.some((slot) => slot.live && slot.answered < slot.sent);
+    if (waits) return;
+    this.problem = '';
+    if (!this.#placed) { // the rest pose came, so that the ground is the same in all frames
+      this.#placed = this.#wanted = true;
+      this.scene.place((first.shape ?? second.shape)!);
+      return this.#send();
+    }
+    this.slots.forEach(({shape}, k) => shape && this.#skins[k].show(shape));
+    this.shown++;
+    if (!this.#framed) {
+      this.#framed = true;
+      if (this.#camera.length) this.scene.view = this.#camera;
+      else this.frame();
+    }
+    if (this.view === 'heat' && first.shape && second.shape && (!this.player.playing || performance.now() - this.#measured > 250)) {
+      this.#measured = performance.now();
+      const found = distances(decodePositions(first.shape), decodePositions(second.shape));
+      const scale = Math.max(this.distance?.scale ?? 0, roundUp(found.largest));
+      this.distance = {...found, scale};
+      this.#skins[0].uniforms.scale.value = scale || 1;
+      this.events.slots();
+    }
+    this.#showSkins();
+    this.#send();
+  }
+
+  #showSkins(): void {
+    const [first, second] = this.slots;
+    this.#skins[0].object.visible = this.#framed && first.shape !== null;
+    this.#skins[1].object.visible = this.#framed && second.shape !== null && this.view === 'wipe';
+    if (this.view === 'heat' && !second.shape) this.#skins[0].overlay = 'none';
+    else if (this.view === 'heat' && !(this.weights && this.joint >= 0)) this.#skins[0].overlay = 'distance';
+    this.scene.draw();
+  }
+
+  // The gizmo stands at the joint, along the axes of the chosen space.
+  #attach(): void {
+    if (this.#dragged) return;
+    if (this.joint < 0) return this.scene.attach(null);
+    const at = matrix4(this.model, this.joint);
+    const parent = this.rig.joints[this.joint].parent;
+    const axes = this.space === 'local' ? at : this.space === 'parent' && parent >= 0 ? matrix4(this.model, parent) : new Matrix4();
+    this.scene.gizmo.setSpace(this.space === 'world' ? 'world' : 'local');
+    this.scene.attach(axes.clone().setPosition(new Vector3().setFromMatrixPosition(at)));
+  }
+
+  #dragStart(): void {
+    const parent = this.rig.joints[this.joint].parent;
+    this.edits.step();
+    this.#dragged = {
+      edit: this.edits.joints.get(this.joint),
+      parent: parent < 0 ? null : matrix4(this.model, parent),
+      turn: this.scene.handle.quaternion.clone(),
+      at: this.scene.handle.position.clone(),
+    };
+  }
+
+  #drag(): void {
+    if (!this.#dragged) return;
+    const {edit, parent, turn, at} = this.#dragged;
+    const {quaternion, position} = this.scene.handle;
+    this.edits.joints.set(this.joint, Edits.changed(edit, parent, quaternion.clone().multiply(turn.clone().invert()), position.clone().sub(at)));
+    this.posed();
+  }
+}

@@ -1,0 +1,476 @@
+// The page of `sinew view` in Chromium, with real servers. Run by run.sh.
+
+import assert from 'node:assert/strict';
+import {spawn, execFileSync} from 'node:child_process';
+import {once} from 'node:events';
+import {cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync} from 'node:fs';
+import {createRequire} from 'node:module';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {createInterface} from 'node:readline';
+import {after, afterEach, before, beforeEach, test} from 'node:test';
+import {gzipSync} from 'node:zlib';
+
+const require = createRequire(new URL('../../client/web/package.json', import.meta.url));
+const {chromium} = require('playwright-core');
+const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+
+const bin = process.env.SINEW_BIN;
+const pictures = process.env.SINEW_SCREENSHOTS;
+const folder = mkdtempSync(path.join(tmpdir(), 'sinew-page-'));
+const running = [];
+let browser;
+let page;
+let complaints;
+
+// Starts a program and returns the first line of its standard output.
+async function start(program, ...options) {
+  const child = spawn(path.join(bin, program), options, {stdio: ['ignore', 'pipe', 'inherit']});
+  running.push(child);
+  for await (const line of createInterface({input: child.stdout})) return {child, line};
+  throw new Error(`${program} ended: ${await once(child, 'exit')}`);
+}
+
+async function stop(child, signal = 'SIGTERM') {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill(signal);
+  await once(child, 'exit');
+}
+
+const view = (...options) => start('sinew', 'view', ...options);
+
+// Opens a link and waits for the first shape.
+async function open(link) {
+  await page.goto(link);
+  await page.waitForFunction(() => document.getElementById('start').hidden, undefined, {timeout: 60000});
+  await page.waitForFunction(() => /\b[AB] [\d.]+ ms/.test(document.getElementById('rates').textContent), undefined, {timeout: 60000});
+  await settled();
+}
+
+// Waits until two pictures in a row are the same.
+async function settled() {
+  let before = '';
+  for (let tries = 0; tries < 60; tries++) {
+    await page.waitForTimeout(250);
+    const now = (await picture()).toString('base64');
+    if (now === before) return;
+    before = now;
+  }
+  assert.fail('the view does not come to rest');
+}
+
+// What Playwright would hide or add by a style element, the page's policy refuses.
+const PLAIN = {caret: 'initial'};
+
+// The view alone, as PNG.
+async function picture() {
+  await page.evaluate(() => {
+    window.bare ??= new CSSStyleSheet();
+    window.bare.replaceSync('#view > :not(canvas) { visibility: hidden !important; } #canvas { outline: none !important; }');
+    document.adoptedStyleSheets = [window.bare];
+  });
+  const png = await page.locator('#canvas').screenshot(PLAIN);
+  await page.evaluate(() => (document.adoptedStyleSheets = []));
+  return png;
+}
+
+// Pixels of a picture, [height * width * 4].
+async function pixels(png = undefined) {
+  const base64 = (png ?? await picture()).toString('base64');
+  const {width, height, data} = await page.evaluate(async (text) => {
+    const bitmap = await createImageBitmap(new Blob([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))]));
+    const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
+    const context = canvas.getContext('2d');
+    context.drawImage(bitmap, 0, 0);
+    const {data} = context.getImageData(0, 0, bitmap.width, bitmap.height);
+    let binary = '';
+    for (let at = 0; at < data.length; at += 32768) binary += String.fromCharCode(...data.subarray(at, at + 32768));
+    return {width: bitmap.width, height: bitmap.height, data: btoa(binary)};
+  }, base64);
+  return {width, height, data: Buffer.from(data, 'base64')};
+}
+
+// Number of pixels in columns [from, to) of both pictures that differ by more than `tolerance`.
+function different(a, b, {from = 0, to = a.width, tolerance = 8} = {}) {
+  let count = 0;
+  for (let y = 0; y < a.height; y++) {
+    for (let x = from; x < to; x++) {
+      const at = (y * a.width + x) * 4;
+      if ([0, 1, 2].some((c) => Math.abs(a.data[at + c] - b.data[at + c]) > tolerance)) count++;
+    }
+  }
+  return count;
+}
+
+// Number of pixels for which `is` holds.
+function count({data}, is) {
+  let found = 0;
+  for (let at = 0; at < data.length; at += 4) if (is(data[at], data[at + 1], data[at + 2])) found++;
+  return found;
+}
+
+const isClay = (r, g, b) => r > g && g > b && r - b > 12 && r - b < 60; // the ground and the background are greyer
+const isHot = (r, g, b) => r > 90 && r > 2 * g && r > 1.4 * b;
+const text = (id) => page.locator(`#${id}`).innerText();
+const keep = async (name) => pictures && page.screenshot({...PLAIN, path: path.join(pictures, `${name}.png`)});
+const recipe = (index) => page.locator('.recipe input[type=text]').nth(index);
+const joint = (name) => page.getByRole('treeitem', {name, exact: true});
+
+async function type(index, recipeText) {
+  await recipe(index).fill(recipeText);
+  await recipe(index).press('Enter');
+}
+
+const live = (index = 0) => page.locator('.recipe').nth(index).getByText(/^Bound data/).waitFor({timeout: 60000});
+
+async function press(key) {
+  await page.locator('#canvas').focus();
+  await page.keyboard.press(key);
+}
+
+// The frame in the middle of the clip: its ends are the rest pose.
+const bend = () => page.getByRole('slider', {name: 'Frame', exact: true}).fill('12');
+
+before(async () => {
+  if (pictures) mkdirSync(pictures, {recursive: true});
+  browser = await chromium.launch({executablePath: process.env.SINEW_CHROMIUM,
+    args: ['--no-sandbox', '--disable-dev-shm-usage', '--use-angle=swiftshader', '--enable-unsafe-swiftshader']});
+});
+
+beforeEach(async () => {
+  const context = await browser.newContext({viewport: {width: 1100, height: 640}, colorScheme: 'light', acceptDownloads: true,
+    permissions: ['clipboard-read', 'clipboard-write']});
+  page = await context.newPage();
+  page.setDefaultTimeout(30000);
+  complaints = [];
+  page.on('pageerror', (error) => complaints.push(error.stack));
+  page.on('console', (message) => message.type() === 'error' && !/Failed to load resource/.test(message.text()) && complaints.push(message.text()));
+});
+
+afterEach(async () => {
+  await page.context().close();
+  await Promise.all(running.splice(0).map((child) => stop(child)));
+  assert.deepEqual(complaints, []);
+});
+
+after(async () => {
+  await browser.close();
+  rmSync(folder, {recursive: true});
+});
+
+test('the page takes less than 400 kB', () => {
+  const files = readdirSync(path.join(bin, '../share/sinew/web'), {recursive: true, withFileTypes: true}).filter((file) => file.isFile());
+  const bytes = files.reduce((sum, file) => sum + gzipSync(readFileSync(path.join(file.parentPath ?? file.path, file.name))).length, 0);
+  assert.ok(bytes < 400000, `${bytes} bytes`);
+});
+
+test('a character is shown, its token is not', async () => {
+  const {line} = await view('model:hand', '--deformer', 'lbs');
+  await open(line);
+  const shown = await pixels();
+  assert.ok(count(shown, isClay) > 0.04 * shown.width * shown.height, 'the hand is drawn');
+  assert.doesNotMatch(page.url(), /token/);
+  assert.equal(await text('label'), 'model:hand');
+  assert.match(await text('rates'), /9,140 vertices/);
+  await keep('hand');
+  await press('s');
+  await settled();
+  const flat = await pixels();
+  assert.ok(different(shown, flat) > 300, 'flat shading differs');
+  await press('w');
+  await settled();
+  assert.ok(different(flat, await pixels(), {tolerance: 24}) > 2000, 'edges are drawn');
+});
+
+test('a clip plays, pauses, is stepped through', async () => {
+  const {line} = await view('model:hand', '--deformer', 'lbs');
+  await open(line);
+  const first = await pixels();
+  const frame = page.locator('output.frame');
+  assert.match(await frame.innerText(), /^0 \/ \d+$/);
+  await press(' ');
+  await page.waitForFunction(() => parseInt(document.querySelector('output.frame').textContent) >= 3);
+  await page.waitForFunction(() => parseInt(document.getElementById('rates').textContent) >= 1);
+  await press(' ');
+  await settled();
+  assert.ok(different(first, await pixels()) > 500, 'the hand has moved');
+  await press('Home');
+  await press('ArrowRight');
+  assert.match(await frame.innerText(), /^1 \//);
+  await press('ArrowLeft');
+  assert.match(await frame.innerText(), /^0 \//);
+  await settled();
+  assert.equal(different(first, await pixels()), 0);
+});
+
+test('a wrong recipe is marked where it is wrong, and the last shape stays', async () => {
+  const {line} = await view('model:hand', '--deformer', 'lbs');
+  await open(line);
+  const before = await pixels();
+  await type(0, 'lbs | delta_mush(step=7, radus=1)');
+  await page.locator('.recipe mark').waitFor();
+  assert.match(await page.locator('.recipe .error').first().innerText(), /^(step: got 7|radus: unknown parameter)/);
+  assert.match(await page.locator('.recipe mark').first().innerText(), /^(step=7|radus=1)$/);
+  assert.equal(different(before, await pixels()), 0);
+  await keep('error');
+  await type(0, 'lbs | delta_mush');
+  await live();
+  await settled();
+  assert.equal(await page.locator('.recipe .error').first().isHidden(), true);
+  assert.ok(different(before, await pixels(), {tolerance: 2}) > 50, 'the new recipe is shown');
+});
+
+test('menu and sliders write recipes that the server takes', async () => {
+  const {line} = await view('model:hand', '--deformer', 'lbs');
+  await open(line);
+  const menu = page.locator('.recipe select').first();
+  await menu.selectOption('dqs');
+  await live();
+  assert.equal(await recipe(0).inputValue(), 'dqs');
+  await menu.selectOption('bulge_free');
+  await live();
+  assert.equal(await recipe(0).inputValue(), 'dqs | bulge_free');
+  await page.locator('details summary').first().click();
+  const blend = page.getByRole('slider', {name: 'blend', exact: true});
+  await blend.fill('500');
+  assert.equal(await recipe(0).inputValue(), 'dqs(blend=0.5) | bulge_free');
+  await page.waitForFunction(() => document.querySelector('.recipe .state').textContent.startsWith('Bound'));
+  assert.equal(await page.locator('.recipe .error').first().isHidden(), true);
+  await keep('sliders');
+  await page.getByRole('button', {name: 'Default of blend', exact: true}).click();
+  await page.waitForFunction(() => document.querySelector('.recipe input').value === 'dqs | bulge_free');
+});
+
+test('a wipe shows both recipes, each on its side', async () => {
+  const {line} = await view('model:hand', '--deformer', 'lbs', 'ddm(iterations=20)');
+  await open(line);
+  await bend();
+  await settled();
+  const first = await pixels();
+  await press('2');
+  await live(1);
+  await settled();
+  assert.deepEqual([await text('name-a'), await text('name-b')], ['lbs', 'ddm(iterations=20)']);
+  await keep('wipe');
+  const both = await pixels();
+  const middle = both.width / 2;
+  assert.equal(different(first, both, {to: middle - 2}), 0);
+  assert.ok(different(first, both, {from: middle + 2}) > 50, 'the right side has the other recipe');
+  await page.locator('#divider').focus();
+  await page.keyboard.press('End');
+  await settled();
+  assert.equal(different(first, await pixels(), {to: both.width - 2}), 0);
+});
+
+test('a heat map has the distance of two recipes', async () => {
+  const {line} = await view('model:hand', '--deformer', 'lbs', 'lbs');
+  await open(line);
+  await bend();
+  await press('3');
+  await page.locator('#legend').waitFor();
+  await settled();
+  assert.match(await text('legend-title'), /^Distance: largest 0/);
+  assert.equal(count(await pixels(), isHot), 0);
+  await type(1, 'ddm(iterations=20)');
+  await page.waitForFunction(() => !/largest 0( |,)/.test(document.getElementById('legend-title').textContent));
+  await settled();
+  assert.match(await text('legend-high'), /^[125]\d*(\.\d+)? (mm|cm)$|^0?\.\d+ (mm|cm)$/);
+  assert.ok(count(await pixels(), isHot) > 20, 'the largest distances are red');
+  await keep('heat');
+});
+
+test('a click chooses a joint, which turns and turns back', async () => {
+  const {line} = await view('model:arm', '--deformer', 'dqs');
+  await open(line);
+  const before = await pixels();
+  const box = await page.locator('#canvas').boundingBox();
+  let x = 0, y = 0;
+  for (let at = 0, best = 0; at < before.data.length; at += 4) { // the middle of the longest run of clay in a row
+    const [r, g, b] = before.data.subarray(at, at + 3);
+    x = isClay(r, g, b) ? x + 1 : 0;
+    if (x > best) [best, y] = [x, at / 4 - x / 2];
+  }
+  await page.mouse.click(box.x + y % before.width, box.y + Math.floor(y / before.width));
+  const chosen = page.locator('.joint[aria-selected=true]');
+  await chosen.waitFor();
+  const name = await chosen.innerText();
+  const influences = page.locator('.vertex li');
+  assert.ok(await influences.count() > 0);
+  assert.match(await influences.first().innerText(), new RegExp(`^${name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}\\s+(0\\.\\d+|1\\.000)$`));
+  await press('v');
+  await settled();
+  assert.match(await text('legend-title'), new RegExp(`^Weight of `));
+  assert.ok(count(await pixels(), isHot) > 100, 'full weight is red');
+  await keep('weights');
+  await press('v');
+  await settled();
+  const posed = await pixels();
+  await page.getByRole('spinbutton', {name: /^Turn x/}).fill('50');
+  await page.keyboard.press('Enter');
+  await settled();
+  const turned = await pixels();
+  assert.ok(different(posed, turned) > 500, 'the joint has turned');
+  await keep('turned');
+  await press('Control+z');
+  await settled();
+  assert.ok(different(posed, await pixels()) < 20, 'undone');
+  await press('Control+y');
+  await settled();
+  assert.ok(different(turned, await pixels()) < 20, 'done again');
+  await page.getByRole('button', {name: 'Copy', exact: true}).click();
+  const pose = JSON.parse(await page.evaluate(() => navigator.clipboard.readText()));
+  assert.equal(pose.joints[name].length, 12);
+  await press('Escape');
+  assert.equal(await chosen.count(), 0);
+});
+
+test('the gizmo turns a joint', async () => {
+  const {line} = await view('model:arm', '--deformer', 'dqs');
+  await open(line);
+  await page.locator('.joint').nth(1).click();
+  await settled();
+  const before = await pixels();
+  // The ring that faces the viewer is outermost: found by its colour, which nothing else has.
+  const yellow = count(before, (r, g, b) => r > b + 40 && g > b + 40 && Math.abs(r - g) < 25);
+  assert.ok(yellow > 50, 'the ring is drawn');
+  let at = 0;
+  for (let k = 0; k < before.data.length; k += 4) {
+    const [r, g, b] = before.data.subarray(k, k + 3);
+    if (r > b + 40 && g > b + 40 && Math.abs(r - g) < 25) at = k / 4;
+  }
+  const box = await page.locator('#canvas').boundingBox();
+  const [x, y] = [box.x + at % before.width, box.y + Math.floor(at / before.width)];
+  await page.mouse.move(x, y);
+  await page.mouse.down();
+  for (let step = 1; step <= 8; step++) await page.mouse.move(x + step * 8, y - step * 2);
+  await page.mouse.up();
+  await page.locator('.joint.edited').waitFor();
+  await page.mouse.move(box.x + 5, box.y + box.height - 5);
+  await settled();
+  assert.ok(different(before, await pixels()) > 300, 'the arm has turned');
+  await keep('gizmo');
+});
+
+test('controls have sliders', async () => {
+  const {line} = await view('model:arm', '--deformer', 'lbs | muscle');
+  await open(line);
+  await bend();
+  await settled();
+  const before = await pixels();
+  const slider = page.getByRole('slider', {name: /^biceps_tension/});
+  const now = await slider.inputValue();
+  await slider.fill(Number(now) > 0.5 ? '0' : '1');
+  await settled();
+  assert.ok(different(before, await pixels(), {tolerance: 2}) > 50, 'the muscle has contracted');
+  await keep('control');
+  await page.getByRole('button', {name: 'Default of biceps_tension', exact: true}).click();
+  assert.equal(await slider.inputValue(), now);
+  await settled();
+  assert.equal(different(before, await pixels()), 0);
+});
+
+test('a link restores the view', async () => {
+  const {line} = await view('model:hand', '--deformer', 'lbs', 'ddm');
+  await open(line);
+  await press('2');
+  await live(1);
+  for (const key of ['End', 'ArrowLeft', 'b', 's', 'Shift+ArrowLeft', '+']) await press(key);
+  await page.locator('.joint').nth(3).click();
+  await page.getByRole('spinbutton', {name: /^Turn y/}).fill('20');
+  await page.keyboard.press('Enter');
+  await settled();
+  await page.waitForTimeout(600);
+  await keep('link');
+  const before = await pixels();
+  const url = page.url();
+  assert.match(url, /recipe=lbs&recipe=ddm&view=wipe/);
+  await page.getByRole('button', {name: 'Link', exact: true}).click();
+  const link = await page.evaluate(() => navigator.clipboard.readText());
+  assert.ok(link.startsWith(url) && link.includes(line.split('#')[1]));
+  await page.goto('about:blank');
+  await page.evaluate(() => 0);
+  await open(link);
+  await live(1);
+  await settled();
+  await page.waitForTimeout(600);
+  await keep('restored');
+  assert.equal(page.url(), url);
+  assert.ok(different(before, await pixels()) < 40, 'the picture is the same, but for edges: numbers of a link are rounded');
+});
+
+test('the picture is saved as PNG', async () => {
+  const {line} = await view('model:hand', '--deformer', 'lbs');
+  await open(line);
+  const shown = await pixels();
+  const waiting = page.waitForEvent('download');
+  await press('p');
+  const download = await waiting;
+  assert.match(download.suggestedFilename(), /^model-hand-0\.png$/);
+  const saved = await pixels(readFileSync(await download.path()));
+  assert.deepEqual([saved.width, saved.height], [shown.width, shown.height]);
+  assert.ok(different(shown, saved) < 20, 'it shows what the page shows');
+});
+
+test('the page waits for a server that dies, and goes on with the next', async () => {
+  const data = path.join(folder, 'data');
+  const server = await start('sinewd', '--listen', '127.0.0.1:0', '--http', 'off', '--data-dir', data);
+  const address = server.line.split('listening on ')[1].trim();
+  const {line} = await view('model:hand', '--deformer', 'lbs', '--server', address);
+  await open(line);
+  const before = await pixels();
+  await stop(server.child, 'SIGKILL');
+  await page.locator('#state').getByText(/[Tt]rying again/).waitFor();
+  await settled();
+  assert.equal(different(before, await pixels()), 0);
+  await keep('waiting');
+  await start('sinewd', '--listen', address, '--http', 'off', '--data-dir', data);
+  await page.locator('#state').waitFor({state: 'hidden', timeout: 60000});
+  await bend();
+  await settled();
+  assert.ok(different(before, await pixels()) > 500, 'poses are answered again');
+});
+
+test('the page says what to do when its own server is gone', async () => {
+  const {child, line} = await view('model:hand', '--deformer', 'lbs');
+  await open(line);
+  const before = await pixels();
+  await stop(child, 'SIGKILL');
+  await page.locator('#state').getByText(/The last shape is shown; trying again/).waitFor();
+  assert.equal(different(before, await pixels()), 0);
+  const port = new URL(line).port;
+  await view('model:hand', '--deformer', 'lbs', '--port', port);
+  await page.locator('#state').getByText(/does not accept the token/).waitFor({timeout: 60000});
+});
+
+test('names of strangers are shown as text', async () => {
+  const name = '<img src=x onerror=document.title=1>.sinewrig';
+  execFileSync(path.join(bin, 'sinew'), ['export', 'model:tube', '--rig', path.join(folder, 'tube.sinewrig'), '--quiet']);
+  cpSync(path.join(folder, 'tube.sinewrig'), path.join(folder, name));
+  const {line} = await view(path.join(folder, name), '--deformer', 'lbs');
+  await open(line);
+  assert.ok((await text('label')).includes('<img src=x'));
+  await type(0, '<b>lbs</b>');
+  await page.locator('.recipe .error').first().waitFor();
+  assert.equal(await page.locator('main img, main b, header img').count(), 0);
+});
+
+test('axe finds no serious fault, light, dark and at 200 %', async () => {
+  const {line} = await view('model:hand', '--deformer', 'lbs', 'dqs | bulge_free');
+  await open(line);
+  await press('2');
+  await live(1);
+  await page.locator('.joint').nth(2).click();
+  await page.locator('details summary').first().click();
+  for (const [name, size] of [['light', [1100, 640]], ['dark', [1100, 640]], ['large', [700, 430]]]) {
+    await page.setViewportSize({width: size[0], height: size[1]});
+    if (name === 'dark') await press('t');
+    await settled();
+    await keep(`axe-${name}`);
+    await page.evaluate(AXE); // not a script element, which the page's policy would refuse
+    const {violations} = await page.evaluate(() => window.axe.run(document, {resultTypes: ['violations']}));
+    const faults = violations.filter(({impact}) => impact === 'serious' || impact === 'critical')
+      .map(({id, nodes}) => `${id}: ${nodes.map(({target}) => target).join(', ')}`);
+    assert.deepEqual(faults, [], name);
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true, 'nothing is cut off at the side');
+  }
+});

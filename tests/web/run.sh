@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Runs the tests of the page of `sinew view`; exit code 77 where their tools are missing.
+#
+# usage: tests/web/run.sh unit|page FOLDER      FOLDER: of the programs sinew and sinewd
+#   SINEW_CHROMIUM    the browser (default: chromium)
+#   SINEW_SCREENSHOTS folder for pictures of the page (default: none are kept)
+set -euo pipefail
+part=$1
+bin=$(realpath -- "$2")
+here=$(realpath -- "$(dirname "$0")")
+
+skip() {
+  echo "skipped: $*"
+  exit 77
+}
+command -v npm >/dev/null || skip "npm is not installed"
+command -v protoc >/dev/null || skip "protoc is not installed"
+node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 20 || (a === 20 && b >= 19) ? 0 : 1)' ||
+  skip "Node.js $(node --version) is older than 20.19"
+cd "$here/../../client/web"
+[[ node_modules/.package-lock.json -nt package-lock.json ]] || npm ci --offline --no-audit --no-fund >/dev/null 2>&1 ||
+  skip "the packages of client/web are not there: build the target web_page once"
+if [[ $part == unit ]]; then
+  npm run --silent test
+  exit
+fi
+export SINEW_CHROMIUM=${SINEW_CHROMIUM:-$(command -v chromium || true)}
+[[ -x $SINEW_CHROMIUM ]] || skip "chromium is not installed"
+SINEW_PAGE=$bin/../share/sinew/web npm run --silent build
+SINEW_BIN=$bin exec node --test "$here"/page_test.mjs
