@@ -37,7 +37,7 @@ async function stop(child, signal = 'SIGTERM') {
   await once(child, 'exit');
 }
 
-const view = (...options) => start('sinew', 'view', ...options);
+const view = (...options) => start('sinew', 'view', '--no-open', ...options);
 
 // Opens a link and waits for the first shape.
 async function open(link) {

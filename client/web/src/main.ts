@@ -250,7 +250,7 @@ class Page {
     const {player, edits} = viewer;
     return {
       recipes: viewer.slots.map(({recipe}) => recipe).filter((recipe) => recipe),
-      view: viewer.view, wipe: this.split, clip: player.names[player.clip?.index ?? -1] ?? '', frame: player.frame,
+      view: viewer.view, wipe: this.split, clip: player.clip?.name ?? '', frame: player.frame,
       joint: viewer.rig.joints[viewer.joint]?.name ?? '', vertex: viewer.vertex, weights: viewer.weights,
       flat: viewer.flat, edges: viewer.edges, bones: viewer.bones, camera: viewer.scene.view,
       edits: edits.joints.size || edits.controls.size ? edits.text() : '',

@@ -2,10 +2,15 @@
 
 import type {Server} from './server.ts';
 
-// A clip as it was sampled, by its place in the list of the server.
-interface Clip {
-  index: number;
+// What the server says of a clip.
+export interface ClipInfo {
+  name: string;
   frames: number;
+  fps: number;
+}
+
+interface Clip extends ClipInfo {
+  index: number;
   transforms: Float32Array; // [frames * J * 12]
   controls: Float32Array; // [frames * C]
 }
@@ -17,21 +22,24 @@ export class Player {
   loop = true;
   speed = 1;
   #loaded = new Map<number, Clip>();
+  #choice = 0;
   #seconds = 0;
   #before = 0;
 
   // `changed` is told of each new frame, and whenever playing starts or ends.
-  constructor(private readonly server: Server, readonly names: string[], readonly fps: number, private readonly joints: number,
+  constructor(private readonly server: Server, readonly clips: ClipInfo[], private readonly joints: number,
     private readonly controls: number, private readonly changed: () => void) {}
 
   // Changes to a clip by its index; -1 = the rest pose.
   async choose(index: number, frame = 0): Promise<void> {
-    if (index in this.names && !this.#loaded.has(index)) {
+    const choice = ++this.#choice;
+    if (index in this.clips && !this.#loaded.has(index)) {
       const floats = async (path: string) => new Float32Array(await (await this.server.get(path)).arrayBuffer());
       const transforms = await floats(`/clips/${index}`);
       const controls = this.controls ? await floats(`/clips/${index}/controls`) : new Float32Array();
-      this.#loaded.set(index, {index, frames: transforms.length / (this.joints * 12), transforms, controls});
+      this.#loaded.set(index, {...this.clips[index], index, frames: transforms.length / (this.joints * 12), transforms, controls});
     }
+    if (choice !== this.#choice) return; // another was chosen meanwhile
     this.clip = this.#loaded.get(index) ?? null;
     if (!this.clip) this.playing = false;
     this.seek(frame);
@@ -47,7 +55,7 @@ export class Player {
   seek(frame: number): void {
     const last = (this.clip?.frames ?? 1) - 1;
     this.frame = Math.min(last, Math.max(0, frame));
-    this.#seconds = this.clip ? this.frame / this.fps : 0;
+    this.#seconds = this.clip ? this.frame / this.clip.fps : 0;
     this.changed();
   }
 
@@ -62,7 +70,7 @@ export class Player {
     this.playing = on;
     if (on) {
       if (!this.loop && this.frame === this.clip!.frames - 1) this.seek(0);
-      this.#seconds = this.frame / this.fps;
+      this.#seconds = this.frame / this.clip!.fps;
       this.#before = performance.now();
       requestAnimationFrame((now) => this.#tick(now));
     }
@@ -71,8 +79,7 @@ export class Player {
 
   #tick(now: number): void {
     if (!this.playing || !this.clip) return;
-    const {frames} = this.clip;
-    const {fps} = this;
+    const {frames, fps} = this.clip;
     this.#seconds += Math.max(0, now - this.#before) / 1000 * this.speed;
     this.#before = now;
     const frame = Math.floor(this.#seconds * fps + 1e-6);

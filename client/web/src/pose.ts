@@ -151,12 +151,18 @@ export class Edits {
   }
 }
 
-// The pose for other programs: matrices by joint, values by control.
+// The pose for other programs: matrices by joint, values by control; one line each.
 export function poseJson(rig: CharacterRig, model: Float32Array, controls: Float32Array): string {
-  return JSON.stringify({
-    space: 'SPACE_MODEL',
-    joint_format: 'JOINT_FORMAT_MATRIX_3X4',
-    joints: Object.fromEntries(rig.joints.map(({name}, j) => [name, [...model.subarray(j * 12, j * 12 + 12)]])),
-    controls: Object.fromEntries(rig.controls.map(({name}, c) => [name, controls[c]])),
-  }, (_, value) => Array.isArray(value) ? value.map((x: number) => Number(x.toPrecision(9))) : value, 1);
+  const number = (x: number) => String(Number(x.toPrecision(9))); // as many digits as a float32 needs
+  const lines = (names: Array<{name: string}>, value: (index: number) => string) =>
+    names.map(({name}, k) => `\n    ${JSON.stringify(name)}: ${value(k)}`).join(',');
+  return `{
+  "space": "SPACE_MODEL",
+  "joint_format": "JOINT_FORMAT_MATRIX_3X4",
+  "joints": {${lines(rig.joints, (j) => `[${[...model.subarray(j * 12, j * 12 + 12)].map(number).join(', ')}]`)}
+  },
+  "controls": {${lines(rig.controls, (c) => number(controls[c]))}
+  }
+}
+`;
 }

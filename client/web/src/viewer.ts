@@ -7,7 +7,7 @@ import {InfoService} from '@proto/info_service_pb';
 import {decodePositions, distances, pickVertex, roundUp} from './decode.ts';
 import type {LinkState} from './link.ts';
 import {Edits, matrix4, poseJson, toModel, type Edit} from './pose.ts';
-import {Player} from './player.ts';
+import {Player, type ClipInfo} from './player.ts';
 import {faceEdges, influencesOf, weightBytes, type CharacterRig} from './rig.ts';
 import {Scene} from './scene.ts';
 import type {Server} from './server.ts';
@@ -22,9 +22,8 @@ export interface ViewInfo {
   label: string;
   rig: string;
   recipes: string[];
-  fps: number;
   clip: number; // to begin with
-  clips: Array<{name: string}>;
+  clips: ClipInfo[];
 }
 
 export async function listMethods(server: Server): Promise<ListMethodsResponse> {
@@ -68,6 +67,7 @@ export class Viewer {
   controls: Float32Array;
   #rest: Float32Array;
   #skins: Skin[];
+  #second = ''; // the recipe that was compared last
   #number = 0n;
   #wanted = false; // the pose has changed since it was sent
   #placed = false; // the ground
@@ -103,7 +103,7 @@ export class Viewer {
         this.#send();
       },
     }));
-    this.player = new Player(server, info.clips.map(({name}) => name), info.fps, rig.joints.length, rig.controls.length, () => this.posed());
+    this.player = new Player(server, info.clips, rig.joints.length, rig.controls.length, () => this.posed());
     this.scene.gizmo.addEventListener('mouseDown', () => this.#dragStart());
     this.scene.gizmo.addEventListener('objectChange', () => this.#drag());
     this.scene.gizmo.addEventListener('mouseUp', () => {
@@ -115,6 +115,7 @@ export class Viewer {
 
   // Recipe `k` from now on; '' = none.
   recipe(k: number, text: string): void {
+    this.distance = null;
     if (text.trim()) this.slots[k].start(text);
     else this.slots[k].stop();
     this.events.look();
@@ -122,8 +123,12 @@ export class Viewer {
 
   setView(view: LinkState['view']): void {
     this.view = view;
-    if (view === 'one') this.slots[1].stop();
-    else if (!this.slots[1].recipe) this.recipe(1, this.info.recipes[1] ?? (this.slots[0].recipe === 'lbs' ? 'dqs' : 'lbs'));
+    if (view !== 'one') {
+      if (!this.slots[1].recipe) this.recipe(1, this.#second || (this.info.recipes[1] ?? (this.slots[0].recipe === 'lbs' ? 'dqs' : 'lbs')));
+    } else if (this.slots[1].recipe) {
+      this.#second = this.slots[1].recipe;
+      this.slots[1].stop();
+    }
     this.distance = null;
     this.overlay();
     this.events.slots();

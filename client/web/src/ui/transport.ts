@@ -18,7 +18,7 @@ export class Transport {
     }});
     this.#clips = make('select', {'aria-label': 'Clip', onchange: () => {
       player.choose(Number(this.#clips.value)).catch(failed);
-    }}, make('option', {value: '-1'}, 'Rest pose'), ...player.names.map((name, k) => make('option', {value: String(k)}, name || `Clip ${k + 1}`)));
+    }}, make('option', {value: '-1'}, 'Rest pose'), ...player.clips.map(({name}, k) => make('option', {value: String(k)}, name || `Clip ${k + 1}`)));
     this.#loop = toggle('Loop', 'Start again at the end (L)', (on) => {
       player.loop = on;
       this.update();
