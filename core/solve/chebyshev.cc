@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/solve/chebyshev_kernel.h"
+
 namespace sinew {
 namespace {
 
@@ -147,43 +149,6 @@ void FilterWorkspace::Start(const NeighbourWeights& n, std::span<const std::uint
   sum_.assign(rows, FilterRow{});
 }
 
-namespace {
-
-// One row of previous = a N current - b previous; sum += c previous.
-struct Step {
-  const std::uint32_t* offsets;
-  const std::uint32_t* neighbours;
-  const double* weights;
-  const FilterRow* current;
-  FilterRow* previous;
-  FilterRow* sum;
-  double a, b;
-  FilterRow c;
-};
-
-template <bool kEven>
-void RunStep(const Step& s, std::size_t rows) {
-  for (std::size_t i = 0; i < rows; ++i) {
-    FilterRow total{};
-    for (std::uint32_t k = s.offsets[i]; k < s.offsets[i + 1]; ++k) {
-      const FilterRow& row = s.current[s.neighbours[k]];
-      const double weight = kEven ? 1.0 : s.weights[k];
-      for (std::size_t l = 0; l < kFilterLanes; ++l) {
-        total[l] += kEven ? row[l] : weight * row[l];
-      }
-    }
-    const double scale = kEven ? s.a * s.weights[i] : s.a;
-    FilterRow& next = s.previous[i];
-    FilterRow& sum = s.sum[i];
-    for (std::size_t l = 0; l < kFilterLanes; ++l) {
-      next[l] = scale * total[l] - s.b * next[l];
-      sum[l] += s.c[l] * next[l];
-    }
-  }
-}
-
-}  // namespace
-
 bool FilterWorkspace::Run(const ChebyshevFilter& filter,
                           absl::FunctionRef<bool(std::size_t)> proceed) {
   // previous_ holds Y_0 and becomes current_. The row that Y_1 overwrites is 0, and so is its
@@ -196,15 +161,19 @@ bool FilterWorkspace::Run(const ChebyshevFilter& filter,
     }
   }
   for (std::size_t k = 1; k <= filter.degree(); ++k) {
-    const Step step = {graph_.offsets_.data(), graph_.neighbours_.data(), graph_.weights_.data(),
-                       current_.data(),        previous_.data(),          sum_.data(),
-                       k == 1 ? 1.0 : 2.0,     k == 1 ? 0.0 : 1.0,        filter.coefficients[k]};
+    const ChebyshevStep step = {.offsets = graph_.offsets_.data(),
+                                .neighbours = graph_.neighbours_.data(),
+                                .weights = graph_.weights_.data(),
+                                .even = even_,
+                                .columns = kFilterLanes,
+                                .current = current_.front().data(),
+                                .previous = previous_.front().data(),
+                                .sum = sum_.front().data(),
+                                .a = k == 1 ? 1.0 : 2.0,
+                                .b = k == 1 ? 0.0 : 1.0,
+                                .c = filter.coefficients[k].data()};
     const std::size_t rows = graph_.within(k);
-    if (even_) {
-      RunStep<true>(step, rows);
-    } else {
-      RunStep<false>(step, rows);
-    }
+    ChebyshevKernel(step, 0, rows);
     std::swap(previous_, current_);
     if (!proceed(rows)) return false;
   }
