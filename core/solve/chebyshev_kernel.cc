@@ -22,7 +22,7 @@ void ChebyshevRows(const ChebyshevStep& given, std::size_t begin, std::size_t en
   for (std::size_t i = begin; i < end; ++i) {
     hn::Vec<decltype(d)> total[kParts];
     for (std::size_t l = 0; l < kParts; ++l) total[l] = hn::Zero(d);
-    for (std::uint32_t k = s.offsets[i]; k < s.offsets[i + 1]; ++k) {
+    for (std::uint64_t k = s.offsets[i]; k < s.offsets[i + 1]; ++k) {
       const double* const row = s.current + std::size_t{s.neighbours[k]} * kColumns;
       for (std::size_t l = 0; l < kParts; ++l) {
         const auto value = hn::Load(d, row + l * kLanes);
@@ -56,7 +56,6 @@ void ChebyshevStepRows(const ChebyshevStep& s, std::size_t begin, std::size_t en
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-SINEW_KERNEL(void, ChebyshevKernel,
-             (const ChebyshevStep& step, std::size_t begin, std::size_t end), ChebyshevStepRows,
-             (step, begin, end))
+SINEW_KERNEL(void, ChebyshevKernel, (const ChebyshevStep& step, std::size_t begin, std::size_t end),
+             ChebyshevStepRows, (step, begin, end))
 #endif

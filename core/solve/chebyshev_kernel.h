@@ -8,16 +8,16 @@ namespace sinew {
 
 // Rows hold `columns` numbers, 4 or 12, each row aligned to 32 bytes.
 struct ChebyshevStep {
-  const std::uint32_t* offsets;     // [rows + 1] into neighbours
+  const std::uint64_t* offsets;     // [rows + 1] into neighbours
   const std::uint32_t* neighbours;  // rows
   const double* weights;            // per neighbour; `even`: per row
   bool even;
   std::size_t columns;
-  const double* current;
+  double* current;
   double* previous;
   double* sum;
-  double a, b;
-  const double* c;  // [columns]
+  double a = 1, b = 0;
+  const double* c = nullptr;  // [columns]
 };
 
 // Rows [begin, end): previous = a N current - b previous, sum += c previous. Products are rounded

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <memory>
 #include <mutex>
-#include <numeric>
 #include <thread>
 #include <utility>
 
@@ -16,8 +15,9 @@
 namespace sinew {
 namespace {
 
-constexpr double kRowWork = 17;      // nanoseconds per row and filter step
-constexpr double kVertexWork = 350;  // nanoseconds per vertex of the plan
+constexpr double kRowWork = 8, kLimitWork = 4;  // nanoseconds per row and filter step
+constexpr std::size_t kLimitGrain = 4096;       // rows
+constexpr double kVertexWork = 350;             // nanoseconds per vertex of the plan
 constexpr double kMaxSteps = 1e8;
 constexpr std::size_t kOmegaLane = kOmega, kTranslationLane = kTranslation;
 
@@ -221,23 +221,24 @@ DdmPlan MakeDdmPlan(const RigSurface& surface, const DdmParams& params,
 absl::Status LimitDdmSmoothing(const Rig& rig, const DdmParams& params, DdmPlan& plan, Task& task) {
   const std::size_t points = plan.welded.points();
   if (!(params.keep_area > 0) || plan.filter.degree() == 0) return absl::OkStatus();
-  std::vector<std::uint32_t> all(points);
-  std::iota(all.begin(), all.end(), 0u);
-  FilterWorkspace workspace;
-  workspace.Start(plan.neighbours, all, 0);
   const Vec3d centre = rig.mesh().centre();
+  AlignedVector<FilterPoint> rest;
+  rest.reserve(points);
   for (std::uint32_t p = 0; p < points; ++p) {
     const Vec3d u = PointOf(rig, plan.welded, p) - centre;
-    workspace.seed_row(p) = {u.x, u.y, u.z};
+    rest.push_back({u.x, u.y, u.z, 0});
   }
-  const bool finished = workspace.Run(plan.filter, [&](std::size_t rows) {
-    task.Advance(kRowWork * static_cast<double>(rows));
-    return !task.cancelled();
-  });
-  if (!finished) return task.CheckCancelled();
+  const AlignedVector<FilterPoint> filtered =
+      FilterAll(plan.neighbours, plan.filter, std::move(rest),
+                [&](std::size_t rows, absl::FunctionRef<void(std::size_t, std::size_t)> part) {
+                  task.For(rows, kLimitGrain, part);
+                  task.Advance(kLimitWork * static_cast<double>(rows));
+                  return !task.cancelled();
+                });
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   std::vector<Vec3d> smoothed;
   smoothed.reserve(points);
-  for (const FilterRow& row : workspace.result()) smoothed.push_back({row[0], row[1], row[2]});
+  for (const FilterPoint& p : filtered) smoothed.push_back({p[0], p[1], p[2]});
   const std::vector<double> factors = MaxSmoothingSteps(rig.mesh(), plan.welded, plan.neighbours,
                                                         smoothed, double{params.keep_area});
   plan.neighbours = LimitSmoothing(std::move(plan.neighbours), factors);
@@ -377,9 +378,9 @@ absl::StatusOr<DdmCost> EstimateDdm(const Rig& rig, const BlockLayout& layout,
                     rig.mesh().face_vertices().size() * 48 + plan.neighbours.neighbours.size() * 24;
   cost.plan_work = DdmPlanWork(rig);
   if (params.keep_area > 0) {
-    const std::size_t edges = plan.neighbours.neighbours.size();
-    cost.limit_bytes = FilterWorkspace::CostBytes(points, points, edges) + points * 64 + edges * 24;
-    cost.limit_work = kRowWork * static_cast<double>(points * plan.filter.degree());
+    cost.limit_bytes =
+        FilterAllBytes(points) + points * 64 + plan.neighbours.neighbours.size() * 24;
+    cost.limit_work = kLimitWork * static_cast<double>(points * plan.filter.degree());
   }
   return cost;
 }
