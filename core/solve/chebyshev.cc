@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/solve/chebyshev_kernel.h"
+
 namespace sinew {
 namespace {
 
@@ -132,7 +134,7 @@ void RingGraph::Connect(const NeighbourWeights& n) {
       if (!n.even) weights_.push_back(n.weights[k]);
     }
     if (n.even) weights_.push_back(n.weights[n.offsets[p]]);
-    offsets_.push_back(static_cast<std::uint32_t>(neighbours_.size()));
+    offsets_.push_back(neighbours_.size());
   }
 }
 
@@ -149,71 +151,73 @@ void FilterWorkspace::Start(const NeighbourWeights& n, std::span<const std::uint
 
 namespace {
 
-// One row of previous = a N current - b previous; sum += c previous.
-struct Step {
-  const std::uint32_t* offsets;
-  const std::uint32_t* neighbours;
-  const double* weights;
-  const FilterRow* current;
-  FilterRow* previous;
-  FilterRow* sum;
-  double a, b;
-  FilterRow c;
-};
-
-template <bool kEven>
-void RunStep(const Step& s, std::size_t rows) {
+// Multiplies the rows of current, Y_0, by c_0 and calls run(step, k) for all others; false stops.
+template <class Run>
+bool RunSteps(const ChebyshevFilter& filter, ChebyshevStep step, std::size_t rows, const Run& run) {
   for (std::size_t i = 0; i < rows; ++i) {
-    FilterRow total{};
-    for (std::uint32_t k = s.offsets[i]; k < s.offsets[i + 1]; ++k) {
-      const FilterRow& row = s.current[s.neighbours[k]];
-      const double weight = kEven ? 1.0 : s.weights[k];
-      for (std::size_t l = 0; l < kFilterLanes; ++l) {
-        total[l] += kEven ? row[l] : weight * row[l];
-      }
-    }
-    const double scale = kEven ? s.a * s.weights[i] : s.a;
-    FilterRow& next = s.previous[i];
-    FilterRow& sum = s.sum[i];
-    for (std::size_t l = 0; l < kFilterLanes; ++l) {
-      next[l] = scale * total[l] - s.b * next[l];
-      sum[l] += s.c[l] * next[l];
+    for (std::size_t l = i * step.columns, c = 0; c < step.columns; ++c, ++l) {
+      step.sum[l] = filter.coefficients[0][c] * step.current[l];
     }
   }
+  for (std::size_t k = 1; k <= filter.degree(); ++k) {
+    step.c = filter.coefficients[k].data();
+    if (!run(step, k)) return false;
+    std::swap(step.previous, step.current);
+    step.a = 2;
+    step.b = 1;
+  }
+  return true;
 }
 
 }  // namespace
 
 bool FilterWorkspace::Run(const ChebyshevFilter& filter,
                           absl::FunctionRef<bool(std::size_t)> proceed) {
-  // previous_ holds Y_0 and becomes current_. The row that Y_1 overwrites is 0, and so is its
-  // factor.
-  std::swap(previous_, current_);
-  const std::size_t seeds = graph_.within(0);
-  for (std::size_t i = 0; i < seeds; ++i) {
-    for (std::size_t l = 0; l < kFilterLanes; ++l) {
-      sum_[i][l] = filter.coefficients[0][l] * current_[i][l];
-    }
-  }
-  for (std::size_t k = 1; k <= filter.degree(); ++k) {
-    const Step step = {graph_.offsets_.data(), graph_.neighbours_.data(), graph_.weights_.data(),
-                       current_.data(),        previous_.data(),          sum_.data(),
-                       k == 1 ? 1.0 : 2.0,     k == 1 ? 0.0 : 1.0,        filter.coefficients[k]};
-    const std::size_t rows = graph_.within(k);
-    if (even_) {
-      RunStep<true>(step, rows);
-    } else {
-      RunStep<false>(step, rows);
-    }
-    std::swap(previous_, current_);
-    if (!proceed(rows)) return false;
-  }
-  return true;
+  // previous_ holds Y_0. The row that Y_1 overwrites is 0, and so is its factor.
+  const ChebyshevStep first = {.offsets = graph_.offsets_.data(),
+                               .neighbours = graph_.neighbours_.data(),
+                               .weights = graph_.weights_.data(),
+                               .even = even_,
+                               .columns = kFilterLanes,
+                               .current = previous_.front().data(),
+                               .previous = current_.front().data(),
+                               .sum = sum_.front().data()};
+  return RunSteps(filter, first, graph_.within(0), [&](const ChebyshevStep& step, std::size_t k) {
+    ChebyshevKernel(step, 0, graph_.within(k));
+    return proceed(graph_.within(k));
+  });
+}
+
+AlignedVector<FilterPoint> FilterAll(
+    const NeighbourWeights& n, const ChebyshevFilter& filter, AlignedVector<FilterPoint> x,
+    absl::FunctionRef<bool(std::size_t, absl::FunctionRef<void(std::size_t, std::size_t)>)> loop) {
+  const std::size_t rows = n.points();
+  AlignedVector<FilterPoint> next(rows), sum(rows);
+  std::vector<double> row_weights;
+  for (std::size_t p = 0; n.even && p < rows; ++p) row_weights.push_back(n.weights[n.offsets[p]]);
+  const ChebyshevStep first = {.offsets = n.offsets.data(),
+                               .neighbours = n.neighbours.data(),
+                               .weights = n.even ? row_weights.data() : n.weights.data(),
+                               .even = n.even,
+                               .columns = FilterPoint().size(),
+                               .current = x.front().data(),
+                               .previous = next.front().data(),
+                               .sum = sum.front().data()};
+  const bool finished = RunSteps(filter, first, rows, [&](const ChebyshevStep& step, std::size_t) {
+    return loop(rows,
+                [&](std::size_t begin, std::size_t end) { ChebyshevKernel(step, begin, end); });
+  });
+  if (!finished) sum.clear();
+  return sum;
+}
+
+std::size_t FilterAllBytes(std::size_t points) {
+  return points * (3 * sizeof(FilterPoint) + 2 * sizeof(double));
 }
 
 std::size_t FilterWorkspace::CostBytes(std::size_t points, std::size_t rows, std::size_t edges) {
   // Vectors grown by push_back may have twice the capacity they need.
-  return points * sizeof(std::uint32_t) + rows * (3 * sizeof(FilterRow) + 2 * 8 + 2 * 8) +
+  return points * sizeof(std::uint32_t) + rows * (3 * sizeof(FilterRow) + 2 * 8 + 2 * 16) +
          2 * edges * (sizeof(std::uint32_t) + sizeof(double));
 }
 

@@ -69,7 +69,8 @@ class RingGraph {
   std::vector<std::uint32_t> points_;
   std::vector<std::size_t> ring_end_;
   std::vector<std::uint32_t> local_;  // [P] row of a point, or none
-  std::vector<std::uint32_t> offsets_, neighbours_;
+  std::vector<std::uint64_t> offsets_;
+  std::vector<std::uint32_t> neighbours_;
   std::vector<double> weights_;  // per neighbour; if all weights of a row are equal, per row
 };
 
@@ -98,5 +99,17 @@ class FilterWorkspace {
   bool even_ = false;
   AlignedVector<FilterRow> previous_, current_, sum_;
 };
+
+// Columns of X processed together where all points are rows.
+using FilterPoint = std::array<double, 4>;
+
+// f(N) X for rows at all points, with the coefficients of the filter's first columns. `loop(rows,
+// part)` is called for each step: it calls part(begin, end) for chunks of all rows, on any threads,
+// and returns whether to go on. Empty: stopped.
+AlignedVector<FilterPoint> FilterAll(
+    const NeighbourWeights& n, const ChebyshevFilter& filter, AlignedVector<FilterPoint> x,
+    absl::FunctionRef<bool(std::size_t, absl::FunctionRef<void(std::size_t, std::size_t)>)> loop);
+// Bytes that FilterAll holds, x among them.
+std::size_t FilterAllBytes(std::size_t points);
 
 }  // namespace sinew

@@ -3,32 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/solve/dense_kernel.h"
+
 namespace sinew {
-namespace {
-
-// Pivots that are eliminated before the rest of the matrix is updated by all of them at once, which
-// reads it less often. No bit depends on it.
-constexpr std::size_t kPanel = 8;
-
-// rows [n][n], columns from `first`: row -= sum of factors[k] * rows[pivot + k], one after the
-// other.
-template <std::size_t kPivots>
-void Subtract(const double* const* pivots, const double* factors, std::size_t first, std::size_t n,
-              double* __restrict row) {
-  for (std::size_t c = first; c < n; ++c) {
-    double sum = row[c];
-    for (std::size_t k = 0; k < kPivots; ++k) sum -= factors[k] * pivots[k][c];
-    row[c] = sum;
-  }
-}
-
-}  // namespace
-
 void SolveDense(std::span<double> matrix, std::span<double> values) {
   const std::size_t n = values.size();
   const auto row = [&](std::size_t r) { return matrix.data() + r * n; };
-  for (std::size_t begin = 0; begin < n; begin += kPanel) {
-    const std::size_t end = std::min(n, begin + kPanel);
+  for (std::size_t begin = 0; begin < n; begin += kDensePanel) {
+    const std::size_t end = std::min(n, begin + kDensePanel);
     for (std::size_t p = begin; p < end; ++p) {
       std::size_t best = p;
       for (std::size_t r = p + 1; r < n; ++r) {
@@ -45,14 +27,13 @@ void SolveDense(std::span<double> matrix, std::span<double> values) {
       }
     }
     // The rows of the panel, then those below it.
-    const double* pivots[kPanel];
-    for (std::size_t k = 0; k < end - begin; ++k) pivots[k] = row(begin + k);
     for (std::size_t p = begin + 1; p < end; ++p) {
       for (std::size_t k = begin; k < p; ++k) {
-        Subtract<1>(pivots + (k - begin), row(p) + k, end, n, row(p));
+        const double factor = row(p)[k];
+        for (std::size_t c = end; c < n; ++c) row(p)[c] -= factor * row(k)[c];
       }
     }
-    for (std::size_t r = end; r < n; ++r) Subtract<kPanel>(pivots, row(r) + begin, end, n, row(r));
+    if (end < n) DensePanelKernel(matrix.data(), n, end);
   }
   for (std::size_t p = n; p-- > 0;) {
     values[p] /= row(p)[p];

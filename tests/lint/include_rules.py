@@ -57,7 +57,7 @@ FOLDERS = (
     ("core/parallel", "", "", "tbb"),
     ("core/mesh", "core/base", "", ""),
     ("core/simd", "core/base", "highway", ""),
-    ("core/solve", "core/base", "", "eigen"),
+    ("core/solve", "core/base core/simd", "", "eigen"),
     ("core/deform/kernels", "core/simd", "", ""),
     ("core/muscle", "core/base core/simd", "", ""),
     ("core/rig", "core/base core/mesh core/muscle core/parallel core/solve", "", ""),

@@ -33,7 +33,8 @@ struct Prepared {
 
 absl::StatusOr<Prepared> Prepare(const BindInput& input, const CorParams& params,
                                  const Task& task) {
-  Prepared prepared{.surface = CorSurface::Create(input.rig, params), .plan = {}};
+  Prepared prepared;
+  SINEW_ASSIGN_OR_RETURN(prepared.surface, CorSurface::Create(input.rig, params, task));
   SINEW_ASSIGN_OR_RETURN(prepared.plan, CorPlan::Create(prepared.surface, input.rig, params, task));
   return prepared;
 }

@@ -1,5 +1,7 @@
 #include "core/deform/cor/cor_centres.h"
 
+#include <absl/container/flat_hash_set.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -21,6 +23,36 @@ struct Sums {
   double mass = 0, x = 0, y = 0, z = 0;
 };
 
+// Compares vertices by the weights that are kept of them.
+struct KeptHash {
+  const Influences* influences;
+  std::uint32_t most;
+  std::size_t operator()(std::uint32_t v) const {
+    const auto bindings = influences->bindings(v, most);
+    const auto weights = influences->weights(v, most);
+    return absl::HashOf(absl::MakeConstSpan(bindings.data(), bindings.size()),
+                        absl::MakeConstSpan(weights.data(), weights.size()));
+  }
+};
+struct KeptEqual {
+  const Influences* influences;
+  std::uint32_t most;
+  bool operator()(std::uint32_t a, std::uint32_t b) const {
+    return std::ranges::equal(influences->bindings(a, most), influences->bindings(b, most)) &&
+           std::ranges::equal(influences->weights(a, most), influences->weights(b, most));
+  }
+};
+
+// [V] the lowest vertex with the same weights: such vertices have the same sums.
+std::vector<std::uint32_t> EqualWeights(const Rig& rig, std::uint32_t most) {
+  const Influences& influences = rig.influences();
+  absl::flat_hash_set<std::uint32_t, KeptHash, KeptEqual> seen(0, KeptHash{&influences, most},
+                                                               KeptEqual{&influences, most});
+  std::vector<std::uint32_t> lowest(rig.vertices());
+  for (std::uint32_t v = 0; v < lowest.size(); ++v) lowest[v] = *seen.insert(v).first;
+  return lowest;
+}
+
 // A triangle influenced by both joints.
 struct Match {
   const CorCarrier* j;
@@ -39,7 +71,9 @@ class Integrator {
         sigma_(params.sigma),
         length_(std::max(rig.mesh().diagonal(), 1e-300)),
         task_(task),
-        sums_(rig.vertices()) {
+        sums_(rig.vertices()),
+        equal_(EqualWeights(rig, params.max_influences)),
+        slot_(rig.vertices(), kNone) {
     std::size_t users = 0, carriers = 0, samples = 0, cells = 0;
     for (const CorPair& pair : plan.pairs) {
       users = std::max<std::size_t>(users, pair.users);
@@ -53,6 +87,8 @@ class Integrator {
     cells_.resize(cells);
     filled_.reserve(std::min(cells, samples));
     vertices_.reserve(users);
+    slots_.reserve(users);
+    sums_of_slot_.reserve(users);
     weights_j_.reserve(users + kLanes);
     weights_k_.reserve(users + kLanes);
   }
@@ -164,27 +200,36 @@ class Integrator {
 
   void MatchUsers(const CorPair& pair) {
     const auto a = surface_.users.row(pair.j), b = surface_.users.row(pair.k);
+    for (const std::uint32_t v : vertices_) slot_[equal_[v]] = kNone;
     vertices_.clear();
+    slots_.clear();
     weights_j_.clear();
     weights_k_.clear();
     for (std::size_t i = 0, n = 0; i < a.size() && n < b.size();) {
       const std::uint32_t s = a[i].vertex, t = b[n].vertex;
       if (s == t) {
+        std::uint32_t& slot = slot_[equal_[s]];
+        if (slot == kNone) {
+          slot = static_cast<std::uint32_t>(weights_j_.size());
+          weights_j_.push_back(a[i].weight);
+          weights_k_.push_back(b[n].weight);
+        }
         vertices_.push_back(s);
-        weights_j_.push_back(a[i].weight);
-        weights_k_.push_back(b[n].weight);
+        slots_.push_back(slot);
       }
       i += s <= t;
       n += t <= s;
     }
-    const std::size_t lanes = (vertices_.size() + kLanes - 1) / kLanes * kLanes;
+    const std::size_t lanes = (weights_j_.size() + kLanes - 1) / kLanes * kLanes;
+    sums_of_slot_.resize(weights_j_.size());
     weights_j_.resize(lanes);
     weights_k_.resize(lanes);
   }
 
   void SumSamples(const CorPair& pair) {
     const std::size_t groups = weights_j_.size() / kLanes;
-    const double group_work = plan_.pace * kLanes * plan_.UserWork(pair, sigma_);
+    const double group_work =
+        plan_.pace * plan_.SumWork(pair, sigma_) / static_cast<double>(groups);
     const std::size_t grain =
         std::max<std::size_t>(1, kChunkTerms / (kLanes * samples_.size() + 1));
     // The kernel squares this difference and uses it as an exponent of two.
@@ -192,6 +237,9 @@ class Integrator {
     task_.For(groups, grain, [&](std::size_t begin, std::size_t end) {
       for (std::size_t g = begin; g < end; ++g) SumGroup(g, scale);
       task_.Advance(group_work * static_cast<double>(end - begin));
+    });
+    task_.For(vertices_.size(), kListGrain, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) AddSums(vertices_[i], slots_[i]);
     });
   }
 
@@ -204,17 +252,21 @@ class Integrator {
     double sums[4 * kLanes] = {};
     CorKernel(
         {.samples = samples_.data(), .count = samples_.size(), .aj = j, .ak = k, .sums = sums});
-    const std::size_t lanes = std::min(kLanes, vertices_.size() - group * kLanes);
+    const std::size_t lanes = std::min(kLanes, sums_of_slot_.size() - group * kLanes);
     for (std::size_t i = 0; i < lanes; ++i) {
-      const std::size_t at = group * kLanes + i;
-      const double weight = static_cast<double>(weights_j_[at]) * weights_k_[at];
-      const double mass = sums[i];
-      Sums& sum = sums_[vertices_[at]];
-      sum.mass += weight * mass;
-      sum.x += weight * (length_ * sums[kLanes + i] + origin_.x * mass);
-      sum.y += weight * (length_ * sums[2 * kLanes + i] + origin_.y * mass);
-      sum.z += weight * (length_ * sums[3 * kLanes + i] + origin_.z * mass);
+      sums_of_slot_[group * kLanes + i] = {sums[i], sums[kLanes + i], sums[2 * kLanes + i],
+                                           sums[3 * kLanes + i]};
     }
+  }
+
+  void AddSums(std::uint32_t vertex, std::uint32_t slot) {
+    const double weight = static_cast<double>(weights_j_[slot]) * weights_k_[slot];
+    const auto [mass, x, y, z] = sums_of_slot_[slot];
+    Sums& sum = sums_[vertex];
+    sum.mass += weight * mass;
+    sum.x += weight * (length_ * x + origin_.x * mass);
+    sum.y += weight * (length_ * y + origin_.y * mass);
+    sum.z += weight * (length_ * z + origin_.z * mass);
   }
 
   struct Cell {
@@ -228,14 +280,19 @@ class Integrator {
   double sigma_, length_;
   Task& task_;
   std::vector<Sums> sums_;  // [V]
+  const std::vector<std::uint32_t> equal_;
+  static constexpr std::uint32_t kNone = 0xffffffff;
   // State of the current pair:
   Vec3d origin_;  // a point of its surface; samples are relative to it
   std::vector<Match> matches_;
   std::vector<CorSample> samples_;
-  std::vector<Cell> cells_;            // empty between pairs
-  std::vector<std::uint32_t> filled_;  // occupied cells of the current pair
-  std::vector<std::uint32_t> vertices_;
-  std::vector<float> weights_j_, weights_k_;  // padded to whole packs
+  std::vector<Cell> cells_;                   // empty between pairs
+  std::vector<std::uint32_t> filled_;         // occupied cells of the current pair
+  std::vector<std::uint32_t> vertices_;       // users
+  std::vector<std::uint32_t> slots_;          // which of the different weights is theirs
+  std::vector<std::uint32_t> slot_;           // [V] of a lowest vertex, or none
+  std::vector<float> weights_j_, weights_k_;  // different ones, padded to whole packs
+  std::vector<Sums> sums_of_slot_;
 };
 
 }  // namespace

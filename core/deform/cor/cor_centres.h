@@ -59,9 +59,10 @@ struct CorPlan {
   static Cells CellsOf(const CorPair& pair, double sigma);
   // Upper limit of a pair's samples.
   std::size_t SamplesOf(const CorPair& pair, double sigma) const;
-  // CPU nanoseconds to list the pieces of a pair, and to sum over them for one vertex.
+  // CPU nanoseconds to list the pieces of a pair, and at most to sum over them for its vertices:
+  // those with equal weights are summed once.
   double ListWork(const CorPair& pair, double sigma) const;
-  double UserWork(const CorPair& pair, double sigma) const;
+  double SumWork(const CorPair& pair, double sigma) const;
   double work(double sigma) const;
   // Peak allocation of CorCentres beyond plan and surface; valid also if `grouped` was set for an
   // overestimate.

@@ -19,7 +19,7 @@ constexpr std::size_t kMaxCells = 512;  // along either weight: 12 MB of cells
 
 constexpr double kTermWork = 0.5, kListWork = 15, kRowWork = 4, kCellWork = 20;  // nanoseconds
 
-double SumsOf(const CorPair& pair) {
+double PaddedUsers(const CorPair& pair) {
   return std::ceil(pair.users / static_cast<double>(kLanes)) * kLanes;
 }
 
@@ -171,7 +171,8 @@ absl::Status CorPlan::CountPieces(const CorSurface& surface, const CorParams& pa
     while (end < pairs.size() && pairs[end].j == j) ++end;
     const auto of_joint = std::span(pairs).subspan(first, end - first);
     carriers.Fill(j, of_joint);
-    for (const CorPair& pair : of_joint) terms += SumsOf(pair) * static_cast<double>(pair.pieces);
+    for (const CorPair& pair : of_joint)
+      terms += PaddedUsers(pair) * static_cast<double>(pair.pieces);
   }
   grouped = terms > kMaxTerms;
   blur = 0;
@@ -203,14 +204,13 @@ std::size_t CorPlan::SamplesOf(const CorPair& pair, double sigma) const {
   return std::min<std::size_t>(pair.pieces, count[0] * count[1]);
 }
 
-double CorPlan::UserWork(const CorPair& pair, double sigma) const {
-  return kTermWork * static_cast<double>(SamplesOf(pair, sigma));
+double CorPlan::SumWork(const CorPair& pair, double sigma) const {
+  return kTermWork * PaddedUsers(pair) * static_cast<double>(SamplesOf(pair, sigma));
 }
 
 double CorPlan::work(double sigma) const {
   double work = 0;
-  for (const CorPair& pair : pairs)
-    work += ListWork(pair, sigma) + SumsOf(pair) * UserWork(pair, sigma);
+  for (const CorPair& pair : pairs) work += ListWork(pair, sigma) + SumWork(pair, sigma);
   return work;
 }
 
@@ -223,8 +223,9 @@ std::size_t CorPlan::peak_bytes(std::size_t vertices, double sigma) const {
     samples = std::max<std::size_t>(samples, pair.pieces);
     if (grouped) cells = std::max(cells, count[0] * count[1]);
   }
-  // Sums and centres; ids and two weights of a pair's users; its triangles, samples and cells.
-  return vertices * (4 * sizeof(double) + sizeof(Vec3d)) + (users + kLanes) * 12 +
+  // Sums, centres and vertices of equal weights; ids, places, two weights and sums of a pair's
+  // users; its triangles, samples and cells.
+  return vertices * (4 * sizeof(double) + sizeof(Vec3d) + 24) + (users + kLanes) * 48 +
          carriers * 3 * sizeof(std::uint64_t) + samples * sizeof(CorSample) +
          cells * (6 * sizeof(double) + sizeof(std::uint32_t));
 }

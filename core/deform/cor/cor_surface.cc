@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/base/status.h"
 
@@ -12,6 +13,7 @@ constexpr double kLongestSide = 0.1;  // of a piece, in weight space
 constexpr double kTie = 1e-9;
 constexpr int kCountedHalvings = 4;  // beyond, the number of pieces is estimated from the sides
 constexpr std::size_t kSplitGrain = 4096;  // triangles: at most two million pieces
+constexpr std::size_t kLeastGrain = 1024;  // vertices or triangles
 
 struct Row {
   std::span<const std::uint16_t> bindings;
@@ -87,32 +89,69 @@ void AddTriangles(const Mesh& mesh, CorSurface& surface) {
   for (double& area : surface.area) area /= total;
 }
 
-void AddUsers(const Rig& rig, const CorParams& params, CorSurface& surface) {
-  surface.users = CollectRows<CorUser>(rig.bindings().size(), [&](auto add) {
-    for (std::uint32_t v = 0; v < rig.vertices(); ++v) {
-      const Row row = KeptRow(rig.influences(), params, v);
-      for (std::size_t k = 0; k < row.bindings.size(); ++k) {
-        add(row.bindings[k], {v, static_cast<float>(row.weights[k] / row.sum)});
-      }
+// Rows of the values that visit(begin, end, add) passes to add(row, value) for every chunk of [0,
+// n), in the order of the chunks. Each is visited twice, on any thread.
+template <class T, class Visit>
+Rows<T> CollectChunks(std::size_t rows, std::size_t n, const Task& task, const Visit& visit) {
+  constexpr std::size_t kMostChunks = 16;  // each holds a number for every row
+  const std::size_t grain = std::max(kLeastGrain, (n + kMostChunks - 1) / kMostChunks);
+  const std::size_t chunks = (n + grain - 1) / grain;
+  std::vector<std::uint64_t> next(chunks * rows);  // counts, then places
+  const auto each = [&](const auto& use) {
+    task.For(n, grain, [&](std::size_t begin, std::size_t end) {
+      std::uint64_t* const of_row = next.data() + begin / grain * rows;
+      visit(begin, end, [&](std::size_t row, const T& value) { use(of_row[row]++, value); });
+    });
+  };
+  each([](std::uint64_t, const T&) {});
+  Rows<T> result;
+  result.offsets.reserve(rows + 1);
+  std::uint64_t total = 0;
+  for (std::size_t row = 0; row < rows; ++row) {
+    result.offsets.push_back(total);
+    for (std::size_t c = 0; c < chunks; ++c) {
+      total += std::exchange(next[c * rows + row], total);
     }
-  });
+  }
+  result.offsets.push_back(total);
+  result.values.resize(total);
+  each([&](std::uint64_t at, const T& value) { result.values[at] = value; });
+  return result;
 }
 
-void AddCarriers(const Rig& rig, const CorParams& params, CorSurface& surface) {
-  CornerWeights weights(rig, params);
-  surface.carriers = CollectRows<CorCarrier>(rig.bindings().size(), [&](auto add) {
-    for (std::uint32_t t = 0; t < surface.corners.size(); ++t) {
-      for (const auto& [binding, w] : weights.Of(surface.corners[t])) {
-        add(binding,
-            {t, {static_cast<float>(w[0]), static_cast<float>(w[1]), static_cast<float>(w[2])}});
-      }
-    }
-  });
+void AddUsers(const Rig& rig, const CorParams& params, const Task& task, CorSurface& surface) {
+  surface.users = CollectChunks<CorUser>(
+      rig.bindings().size(), rig.vertices(), task,
+      [&](std::size_t begin, std::size_t end, auto add) {
+        for (std::size_t v = begin; v < end; ++v) {
+          const Row row = KeptRow(rig.influences(), params, v);
+          for (std::size_t k = 0; k < row.bindings.size(); ++k) {
+            add(row.bindings[k], CorUser{static_cast<std::uint32_t>(v),
+                                         static_cast<float>(row.weights[k] / row.sum)});
+          }
+        }
+      });
+}
+
+void AddCarriers(const Rig& rig, const CorParams& params, const Task& task, CorSurface& surface) {
+  const std::size_t triangles = surface.corners.size();
+  surface.first_piece.assign(triangles, 0);
+  surface.piece_count.assign(triangles, 1);
+  surface.carriers = CollectChunks<CorCarrier>(
+      rig.bindings().size(), triangles, task, [&](std::size_t begin, std::size_t end, auto add) {
+        CornerWeights weights(rig, params);
+        for (std::size_t t = begin; t < end; ++t) {
+          const auto entries = weights.Of(surface.corners[t]);
+          if (params.refine) surface.piece_count[t] = MostCorPieces(SquaredSides(entries));
+          for (const auto& [binding, w] : entries) {
+            add(binding, CorCarrier{static_cast<std::uint32_t>(t),
+                                    {static_cast<float>(w[0]), static_cast<float>(w[1]),
+                                     static_cast<float>(w[2])}});
+          }
+        }
+      });
   surface.pieces_needed = 1;
-  for (const auto& corners : surface.corners) {
-    const std::uint32_t most = params.refine ? MostCorPieces(SquaredSides(weights.Of(corners))) : 1;
-    surface.first_piece.push_back(0);
-    surface.piece_count.push_back(most);
+  for (const std::uint32_t most : surface.piece_count) {
     if (most > 1) surface.pieces_needed += most;
   }
 }
@@ -193,11 +232,13 @@ void SplitCorTriangle(const std::array<double, 3>& side2, std::vector<CorPiece>&
   }
 }
 
-CorSurface CorSurface::Create(const Rig& rig, const CorParams& params) {
+absl::StatusOr<CorSurface> CorSurface::Create(const Rig& rig, const CorParams& params,
+                                              const Task& task) {
   CorSurface surface;
   AddTriangles(rig.mesh(), surface);
-  AddUsers(rig, params, surface);
-  AddCarriers(rig, params, surface);
+  AddUsers(rig, params, task, surface);
+  AddCarriers(rig, params, task, surface);
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   return surface;
 }
 

@@ -2,7 +2,7 @@
 // split where weights change fast, and listed by joint.
 #pragma once
 
-#include <absl/status/status.h>
+#include <absl/status/statusor.h>
 
 #include <array>
 #include <cstddef>
@@ -60,8 +60,9 @@ struct CorSurface {
   Rows<CorUser> users;
   Rows<CorCarrier> carriers;
 
-  // Uses the `params`.max_influences strongest weights of each vertex, renormalised.
-  static CorSurface Create(const Rig& rig, const CorParams& params);
+  // Uses the `params`.max_influences strongest weights of each vertex, renormalised. kCancelled.
+  static absl::StatusOr<CorSurface> Create(const Rig& rig, const CorParams& params,
+                                           const Task& task);
   // Splits the triangles. kCancelled.
   absl::Status AddPieces(const Rig& rig, const CorParams& params, const Task& task);
 

@@ -92,11 +92,11 @@ class Packer {
     const Vec3d at = centred + input_.layout.centre;
     const Vec3d d = at - ToDouble(input_.rig.mesh().positions()[plan_.welded.first[point]]);
     const auto row = table_.row(point);
-    const LaneScale scale = Scale(row, d);
-    double centroid[3] = {};
     scratch.clear();
-    for (const DdmMomentTable::Reference& r : row) {
-      DdmMoments m = Shift(table_.moments(r), d);
+    for (const DdmMomentTable::Reference& r : row) scratch.push_back(Shift(table_.moments(r), d));
+    const LaneScale scale = Scale(scratch);
+    double centroid[3] = {};
+    for (DdmMoments& m : scratch) {
       for (std::size_t f = 0; f < kDdmFields; ++f) {
         m[f] = scale.shape || f == kOmega ? m[f] * scale.moments : 0.0;
       }
@@ -104,14 +104,13 @@ class Packer {
       centroid[0] += m[kPsi0];
       centroid[1] += m[kPsi1];
       centroid[2] += m[kPsi2];
-      scratch.push_back(m);
     }
+    const std::size_t step = out_.Place(0, 1);  // to the row of the next field
     for (std::size_t k = 0; k < row.size(); ++k) {
       const std::size_t pair = FindPair(out_.joints, block, row[k].binding);
       const DdmMoments fields = FieldsOf(scratch[k], centroid);
-      for (std::size_t f = 0; f < fields_; ++f) {
-        out_.moments[out_.Place(pair, f) + lane] = static_cast<float>(fields[f]);
-      }
+      float* const first = out_.moments.data() + out_.Place(pair, 0) + lane;
+      for (std::size_t f = 0; f < fields_; ++f) first[f * step] = static_cast<float>(fields[f]);
     }
     const double from[3] = {centred.x, centred.y, centred.z};
     for (std::size_t i = 0; i < 3 && !out_.centroid.empty(); ++i) {
@@ -132,15 +131,11 @@ class Packer {
             (1 - alpha) * m[kPsi2] + w * centroid[2], omega, m[kOmega]};
   }
 
-  LaneScale Scale(std::span<const DdmMomentTable::Reference> row, const Vec3d& d) const {
-    double omega = 0, translation = 0;
-    Vec3d psi;
-    double spread = 0;
-    for (const DdmMomentTable::Reference& r : row) {
-      const DdmMoments m = Shift(table_.moments(r), d);
+  LaneScale Scale(std::span<const DdmMoments> row) const {
+    double omega = 0, translation = 0, spread = 0;
+    for (const DdmMoments& m : row) {
       omega += m[kOmega];
       translation += m[kTranslation];
-      psi = psi + Vec3d{m[kPsi0], m[kPsi1], m[kPsi2]};
       spread += m[kP00] + m[kP11] + m[kP22];
     }
     constexpr double kMinTranslation = 1e-6;  // of the kept joints: below, omega is used instead

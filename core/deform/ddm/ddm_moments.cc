@@ -5,7 +5,6 @@
 #include <cmath>
 #include <memory>
 #include <mutex>
-#include <numeric>
 #include <thread>
 #include <utility>
 
@@ -16,8 +15,9 @@
 namespace sinew {
 namespace {
 
-constexpr double kRowWork = 17;      // nanoseconds per row and filter step
-constexpr double kVertexWork = 350;  // nanoseconds per vertex of the plan
+constexpr double kRowWork = 8, kLimitWork = 4;  // nanoseconds per row and filter step
+constexpr std::size_t kLimitGrain = 4096;       // rows
+constexpr double kVertexWork = 350;             // nanoseconds per vertex of the plan
 constexpr double kMaxSteps = 1e8;
 constexpr std::size_t kOmegaLane = kOmega, kTranslationLane = kTranslation;
 
@@ -75,23 +75,24 @@ Rows<std::uint32_t> SeedPoints(const Rig& rig, const WeldedPoints& welded) {
 }
 
 // Workspaces of the active threads, reused between bindings.
+template <class Workspace>
 class WorkspacePool {
  public:
-  std::unique_ptr<FilterWorkspace> Take() {
+  std::unique_ptr<Workspace> Take() {
     const std::lock_guard lock(mutex_);
-    if (free_.empty()) return std::make_unique<FilterWorkspace>();
+    if (free_.empty()) return std::make_unique<Workspace>();
     auto workspace = std::move(free_.back());
     free_.pop_back();
     return workspace;
   }
-  void Return(std::unique_ptr<FilterWorkspace> workspace) {
+  void Return(std::unique_ptr<Workspace> workspace) {
     const std::lock_guard lock(mutex_);
     free_.push_back(std::move(workspace));
   }
 
  private:
   std::mutex mutex_;
-  std::vector<std::unique_ptr<FilterWorkspace>> free_;
+  std::vector<std::unique_ptr<Workspace>> free_;
 };
 
 // w [d; 1][d; 1]^T, and w again for the translation weights.
@@ -196,13 +197,14 @@ DdmPlan MakeDdmPlan(const RigSurface& surface, const DdmParams& params,
   const Rig& rig = surface.rig();
   const Mesh& mesh = rig.mesh();
   DdmPlan plan{.welded = surface.welded()};
-  const Adjacency polygon = PolygonNeighbours(mesh, plan.welded);
-  const double rms_edge = RmsEdge(mesh, plan.welded, polygon);
+  Adjacency neighbours = PolygonNeighbours(mesh, plan.welded);
+  const double rms_edge = RmsEdge(mesh, plan.welded, neighbours);
   if (params.laplacian == Laplacian::kUniform) {
-    plan.neighbours = UniformWeights(polygon);
+    plan.neighbours = UniformWeights(neighbours);
   } else {
-    plan.neighbours = CotangentWeights(mesh, plan.welded, TriangleNeighbours(mesh, plan.welded),
-                                       options.negative);
+    const bool split = mesh.face_vertices().size() > 3 * mesh.faces();
+    if (split) neighbours = TriangleNeighbours(mesh, plan.welded);
+    plan.neighbours = CotangentWeights(mesh, plan.welded, neighbours, options.negative);
   }
   const DdmSmoothing s = ResolveSmoothing(params, mesh.diagonal(), rms_edge);
   const Tails tails = ChooseTails(params, options);
@@ -221,23 +223,24 @@ DdmPlan MakeDdmPlan(const RigSurface& surface, const DdmParams& params,
 absl::Status LimitDdmSmoothing(const Rig& rig, const DdmParams& params, DdmPlan& plan, Task& task) {
   const std::size_t points = plan.welded.points();
   if (!(params.keep_area > 0) || plan.filter.degree() == 0) return absl::OkStatus();
-  std::vector<std::uint32_t> all(points);
-  std::iota(all.begin(), all.end(), 0u);
-  FilterWorkspace workspace;
-  workspace.Start(plan.neighbours, all, 0);
   const Vec3d centre = rig.mesh().centre();
+  AlignedVector<FilterPoint> rest;
+  rest.reserve(points);
   for (std::uint32_t p = 0; p < points; ++p) {
     const Vec3d u = PointOf(rig, plan.welded, p) - centre;
-    workspace.seed_row(p) = {u.x, u.y, u.z};
+    rest.push_back({u.x, u.y, u.z, 0});
   }
-  const bool finished = workspace.Run(plan.filter, [&](std::size_t rows) {
-    task.Advance(kRowWork * static_cast<double>(rows));
-    return !task.cancelled();
-  });
-  if (!finished) return task.CheckCancelled();
+  const AlignedVector<FilterPoint> filtered =
+      FilterAll(plan.neighbours, plan.filter, std::move(rest),
+                [&](std::size_t rows, absl::FunctionRef<void(std::size_t, std::size_t)> part) {
+                  task.For(rows, kLimitGrain, part);
+                  task.Advance(kLimitWork * static_cast<double>(rows));
+                  return !task.cancelled();
+                });
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   std::vector<Vec3d> smoothed;
   smoothed.reserve(points);
-  for (const FilterRow& row : workspace.result()) smoothed.push_back({row[0], row[1], row[2]});
+  for (const FilterPoint& p : filtered) smoothed.push_back({p[0], p[1], p[2]});
   const std::vector<double> factors = MaxSmoothingSteps(rig.mesh(), plan.welded, plan.neighbours,
                                                         smoothed, double{params.keep_area});
   plan.neighbours = LimitSmoothing(std::move(plan.neighbours), factors);
@@ -252,7 +255,7 @@ absl::StatusOr<DdmMomentTable> DdmMomentTable::Filter(const Rig& rig, const DdmP
   const double alpha = double{params.alpha};
   DdmMomentTable table;
   table.bindings_.resize(rig.bindings().size());
-  WorkspacePool pool;
+  WorkspacePool<FilterWorkspace> pool;
   task.For(rig.bindings().size(), 1, [&](std::size_t e, std::size_t) {
     const auto row = seeds.row(e);
     if (row.empty()) return;
@@ -339,33 +342,53 @@ absl::StatusOr<DdmCost> EstimateDdm(const Rig& rig, const BlockLayout& layout,
     }
   });
 
-  DdmCost cost;
-  RingGraph graph;
-  std::vector<std::uint32_t> seen(layout.blocks(), 0);  // 1 + last binding that used the block
-  std::size_t most_rows = 0, most_edges = 0, reached = 0;
-  cost.block_pairs = layout.blocks();
-  for (std::size_t e = 0; e < bindings; ++e) {
-    if (seeds.row(e).empty()) continue;
-    if (task != nullptr) {
-      SINEW_RETURN_IF_ERROR(task->CheckCancelled());
-      SINEW_RETURN_IF_ERROR(task->CheckMemory(reached * kReachedBytes));
-    }
-    graph.Grow(plan.neighbours, seeds.row(e), plan.filter.rings);
-    std::size_t edges = 0;
-    for (const std::uint32_t p : graph.points()) {
+  // What a binding reaches, and what is reused for the next one.
+  struct Reached {
+    std::size_t points = 0, edges = 0, rows = 0, blocks = 0;
+    double work = 0;
+  };
+  struct Walk {
+    RingGraph graph;
+    std::vector<std::uint32_t> seen;  // 1 + last binding that used the block
+  };
+  std::vector<Reached> of_binding(bindings);
+  WorkspacePool<Walk> pool;
+  std::atomic<std::size_t> reached = 0;
+  const Task unstoppable;
+  const Task& walking = task != nullptr ? *task : unstoppable;
+  walking.For(bindings, 1, [&](std::size_t e, std::size_t) {
+    if (seeds.row(e).empty() || !walking.CheckMemory(reached * kReachedBytes).ok()) return;
+    auto walk = pool.Take();
+    walk->seen.resize(layout.blocks());
+    walk->graph.Grow(plan.neighbours, seeds.row(e), plan.filter.rings);
+    Reached& r = of_binding[e];
+    for (const std::uint32_t p : walk->graph.points()) {
       // With limited smoothing a point is its own neighbour too.
-      edges += plan.neighbours.offsets[p + 1] - plan.neighbours.offsets[p] + 1;
-      cost.rows += blocks.row(p).size();
+      r.edges += plan.neighbours.offsets[p + 1] - plan.neighbours.offsets[p] + 1;
+      r.rows += blocks.row(p).size();
       for (const std::uint32_t block : blocks.row(p)) {
-        if (seen[block] == e + 1) continue;
-        seen[block] = static_cast<std::uint32_t>(e + 1);
-        ++cost.block_pairs;
+        if (walk->seen[block] == e + 1) continue;
+        walk->seen[block] = static_cast<std::uint32_t>(e + 1);
+        ++r.blocks;
       }
     }
-    reached += graph.points().size();
-    most_rows = std::max(most_rows, graph.points().size());
-    most_edges = std::max(most_edges, edges);
-    cost.filter_work += kRowWork * static_cast<double>(CountReached(plan.filter, graph));
+    r.points = walk->graph.points().size();
+    r.work = kRowWork * static_cast<double>(CountReached(plan.filter, walk->graph));
+    reached += r.points;
+    pool.Return(std::move(walk));
+  });
+  SINEW_RETURN_IF_ERROR(walking.CheckCancelled());
+  SINEW_RETURN_IF_ERROR(walking.CheckMemory(reached * kReachedBytes));
+
+  DdmCost cost;
+  std::size_t most_rows = 0, most_edges = 0;
+  cost.block_pairs = layout.blocks();
+  for (const Reached& r : of_binding) {
+    cost.rows += r.rows;
+    cost.block_pairs += r.blocks;
+    cost.filter_work += r.work;
+    most_rows = std::max(most_rows, r.points);
+    most_edges = std::max(most_edges, r.edges);
   }
   const std::size_t workers =
       std::min<std::size_t>(bindings, std::max(1u, std::thread::hardware_concurrency()));
@@ -377,9 +400,9 @@ absl::StatusOr<DdmCost> EstimateDdm(const Rig& rig, const BlockLayout& layout,
                     rig.mesh().face_vertices().size() * 48 + plan.neighbours.neighbours.size() * 24;
   cost.plan_work = DdmPlanWork(rig);
   if (params.keep_area > 0) {
-    const std::size_t edges = plan.neighbours.neighbours.size();
-    cost.limit_bytes = FilterWorkspace::CostBytes(points, points, edges) + points * 64 + edges * 24;
-    cost.limit_work = kRowWork * static_cast<double>(points * plan.filter.degree());
+    cost.limit_bytes =
+        FilterAllBytes(points) + points * 64 + plan.neighbours.neighbours.size() * 24;
+    cost.limit_work = kLimitWork * static_cast<double>(points * plan.filter.degree());
   }
   return cost;
 }

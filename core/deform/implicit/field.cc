@@ -13,8 +13,6 @@ namespace sinew {
 namespace {
 
 constexpr std::size_t kAtOnce = 8;  // parts fitted in parallel
-// Nanoseconds per mesh corner and part: finding the triangles near its ends, and casting rays.
-constexpr double kEndTriangle = 10;
 
 std::size_t MostCentres(std::size_t samples) {
   return samples + kMostCapCentres;
@@ -42,11 +40,11 @@ std::size_t LimbField::CostBytes(const Rig& rig, std::size_t samples) {
   const std::size_t fits =
       std::min(parts, kAtOnce) * (unknowns * (unknowns + 64) * sizeof(double) + samples * 40 * 200);
   constexpr std::size_t kFixed = 4096;
-  // Indices and areas of the triangles near an end.
+  // Areas of a part's triangles.
   const std::size_t corners = rig.mesh().face_vertices().size();
   const std::size_t near = corners - std::min(corners, 2 * rig.mesh().faces());
   // A triangle belongs to at most three parts; a vertex is counted for two.
-  return kFixed + LimbSurfaceBytes(rig) + fits + near * (std::min(parts, kAtOnce) * 12 + 24 + 84) +
+  return kFixed + LimbSurfaceBytes(rig) + fits + near * (std::min(parts, kAtOnce) * 8 + 24 + 84) +
          parts * (2 * centres * (kCentreFloats * sizeof(float) + 56) +
                   3 * sizeof(std::uint32_t) * kGridCells + 2 * kGridCorners + 2048) +
          rig.vertices() * (16 + 240) + rig.joints() * 64;
@@ -56,8 +54,7 @@ double LimbField::Work(const Rig& rig, std::size_t samples) {
   const auto unknowns = static_cast<double>(4 * (samples + 2 * (1 + 2 * kCapRing)));
   return GapWork(rig, samples) + static_cast<double>(rig.vertices()) * 300 +
          static_cast<double>(MostParts(rig)) *
-             (kFits * unknowns * unknowns * unknowns * 0.4 + 2e6 +
-              kEndTriangle * static_cast<double>(rig.mesh().face_vertices().size()));
+             (kFits * unknowns * unknowns * unknowns * 0.12 + 2e6);
 }
 
 absl::StatusOr<LimbField> LimbField::Bind(const Rig& rig, const WeldedPoints& welded,

@@ -37,22 +37,26 @@ double Diagonal(std::span<const Vec3d> points) {
 }
 
 void AddSkin(const Rig& rig, LimbSurface& surface) {
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> touched;
-  touched.reserve(3 * surface.triangles.size());
-  for (std::uint32_t i = 0; i < surface.triangles.size(); ++i) {
-    for (const std::uint32_t v : surface.triangles[i]) touched.emplace_back(surface.joint[v], i);
-  }
-  std::ranges::sort(touched);
-  touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
   surface.skin = CollectRows<LimbSurface::Skin>(rig.joints(), [&](auto add) {
-    for (const auto& [joint, i] : touched) {
-      LimbSurface::Skin skin{.triangle = i};
-      for (std::size_t k = 0; k < 3; ++k) {
-        skin.weight[k] = WeightOf(rig, surface.triangles[i][k], joint);
+    for (std::uint32_t i = 0; i < surface.triangles.size(); ++i) {
+      const Corners& t = surface.triangles[i];
+      for (std::size_t c = 0; c < 3; ++c) {
+        const std::uint16_t joint = surface.joint[t[c]];
+        const bool again =
+            (c > 0 && surface.joint[t[0]] == joint) || (c > 1 && surface.joint[t[1]] == joint);
+        if (!again) add(joint, {.triangle = i});
       }
-      add(joint, skin);
     }
   });
+  for (std::uint32_t joint = 0; joint < rig.joints(); ++joint) {
+    for (std::uint64_t at = surface.skin.offsets[joint]; at < surface.skin.offsets[joint + 1];
+         ++at) {
+      LimbSurface::Skin& skin = surface.skin.values[at];
+      for (std::size_t k = 0; k < 3; ++k) {
+        skin.weight[k] = WeightOf(rig, surface.triangles[skin.triangle][k], joint);
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -87,6 +91,7 @@ LimbSurface MakeLimbSurface(const Rig& rig, const WeldedPoints& welded) {
       surface.number.push_back(number++);
     });
   }
+  surface.tree = SkinTree(surface.points, surface.triangles);
   surface.diagonal = Diagonal(surface.points);
   AddSkin(rig, surface);
   return surface;
@@ -94,10 +99,10 @@ LimbSurface MakeLimbSurface(const Rig& rig, const WeldedPoints& welded) {
 
 std::size_t LimbSurfaceBytes(const Rig& rig) {
   const std::size_t corners = rig.mesh().face_vertices().size();
-  // Points, normals, sums, joints, rows and pairs, welding tables; triangles, with at most one pair
-  // and one row entry per corner.
+  // Points, normals, sums, joints, rows, welding tables; triangles, with at most one row entry per
+  // corner, and their tree.
   return rig.vertices() * (3 * sizeof(Vec3d) + 160) +
-         corners * (16 + 3 * (8 + 4 + sizeof(LimbSurface::Skin))) +
+         corners * (16 + 3 * sizeof(LimbSurface::Skin)) + SkinTree::Bytes(corners) +
          rig.joints() * (24 + 2 * sizeof(AffineD)) + rig.bindings().size() * sizeof(AffineD) +
          rig.influences().size() * 16;
 }

@@ -15,13 +15,12 @@
 #include "core/deform/implicit/constants.h"
 #include "core/deform/implicit/grid.h"
 #include "core/deform/implicit/hrbf.h"
+#include "core/deform/implicit/skin_tree.h"
 #include "core/parallel/task.h"
 #include "core/rig/rig.h"
 #include "core/surface/adjacency.h"
 
 namespace sinew {
-
-using Corners = std::array<std::uint32_t, 3>;  // vertices of a triangle
 
 // The skin divided by the strongest joints of its vertices. Immutable once created; shared by
 // threads.
@@ -33,6 +32,7 @@ struct LimbSurface {
   Rows<std::uint32_t> vertices;       // [J] one of each point, ascending
   std::vector<Corners> triangles;     // in the order of the file
   std::vector<std::uint32_t> number;  // of each triangle, among those of its mesh
+  SkinTree tree;                      // of the triangles
   double diagonal = 0;                // of the bounding box of the points
 
   // A triangle with at least one corner of the joint.

@@ -40,24 +40,26 @@ struct SkinHit {
   Vec3d normal;                // interpolated unit vertex normal
 };
 
-// Nearest hit among `triangles`, edges included. `direction` must be a unit vector.
-SkinHit SkinAlong(const LimbSurface& surface, std::span<const std::uint32_t> triangles,
-                  const Vec3d& from, const Vec3d& direction) {
+// Nearest hit among the triangles that `counts`, edges included; of equal ones the first triangle.
+// `direction` must be a unit vector.
+template <class Counts>
+SkinHit SkinAlong(const LimbSurface& surface, const Vec3d& from, const Vec3d& direction,
+                  const Counts& counts) {
   constexpr double kEdge = 1e-6;
   SkinHit nearest;
-  for (const std::uint32_t i : triangles) {
+  surface.tree.VisitAlong(from, direction, nearest.distance, [&](std::uint32_t i) {
     const Corners& t = surface.triangles[i];
     const Vec3d a = surface.points[t[0]], ab = surface.points[t[1]] - a,
                 ac = surface.points[t[2]] - a, p = Cross(direction, ac);
     const double det = Dot(ab, p);
-    if (std::abs(det) <= 1e-12 * Length(ab) * Length(ac)) continue;
+    if (std::abs(det) <= 1e-12 * Length(ab) * Length(ac)) return;
     const Vec3d s = from - a, q = Cross(s, ab);
     const double u = Dot(s, p) / det, v = Dot(direction, q) / det, at = Dot(ac, q) / det;
-    if (!(u >= -kEdge && v >= -kEdge && u + v <= 1 + kEdge && at > 0)) continue;
-    if (!(at < nearest.distance)) continue;
+    if (!(u >= -kEdge && v >= -kEdge && u + v <= 1 + kEdge && at > 0)) return;
+    if (!(at < nearest.distance) || !counts(t)) return;
     nearest = {at, Unit((1 - u - v) * surface.normals[t[0]] + u * surface.normals[t[1]] +
                         v * surface.normals[t[2]])};
-  }
+  });
   return nearest;
 }
 
@@ -76,23 +78,22 @@ struct AxesAround {
 
 enum class BoneEnd { kRoot, kTip };
 
-std::vector<std::uint32_t> TrianglesNear(const LimbSurface& surface, const Vec3d& centre,
-                                         double radius) {
-  std::vector<std::uint32_t> near;
-  for (std::uint32_t i = 0; i < surface.triangles.size(); ++i) {
-    const Corners& t = surface.triangles[i];
+// The triangles with a corner within a radius, and those that may reach into it.
+struct IsNear {
+  bool operator()(const Corners& t) const {
     const Vec3d& a = surface.points[t[0]];
     const double size =
         std::max(Length(surface.points[t[1]] - a), Length(surface.points[t[2]] - a));
-    if (Length(a - centre) <= radius + size) near.push_back(i);
+    return Length(a - centre) <= radius + size;
   }
-  return near;
-}
+  const LimbSurface& surface;
+  const Vec3d& centre;
+  double radius;
+};
 
 // Radius of the largest ball about the end that fits into the skin, at most `rho`.
-double LargestBall(const LimbSurface& surface, std::span<const std::uint32_t> near,
-                   const Vec3d& end, const AxesAround& axes, double least, double rho,
-                   const Task& task) {
+double LargestBall(const LimbSurface& surface, const IsNear& near, const Vec3d& end,
+                   const AxesAround& axes, double least, double rho, const Task& task) {
   for (std::size_t i = 0; i < kCapLevels; ++i) {
     const double sine = kSteepestCapRay * (2.0 * static_cast<double>(i) / (kCapLevels - 1) - 1);
     const double cosine = std::sqrt(1 - sine * sine);
@@ -101,7 +102,7 @@ double LargestBall(const LimbSurface& surface, std::span<const std::uint32_t> ne
       const double step = static_cast<double>(k) + 0.5 * static_cast<double>(i % 2);
       const Vec3d way =
           sine * axes.along + cosine * axes.Side(2 * std::numbers::pi * step / kCapDirections);
-      const SkinHit hit = SkinAlong(surface, near, end, way);
+      const SkinHit hit = SkinAlong(surface, end, way, near);
       if (hit.distance < rho) rho = std::max(hit.distance, least);
     }
   }
@@ -117,22 +118,18 @@ double LargestBall(const LimbSurface& surface, std::span<const std::uint32_t> ne
 // - Top and ring lie on the largest ball about the joint that fits into the skin. A joint may
 //   rotate in any direction, and anything outside that ball would stick out of the skin.
 //
-// Casts about 70 rays through the triangles near the end. Returns early once the task is cancelled.
+// Casts about 70 rays. Returns early once the task is cancelled.
 void AddDome(const LimbSurface& surface, const LimbBone& bone, const Vec3d& centre, BoneEnd at,
              Constraints& constraints, const Task& task) {
   const Vec3d end = at == BoneEnd::kRoot ? bone.root : bone.tip;
   const AxesAround axes(at == BoneEnd::kRoot ? bone.out_root : bone.out_tip);
-  std::vector<std::uint32_t> own_skin;
-  for (const LimbSurface::Skin& s : surface.skin.row(bone.joint)) {
-    const bool whole = std::ranges::all_of(surface.triangles[s.triangle], [&](std::uint32_t v) {
-      return surface.joint[v] == bone.joint;
-    });
-    if (whole) own_skin.push_back(s.triangle);
-  }
+  const auto own_skin = [&](const Corners& t) {
+    return std::ranges::all_of(t, [&](std::uint32_t v) { return surface.joint[v] == bone.joint; });
+  };
   const Vec3d middle = 0.5 * (bone.root + bone.tip);
-  if (SkinAlong(surface, own_skin, middle, axes.along).distance < INFINITY) return;
+  if (SkinAlong(surface, middle, axes.along, own_skin).distance < INFINITY) return;
 
-  const std::vector<std::uint32_t> near = TrianglesNear(surface, end, kCapSearch * bone.size);
+  const IsNear near = {surface, end, kCapSearch * bone.size};
   const double rho = LargestBall(surface, near, end, axes, kLeastCap * bone.size, bone.size, task);
   const auto add = [&](const Vec3d& point, const Vec3d& normal) {
     const Vec3d p = (1 / bone.reach) * (point - centre);
@@ -145,8 +142,8 @@ void AddDome(const LimbSurface& surface, const LimbBone& bone, const Vec3d& cent
   for (std::size_t k = 0; k < kCapRing && !task.cancelled(); ++k) {
     const Vec3d side = axes.Side(2 * std::numbers::pi * static_cast<double>(k) / kCapRing);
     const Vec3d before = end - (kBeforeCap * rho) * axes.along;
-    if (!fits(SkinAlong(surface, own_skin, before, side).distance)) {
-      SkinHit section = SkinAlong(surface, near, end, side);
+    if (!fits(SkinAlong(surface, before, side, own_skin).distance)) {
+      SkinHit section = SkinAlong(surface, end, side, near);
       const bool limb = fits(section.distance) && Dot(section.normal, side) > kSectionCosine;
       if (!limb) section = {rho, side};
       add(end + section.distance * side, section.normal);
@@ -177,11 +174,12 @@ double ExtentOf(std::span<const SurfaceSample> skin, const LimbBone& bone, const
 //
 //    skin  drawn from the part's own, model space
 //
-// Casts about 40 rays through the part's triangles. Returns early once the task is cancelled.
+// Casts about 40 rays. Returns early once the task is cancelled.
 void AddSides(const LimbSurface& surface, const LimbBone& bone, std::span<const SurfaceSample> skin,
               const Vec3d& centre, Constraints& constraints, const Task& task) {
-  std::vector<std::uint32_t> own;
-  for (const LimbSurface::Skin& s : surface.skin.row(bone.joint)) own.push_back(s.triangle);
+  const auto own = [&](const Corners& t) {
+    return std::ranges::any_of(t, [&](std::uint32_t v) { return surface.joint[v] == bone.joint; });
+  };
   const AxesAround axes(bone.direction);
   const Vec3d along = bone.tip - bone.root;
   const auto rings = static_cast<std::size_t>(
@@ -195,7 +193,7 @@ void AddSides(const LimbSurface& surface, const LimbBone& bone, std::span<const 
     };
     std::array<double, kSideRing> distance;
     for (std::size_t k = 0; k < kSideRing; ++k) {
-      distance[k] = SkinAlong(surface, own, at, side(k)).distance;
+      distance[k] = SkinAlong(surface, at, side(k), own).distance;
     }
     const double thinnest = *std::ranges::min_element(distance);
     if (thinnest == INFINITY) continue;  // the bone is outside its skin

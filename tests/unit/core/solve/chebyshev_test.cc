@@ -9,6 +9,7 @@
 #include <random>
 #include <vector>
 
+#include "core/simd/target.h"
 #include "core/surface/laplacian.h"
 #include "tests/support/small_rigs.h"
 #include "tests/support/tube.h"
@@ -103,6 +104,16 @@ std::vector<Weights> AllWeights(const Rig& rig) {
                                          NegativeWeights::kClamp)}};
 }
 
+ChebyshevFilter FilterOf(const std::vector<double>& series) {
+  ChebyshevFilter filter;
+  for (const double c : series) {
+    filter.coefficients.emplace_back();
+    filter.coefficients.back().fill(c);
+  }
+  filter.rings = series.size();
+  return filter;
+}
+
 // Largest difference between filter and solve; random columns on every 7th point among the first
 // half.
 double FilterError(const NeighbourWeights& n, double lambda, unsigned steps, double tail,
@@ -112,11 +123,7 @@ double FilterError(const NeighbourWeights& n, double lambda, unsigned steps, dou
   std::vector<std::uint32_t> seeds;
   for (std::uint32_t p = 0; p <= n.points() / 2; p += 7) seeds.push_back(p);
   const std::vector<double> series = ImplicitSeries(lambda, steps, tail);
-  ChebyshevFilter filter;
-  for (const double c : series) {
-    filter.coefficients.emplace_back();
-    filter.coefficients.back().fill(c);
-  }
+  ChebyshevFilter filter = FilterOf(series);
   filter.rings = RingsWithin(series, support_tail);
   FilterWorkspace workspace;
   workspace.Start(n, seeds, filter.rings);
@@ -177,6 +184,88 @@ TEST(ChebyshevFilter, StopsOnRequest) {
   int steps = 0;
   EXPECT_FALSE(workspace.Run(filter, [&](std::size_t) { return ++steps < 4; }));
   EXPECT_EQ(steps, 4);
+}
+
+AlignedVector<FilterPoint> RandomPoints(std::size_t count) {
+  std::mt19937 random(3);
+  std::uniform_real_distribution<double> unit(-1, 1);
+  AlignedVector<FilterPoint> points(count);
+  for (FilterPoint& p : points) {
+    for (double& value : p) value = unit(random);
+  }
+  return points;
+}
+
+TEST(ChebyshevFilter, AllPointsGiveBitsOfSeeds) {
+  const Rig rig = testing::TubeRig({.rings = 41, .around = 24});
+  const ChebyshevFilter filter = FilterOf(ImplicitSeries(4, 4, 1e-7));
+  for (const Weights& weights : AllWeights(rig)) {
+    const std::size_t points = weights.n.points();
+    const AlignedVector<FilterPoint> x = RandomPoints(points);
+    std::vector<std::uint32_t> all(points);
+    std::iota(all.begin(), all.end(), 0u);
+    FilterWorkspace workspace;
+    workspace.Start(weights.n, all, 0);
+    for (std::size_t i = 0; i < points; ++i) {
+      for (std::size_t l = 0; l < kFilterLanes; ++l) workspace.seed_row(i)[l] = x[i][l % 4];
+    }
+    ASSERT_TRUE(workspace.Run(filter, [](std::size_t) { return true; }));
+    const auto got = FilterAll(weights.n, filter, x, [](std::size_t rows, auto part) {
+      part(rows / 3, rows);
+      part(0, rows / 3);
+      return true;
+    });
+    ASSERT_EQ(got.size(), points);
+    for (std::size_t i = 0; i < points; ++i) {
+      for (std::size_t l = 0; l < kFilterLanes; ++l) {
+        ASSERT_EQ(got[i][l % 4], workspace.result()[i][l]) << weights.name << " " << i;
+      }
+    }
+  }
+}
+
+TEST(ChebyshevFilter, AllPointsStopOnRequest) {
+  const Rig rig = testing::TubeRig();
+  const NeighbourWeights n = UniformWeights(PolygonNeighbours(rig.mesh(), Weld(rig)));
+  int steps = 0;
+  EXPECT_TRUE(FilterAll(n, FilterOf(ImplicitSeries(4, 4, 1e-7)), RandomPoints(n.points()),
+                        [&](std::size_t, auto) { return ++steps < 4; })
+                  .empty());
+  EXPECT_EQ(steps, 4);
+}
+
+TEST(ChebyshevFilter, SameBitsOnEveryInstructionSet) {
+  const Rig rig = testing::TubeRig({.rings = 21, .around = 12});
+  const ChebyshevFilter filter = FilterOf(ImplicitSeries(4, 4, 1e-7));
+  const std::vector<std::uint32_t> seeds = {3, 40, 41, 100};
+  for (const Weights& weights : AllWeights(rig)) {
+    std::vector<FilterRow> rows;
+    AlignedVector<FilterPoint> points;
+    for (const Isa isa : SupportedIsas()) {
+      ASSERT_TRUE(ForceIsa(isa).ok());
+      FilterWorkspace workspace;
+      workspace.Start(weights.n, seeds, filter.rings);
+      for (std::size_t i = 0; i < seeds.size(); ++i) {
+        for (std::size_t l = 0; l < kFilterLanes; ++l) {
+          workspace.seed_row(i)[l] = 1.0 / static_cast<double>(3 + i + l);
+        }
+      }
+      ASSERT_TRUE(workspace.Run(filter, [](std::size_t) { return true; }));
+      const auto all = FilterAll(weights.n, filter, RandomPoints(weights.n.points()),
+                                 [](std::size_t count, auto part) {
+                                   part(0, count);
+                                   return true;
+                                 });
+      const std::vector<FilterRow> got(workspace.result().begin(), workspace.result().end());
+      if (rows.empty()) {
+        rows = got;
+        points = all;
+      }
+      EXPECT_EQ(got, rows) << weights.name << " " << IsaName(isa);
+      EXPECT_EQ(all, points) << weights.name << " " << IsaName(isa);
+    }
+    ASSERT_TRUE(ForceIsa(Isa::kAuto).ok());
+  }
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/simd/target.h"
 #include "tests/support/random.h"
 
 namespace sinew {
@@ -75,10 +76,14 @@ std::vector<double> Eliminated(System system) {
 
 TEST(SolveDense, SameBitsAsPlainElimination) {
   for (const std::size_t n : kSizes) {
-    System system = RandomSystem(n);
-    const std::vector<double> want = Eliminated(system);
-    SolveDense(system.matrix, system.values);
-    EXPECT_EQ(system.values, want) << n << " unknowns";
+    const std::vector<double> want = Eliminated(RandomSystem(n));
+    for (const Isa isa : SupportedIsas()) {
+      ASSERT_TRUE(ForceIsa(isa).ok());
+      System system = RandomSystem(n);
+      SolveDense(system.matrix, system.values);
+      EXPECT_EQ(system.values, want) << n << " unknowns, " << IsaName(isa);
+    }
+    ASSERT_TRUE(ForceIsa(Isa::kAuto).ok());
   }
 }
 

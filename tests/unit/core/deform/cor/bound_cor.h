@@ -16,8 +16,8 @@ namespace sinew::testing {
 // In bind space.
 inline std::vector<Vec3d> Centres(const Rig& rig, const CorParams& params = {},
                                   bool grouped = false) {
-  CorSurface surface = CorSurface::Create(rig, params);
   Task task;
+  CorSurface surface = ValueOrDie(CorSurface::Create(rig, params, task));
   if (!surface.AddPieces(rig, params, task).ok()) return {};
   CorPlan plan = ValueOrDie(CorPlan::Create(surface, rig, params, task));
   plan.grouped = plan.grouped || grouped;

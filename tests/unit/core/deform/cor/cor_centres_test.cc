@@ -287,7 +287,7 @@ TEST(CorCentres, GroupingBoundsWork) {
   // Every vertex and triangle is influenced by all 32 joints: 2.8e11 terms without grouping.
   const Rig rig = MakeRig(BroadWeights({.rings = 601, .around = 20, .joints = 32}));
   const CorParams params;
-  const CorSurface surface = CorSurface::Create(rig, params);
+  const CorSurface surface = testing::ValueOrDie(CorSurface::Create(rig, params, Task()));
   const CorPlan plan = testing::ValueOrDie(CorPlan::Create(surface, rig, params, Task()));
   EXPECT_EQ(plan.pairs.size(), 32u * 31 / 2);
   EXPECT_TRUE(plan.grouped);
