@@ -138,6 +138,8 @@ class Page {
     this.#divider();
     this.#pointer();
     addEventListener('keydown', (event) => this.#key(event));
+    // After a click with the mouse, Space plays instead of pressing the button again.
+    addEventListener('click', (event) => event.detail > 0 && (event.target as Element).closest('button')?.blur());
     addEventListener('hashchange', () => {
       if (location.hash.includes('token=')) location.reload();
     });
