@@ -148,10 +148,9 @@ void DdmTables::RunBlended(const StageFrame& frame, std::span<DdmJoint> poses) c
 }
 
 void DdmTables::RunWeights(const StageFrame& frame, bool enhanced) const {
-  if (variant == 4) {
-    std::fill(frame.scratch.begin(), frame.scratch.end(), 0.0f);
-    if (enhanced) FillStretch(frame.posed, frame.posed.signs, frame.scratch);
-  }
+  if (variant == 4) std::fill(frame.scratch.begin(), frame.scratch.end(), 0.0f);
+  const bool stretches =
+      variant == 4 && enhanced && FillStretch(frame.posed, frame.posed.signs, frame.scratch);
   const std::uint32_t* const offset = joints.offset.data();
   const std::uint16_t* const entry = joints.entry.data();
   const float* const skin = frame.posed.skin.front().m.data();
@@ -163,7 +162,7 @@ void DdmTables::RunWeights(const StageFrame& frame, bool enhanced) const {
     } else {
       CentreBlendKernel({offset, entry, moments.data() + Place(0, fields() - 1), moments.data(),
                          skin, frame.posed.dual_quats.front().real.data(), frame.posed.signs.data(),
-                         frame.scratch.data(), centroid.data(), in, out},
+                         frame.scratch.data(), stretches, centroid.data(), in, out},
                         begin, end);
     }
   });
