@@ -65,6 +65,15 @@ void CentreBlendSlopes(const CentreBlendKernelArgs& args, std::size_t begin, std
       Add(sign * turn.value, q, rotation);
       SINEW_EACH_TANGENT(k) Add(sign * turn.along[k], q, slope_rotation[k]);
     }
+    const Pack s = Pack::Set(args.signs[first]);
+    const PackPoint arm = Scaled(s, d);
+    const Turning turning(rotation, TurnScale(rotation), arm);
+    const PackPoint turned = AddScaled(turning.scale, turning.turned, arm);
+    PackPoint slope_turned[kTangents];
+    SINEW_EACH_TANGENT(k) {
+      const PackPoint dv = Scaled(s, slope_d(k));
+      slope_turned[k] = Plus(turning.Slope(slope_rotation[k], dv), dv);
+    }
     BlendedMotion motion = BlendedMotion::Zero();
     for (std::size_t pair = first_pair; pair < end_pair; ++pair) {
       const std::size_t entry = args.pair_entry[pair];
@@ -80,16 +89,10 @@ void CentreBlendSlopes(const CentreBlendKernelArgs& args, std::size_t begin, std
                                     AddScaled(w.along[k], stretched, motion.along[k]));
       }
     }
-    const Pack s = Pack::Set(args.signs[first]);
-    const PackPoint arm = Scaled(s, d);
-    const Turning turning(rotation, TurnScale(rotation), arm);
-    StorePoint(Plus(AddScaled(turning.scale, turning.turned, arm), motion.moved),
-               args.out + b * 48);
+    StorePoint(Plus(turned, motion.moved), args.out + b * 48);
     SINEW_EACH_TANGENT(k) {
-      const PackPoint dv = Scaled(s, slope_d(k));
       const PackPoint moved = motion.Slope(k, LoadSlope(args.centre_slopes, b, k));
-      StoreSlope(Plus(Plus(turning.Slope(slope_rotation[k], dv), dv), moved), args.slopes.out, b,
-                 k);
+      StoreSlope(Plus(slope_turned[k], moved), args.slopes.out, b, k);
     }
   }
 }
