@@ -187,21 +187,16 @@ HWY_INLINE void BlendBlock(const SphericalBlendKernelArgs& args, std::size_t b) 
                                          : CentreOfSet(args.set_centres, args.lane_set + b * 16);
   const std::size_t first = args.pair_offset[b], end = args.pair_offset[b + 1];
   const std::size_t pivot = args.pair_entry[first];
-  BlendedMotion motion = BlendedMotion::Zero();
   const auto skin = [&](std::size_t k) { return args.skin + std::size_t{args.pair_entry[k]} * 12; };
-  if constexpr (kSlopes) {
-    for (std::size_t k = first; k < end; ++k) {
-      motion.Add(SlopedWeight::Load(args.weights, args.slopes.weights, k), skin(k), u);
-    }
-  }
+  PackPoint moved = {zero, zero, zero};
   const Pack own = Pack::Load(args.weights + first * 16);
-  if constexpr (!kSlopes) AddMoved(own, skin(first), u, motion.moved);
+  if constexpr (!kSlopes) AddMoved(own, skin(first), u, moved);
   Turns turns = Turns::Of(own);
   CentreSums sums = {own, zero, {zero, zero, zero}, {zero, zero, zero}};
   for (std::size_t k = first + 1; k < end; ++k) {
     const float* relation = args.relations + args.pair_relation[k] * kRelationFloats;
     const Pack w = Pack::Load(args.weights + k * 16);
-    if constexpr (!kSlopes) AddMoved(w, skin(k), u, motion.moved);
+    if constexpr (!kSlopes) AddMoved(w, skin(k), u, moved);
     turns.Add(w, relation);
     if constexpr (kOwnCentres) AddGap(w, relation, expected, sums);
   }
@@ -216,21 +211,31 @@ HWY_INLINE void BlendBlock(const SphericalBlendKernelArgs& args, std::size_t b) 
   const Turning turning(turns.q, Pack::Set(2.0f) / Length2(turns.q), arm);
   const float* r = args.rotations + pivot * 9;
   const PackPoint more = LessTurn(turns.turn, arm, Scaled(turning.scale, turning.turned));
-  StorePoint(Plus(motion.moved, Turned(r, more)), args.out + b * 48);
+  const PackPoint turned = Turned(r, more);
   if constexpr (kSlopes) {
+    PackPoint slope_turned[kTangents];
     SINEW_EACH_TANGENT(k) {
       const SlopedTurns slopes = SlopedTurns::Of<kOwnCentres>(args, b, k);
-      const PackPoint du = LoadSlope(args.slopes.in, b, k);
-      PackPoint darm = du;
+      PackPoint darm = LoadSlope(args.slopes.in, b, k);
       if constexpr (kOwnCentres) {
         darm = Plus(darm, slopes.CentreSlope(turns.turn, sums, centre, expected, args.fade));
       }
       darm = Scaled(s, darm);
-      const PackPoint turned = turning.Slope(slopes.turns.q, darm);
-      const PackPoint dmore = LessTurn(slopes.turns.turn, arm, LessTurn(turns.turn, darm, turned));
-      StoreSlope(Plus(motion.Slope(k, du), Turned(r, dmore)), args.slopes.out, b, k);
+      const PackPoint excess = LessTurn(turns.turn, darm, turning.Slope(slopes.turns.q, darm));
+      slope_turned[k] = Turned(r, LessTurn(slopes.turns.turn, arm, excess));
     }
+    // Last, when the sums above are no longer needed: together they do not fit the registers.
+    BlendedMotion motion = BlendedMotion::Zero();
+    for (std::size_t k = first; k < end; ++k) {
+      motion.Add(SlopedWeight::Load(args.weights, args.slopes.weights, k), skin(k), u);
+    }
+    SINEW_EACH_TANGENT(k) {
+      StoreSlope(Plus(motion.Slope(k, LoadSlope(args.slopes.in, b, k)), slope_turned[k]),
+                 args.slopes.out, b, k);
+    }
+    moved = motion.moved;
   }
+  StorePoint(Plus(moved, turned), args.out + b * 48);
 }
 
 template <bool kOwnCentres>
