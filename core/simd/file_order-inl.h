@@ -16,12 +16,17 @@
 HWY_BEFORE_NAMESPACE();
 namespace sinew::HWY_NAMESPACE {
 
-// 16 consecutive vertices.
+// 16 consecutive vertices. Two at a time: this is scalar work beside the stores.
 HWY_INLINE bool IsRun(const std::int32_t* order) {
-  const auto first = static_cast<std::uint32_t>(order[0]);
-  std::uint32_t differs = 0;
-  for (std::uint32_t i = 1; i < 16; ++i) {
-    differs |= static_cast<std::uint32_t>(order[i]) ^ (first + i);
+  constexpr std::uint64_t kBoth = 0x100000001;
+  const std::uint64_t first =
+      kBoth * static_cast<std::uint32_t>(order[0]) + (std::uint64_t{1} << 32);
+  std::uint64_t differs = 0;
+  HWY_UNROLL(8)
+  for (std::uint64_t i = 0; i < 8; ++i) {
+    const std::uint64_t low = static_cast<std::uint32_t>(order[2 * i]);
+    const std::uint64_t high = static_cast<std::uint32_t>(order[2 * i + 1]);
+    differs |= (high << 32 | low) ^ (first + 2 * i * kBoth);
   }
   return differs == 0;
 }
@@ -30,12 +35,14 @@ HWY_INLINE bool IsRun(const std::int32_t* order) {
 // out    [V * 12] float32 x y z, any alignment
 HWY_INLINE void StoreInFileOrder(const PackPoint& points, const std::int32_t* order,
                                  std::byte* out) {
-  HWY_ALIGN float packed[48];
-  StoreInterleaved(points.x, points.y, points.z, packed);
-  if (IsRun(order)) {  // the usual case
-    std::memcpy(out + static_cast<std::size_t>(order[0]) * 12, packed, sizeof packed);
+  const bool aligned = reinterpret_cast<std::uintptr_t>(out) % alignof(float) == 0;
+  if (aligned && IsRun(order)) {  // the usual case
+    StoreInterleaved(points.x, points.y, points.z,
+                     reinterpret_cast<float*>(out + static_cast<std::size_t>(order[0]) * 12));
     return;
   }
+  HWY_ALIGN float packed[48];
+  StoreInterleaved(points.x, points.y, points.z, packed);
   for (std::size_t i = 0; i < 16 && order[i] >= 0; ++i) {
     std::memcpy(out + static_cast<std::size_t>(order[i]) * 12, packed + i * 3, 12);
   }

@@ -111,6 +111,11 @@ HWY_INLINE Pack Abs(const Pack& a) {
   SINEW_EACH_LANE r.v[i] = std::fabs(a.v[i]);
   return r;
 }
+HWY_INLINE PackMask And(const PackMask& a, const PackMask& b) {
+  PackMask r;
+  SINEW_EACH_LANE r.m[i] = a.m[i] && b.m[i];
+  return r;
+}
 // Per lane: mask ? a : b.
 HWY_INLINE Pack IfThenElse(const PackMask& mask, const Pack& a, const Pack& b) {
   Pack r;
@@ -248,6 +253,12 @@ HWY_INLINE Pack Abs(const Pack& a) {
   Pack r;
   HWY_UNROLL(4)
   for (std::size_t i = 0; i < kVecs; ++i) r.v[i] = hn::Abs(a.v[i]);
+  return r;
+}
+HWY_INLINE PackMask And(const PackMask& a, const PackMask& b) {
+  PackMask r;
+  HWY_UNROLL(4)
+  for (std::size_t i = 0; i < kVecs; ++i) r.m[i] = hn::And(a.m[i], b.m[i]);
   return r;
 }
 HWY_INLINE Pack IfThenElse(const PackMask& mask, const Pack& a, const Pack& b) {

@@ -16,11 +16,9 @@ HWY_BEFORE_NAMESPACE();
 namespace sinew::HWY_NAMESPACE {
 
 // A point, a direction, or any three numbers per lane.
-template <class N>
-struct PointOf {
-  N x, y, z;
+struct PackPoint {
+  Pack x, y, z;
 };
-using PackPoint = PointOf<Pack>;
 
 // x[16] y[16] z[16], 64-byte aligned.
 HWY_INLINE PackPoint LoadPoint(const float* p) {
@@ -42,8 +40,28 @@ HWY_INLINE PackPoint CrossOf(const PackPoint& a, const PackPoint& b) {
           NegMulAdd(a.y, b.x, a.x * b.y)};
 }
 
+HWY_INLINE PackPoint Plus(const PackPoint& a, const PackPoint& b) {
+  return {a.x + b.x, a.y + b.y, a.z + b.z};
+}
+
+HWY_INLINE PackPoint Minus(const PackPoint& a, const PackPoint& b) {
+  return {a.x - b.x, a.y - b.y, a.z - b.z};
+}
+
 HWY_INLINE PackPoint Scaled(const Pack& s, const PackPoint& a) {
   return {s * a.x, s * a.y, s * a.z};
+}
+
+// sum + s a.
+HWY_INLINE PackPoint AddScaled(const Pack& s, const PackPoint& a, const PackPoint& sum) {
+  return {MulAdd(s, a.x, sum.x), MulAdd(s, a.y, sum.y), MulAdd(s, a.z, sum.z)};
+}
+
+// sum + a x b.
+HWY_INLINE PackPoint AddCross(const PackPoint& a, const PackPoint& b, const PackPoint& sum) {
+  return {NegMulAdd(a.z, b.y, MulAdd(a.y, b.z, sum.x)),
+          NegMulAdd(a.x, b.z, MulAdd(a.z, b.x, sum.y)),
+          NegMulAdd(a.y, b.x, MulAdd(a.x, b.y, sum.z))};
 }
 
 // Per lane: mask ? a : b.
@@ -52,21 +70,18 @@ HWY_INLINE PackPoint Chosen(const PackMask& mask, const PackPoint& a, const Pack
 }
 
 // r . p: one row of a rotated direction.
-template <class N>
-HWY_INLINE N RowTimes(const float* r, const PointOf<N>& p) {
+HWY_INLINE Pack RowTimes(const float* r, const PackPoint& p) {
   return MulAdd(Pack::Set(r[0]), p.x, MulAdd(Pack::Set(r[1]), p.y, Pack::Set(r[2]) * p.z));
 }
 
 // r . p + c: one row of a transformed point.
-template <class N>
-HWY_INLINE N RowTimes(const float* r, const PointOf<N>& p, float c) {
+HWY_INLINE Pack RowTimes(const float* r, const PackPoint& p, float c) {
   return MulAdd(Pack::Set(r[0]), p.x,
                 MulAdd(Pack::Set(r[1]), p.y, MulAdd(Pack::Set(r[2]), p.z, Pack::Set(c))));
 }
 
 // m p, m row-major 3x4.
-template <class N>
-HWY_INLINE PointOf<N> Transform(const float* m, const PointOf<N>& p) {
+HWY_INLINE PackPoint Transform(const float* m, const PackPoint& p) {
   return {RowTimes(m, p, m[3]), RowTimes(m + 4, p, m[7]), RowTimes(m + 8, p, m[11])};
 }
 
@@ -80,9 +95,7 @@ HWY_INLINE PackPoint AddTurned(const Pack* m, const PackPoint& p, const PackPoin
 
 // sum += w * (m p), m row-major 3x4; w of any sign.
 HWY_INLINE void AddMoved(const Pack& w, const float* m, const PackPoint& p, PackPoint& sum) {
-  sum.x = MulAdd(w, RowTimes(m, p, m[3]), sum.x);
-  sum.y = MulAdd(w, RowTimes(m + 4, p, m[7]), sum.y);
-  sum.z = MulAdd(w, RowTimes(m + 8, p, m[11]), sum.z);
+  sum = AddScaled(w, Transform(m, p), sum);
 }
 
 }  // namespace sinew::HWY_NAMESPACE

@@ -22,9 +22,10 @@ void CarriedNormalsBlocks(const CarriedNormalsKernelArgs& given, std::size_t beg
     const Pack area2 = DotOf(normal, normal), size2 = DotOf(first, first);
     // Squared sine of the angle between the tangents, times the product of their lengths.
     const Pack least = Pack::Set(1e-10f) * size2 * DotOf(second, second);
-    const std::uint32_t clear =
-        MaskBits(Lt(Max(least, Pack::Set(1e-30f)), area2)) & MaskBits(Lt(area2, Pack::Set(1e34f))) &
-        MaskBits(Lt(Pack::Set(1e-30f), size2)) & MaskBits(Lt(size2, Pack::Set(1e34f)));
+    const Pack low = Pack::Set(1e-30f), high = Pack::Set(1e34f);
+    // NaN is in no range.
+    const std::uint32_t clear = MaskBits(And(And(Lt(Max(least, low), area2), Lt(area2, high)),
+                                             And(Lt(low, size2), Lt(size2, high))));
     unclear[b - begin] = static_cast<std::uint16_t>(~clear);
     const std::int32_t* const order = args.order + b * 16;
     if (args.normals != nullptr) {

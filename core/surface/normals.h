@@ -22,8 +22,8 @@
 //    carried *          0.5 / 0.02   0.5 / 0.05  0.4 / 0.02  0 / 0
 //    recomputed        0.9 / 0.08   0.7 / 0.14  0.7 / 0.08  0.3 / 0.05  0.4 / 0.04 0.3 / 0.07
 //
-// * with gradients from edges .07 long, between joints 2 apart. ddm does not carry: gradients would
-// triple its tables, whose memory traffic is most of its time.
+// * with gradients from edges .07 long, between joints 2 apart. ddm carries in its variants 4 and
+// 5, which blend by weights; gradients would triple the moments of the others.
 #pragma once
 
 #include <absl/status/statusor.h>

@@ -1,5 +1,5 @@
 // normals_bench - what each rule for normals gives and costs, on the tube: the figures behind the
-// choice in core/surface/normals.h.
+// choice in core/surface/normals.h, and behind the table of client/docs/methods.md.
 //
 // Errors are degrees against the normal of the smooth deformed surface, largest and mean; they are
 // measured once. Times are processor time of one thread. The times alone:
@@ -14,6 +14,7 @@
 
 #include "core/deform/engine/deformer.h"
 #include "core/deform/engine/recipe_text.h"
+#include "core/deform/engine/registry.h"
 #include "core/deform/kernels/linear_blend_kernel.h"
 #include "core/deform/kernels/writer_kernel.h"
 #include "core/rig/weight_table.h"
@@ -67,6 +68,35 @@ void RegisterErrors(const std::string& name, TubeMethod method, TubePose pose) {
                       });
       }
     }
+  }
+}
+
+// Recipes by whose methods normals are carried, and others.
+constexpr const char* kByMethod[] = {"lbs",
+                                     "dqs",
+                                     "cor",
+                                     "spherical_blend",
+                                     "spherical_blend(centres=per_set)",
+                                     "dqs | bulge_free",
+                                     "ddm(variant=5)",
+                                     "ddm(variant=4)",
+                                     "enhanced_ddm(variant=4)",
+                                     "ddm(variant=3)",
+                                     "ddm(variant=2)",
+                                     "ddm(variant=1)",
+                                     "ddm",
+                                     "enhanced_ddm"};
+
+// Against the smooth surface through the posed vertices.
+void RegisterMethodErrors(const std::string& text, TubePose pose) {
+  const Recipe recipe = testing::ValueOrDie(ParseRecipe(text));
+  const std::string group =
+      "by method: " + text + (pose == TubePose::kBend45 ? ", bend 45/" : ", twist 90/");
+  for (const NormalRule rule : {NormalRule::kCarried, NormalRule::kRecomputed}) {
+    const bool carried = rule == NormalRule::kCarried;
+    if (carried && !CarriesNormals(recipe)) continue;
+    RegisterError(group + (carried ? "carried" : "recomputed"),
+                  [=] { return MeasureNormals(recipe, pose, rule, {}); });
   }
 }
 
@@ -137,6 +167,8 @@ class PosedTube {
     if (!deformer.Evaluate({.joints = pose_}, out, workspace_, serial).ok()) std::abort();
   }
   void Rotate() { rotated_.Run(); }
+  // Of the tube without normals.
+  Deformer BindPlain(const Recipe& recipe) const { return Bind(plain_, recipe); }
   const Deformer& on_plain() const { return on_plain_; }
   const Deformer& on_authored() const { return on_authored_; }
 
@@ -151,9 +183,9 @@ class PosedTube {
             .weights = testing::TubeWeights::kFour,
             .quads = quads};
   }
-  static Deformer Bind(const Rig& rig) {
+  static Deformer Bind(const Rig& rig, const Recipe& recipe = {LbsParams{}}) {
     Task task;
-    return testing::ValueOrDie(Deformer::Bind(rig, testing::ValueOrDie(ParseRecipe("lbs")), task));
+    return testing::ValueOrDie(Deformer::Bind(rig, recipe, task));
   }
   explicit PosedTube(const testing::TubeOptions& options)
       : plain_(testing::TubeRig(options)),
@@ -195,6 +227,28 @@ void RegisterTimes(bool quads) {
       [tube] { tube->Frame(tube->on_authored(), true, true); });
 }
 
+// Of each method: positions alone, with carried normals, and with recomputed ones.
+void RegisterMethodTimes() {
+  const auto tube = std::make_shared<PosedTube>(false);
+  for (const std::string text : kByMethod) {
+    const auto deformer =
+        std::make_shared<Deformer>(tube->BindPlain(testing::ValueOrDie(ParseRecipe(text))));
+    const auto row = [&](const std::string& name, bool normals, NormalRule rule) {
+      benchmark::RegisterBenchmark(("50000 vertices by method/" + text + ": " + name).c_str(),
+                                   [=](benchmark::State& state) {
+                                     for (auto _ : state)
+                                       tube->Frame(*deformer, normals, false, rule);
+                                     state.counters["ns/vertex"] =
+                                         bench::NanosecondsEach(PosedTube::kVertices);
+                                   })
+          ->Unit(benchmark::kMicrosecond);
+    };
+    row("positions", false, NormalRule::kRecomputed);
+    if (deformer->carries_normals()) row("carried", true, NormalRule::kCarried);
+    row("recomputed", true, NormalRule::kRecomputed);
+  }
+}
+
 }  // namespace
 }  // namespace sinew
 
@@ -205,7 +259,9 @@ int main(int argc, char** argv) {
     sinew::RegisterErrors("lbs", TubeMethod::kLbs, pose);
     sinew::RegisterErrors("dqs", TubeMethod::kDqs, pose);
     sinew::RegisterErrors("ddm", TubeMethod::kDdm, pose);
+    for (const char* const text : sinew::kByMethod) sinew::RegisterMethodErrors(text, pose);
   }
   for (const bool quads : {false, true}) sinew::RegisterTimes(quads);
+  sinew::RegisterMethodTimes();
   return sinew::bench::RunBenchmarks(argc, argv, 31);
 }

@@ -24,7 +24,7 @@
 namespace sinew {
 
 struct BulgeFree : MethodOf<BulgeFree, BulgeFreeParams> {
-  static constexpr int kVersion = 8;
+  static constexpr int kVersion = 9;
   static constexpr std::string_view kSummary =
       "Removes the bulge of bent joints: pulls vertices back to their distance from the bones.";
   static constexpr std::string_view kBehind = "dqs";

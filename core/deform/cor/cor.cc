@@ -121,7 +121,7 @@ StageFacts Cor::Facts() const {
 
 void Cor::Run(const StageFrame& frame) const {
   const std::span<float> stretch = frame.scratch.first(bindings * kStretchFloats);
-  FillStretch(frame.posed, frame.posed.signs, stretch);
+  const bool stretches = FillStretch(frame.posed, frame.posed.signs, stretch);
   const CentreBlendKernelArgs args = {
       .pair_offset = table.joints.offset.data(),
       .pair_entry = table.joints.entry.data(),
@@ -131,6 +131,7 @@ void Cor::Run(const StageFrame& frame) const {
       .dual_quats = frame.posed.dual_quats.front().real.data(),
       .signs = frame.posed.signs.data(),
       .stretch = stretch.data(),
+      .stretches = stretches,
       .centre = centres.data(),
       .in = frame.in.front().x,
       .out = frame.out.front().x,

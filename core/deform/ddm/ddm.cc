@@ -10,6 +10,7 @@
 #include "core/deform/ddm/ddm_lane.h"
 #include "core/deform/kernels/centre_blend_kernel.h"
 #include "core/deform/kernels/linear_blend_kernel.h"
+#include "core/deform/method/slopes.h"
 #include "core/deform/method/stretch.h"
 
 namespace sinew {
@@ -88,7 +89,8 @@ StageFacts DdmTables::Facts(std::string_view method, bool enhanced) const {
           .out = Space::kPosed,
           .pointwise = true,
           .rotations = NeedsRotations(variant, enhanced),
-          .scratch_floats = scratch};
+          .scratch_floats = scratch,
+          .slopes = !slopes.empty()};
 }
 
 std::vector<BindStatistic> DdmTables::Statistics() const {
@@ -148,22 +150,24 @@ void DdmTables::RunBlended(const StageFrame& frame, std::span<DdmJoint> poses) c
 }
 
 void DdmTables::RunWeights(const StageFrame& frame, bool enhanced) const {
-  if (variant == 4) {
-    std::fill(frame.scratch.begin(), frame.scratch.end(), 0.0f);
-    if (enhanced) FillStretch(frame.posed, frame.posed.signs, frame.scratch);
-  }
+  if (variant == 4) std::fill(frame.scratch.begin(), frame.scratch.end(), 0.0f);
+  const bool stretches =
+      variant == 4 && enhanced && FillStretch(frame.posed, frame.posed.signs, frame.scratch);
   const std::uint32_t* const offset = joints.offset.data();
   const std::uint16_t* const entry = joints.entry.data();
   const float* const skin = frame.posed.skin.front().m.data();
   const float* const in = frame.in.front().x;
   float* const out = frame.out.front().x;
+  const SlopeArgs along = SlopesOf(frame, slopes);
+  const std::size_t last = Place(0, fields() - 1);  // of the weights of rotations
   frame.task.For(blocks(), kGrain, [&](std::size_t begin, std::size_t end) {
     if (variant == 5) {
-      LinearBlendKernel({offset, entry, moments.data(), skin, in, out}, begin, end);
+      LinearBlendKernel({offset, entry, moments.data(), skin, in, out, along}, begin, end);
     } else {
-      CentreBlendKernel({offset, entry, moments.data() + Place(0, fields() - 1), moments.data(),
-                         skin, frame.posed.dual_quats.front().real.data(), frame.posed.signs.data(),
-                         frame.scratch.data(), centroid.data(), in, out},
+      CentreBlendKernel({offset, entry, moments.data() + last, moments.data(), skin,
+                         frame.posed.dual_quats.front().real.data(), frame.posed.signs.data(),
+                         frame.scratch.data(), stretches, centroid.data(), in, out, along,
+                         slopes.data() + 2 * last, centre_slopes.data()},
                         begin, end);
     }
   });

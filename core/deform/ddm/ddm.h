@@ -26,7 +26,10 @@ struct DdmTables {
   // [B][3][16] sum of psi; variant 4: smoothed rest points relative to the layout's centre; variant
   // 5: empty.
   AlignedVector<float> centroid;
-  AlignedVector<float> fit;                                // [B][kDdmFitFields][16] of variant 1
+  AlignedVector<float> fit;  // [B][kDdmFitFields][16] of variant 1
+  // Of variants 4 and 5, see surface_slopes.h, or empty: of the moments [fields][pairs][2][16], and
+  // of the centroids [B][2][3][16].
+  AlignedVector<float> slopes, centre_slopes;
   std::uint32_t bindings = 0, variant = 0, pop_guard = 1;  // 1: variant 0 is guarded
   float alpha = 0;                                         // > 0: one more field
   float dropped = 0;  // largest influence mass dropped by truncation at a vertex
@@ -37,6 +40,9 @@ struct DdmTables {
                                         const DdmBindOptions& options, Task& task);
   // Errors of Bind, and kResourceExhausted: see BindInput::task.
   static absl::StatusOr<BindCost> Cost(const BindInput& input, const DdmParams& params);
+  // Whether a variant carries normals: those that blend motions by smoothed weights. The others fit
+  // a rotation to moments, whose slopes would triple the table: recomputing normals costs less.
+  static constexpr bool Carries(std::uint32_t variant) { return variant >= 4; }
   // The enhanced form lacks variants 1 and 5.
   static bool HasVariant(std::uint32_t variant, bool enhanced);
   // kInvalidArgument: a variant that the form lacks, or steps too long for explicit smoothing. The
@@ -66,6 +72,10 @@ struct DdmTables {
           rule::Finite());
     visit("fit", self.fit, rule::Size((self.variant == 1 ? kDdmFitFields : 0) * rig.lanes),
           rule::Finite());
+    visit("slopes", self.slopes,
+          rule::SizeOrEmpty{Carries(self.variant) ? 2 * self.moments.size() : 0}, rule::Finite());
+    visit("centre_slopes", self.centre_slopes,
+          rule::Size(self.slopes.empty() ? 0 : 2 * self.centroid.size()), rule::Finite());
     visit("bindings", self.bindings, rule::Equals{rig.bindings});
     visit("variant", self.variant, rule::Within{0, 5});
     visit("pop_guard", self.pop_guard, rule::Within{0, 1});
@@ -92,7 +102,7 @@ struct DdmMethod : MethodOf<DdmMethod<P>, P> {
             "rotate.";
   static constexpr std::string_view kPaper =
       kEnhanced ? "Kalentchouk, Hutchinson 2021" : "Le, Lewis 2019";
-  static constexpr int kVersion = 6;
+  static constexpr int kVersion = 7;
   static constexpr std::string_view kCostClass = "13 x";
 
   DdmTables tables;
@@ -100,6 +110,7 @@ struct DdmMethod : MethodOf<DdmMethod<P>, P> {
   static absl::Status Validate(const P& params) {
     return DdmTables::Validate(params, P::kName, kEnhanced);
   }
+  static constexpr bool Carries(const P& params) { return DdmTables::Carries(params.variant); }
   static absl::StatusOr<BindCost> Cost(const BindInput& input, const P& params) {
     return DdmTables::Cost(input, params);
   }

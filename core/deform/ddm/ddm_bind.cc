@@ -8,6 +8,7 @@
 #include "core/deform/ddm/ddm.h"
 #include "core/deform/ddm/ddm_kernel.h"
 #include "core/deform/ddm/ddm_lane.h"
+#include "core/deform/method/slopes.h"
 
 namespace sinew {
 namespace {
@@ -201,7 +202,8 @@ absl::StatusOr<BindCost> DdmTables::Cost(const BindInput& input, const DdmParams
       (shape.variant == 5 ? 0 : 3) + (shape.variant == 1 ? kDdmFitFields : 0);
   const std::size_t joints =
       cost.block_pairs * sizeof(std::uint16_t) + (blocks + 1) * sizeof(std::uint32_t);
-  const std::size_t bound = joints + (blocks * block_floats * kLanes + lanes) * sizeof(float);
+  const std::size_t bound =
+      joints + (blocks * block_floats * kLanes + lanes) * sizeof(float) * (input.slopes ? 3 : 1);
   // Joint lists for the unions, and vector growth.
   const std::size_t union_bytes = cost.rows * 2 + input.rig.vertices() * 8 + cost.block_pairs * 4;
   const double pair_lanes = kLanes * static_cast<double>(cost.block_pairs);
@@ -248,6 +250,15 @@ absl::StatusOr<DdmTables> DdmTables::Bind(const BindInput& input, const DdmParam
   });
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   if (tables.variant == 1) FitShapes(tables, task);
+  if (input.slopes) {
+    const std::size_t weights = tables.joints.pairs() * kLanes;
+    for (std::size_t f = 0; f < tables.fields(); ++f) {
+      const AlignedVector<float> slopes = BindSlopes(
+          input, tables.joints, std::span(tables.moments).subspan(f * weights, weights), task);
+      tables.slopes.insert(tables.slopes.end(), slopes.begin(), slopes.end());
+    }
+    tables.centre_slopes = input.surface.slopes(task).OfPoints(tables.centroid, task);
+  }
   return tables;
 }
 

@@ -37,7 +37,7 @@ HWY_INLINE void DdmBlendBlock(const DdmBlendKernelArgs& args, std::size_t b) {
     if constexpr (kMatrices) {
       for (int r = 0; r < 3; ++r) psi[r] = MulAdd(turn, arm[r], psi[r]);
     } else {
-      Add(turn, Sign(pivot.quaternion, joint.quaternion), joint.quaternion, blend);
+      Add(Pack::Set(Sign(pivot.quaternion, joint.quaternion)) * turn, joint.quaternion, blend);
     }
     for (int r = 0; r < 3; ++r) q[r] = MulAdd(omega, e[r], q[r] + Row(joint.linear + 3 * r, psi));
   }

@@ -190,7 +190,7 @@ void Dqs::Run(const StageFrame& frame) const {
   const std::span<float> signs = frame.scratch.last(sign_order.size());
   // The blend depends only on where each joint moves a point and on its quaternion, not on how a
   // motion is split, so a mirror may stay in the stretch.
-  FillStretch(frame.posed, {}, stretch);
+  const bool stretches = FillStretch(frame.posed, {}, stretch);
   FillSigns(frame.posed, sign_order, sign_parent, signs);
   const LinearBlendKernelArgs linear_args = {
       .pair_offset = table.joints.offset.data(),
@@ -206,6 +206,7 @@ void Dqs::Run(const StageFrame& frame) const {
       .weights = table.weights.data(),
       .dual_quats = frame.posed.dual_quats.front().real.data(),
       .stretch = stretch.data(),
+      .stretches = stretches,
       .signs = signs.empty() ? nullptr : signs.data(),
       .in = frame.in.front().x,
       .out = frame.out.front().x,

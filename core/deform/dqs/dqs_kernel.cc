@@ -5,22 +5,23 @@
 #define HWY_TARGET_INCLUDE "core/deform/dqs/dqs_kernel.cc"
 #include <hwy/foreach_target.h>
 
-#include <type_traits>
-
-#include "core/simd/jet-inl.h"
-#include "core/simd/pack-inl.h"
 #include "core/simd/quaternion-inl.h"
+#include "core/simd/slopes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace sinew::HWY_NAMESPACE {
 
-// Dual part of the translation s u: sum += w / 2 * (0, s u) * sign * q.
-template <class N>
-HWY_INLINE void AddStretch(const N& w, float sign, const float* q, const float* s,
-                           const PointOf<N>& u, QuatOf<N>& sum) {
-  const N half = Pack::Set(0.5f * sign) * w;
-  const auto row = [&](const float* r) HWY_ATTR { return half * RowTimes(r, u); };
-  const N x = row(s), y = row(s + 3), z = row(s + 6);
+struct PackDualQuat {
+  PackQuat real, dual;
+};
+
+HWY_INLINE PackPoint AxisOf(const PackQuat& q) {
+  return {q.x, q.y, q.z};
+}
+
+// Dual part of a translation by 2 v after q.
+HWY_INLINE void AddTranslation(const PackPoint& v, const float* q, PackQuat& sum) {
+  const auto& [x, y, z] = v;
   const Pack qw = Pack::Set(q[0]), qx = Pack::Set(q[1]), qy = Pack::Set(q[2]), qz = Pack::Set(q[3]);
   sum.w = NegMulAdd(z, qz, NegMulAdd(y, qy, NegMulAdd(x, qx, sum.w)));
   sum.x = NegMulAdd(z, qy, MulAdd(y, qz, MulAdd(x, qw, sum.x)));
@@ -28,104 +29,162 @@ HWY_INLINE void AddStretch(const N& w, float sign, const float* q, const float* 
   sum.z = NegMulAdd(y, qx, MulAdd(x, qy, MulAdd(z, qw, sum.z)));
 }
 
-// Rigid motion of a dual quaternion that need not be normalised.
-template <class N>
-HWY_INLINE PointOf<N> Move(const QuatOf<N>& r, const QuatOf<N>& e, const PointOf<N>& v) {
-  const N scale = Pack::Set(2.0f) / Length2(r);
-  const N cx = MulAdd(r.w, v.x, e.x) + Difference(r.y, v.z, r.z, v.y);
-  const N cy = MulAdd(r.w, v.y, e.y) + Difference(r.z, v.x, r.x, v.z);
-  const N cz = MulAdd(r.w, v.z, e.z) + Difference(r.x, v.y, r.y, v.x);
-  const N mx = Difference(r.w, e.x, e.w, r.x) + Difference(r.y, cz, r.z, cy);
-  const N my = Difference(r.w, e.y, e.w, r.y) + Difference(r.z, cx, r.x, cz);
-  const N mz = Difference(r.w, e.z, e.w, r.z) + Difference(r.x, cy, r.y, cx);
-  return {MulAdd(scale, mx, v.x), MulAdd(scale, my, v.y), MulAdd(scale, mz, v.z)};
+// s u, s row-major with rows of 3.
+HWY_INLINE PackPoint Stretched(const float* s, const PackPoint& u) {
+  return {RowTimes(s, u), RowTimes(s + 3, u), RowTimes(s + 6, u)};
 }
 
 // Exact at both ends, so that a lane does not depend on the other lanes of its block.
-template <class N>
-HWY_INLINE N Mix(const N& linear, const N& dual, const Pack& blend) {
-  const N mixed = MulAdd(blend, dual - linear, linear);
+HWY_INLINE Pack Mix(const Pack& linear, const Pack& dual, const Pack& blend) {
+  const Pack mixed = MulAdd(blend, dual - linear, linear);
   return IfThenElse(Lt(blend, Pack::Set(1.0f)), mixed, dual);
 }
 
-template <class N>
-struct DualQuatOf {
-  QuatOf<N> real, dual;
+// The weighted sum of dual quaternions over block b's bindings, and its derivatives along the
+// tangents; signs may be null. Sums are separate variables, which the compiler keeps in registers.
+struct BlendedQuats {
+  PackDualQuat value, along[kTangents];
 };
-
-// The numbers of a kernel without and with slopes.
-template <class N>
-HWY_INLINE N LoadWeight(const DqsKernelArgs& args, std::size_t pair) {
-  if constexpr (std::is_same_v<N, Jet>) {
-    return LoadJet(args.weights + pair * 16, args.slopes.weights + pair * 32);
-  } else {
-    return Pack::Load(args.weights + pair * 16);
-  }
-}
-
-// The weighted sum over block b's bindings; signs may be null.
-template <class N>
-HWY_INLINE DualQuatOf<N> Sum(const DqsKernelArgs& args, const float* signs, std::size_t b,
-                             const PointOf<N>& u) {
-  const QuatOf<N> zero = {N::Zero(), N::Zero(), N::Zero(), N::Zero()};
-  DualQuatOf<N> sum = {zero, zero};
+template <bool kStretch, bool kSlopes>
+HWY_INLINE BlendedQuats Sum(const DqsKernelArgs& args, const float* signs, std::size_t b) {
+  const Pack zero = Pack::Zero();
+  const PackQuat none = {zero, zero, zero, zero};
+  PackQuat real = none, dual = none;
+  PackQuat real_along[kTangents] = {none, none}, dual_along[kTangents] = {none, none};
   const std::size_t pivot = args.pair_entry[args.pair_offset[b]];
-  for (std::uint32_t k = args.pair_offset[b]; k < args.pair_offset[b + 1]; ++k) {
-    const std::size_t entry = args.pair_entry[k];
+  for (std::size_t pair = args.pair_offset[b]; pair < args.pair_offset[b + 1]; ++pair) {
+    const std::size_t entry = args.pair_entry[pair];
     const float* q = args.dual_quats + entry * 8;
+    const Pack sign = Pack::Set(signs != nullptr ? signs[pivot] * signs[entry]
+                                                 : Sign(args.dual_quats + pivot * 8, q));
+    const auto weight = [&](const float* w) HWY_ATTR { return sign * Pack::Load(w); };
+    const float* const slopes = args.slopes.weights + pair * 32;
+    const Pack w = weight(args.weights + pair * 16);
+    Add(w, q, real);
+    Add(w, q + 4, dual);
+    if constexpr (kSlopes) {
+      SINEW_EACH_TANGENT(k) {
+        Add(weight(slopes + k * 16), q, real_along[k]);
+        Add(weight(slopes + k * 16), q + 4, dual_along[k]);
+      }
+    }
     const float* stretch = args.stretch + entry * 12;
-    const N w = LoadWeight<N>(args, k);
-    const float sign =
-        signs != nullptr ? signs[pivot] * signs[entry] : Sign(args.dual_quats + pivot * 8, q);
-    Add(w, sign, q, sum.real);
-    Add(w, sign, q + 4, sum.dual);
-    if (stretch[9] != 0.0f) AddStretch(w, sign, q, stretch, u, sum.dual);
+    if (!kStretch || stretch[9] == 0.0f) continue;
+    const Pack half = Pack::Set(0.5f);
+    const PackPoint stretched = Stretched(stretch, LoadPoint(args.in + b * 48));
+    AddTranslation(Scaled(half * w, stretched), q, dual);
+    if constexpr (kSlopes) {
+      SINEW_EACH_TANGENT(k) {
+        const PackPoint along = Stretched(stretch, LoadSlope(args.slopes.in, b, k));
+        const Pack slope = half * weight(slopes + k * 16);
+        AddTranslation(AddScaled(half * w, along, Scaled(slope, stretched)), q, dual_along[k]);
+      }
+    }
   }
-  return sum;
+  return {{real, dual}, {{real_along[0], dual_along[0]}, {real_along[1], dual_along[1]}}};
 }
 
-template <class N>
-HWY_INLINE QuatOf<N> Select(const PackMask& mask, const QuatOf<N>& a, const QuatOf<N>& b) {
+HWY_INLINE PackQuat Select(const PackMask& mask, const PackQuat& a, const PackQuat& b) {
   return {IfThenElse(mask, a.w, b.w), IfThenElse(mask, a.x, b.x), IfThenElse(mask, a.y, b.y),
           IfThenElse(mask, a.z, b.z)};
 }
-
-template <class N>
-HWY_INLINE PointOf<N> Blend(const DqsKernelArgs& args, std::size_t b, const PointOf<N>& u) {
-  DualQuatOf<N> sum = Sum(args, args.signs, b, u);
-  if (args.signs != nullptr) {
-    const PackMask cancelled = Lt(ValueOf(Length2(sum.real)), Pack::Set(kMinBlend));
-    if (MaskBits(cancelled) != 0) {
-      const DualQuatOf<N> strongest = Sum(args, nullptr, b, u);
-      sum = {Select(cancelled, strongest.real, sum.real),
-             Select(cancelled, strongest.dual, sum.dual)};
-    }
-  }
-  return Move(sum.real, sum.dual, u);
+HWY_INLINE PackDualQuat Select(const PackMask& mask, const PackDualQuat& a, const PackDualQuat& b) {
+  return {Select(mask, a.real, b.real), Select(mask, a.dual, b.dual)};
 }
 
-void DqsBlocks(const DqsKernelArgs& args, std::size_t begin, std::size_t end) {
-  for (std::size_t b = begin; b < end; ++b) {
-    PackPoint v = Blend(args, b, LoadPoint(args.in + b * 48));
-    if (args.linear != nullptr) {
-      const PackPoint linear = LoadPoint(args.linear + b * 48);
-      const Pack blend = args.blend_lanes != nullptr ? Pack::Load(args.blend_lanes + b * 16)
-                                                     : Pack::Set(args.blend);
-      v = {Mix(linear.x, v.x, blend), Mix(linear.y, v.y, blend), Mix(linear.z, v.z, blend)};
+HWY_INLINE PackMask Cancelled(const BlendedQuats& sum) {
+  return Lt(Length2(sum.value.real), Pack::Set(kMinBlend));
+}
+
+// Rigid motion v + scale * moved of v by a dual quaternion r + eps e that need not be normalised,
+// and what its derivatives share.
+struct Moving {
+  const PackQuat &r, &e;
+  const PackPoint& v;
+  Pack scale;
+  PackPoint half, moved;
+
+  HWY_INLINE Moving(const PackDualQuat& q, const PackPoint& point)
+      : r(q.real),
+        e(q.dual),
+        v(point),
+        scale(Pack::Set(2.0f) / Length2(r)),
+        half(Plus(AddScaled(r.w, v, AxisOf(e)), CrossOf(AxisOf(r), v))),
+        moved(Plus(PackPoint{Difference(r.w, e.x, e.w, r.x), Difference(r.w, e.y, e.w, r.y),
+                             Difference(r.w, e.z, e.w, r.z)},
+                   CrossOf(AxisOf(r), half))) {}
+  HWY_INLINE PackPoint Point() const { return AddScaled(scale, moved, v); }
+  // How Point() changes when the dual quaternion changes by dq and v by dv.
+  HWY_INLINE PackPoint Slope(const PackDualQuat& dq, const PackPoint& dv) const {
+    const PackQuat &dr = dq.real, &de = dq.dual;
+    const PackPoint dhalf = AddCross(
+        AxisOf(r), dv, AddCross(AxisOf(dr), v, AddScaled(r.w, dv, AddScaled(dr.w, v, AxisOf(de)))));
+    const auto shift = [&](const Pack& rx, const Pack& ex, const Pack& drx,
+                           const Pack& dex) HWY_ATTR {
+      return NegMulAdd(e.w, drx, NegMulAdd(de.w, rx, MulAdd(dr.w, ex, r.w * dex)));
+    };
+    const PackPoint dshift = {shift(r.x, e.x, dr.x, de.x), shift(r.y, e.y, dr.y, de.y),
+                              shift(r.z, e.z, dr.z, de.z)};
+    const PackPoint sum = AddCross(AxisOf(r), dhalf, AddCross(AxisOf(dr), half, dshift));
+    // |r|^2 changes by 2 r . dr.
+    const Pack shrink = scale * Dot4(r, dr);
+    return {MulAdd(scale, NegMulAdd(shrink, moved.x, sum.x), dv.x),
+            MulAdd(scale, NegMulAdd(shrink, moved.y, sum.y), dv.y),
+            MulAdd(scale, NegMulAdd(shrink, moved.z, sum.z), dv.z)};
+  }
+};
+
+template <bool kSlopes>
+HWY_INLINE void Finish(const DqsKernelArgs& args, std::size_t b, const BlendedQuats& sum) {
+  const PackPoint u = LoadPoint(args.in + b * 48);
+  const Moving moving(sum.value, u);
+  PackPoint v = moving.Point();
+  if constexpr (kSlopes) {
+    SINEW_EACH_TANGENT(k) {
+      StoreSlope(moving.Slope(sum.along[k], LoadSlope(args.slopes.in, b, k)), args.slopes.out, b,
+                 k);
     }
-    StorePoint(v, args.out + b * 48);
+  } else if (args.linear != nullptr) {
+    const PackPoint linear = LoadPoint(args.linear + b * 48);
+    const Pack blend =
+        args.blend_lanes != nullptr ? Pack::Load(args.blend_lanes + b * 16) : Pack::Set(args.blend);
+    v = {Mix(linear.x, v.x, blend), Mix(linear.y, v.y, blend), Mix(linear.z, v.z, blend)};
+  }
+  StorePoint(v, args.out + b * 48);
+}
+
+// A block where some lanes cancel: rare, so that it is kept out of the others' way.
+template <bool kStretch, bool kSlopes>
+HWY_NOINLINE void CancelledBlock(const DqsKernelArgs& args, std::size_t b) {
+  const BlendedQuats given = Sum<kStretch, kSlopes>(args, args.signs, b);
+  const BlendedQuats strongest = Sum<kStretch, kSlopes>(args, nullptr, b);
+  const PackMask cancelled = Cancelled(given);
+  BlendedQuats sum = {Select(cancelled, strongest.value, given.value), {}};
+  SINEW_EACH_TANGENT(k) sum.along[k] = Select(cancelled, strongest.along[k], given.along[k]);
+  Finish<kSlopes>(args, b, sum);
+}
+
+template <bool kStretch, bool kSlopes>
+void DqsBlocks(const DqsKernelArgs& given, std::size_t begin, std::size_t end) {
+  const DqsKernelArgs args = given;  // a copy, so that stores cannot alias it
+  for (std::size_t b = begin; b < end; ++b) {
+    const BlendedQuats sum = Sum<kStretch, kSlopes>(args, args.signs, b);
+    if (args.signs != nullptr && MaskBits(Cancelled(sum)) != 0) {
+      CancelledBlock<kStretch, kSlopes>(args, b);
+    } else {
+      Finish<kSlopes>(args, b, sum);
+    }
   }
 }
 
-void DqsSlopes(const DqsKernelArgs& args, std::size_t begin, std::size_t end) {
-  for (std::size_t b = begin; b < end; ++b) {
-    StoreJetPoint(Blend(args, b, LoadJetPoint(args.in + b * 48, args.slopes.in + b * 96)),
-                  args.out + b * 48, args.slopes.out + b * 96);
-  }
+template <bool kStretch>
+void DqsOf(const DqsKernelArgs& args, std::size_t begin, std::size_t end) {
+  args.slopes.out == nullptr ? DqsBlocks<kStretch, false>(args, begin, end)
+                             : DqsBlocks<kStretch, true>(args, begin, end);
 }
 
 void DualQuaternionBlend(const DqsKernelArgs& args, std::size_t begin, std::size_t end) {
-  args.slopes.out == nullptr ? DqsBlocks(args, begin, end) : DqsSlopes(args, begin, end);
+  args.stretches ? DqsOf<true>(args, begin, end) : DqsOf<false>(args, begin, end);
 }
 
 }  // namespace sinew::HWY_NAMESPACE

@@ -21,6 +21,7 @@ struct DqsKernelArgs {
   const float* weights;              // [pairs][16], 64-byte aligned
   const float* dual_quats;           // [E][8] unit real w x y z, dual w x y z; finite
   const float* stretch;              // [E][12] of FillStretch
+  bool stretches = true;             // whether any row of it counts
   const float* signs;                // [E] 1 or -1, or null
   const float* in;                   // [B][3][16], 64-byte aligned
   float* out;                        // [B][3][16], may be `in`

@@ -22,6 +22,7 @@ struct CentreBlendKernelArgs {
   const float* dual_quats;           // [E][8] unit real r w x y z, then 4 unused; finite
   const float* signs;                // [E] s of signed_rotation.h
   const float* stretch;              // [E][12] of FillStretch with these signs
+  bool stretches = true;             // whether any row of it counts
   const float* centre;               // [B][3][16] p, 64-byte aligned, finite
   const float* in;                   // [B][3][16], 64-byte aligned
   float* out;                        // [B][3][16], may be `in`

@@ -5,8 +5,8 @@
 #define HWY_TARGET_INCLUDE "core/deform/kernels/linear_blend_kernel.cc"
 #include <hwy/foreach_target.h>
 
-#include "core/simd/jet-inl.h"
 #include "core/simd/point-inl.h"
+#include "core/simd/slopes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace sinew::HWY_NAMESPACE {
@@ -30,12 +30,13 @@ void LinearBlendSlopes(const LinearBlendKernelArgs& given, std::size_t begin, st
     const PackPoint u = LoadPoint(args.in + b * 48);
     BlendedMotion motion = BlendedMotion::Zero();
     for (std::size_t k = args.pair_offset[b]; k < args.pair_offset[b + 1]; ++k) {
-      motion.Add(LoadJet(args.weights + k * 16, args.slopes.weights + k * 32),
+      motion.Add(SlopedWeight::Load(args.weights, args.slopes.weights, k),
                  args.skin + std::size_t{args.pair_entry[k]} * 12, u);
     }
-    const float* const in = args.slopes.in + b * 96;
-    StoreJetPoint(motion.Sum(LoadPoint(in), LoadPoint(in + 48)), args.out + b * 48,
-                  args.slopes.out + b * 96);
+    StorePoint(motion.moved, args.out + b * 48);
+    SINEW_EACH_TANGENT(k) {
+      StoreSlope(motion.Slope(k, LoadSlope(args.slopes.in, b, k)), args.slopes.out, b, k);
+    }
   }
 }
 

@@ -7,8 +7,9 @@
 
 namespace sinew {
 
-void FillStretch(const PosedRig& posed, std::span<const float> signs, std::span<float> stretch) {
+bool FillStretch(const PosedRig& posed, std::span<const float> signs, std::span<float> stretch) {
   constexpr float kRigid = 2e-6f;  // |M - R| of matrices composed in float32
+  bool any = false;
   for (std::size_t e = 0; e < posed.skin.size(); ++e) {
     const std::span<float> s = stretch.subspan(e * kStretchFloats, kStretchFloats);
     const float sign = signs.empty() ? 1.0f : signs[e];
@@ -18,7 +19,9 @@ void FillStretch(const PosedRig& posed, std::span<const float> signs, std::span<
       largest = std::max(largest, std::abs(s[i]));
     }
     s[9] = largest > kRigid ? 1.0f : 0.0f;
+    any = any || largest > kRigid;
   }
+  return any;
 }
 
 }  // namespace sinew

@@ -11,11 +11,11 @@ struct PosedRig;
 // Row per binding: 9 of M - s R row-major, 1 if any of them is significant, 2 unused.
 inline constexpr std::size_t kStretchFloats = 12;
 
-// M is the linear part of posed.skin, R of posed.rotations. A row is significant if it exceeds the
-// rounding of matrices composed in float.
+// Returns whether any row is significant. M is the linear part of posed.skin, R of posed.rotations.
+// A row is significant if it exceeds the rounding of matrices composed in float.
 //
 //    signs    [E] s, usually posed.signs; empty: all 1
 //    stretch  [E][kStretchFloats]
-void FillStretch(const PosedRig& posed, std::span<const float> signs, std::span<float> stretch);
+bool FillStretch(const PosedRig& posed, std::span<const float> signs, std::span<float> stretch);
 
 }  // namespace sinew

@@ -89,6 +89,11 @@ void FillRelation(const PosedRig& posed, std::size_t pivot, const Vec3d& pivot_o
   relation[10] = static_cast<float>(gap.y);
   relation[11] = static_cast<float>(gap.z);
   for (std::size_t i = 0; i < 4; ++i) relation[12 + i] = static_cast<float>(q[i]);
+  const Vec3d pull = Multiply(Transpose(turn), gap);
+  relation[16] = static_cast<float>(pull.x);
+  relation[17] = static_cast<float>(pull.y);
+  relation[18] = static_cast<float>(pull.z);
+  relation[19] = 0;
 }
 
 }  // namespace sinew

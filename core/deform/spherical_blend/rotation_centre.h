@@ -29,12 +29,10 @@ RigidPart RigidPartOf(const PosedRig& posed, std::size_t binding, const Vec3d& o
 // a regulariser.
 Vec3d CentreOf(std::span<const RigidPart> motions, const Vec3d& expected);
 
-// A row of `relations`: the motion of a binding relative to a pivot binding.
-inline constexpr std::size_t kRelationFloats = 16;
-
-// With R the pivot's rotation, s its sign and m the RigidPartOf: E = R^T R_joint - I (9,
-// row-major), s R^T (m_joint - m_pivot) 0 (3), quaternion w x y z of I + E with w >= 0 (4). All
-// derived from one quaternion in double, because differences of nearly equal rotations cancel.
+// Fills a row of relations. With R the pivot's rotation, s its sign and m the RigidPartOf: E = R^T
+// R_joint - I (9, row-major), d = s R^T (m_joint - m_pivot) 0 (3), quaternion w x y z of I + E with
+// w >= 0 (4), E^T d (3), 0. All derived from one quaternion in double, because differences of
+// nearly equal rotations cancel.
 void FillRelation(const PosedRig& posed, std::size_t pivot, const Vec3d& pivot_origin,
                   std::size_t joint, const Vec3d& joint_origin, std::span<float> relation);
 

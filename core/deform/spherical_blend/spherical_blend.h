@@ -15,7 +15,7 @@
 namespace sinew {
 
 struct SphericalBlend : MethodOf<SphericalBlend, SphericalBlendParams> {
-  static constexpr int kVersion = 3;
+  static constexpr int kVersion = 4;
   static constexpr std::string_view kSummary =
       "Rotations blended about a centre computed per frame: twists keep their volume.";
   static constexpr std::string_view kPaper = "Kavan, Zara 2005";

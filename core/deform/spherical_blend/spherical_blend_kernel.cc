@@ -5,28 +5,39 @@
 #define HWY_TARGET_INCLUDE "core/deform/spherical_blend/spherical_blend_kernel.cc"
 #include <hwy/foreach_target.h>
 
-#include "core/simd/jet-inl.h"
-#include "core/simd/pack-inl.h"
 #include "core/simd/quaternion-inl.h"
 #include "core/simd/rotation-inl.h"
+#include "core/simd/slopes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace sinew::HWY_NAMESPACE {
 
+// The centre of lanes with one joint is the expected one.
+inline constexpr float kLeastPairs = 1e-20f;
+
+// m v and m^T v, m row-major 3x3 per lane.
+HWY_INLINE PackPoint Times(const Pack* m, const PackPoint& v) {
+  return {DotOf({m[0], m[1], m[2]}, v), DotOf({m[3], m[4], m[5]}, v), DotOf({m[6], m[7], m[8]}, v)};
+}
+HWY_INLINE PackPoint TransposeTimes(const Pack* m, const PackPoint& v) {
+  return {DotOf({m[0], m[3], m[6]}, v), DotOf({m[1], m[4], m[7]}, v), DotOf({m[2], m[5], m[8]}, v)};
+}
+// r v, r row-major 3x3.
+HWY_INLINE PackPoint Turned(const float* r, const PackPoint& v) {
+  return {RowTimes(r, v), RowTimes(r + 3, v), RowTimes(r + 6, v)};
+}
+
 // Sums of a centre's normal equations, with E and d of the relations and the gap e = E p + d at the
 // expected centre p.
-template <class N>
 struct CentreSums {
-  N weight, pairs;    // running sum of w; sum_{a<b} w_a w_b
-  N gap[3], pull[3];  // sum w e; sum w E^T e
+  Pack weight, pairs;    // running sum of w; sum_{a<b} w_a w_b
+  Pack gap[3], pull[3];  // sum w e; sum w E^T e
 };
 
-// p does not change along the surface: it belongs to the vertex's set of joints.
-template <class N>
-HWY_INLINE void AddGap(const N& w, const float* relation, const PackPoint& p, CentreSums<N>& sums) {
+HWY_INLINE void AddGap(const Pack& w, const float* relation, const PackPoint& p, CentreSums& sums) {
   sums.pairs = MulAdd(w, sums.weight, sums.pairs);
   sums.weight = sums.weight + w;
-  N e[3];
+  Pack e[3];
   for (int i = 0; i < 3; ++i) e[i] = w * RowTimes(relation + 3 * i, p, relation[9 + i]);
   for (int i = 0; i < 3; ++i) {
     sums.gap[i] = sums.gap[i] + e[i];
@@ -36,45 +47,55 @@ HWY_INLINE void AddGap(const N& w, const float* relation, const PackPoint& p, Ce
   }
 }
 
-// Solves s x = b. s is symmetric (in the order of Gram) with eigenvalues of at least `least` > 0,
-// which bounds the pivots of the decomposition.
-template <class N>
-HWY_INLINE PointOf<N> SolveSymmetric(const N* s, const N* b, const N& least) {
-  const Pack one = Pack::Set(1.0f);
-  const N i0 = one / Larger(s[0], least);
-  const N l1 = s[1] * i0, l2 = s[2] * i0;
-  const N i1 = one / Larger(NegMulAdd(l1, s[1], s[3]), least);
-  const N m = NegMulAdd(l1, s[2], s[4]), l3 = m * i1;
-  const N i2 = one / Larger(NegMulAdd(l3, m, NegMulAdd(l2, s[2], s[5])), least);
-  const N y1 = NegMulAdd(l1, b[0], b[1]);
-  const N z = NegMulAdd(l3, y1, NegMulAdd(l2, b[0], b[2])) * i2;
-  const N y = NegMulAdd(l3, z, y1 * i1);
-  return {NegMulAdd(l1, y, NegMulAdd(l2, z, b[0] * i0)), y, z};
-}
+// A decomposition of s, symmetric (in the order of Gram) with eigenvalues of at least `least` > 0,
+// which bounds the pivots.
+struct Symmetric {
+  Pack i0, i1, i2, l1, l2, l3;
 
-// The centre; `turn` = sum w E. With F the difference of two rotations relative to the pivot,
-// sum_{a<b} w_a w_b F^T F = sum w E^T E - turn^T turn, and E^T E = -(E + E^T) because I + E is a
-// rotation.
-template <class N>
-HWY_INLINE PointOf<N> Centre(const N* turn, const CentreSums<N>& sums, const PackPoint& expected,
-                             float fade) {
-  const N least = Max(Pack::Set(fade * fade) * sums.pairs, Pack::Set(1e-20f));
-  N s[6], pull[3];
-  Gram(turn, s);
-  const int row[6] = {0, 0, 0, 1, 1, 2}, column[6] = {0, 1, 2, 1, 2, 2};
-  for (int i = 0; i < 6; ++i) {
-    const int r = row[i], c = column[i];
-    s[i] = N::Zero() - (s[i] + (turn[3 * r + c] + turn[3 * c + r]));
-    if (r == c) s[i] = s[i] + least;
+  static HWY_INLINE Symmetric Of(const Pack* s, const Pack& least) {
+    const Pack one = Pack::Set(1.0f);
+    const Pack i0 = one / Max(s[0], least);
+    const Pack l1 = s[1] * i0, l2 = s[2] * i0;
+    const Pack i1 = one / Max(NegMulAdd(l1, s[1], s[3]), least);
+    const Pack m = NegMulAdd(l1, s[2], s[4]), l3 = m * i1;
+    const Pack i2 = one / Max(NegMulAdd(l3, m, NegMulAdd(l2, s[2], s[5])), least);
+    return {i0, i1, i2, l1, l2, l3};
   }
-  for (int i = 0; i < 3; ++i) {
-    pull[i] = NegMulAdd(
-        turn[i], sums.gap[0],
-        NegMulAdd(turn[3 + i], sums.gap[1], NegMulAdd(turn[6 + i], sums.gap[2], sums.pull[i])));
+  // s x = b.
+  HWY_INLINE PackPoint Solve(const PackPoint& b) const {
+    const Pack y1 = NegMulAdd(l1, b.x, b.y);
+    const Pack z = NegMulAdd(l3, y1, NegMulAdd(l2, b.x, b.z)) * i2;
+    const Pack y = NegMulAdd(l3, z, y1 * i1);
+    return {NegMulAdd(l1, y, NegMulAdd(l2, z, b.x * i0)), y, z};
   }
-  const PointOf<N> x = SolveSymmetric(s, pull, least);
-  return {expected.x - x.x, expected.y - x.y, expected.z - x.z};
-}
+};
+
+// The centre is p - x, s x = pull - turn^T gap, turn = sum w E. With F the difference of two
+// rotations relative to the pivot, sum_{a<b} w_a w_b F^T F = sum w E^T E - turn^T turn, and E^T E =
+// -(E + E^T) because I + E is a rotation; s has `least` added to its diagonal.
+struct Centre {
+  Symmetric s;
+  PackPoint x;
+
+  static HWY_INLINE Centre Of(const Pack* turn, const CentreSums& sums, float fade) {
+    const Pack least = Max(Pack::Set(fade * fade) * sums.pairs, Pack::Set(kLeastPairs));
+    Pack gram[6], pull[3];
+    Gram(turn, gram);
+    const int row[6] = {0, 0, 0, 1, 1, 2}, column[6] = {0, 1, 2, 1, 2, 2};
+    for (int i = 0; i < 6; ++i) {
+      const int r = row[i], c = column[i];
+      gram[i] = Pack::Zero() - (gram[i] + (turn[3 * r + c] + turn[3 * c + r]));
+      if (r == c) gram[i] = gram[i] + least;
+    }
+    for (int i = 0; i < 3; ++i) {
+      pull[i] = NegMulAdd(
+          turn[i], sums.gap[0],
+          NegMulAdd(turn[3 + i], sums.gap[1], NegMulAdd(turn[6 + i], sums.gap[2], sums.pull[i])));
+    }
+    const Symmetric s = Symmetric::Of(gram, least);
+    return {s, s.Solve({pull[0], pull[1], pull[2]})};
+  }
+};
 
 HWY_INLINE PackPoint CentreOfSet(const float* centres, const std::uint32_t* lane_set) {
   alignas(64) float lanes[48];
@@ -85,102 +106,144 @@ HWY_INLINE PackPoint CentreOfSet(const float* centres, const std::uint32_t* lane
   return LoadPoint(lanes);
 }
 
-// (R - I - turn) v, R the rotation of q.
-template <class N>
-HWY_INLINE PointOf<N> Excess(const QuatOf<N>& q, const N* turn, const PointOf<N>& v) {
-  const N scale = Pack::Set(2.0f) / Length2(q);
-  const N cx = MulAdd(q.w, v.x, Difference(q.y, v.z, q.z, v.y));
-  const N cy = MulAdd(q.w, v.y, Difference(q.z, v.x, q.x, v.z));
-  const N cz = MulAdd(q.w, v.z, Difference(q.x, v.y, q.y, v.x));
-  const auto less = [&](const N& turned, const N* row) HWY_ATTR {
-    return NegMulAdd(row[0], v.x, NegMulAdd(row[1], v.y, NegMulAdd(row[2], v.z, scale * turned)));
+// Sums over a block's relations: the blended quaternion and turn, relative to the pivot.
+struct Turns {
+  PackQuat q;
+  Pack turn[9];
+
+  static HWY_INLINE Turns Of(const Pack& own) {
+    const Pack zero = Pack::Zero();
+    Turns turns = {{own, zero, zero, zero}, {}};
+    HWY_UNROLL(9)
+    for (int i = 0; i < 9; ++i) turns.turn[i] = zero;
+    return turns;
+  }
+  HWY_INLINE void Add(const Pack& w, const float* relation) {
+    sinew::HWY_NAMESPACE::Add(w, relation + 12, q);
+    HWY_UNROLL(9)
+    for (int i = 0; i < 9; ++i) turn[i] = MulAdd(w, Pack::Set(relation[i]), turn[i]);
+  }
+};
+
+// v minus m p, m row-major 3x3 per lane.
+HWY_INLINE PackPoint LessTurn(const Pack* m, const PackPoint& p, const PackPoint& v) {
+  const auto less = [&](const Pack* row, const Pack& c) HWY_ATTR {
+    return NegMulAdd(row[0], p.x, NegMulAdd(row[1], p.y, NegMulAdd(row[2], p.z, c)));
   };
-  return {less(Difference(q.y, cz, q.z, cy), turn), less(Difference(q.z, cx, q.x, cz), turn + 3),
-          less(Difference(q.x, cy, q.y, cx), turn + 6)};
+  return {less(m, v.x), less(m + 3, v.y), less(m + 6, v.z)};
 }
 
-// Weights of a block's pairs, and linear blends with them, without and with slopes.
-struct PlainBlock {
-  using Number = Pack;
-  const SphericalBlendKernelArgs& args;
-  PackPoint u, moved = {Pack::Zero(), Pack::Zero(), Pack::Zero()};
+// Slopes of a block's sums along one tangent.
+struct SlopedTurns {
+  Turns turns;
+  Pack pairs;                // of sum_{a<b} w_a w_b; the weights' slopes sum to 0
+  PackPoint constant, pull;  // sum w' d, sum w' E^T d
 
-  HWY_INLINE PlainBlock(const SphericalBlendKernelArgs& given, std::size_t b)
-      : args(given), u(LoadPoint(given.in + b * 48)) {}
-  HWY_INLINE Pack Weight(std::size_t k) const { return Pack::Load(args.weights + k * 16); }
-  HWY_INLINE void Move(const Pack& w, const float* m) { AddMoved(w, m, u, moved); }
-  HWY_INLINE PackPoint Moved() const { return moved; }
-  HWY_INLINE void Store(const PackPoint& p, std::size_t b) const {
-    StorePoint(p, args.out + b * 48);
+  template <bool kOwnCentres>
+  static HWY_INLINE SlopedTurns Of(const SphericalBlendKernelArgs& args, std::size_t b,
+                                   std::size_t tangent) {
+    const float* const slopes = args.slopes.weights + tangent * 16;
+    const std::size_t first = args.pair_offset[b];
+    const Pack own = Pack::Load(slopes + first * 32), zero = Pack::Zero();
+    SlopedTurns sums = {Turns::Of(own), zero, {zero, zero, zero}, {zero, zero, zero}};
+    if constexpr (kOwnCentres) sums.pairs = zero - own * Pack::Load(args.weights + first * 16);
+    for (std::size_t k = first + 1; k < args.pair_offset[b + 1]; ++k) {
+      const float* r = args.relations + args.pair_relation[k] * kRelationFloats;
+      const Pack w = Pack::Load(slopes + k * 32);
+      sums.turns.Add(w, r);
+      if constexpr (!kOwnCentres) continue;
+      sums.pairs = NegMulAdd(w, Pack::Load(args.weights + k * 16), sums.pairs);
+      sums.constant =
+          AddScaled(w, {Pack::Set(r[9]), Pack::Set(r[10]), Pack::Set(r[11])}, sums.constant);
+      sums.pull = AddScaled(w, {Pack::Set(r[16]), Pack::Set(r[17]), Pack::Set(r[18])}, sums.pull);
+    }
+    return sums;
+  }
+  // How far the centre moves along the tangent, negative. From (s x)' = (pull - turn^T gap)' with
+  // gap' = turn' p + sum w' d and pull' = sum w' E^T d - (turn' + turn'^T) p:
+  //   s x' = sum w' E^T d + turn' c + turn'^T (turn x - gap + c) + turn^T (turn' c - sum w' d)
+  //          - least' x, c = x - p.
+  HWY_INLINE PackPoint CentreSlope(const Pack* turn, const CentreSums& sums, const Centre& centre,
+                                   const PackPoint& expected, float fade) const {
+    const Pack fade2 = Pack::Set(fade * fade);
+    const PackPoint& x = centre.x;
+    const PackPoint c = Minus(x, expected), moved = Times(turns.turn, c);
+    const PackPoint apart = Minus(Plus(Times(turn, x), c), {sums.gap[0], sums.gap[1], sums.gap[2]});
+    const PackPoint right =
+        Plus(Plus(pull, moved),
+             Plus(TransposeTimes(turns.turn, apart), TransposeTimes(turn, Minus(moved, constant))));
+    const Pack least =
+        IfThenElse(Gt(fade2 * sums.pairs, Pack::Set(kLeastPairs)), fade2 * pairs, Pack::Zero());
+    return centre.s.Solve({NegMulAdd(least, x.x, right.x), NegMulAdd(least, x.y, right.y),
+                           NegMulAdd(least, x.z, right.z)});
   }
 };
-struct SlopedBlock {
-  using Number = Jet;
-  const SphericalBlendKernelArgs& args;
-  JetPoint u;
-  BlendedMotion motion = BlendedMotion::Zero();
 
-  HWY_INLINE SlopedBlock(const SphericalBlendKernelArgs& given, std::size_t b)
-      : args(given), u(LoadJetPoint(given.in + b * 48, given.slopes.in + b * 96)) {}
-  HWY_INLINE Jet Weight(std::size_t k) const {
-    return LoadJet(args.weights + k * 16, args.slopes.weights + k * 32);
-  }
-  HWY_INLINE void Move(const Jet& w, const float* m) {
-    motion.Add(w, m, {u.x.value, u.y.value, u.z.value});
-  }
-  HWY_INLINE JetPoint Moved() const {
-    return motion.Sum({u.x.first, u.y.first, u.z.first}, {u.x.second, u.y.second, u.z.second});
-  }
-  HWY_INLINE void Store(const JetPoint& p, std::size_t b) const {
-    StoreJetPoint(p, args.out + b * 48, args.slopes.out + b * 96);
-  }
-};
-
-template <bool kOwnCentres, class Block>
+template <bool kOwnCentres, bool kSlopes>
 HWY_INLINE void BlendBlock(const SphericalBlendKernelArgs& args, std::size_t b) {
-  using N = typename Block::Number;
-  Block block(args, b);
-  const N zero = N::Zero();
+  const Pack zero = Pack::Zero();
+  const PackPoint u = LoadPoint(args.in + b * 48);
   const PackPoint expected = kOwnCentres ? LoadPoint(args.expected + b * 48)
                                          : CentreOfSet(args.set_centres, args.lane_set + b * 16);
-  const std::uint32_t first = args.pair_offset[b];
+  const std::size_t first = args.pair_offset[b], end = args.pair_offset[b + 1];
   const std::size_t pivot = args.pair_entry[first];
-  const N own = block.Weight(first);
-  block.Move(own, args.skin + pivot * 12);
-  QuatOf<N> q = {own, zero, zero, zero};
-  N turn[9];
-  for (N& t : turn) t = zero;
-  CentreSums<N> sums = {own, zero, {zero, zero, zero}, {zero, zero, zero}};
-  for (std::uint32_t k = first + 1; k < args.pair_offset[b + 1]; ++k) {
-    const float* relation = args.relations + std::size_t{args.pair_relation[k]} * 16;
-    const N w = block.Weight(k);
-    block.Move(w, args.skin + std::size_t{args.pair_entry[k]} * 12);
-    Add(w, 1.0f, relation + 12, q);
-    for (int i = 0; i < 9; ++i) turn[i] = MulAdd(w, Pack::Set(relation[i]), turn[i]);
+  const auto skin = [&](std::size_t k) { return args.skin + std::size_t{args.pair_entry[k]} * 12; };
+  PackPoint moved = {zero, zero, zero};
+  const Pack own = Pack::Load(args.weights + first * 16);
+  if constexpr (!kSlopes) AddMoved(own, skin(first), u, moved);
+  Turns turns = Turns::Of(own);
+  CentreSums sums = {own, zero, {zero, zero, zero}, {zero, zero, zero}};
+  for (std::size_t k = first + 1; k < end; ++k) {
+    const float* relation = args.relations + args.pair_relation[k] * kRelationFloats;
+    const Pack w = Pack::Load(args.weights + k * 16);
+    if constexpr (!kSlopes) AddMoved(w, skin(k), u, moved);
+    turns.Add(w, relation);
     if constexpr (kOwnCentres) AddGap(w, relation, expected, sums);
   }
   const Pack s = Pack::Set(args.signs[pivot]);
-  PointOf<N> arm;
+  Centre centre{};
+  PackPoint middle = expected;
   if constexpr (kOwnCentres) {
-    const PointOf<N> centre = Centre(turn, sums, expected, args.fade);
-    arm = {s * (block.u.x - centre.x), s * (block.u.y - centre.y), s * (block.u.z - centre.z)};
-  } else {
-    arm = {s * (block.u.x - expected.x), s * (block.u.y - expected.y),
-           s * (block.u.z - expected.z)};
+    centre = Centre::Of(turns.turn, sums, args.fade);
+    middle = Minus(expected, centre.x);
   }
-  const PointOf<N> more = Excess(q, turn, arm), moved = block.Moved();
+  const PackPoint arm = Scaled(s, Minus(u, middle));
+  const Turning turning(turns.q, Pack::Set(2.0f) / Length2(turns.q), arm);
   const float* r = args.rotations + pivot * 9;
-  block.Store({moved.x + RowTimes(r, more), moved.y + RowTimes(r + 3, more),
-               moved.z + RowTimes(r + 6, more)},
-              b);
+  const PackPoint more = LessTurn(turns.turn, arm, Scaled(turning.scale, turning.turned));
+  const PackPoint turned = Turned(r, more);
+  if constexpr (kSlopes) {
+    PackPoint slope_turned[kTangents];
+    SINEW_EACH_TANGENT(k) {
+      const SlopedTurns slopes = SlopedTurns::Of<kOwnCentres>(args, b, k);
+      PackPoint darm = LoadSlope(args.slopes.in, b, k);
+      if constexpr (kOwnCentres) {
+        darm = Plus(darm, slopes.CentreSlope(turns.turn, sums, centre, expected, args.fade));
+      }
+      darm = Scaled(s, darm);
+      const PackPoint excess = LessTurn(turns.turn, darm, turning.Slope(slopes.turns.q, darm));
+      slope_turned[k] = Turned(r, LessTurn(slopes.turns.turn, arm, excess));
+    }
+    // Last, when the sums above are no longer needed: together they do not fit the registers.
+    BlendedMotion motion = BlendedMotion::Zero();
+    for (std::size_t k = first; k < end; ++k) {
+      motion.Add(SlopedWeight::Load(args.weights, args.slopes.weights, k), skin(k), u);
+    }
+    SINEW_EACH_TANGENT(k) {
+      StoreSlope(Plus(motion.Slope(k, LoadSlope(args.slopes.in, b, k)), slope_turned[k]),
+                 args.slopes.out, b, k);
+    }
+    moved = motion.moved;
+  }
+  StorePoint(Plus(moved, turned), args.out + b * 48);
 }
 
 template <bool kOwnCentres>
 void BlendBlocks(const SphericalBlendKernelArgs& args, std::size_t begin, std::size_t end) {
   if (args.slopes.out == nullptr) {
-    for (std::size_t b = begin; b < end; ++b) BlendBlock<kOwnCentres, PlainBlock>(args, b);
+    for (std::size_t b = begin; b < end; ++b) BlendBlock<kOwnCentres, false>(args, b);
   } else {
-    for (std::size_t b = begin; b < end; ++b) BlendBlock<kOwnCentres, SlopedBlock>(args, b);
+    for (std::size_t b = begin; b < end; ++b) BlendBlock<kOwnCentres, true>(args, b);
   }
 }
 

@@ -86,7 +86,10 @@ TEST(NormalErrors, CarriedNormalsAreCloserThanRecomputedOnes) {
 TEST(NormalErrors, CarriedNormalsConvergeToPosedSurface) {
   for (const char* const text :
        {"lbs", "dqs", "dqs(signs=parent)", "dqs | bulge_free", "lbs | bulge_free(softness=1)",
-        "cor", "spherical_blend", "spherical_blend(centres=per_set)"}) {
+        "cor", "spherical_blend", "spherical_blend(centres=per_set)",
+        "ddm(variant=4, radius=0.03, truncation=0)", "ddm(variant=5, radius=0.03, truncation=0)",
+        "enhanced_ddm(variant=4, radius=0.03, truncation=0)",
+        "ddm(variant=4, radius=0.03, truncation=0, alpha=0.5)"}) {
     const Recipe recipe = *ParseRecipe(text);
     for (const TubePose pose : {TubePose::kBend45, TubePose::kTwist90, TubePose::kStretched45}) {
       const auto mean = [&](std::size_t rings, std::size_t around) {
