@@ -69,7 +69,7 @@ FOLDERS = (
     ("core/deform/ddm",
      "core/base core/deform/kernels core/deform/method core/rig core/simd core/solve core/surface",
      "", ""),
-    ("core/deform/delta_mush", "core/base core/deform/method core/simd core/surface", "", ""),
+    ("core/deform/delta_mush", "core/base core/deform/method core/rig core/simd core/surface", "", ""),
     ("core/deform/dqs", "core/base core/deform/kernels core/deform/method core/rig core/simd core/solve", "", ""),
     ("core/deform/lbs", "core/base core/deform/kernels core/deform/method core/rig", "", ""),
     ("core/deform/muscle", "core/base core/deform/method core/muscle core/surface", "", ""),

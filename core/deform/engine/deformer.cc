@@ -149,7 +149,8 @@ absl::Status BindPlan::AddCosts(const Task& task) {
   std::size_t plan_bytes = 0;
   for (std::size_t k = 0; k < recipe_.size(); ++k) {
     SINEW_RETURN_IF_ERROR(task.CheckCancelled());
-    const BindInput input = {*rig_, *layout_, *surface_, k, &task, &stages_[k].plan, carries};
+    const BindInput input = {*rig_, *layout_,         *surface_, k,
+                             &task, &stages_[k].plan, carries,   BlendedBefore(recipe_, k)};
     SINEW_ASSIGN_OR_RETURN(const BindCost cost, StageCost(input, recipe_[k]));
     costs.push_back(cost);
     plan_bytes += cost.plan_bytes;
@@ -219,8 +220,9 @@ absl::StatusOr<Deformer> Deformer::Bind(BindPlan plan, Task& task) {
   const bool carries = CarriesNormals(plan.recipe_);
   for (std::size_t k = 0; k < plan.recipe_.size(); ++k) {
     plan.surface_->Keep(plan.stages_[k].surface);
-    const BindInput input = {rig,   *plan.layout_,         *plan.surface_, k,
-                             &task, &plan.stages_[k].plan, carries};
+    const BindInput input = {
+        rig,   *plan.layout_,         *plan.surface_, k,
+        &task, &plan.stages_[k].plan, carries,        BlendedBefore(plan.recipe_, k)};
     SINEW_ASSIGN_OR_RETURN(auto stage, BindStage(input, plan.recipe_[k], task));
     deformer.stages_.push_back(std::move(stage));
     plan.stages_[k].plan.reset();

@@ -76,6 +76,8 @@ bool PosesTheMesh(const StageParams& params);
 bool WritesVertexStatus(const Recipe& recipe);
 // Whether every stage can write slopes, so that normals can be carried.
 bool CarriesNormals(const Recipe& recipe);
+// BindInput::blended of stage k.
+std::optional<LinearBlend> BlendedBefore(const Recipe& recipe, std::size_t k);
 // The methods that write VertexStatus, as "a or b".
 std::string VertexStatusMethods();
 // kInvalidArgument: the rig lacks something the stage needs; names the stage by input.stage.

@@ -24,9 +24,7 @@ absl::StatusOr<BindCost> Lbs::Cost(const BindInput& input, const LbsParams&) {
 absl::StatusOr<Lbs> Lbs::Bind(const BindInput& input, const LbsParams& params, Task& task) {
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   Lbs lbs;
-  // Truncation chooses joints, so both sides of a seam must choose from one row.
-  const std::size_t most = params.max_influences;
-  const bool all = most == 0 || input.rig.own_influences().max_per_vertex() <= most;
+  const bool all = BlendsAll(input.rig, params.max_influences);
   SINEW_ASSIGN_OR_RETURN(
       lbs.table, all ? WeightTable::CreateOwn(input.rig, input.layout, task)
                      : WeightTable::Create(input.rig, input.layout, params.max_influences, task));
