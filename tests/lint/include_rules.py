@@ -55,7 +55,7 @@ FOLDERS = (
     # The deformation core: no gRPC, no protobuf, no files.
     ("core/base", "", "xxhash", "openssl"),
     ("core/parallel", "", "", "tbb"),
-    ("core/mesh", "core/base", "", ""),
+    ("core/mesh", "core/base core/parallel", "", ""),
     ("core/simd", "core/base", "highway", ""),
     ("core/solve", "core/base", "", "eigen"),
     ("core/deform/kernels", "core/simd", "", ""),
