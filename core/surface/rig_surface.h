@@ -50,6 +50,8 @@ class RigSurface {
   // Tangents, and slopes of values along them.
   const SurfaceSlopes& slopes(const Task& task) const;
 
+  // Builds parts now, on several threads; others are built when they are used.
+  void Build(std::uint32_t parts, const Task& task);
   // Drops the other parts; they are built again if used.
   void Keep(std::uint32_t parts);
   // Upper bound of what the parts `parts` hold once built.
