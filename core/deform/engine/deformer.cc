@@ -22,8 +22,8 @@
 namespace sinew {
 namespace {
 
-constexpr std::size_t kWriterGrain = 1024;  // blocks per chunk
-constexpr double kSecondsOfWork = 1e-9;     // see BindCost::work
+constexpr std::size_t kWriterGrain = 256;  // blocks per chunk: 4,096 vertices, about 4 microseconds
+constexpr double kSecondsOfWork = 1e-9;    // see BindCost::work
 
 struct StageRecord {
   char method[56] = {};
