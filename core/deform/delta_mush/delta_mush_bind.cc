@@ -177,9 +177,11 @@ struct RestFrame {
 
 class RestFrames {
  public:
-  RestFrames(const SurfaceFaces& surface, std::span<const Vec3d> points)
-      : surface_(surface), points_(points) {
-    for (std::size_t f = 0; f < surface.face_count(); ++f) areas_.push_back(AreaOf(f));
+  RestFrames(const SurfaceFaces& surface, std::span<const Vec3d> points, const Task& task)
+      : surface_(surface), points_(points), areas_(surface.face_count()) {
+    task.For(areas_.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t f = begin; f < end; ++f) areas_[f] = AreaOf(f);
+    });
   }
 
   // Twice the vector area of the faces around p; 0 0 0 if they cancel.
@@ -283,7 +285,7 @@ void SetDetail(const BindInput& input, const Plan& plan, const PointOrder& order
                std::span<const Vec3d> smoothed, double displacement, const Task& task,
                DeltaMush& mush) {
   std::vector<RestFrame> rest(mush.points());
-  const RestFrames frames(mush.surface, smoothed);
+  const RestFrames frames(mush.surface, smoothed, task);
   task.For(mush.points(), kGrain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t p = begin; p < end; ++p) {
       const double detail = Length(RestOf(input, mush.point_lane[p]) - smoothed[p]);

@@ -46,11 +46,13 @@ class Spreading {
   const Moments& at(std::uint32_t point) const { return now_[point]; }
 
   absl::Status Run(std::span<const Seed> seeds, std::span<const Vec3d> rest, const Task& task) {
-    Clear();
-    for (const auto& [p, w] : seeds) {
-      now_[p] = {w * rest[p].x, w * rest[p].y, w * rest[p].z, w};
-      Reach(p);
-    }
+    Clear(task);
+    for (const Seed& seed : seeds) Reach(seed.point);
+    task.For(seeds.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+      for (const auto& [p, w] : seeds.subspan(begin, end - begin)) {
+        now_[p] = {w * rest[p].x, w * rest[p].y, w * rest[p].z, w};
+      }
+    });
     for (std::uint32_t step = 0; step < mush_.iterations; ++step) {
       Grow();
       task.For(points_.size(), kGrain, [&](std::size_t begin, std::size_t end) {
@@ -94,11 +96,13 @@ class Spreading {
   }
 
   // Points out of reach are 0.
-  void Clear() {
-    for (const std::uint32_t p : points_) {
-      now_[p] = next_[p] = {};
-      reached_[p] = 0;
-    }
+  void Clear(const Task& task) {
+    task.For(points_.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        now_[points_[i]] = next_[points_[i]] = {};
+        reached_[points_[i]] = 0;
+      }
+    });
     points_.clear();
     edge_.clear();
   }
