@@ -1,6 +1,7 @@
 // rig_surface.h - the welded surface of a rig, built once per bind and shared by all its stages.
 //
-// Each part is built on first use and kept until Keep drops it. Belongs to one thread.
+// Each part is built on first use and kept until Keep drops it. Belongs to one thread; others may
+// read parts that it has built and keeps.
 #pragma once
 
 #include <cstddef>
