@@ -1,11 +1,14 @@
 // weld.h - vertices at one place of a mesh, such as the two sides of a texture seam.
 #pragma once
 
+#include <absl/functional/function_ref.h>
+
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "core/mesh/mesh.h"
+#include "core/parallel/task.h"
 
 namespace sinew {
 
@@ -18,11 +21,13 @@ struct WeldedPoints {
 };
 
 // Vertices with equal numbers in the mesh's weld array; without one, WeldByPosition of all.
-WeldedPoints Weld(const Mesh& mesh);
+WeldedPoints Weld(const Mesh& mesh, const Task& task = Task());
+// Numbers of classes of some vertices, or none: one class.
+using VertexClasses =
+    absl::FunctionRef<std::vector<std::uint32_t>(std::span<const std::uint32_t> vertices)>;
 // Vertices of one class within 1e-6 of the bounding-box diagonal (up to 1.7e-6 within a grid cell),
-// transitively. Independent of the order of vertices. O(V).
-//
-//    classes  [V] any numbers, or empty: one class
-WeldedPoints WeldByPosition(const Mesh& mesh, std::span<const std::uint32_t> classes);
+// transitively. Independent of the order of vertices. O(V). `classes` is asked once, for the
+// vertices that have others near.
+WeldedPoints WeldByPosition(const Mesh& mesh, VertexClasses classes, const Task& task);
 
 }  // namespace sinew

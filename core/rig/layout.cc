@@ -1,10 +1,13 @@
 #include "core/rig/layout.h"
 
+#include <absl/container/flat_hash_set.h>
 #include <absl/strings/str_cat.h>
+#include <absl/types/span.h>
 
 #include <algorithm>
 #include <numeric>
 
+#include "core/base/rows.h"
 #include "core/base/status.h"
 
 namespace sinew {
@@ -14,28 +17,59 @@ absl::Status Damaged(std::string_view what) {
   return DataLoss("bound data: layout: ", what);
 }
 
-// File vertices by (pivot, set of bindings, index). Sets are compared as sorted lists.
+// Compares vertices by their pivot and the set of their bindings, a sorted list.
+struct Binders {
+  const Influences& influences;
+  std::vector<std::uint16_t> sorted{influences.all_bindings().begin(),
+                                    influences.all_bindings().end()};
+
+  std::uint16_t pivot(std::uint32_t v) const { return influences.bindings(v).front(); }
+  std::span<std::uint16_t> row(std::uint32_t v) {
+    const auto offsets = influences.offsets();
+    return std::span(sorted).subspan(offsets[v], offsets[v + 1] - offsets[v]);
+  }
+  absl::Span<const std::uint16_t> set(std::uint32_t v) const {
+    const auto offsets = influences.offsets();
+    return {sorted.data() + offsets[v], offsets[v + 1] - offsets[v]};
+  }
+};
+struct BindersHash {
+  const Binders* binders;
+  std::size_t operator()(std::uint32_t v) const {
+    return absl::HashOf(binders->pivot(v), binders->set(v));
+  }
+};
+struct BindersEqual {
+  const Binders* binders;
+  bool operator()(std::uint32_t a, std::uint32_t b) const {
+    return binders->pivot(a) == binders->pivot(b) && binders->set(a) == binders->set(b);
+  }
+};
+
+// File vertices by (pivot, set of bindings, index).
 std::vector<std::uint32_t> SortVertices(const Rig& rig) {
-  const Influences& influences = rig.influences();
-  std::vector<std::uint16_t> sorted(influences.all_bindings().begin(),
-                                    influences.all_bindings().end());
-  const auto row = [&](std::uint32_t v) {
-    return std::span(sorted).subspan(influences.offsets()[v],
-                                     influences.offsets()[v + 1] - influences.offsets()[v]);
-  };
-  std::vector<std::uint32_t> order(rig.vertices());
-  std::iota(order.begin(), order.end(), 0u);
-  for (const std::uint32_t v : order) std::sort(row(v).begin(), row(v).end());
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    const std::uint16_t pa = influences.bindings(a).front(), pb = influences.bindings(b).front();
-    if (pa != pb) return pa < pb;
-    const auto ra = row(a), rb = row(b);
-    if (!std::ranges::equal(ra, rb)) {
-      return std::lexicographical_compare(ra.begin(), ra.end(), rb.begin(), rb.end());
-    }
-    return a < b;
+  const auto vertices = static_cast<std::uint32_t>(rig.vertices());
+  Binders binders{rig.influences()};
+  const BindersEqual equal{&binders};
+  absl::flat_hash_set<std::uint32_t, BindersHash, BindersEqual> seen(0, BindersHash{&binders},
+                                                                     equal);
+  std::vector<std::uint32_t> place(vertices), first(vertices);  // first: vertex of the same set
+  for (std::uint32_t v = 0; v < vertices; ++v) {
+    std::ranges::sort(binders.row(v));
+    first[v] = v > 0 && equal(v, v - 1) ? first[v - 1] : *seen.insert(v).first;
+  }
+  std::vector<std::uint32_t> sets(seen.begin(), seen.end());
+  std::ranges::sort(sets, [&](std::uint32_t a, std::uint32_t b) {
+    const std::uint16_t pa = binders.pivot(a), pb = binders.pivot(b);
+    return pa != pb ? pa < pb : binders.set(a) < binders.set(b);
   });
-  return order;
+  for (std::uint32_t i = 0; i < sets.size(); ++i) place[sets[i]] = i;
+  return CollectRows<std::uint32_t>(sets.size(),
+                                    [&](auto add) {
+                                      for (std::uint32_t v = 0; v < vertices; ++v)
+                                        add(place[first[v]], v);
+                                    })
+      .values;
 }
 
 }  // namespace

@@ -14,6 +14,12 @@
 
 namespace sinew {
 
+// Whether linear blending of the `most` strongest weights (0 = all) has them all. Then it uses own
+// rows; a choice of joints must be the same on both sides of a seam.
+inline bool BlendsAll(const Rig& rig, std::size_t most) {
+  return most == 0 || rig.own_influences().max_per_vertex() <= most;
+}
+
 struct WeightTable {
   BlockJoints joints;
   AlignedVector<float> weights;  // [pairs][16], 0 where a lane does not use the binding

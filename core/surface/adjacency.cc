@@ -12,6 +12,8 @@
 namespace sinew {
 namespace {
 
+constexpr std::size_t kGrain = 4096;  // points
+
 // A shape target's offset of one vertex.
 struct ShapeOffset {
   std::uint32_t target = 0;  // counted over all shapes
@@ -65,14 +67,15 @@ struct RowEqual {
   }
 };
 
-// [V] the lowest vertex with the same weights and shape offsets.
-std::vector<std::uint32_t> RowClasses(const Rig& rig) {
+// The first of the vertices with the same weights and shape offsets, for each.
+std::vector<std::uint32_t> RowClasses(const Rig& rig, std::span<const std::uint32_t> vertices) {
   const auto shapes =
       CollectRows<ShapeOffset>(rig.vertices(), [&](auto add) { VisitShapeOffsets(rig, add); });
   absl::flat_hash_set<std::uint32_t, RowHash, RowEqual> seen(0, RowHash{&rig, &shapes},
                                                              RowEqual{&rig, &shapes});
-  std::vector<std::uint32_t> classes(rig.vertices());
-  for (std::uint32_t v = 0; v < classes.size(); ++v) classes[v] = *seen.insert(v).first;
+  std::vector<std::uint32_t> classes;
+  classes.reserve(vertices.size());
+  for (const std::uint32_t v : vertices) classes.push_back(*seen.insert(v).first);
   return classes;
 }
 
@@ -91,27 +94,30 @@ void VisitSides(const Mesh& mesh, const WeldedPoints& welded, Visit visit) {
 
 // Rows of the directed edges passed to `visit`, in any order and with duplicates.
 template <class VisitEdges>
-Adjacency FromEdges(std::size_t points, VisitEdges visit) {
+Adjacency FromEdges(std::size_t points, const Task& task, VisitEdges visit) {
   auto [offsets, raw] = CollectRows<std::uint32_t>(points, [&](auto add) {
     visit([&](std::uint32_t a, std::uint32_t b) {
       add(a, b);
       add(b, a);
     });
   });
+  const auto at = [&](std::uint64_t k) { return raw.begin() + static_cast<std::ptrdiff_t>(k); };
   Adjacency adjacency;
-  adjacency.offsets.reserve(points + 1);
-  adjacency.offsets.push_back(0);
-  std::uint64_t end = 0;  // rows are deduplicated in place, writing behind the read position
+  adjacency.offsets.assign(points + 1, 0);
+  task.For(points, kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t p = begin; p < end; ++p) {
+      std::sort(at(offsets[p]), at(offsets[p + 1]));
+      adjacency.offsets[p + 1] = static_cast<std::uint64_t>(
+          std::unique(at(offsets[p]), at(offsets[p + 1])) - at(offsets[p]));
+    }
+  });
+  // Rows move together in place, behind the read position.
   for (std::size_t p = 0; p < points; ++p) {
-    const auto begin = raw.begin() + static_cast<std::ptrdiff_t>(offsets[p]);
-    const auto stop = raw.begin() + static_cast<std::ptrdiff_t>(offsets[p + 1]);
-    std::sort(begin, stop);
-    const auto last = std::unique(begin, stop);
-    end = static_cast<std::uint64_t>(
-        std::copy(begin, last, raw.begin() + static_cast<std::ptrdiff_t>(end)) - raw.begin());
-    adjacency.offsets.push_back(end);
+    const std::uint64_t size = adjacency.offsets[p + 1], end = adjacency.offsets[p];
+    std::copy(at(offsets[p]), at(offsets[p] + size), at(end));
+    adjacency.offsets[p + 1] = end + size;
   }
-  raw.resize(end);
+  raw.resize(adjacency.offsets.back());
   raw.shrink_to_fit();
   adjacency.neighbours = std::move(raw);
   return adjacency;
@@ -119,8 +125,11 @@ Adjacency FromEdges(std::size_t points, VisitEdges visit) {
 
 }  // namespace
 
-WeldedPoints Weld(const Rig& rig) {
-  return rig.mesh().weld().empty() ? WeldByPosition(rig.mesh(), RowClasses(rig)) : Weld(rig.mesh());
+WeldedPoints Weld(const Rig& rig, const Task& task) {
+  if (!rig.mesh().weld().empty()) return Weld(rig.mesh(), task);
+  return WeldByPosition(
+      rig.mesh(),
+      [&](std::span<const std::uint32_t> vertices) { return RowClasses(rig, vertices); }, task);
 }
 
 std::size_t ShapeWeldBytes(const Rig& rig) {
@@ -148,14 +157,14 @@ PointOrder OrderPoints(const WeldedPoints& welded, const BlockLayout& layout) {
   return order;
 }
 
-Adjacency PolygonNeighbours(const Mesh& mesh, const WeldedPoints& welded) {
-  return FromEdges(welded.points(), [&](auto edge) {
+Adjacency PolygonNeighbours(const Mesh& mesh, const WeldedPoints& welded, const Task& task) {
+  return FromEdges(welded.points(), task, [&](auto edge) {
     VisitSides(mesh, welded, [&](std::uint32_t a, std::uint32_t b, std::uint32_t) { edge(a, b); });
   });
 }
 
-Adjacency TriangleNeighbours(const Mesh& mesh, const WeldedPoints& welded) {
-  return FromEdges(welded.points(), [&](auto edge) {
+Adjacency TriangleNeighbours(const Mesh& mesh, const WeldedPoints& welded, const Task& task) {
+  return FromEdges(welded.points(), task, [&](auto edge) {
     for (std::size_t f = 0; f < mesh.faces(); ++f) {
       const std::uint32_t a = welded.point[mesh.face(f).front()];
       std::uint32_t b = a;
@@ -171,23 +180,25 @@ Adjacency TriangleNeighbours(const Mesh& mesh, const WeldedPoints& welded) {
 
 std::vector<std::uint8_t> BorderPoints(const Mesh& mesh, const WeldedPoints& welded) {
   struct FaceEdge {
-    std::uint32_t low, high, face;
+    std::uint32_t high, face;
     auto operator<=>(const FaceEdge&) const = default;
   };
-  std::vector<FaceEdge> edges;
-  edges.reserve(mesh.face_vertices().size());
-  VisitSides(mesh, welded, [&](std::uint32_t a, std::uint32_t b, std::uint32_t f) {
-    edges.push_back({std::min(a, b), std::max(a, b), f});
+  Rows<FaceEdge> edges = CollectRows<FaceEdge>(welded.points(), [&](auto add) {  // by lower end
+    VisitSides(mesh, welded, [&](std::uint32_t a, std::uint32_t b, std::uint32_t f) {
+      add(std::min(a, b), FaceEdge{std::max(a, b), f});
+    });
   });
-  std::ranges::sort(edges);
-  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
   std::vector<std::uint8_t> border(welded.points(), 0);
-  const auto same = [&](std::size_t i, std::size_t k) {
-    return k < edges.size() && edges[i].low == edges[k].low && edges[i].high == edges[k].high;
-  };
-  for (std::size_t i = 0, next = 0; i < edges.size(); i = next) {
-    for (next = i + 1; same(i, next);) ++next;
-    if (next == i + 1) border[edges[i].low] = border[edges[i].high] = 1;
+  for (std::size_t low = 0; low < border.size(); ++low) {
+    const auto row = edges.values.begin();
+    const auto begin = row + static_cast<std::ptrdiff_t>(edges.offsets[low]);
+    auto end = row + static_cast<std::ptrdiff_t>(edges.offsets[low + 1]);
+    std::sort(begin, end);
+    end = std::unique(begin, end);
+    for (auto at = begin, next = at; at != end; at = next) {
+      while (next != end && next->high == at->high) ++next;
+      if (next - at == 1) border[low] = border[at->high] = 1;
+    }
   }
   return border;
 }

@@ -14,6 +14,8 @@ namespace {
 // |vector area| over the squared lengths it came from: undefined below.
 constexpr double kNoNormal = 1e-5;
 
+constexpr std::size_t kGrain = 1024;  // points
+
 // The edge of a triangle opposite the point, in winding direction.
 struct RingEdge {
   std::uint32_t from, to;
@@ -89,31 +91,34 @@ bool WeighRing(std::span<const RingEdge> ring, const Vec3d& at, const Vec3d& nor
 }  // namespace
 
 std::vector<double> MeanValueWeights(const Mesh& mesh, const WeldedPoints& welded,
-                                     const Adjacency& triangle_neighbours) {
+                                     const Adjacency& triangle_neighbours, const Task& task) {
   std::vector<double> result(triangle_neighbours.neighbours.size(), 0.0);
   Rows<RingEdge> rings = CollectRings(mesh, welded);
   std::vector<Vec3d> rest(welded.points());
   for (std::size_t p = 0; p < rest.size(); ++p) {
     rest[p] = ToDouble(mesh.positions()[welded.first[p]]);
   }
-  std::vector<RingEdge> walk;
-  std::vector<double> weights;
-  for (std::size_t p = 0; p < rest.size(); ++p) {
-    std::span<RingEdge> ring =
-        std::span(rings.values).subspan(rings.offsets[p], rings.offsets[p + 1] - rings.offsets[p]);
-    std::ranges::sort(ring);
-    ring =
-        ring.first(static_cast<std::size_t>(std::unique(ring.begin(), ring.end()) - ring.begin()));
-    const auto row = triangle_neighbours.row(p);
-    // A ring with a repeated neighbour has fewer neighbours than edges.
-    if (ring.size() != row.size() || !WalkOnce(ring, walk)) continue;
-    const Vec3d normal = FanNormal(walk, rest[p], rest);
-    if (normal == Vec3d{} || !WeighRing(walk, rest[p], normal, rest, weights)) continue;
-    for (std::size_t k = 0; k < walk.size(); ++k) {
-      const auto at = std::lower_bound(row.begin(), row.end(), walk[k].from) - row.begin();
-      result[triangle_neighbours.offsets[p] + static_cast<std::size_t>(at)] = weights[k];
+  task.For(rest.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+    std::vector<RingEdge> walk;
+    std::vector<double> weights;
+    for (std::size_t p = begin; p < end; ++p) {
+      std::span<RingEdge> ring =
+          std::span(rings.values)
+              .subspan(rings.offsets[p], rings.offsets[p + 1] - rings.offsets[p]);
+      std::ranges::sort(ring);
+      ring = ring.first(
+          static_cast<std::size_t>(std::unique(ring.begin(), ring.end()) - ring.begin()));
+      const auto row = triangle_neighbours.row(p);
+      // A ring with a repeated neighbour has fewer neighbours than edges.
+      if (ring.size() != row.size() || !WalkOnce(ring, walk)) continue;
+      const Vec3d normal = FanNormal(walk, rest[p], rest);
+      if (normal == Vec3d{} || !WeighRing(walk, rest[p], normal, rest, weights)) continue;
+      for (std::size_t k = 0; k < walk.size(); ++k) {
+        const auto at = std::lower_bound(row.begin(), row.end(), walk[k].from) - row.begin();
+        result[triangle_neighbours.offsets[p] + static_cast<std::size_t>(at)] = weights[k];
+      }
     }
-  }
+  });
   return result;
 }
 

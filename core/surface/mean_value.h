@@ -17,7 +17,8 @@ namespace sinew {
 // is outside the convex hull of its projected neighbours. Duplicate faces count once. O(corners log
 // valence).
 std::vector<double> MeanValueWeights(const Mesh& mesh, const WeldedPoints& welded,
-                                     const Adjacency& triangle_neighbours);
+                                     const Adjacency& triangle_neighbours,
+                                     const Task& task = Task());
 
 // The neighbour after each entry of `triangle_neighbours` around its point, in winding order, as a
 // place in its row. Defined where MeanValueWeights is positive; elsewhere any place of the row.

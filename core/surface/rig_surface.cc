@@ -47,6 +47,36 @@ const SurfaceSlopes& RigSurface::slopes(const Task& task) const {
               [&] { return SurfaceSlopes::Create(rig_, layout_, order(), polygons(), task); });
 }
 
+void RigSurface::Build(std::uint32_t parts, const Task& task) {
+  if (!welded_) welded_ = Weld(rig_, task);
+  const auto build = [&](std::uint32_t part) {
+    if ((parts & part) == 0) return;
+    if (part == kOrder) order();
+    if (part == kPolygons && !polygons_) {
+      polygons_ = PolygonNeighbours(rig_.mesh(), welded(), task);
+    }
+    if (part == kTriangles && !triangles_) {
+      triangles_ = TriangleNeighbours(rig_.mesh(), welded(), task);
+    }
+    if (part == kBorder) border();
+    if (part == kComponents) components();
+    if (part == kMeanValue && !mean_value_) {
+      mean_value_ = MeanValueWeights(rig_.mesh(), welded(), triangles(), task);
+    }
+    if (part == kSlopes) slopes(task);
+  };
+  const auto all = [&](std::span<const Part> of) {
+    task.For(of.size(), 1, [&](std::size_t k, std::size_t) { build(of[k]); });
+  };
+  // Parts that use none of the others, then those that use them.
+  static constexpr Part kFirst[] = {kTriangles, kPolygons, kBorder, kOrder};
+  static constexpr Part kThen[] = {kMeanValue, kComponents, kSlopes};
+  if (parts & (kMeanValue | kComponents)) parts |= kTriangles | kBorder;
+  if (parts & kSlopes) parts |= kPolygons | kOrder;
+  all(kFirst);
+  all(kThen);
+}
+
 void RigSurface::Keep(std::uint32_t parts) {
   const auto keep = [parts](Part part, auto& value) {
     if ((parts & part) == 0) value.reset();

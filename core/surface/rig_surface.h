@@ -1,6 +1,7 @@
 // rig_surface.h - the welded surface of a rig, built once per bind and shared by all its stages.
 //
-// Each part is built on first use and kept until Keep drops it. Belongs to one thread.
+// Each part is built on first use and kept until Keep drops it. Belongs to one thread; others may
+// read parts that it has built and keeps.
 #pragma once
 
 #include <cstddef>
@@ -50,6 +51,8 @@ class RigSurface {
   // Tangents, and slopes of values along them.
   const SurfaceSlopes& slopes(const Task& task) const;
 
+  // Builds parts now, on several threads; others are built when they are used.
+  void Build(std::uint32_t parts, const Task& task);
   // Drops the other parts; they are built again if used.
   void Keep(std::uint32_t parts);
   // Upper bound of what the parts `parts` hold once built.

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "core/base/rows.h"
 #include "core/surface/normals_kernel.h"
 
 namespace sinew {
@@ -15,19 +16,19 @@ constexpr std::size_t kWalkedCorners = 8;  // larger faces are walked once per f
 
 using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
+// By their lowest corner, then by number.
 std::vector<std::uint32_t> OrderFaces(const Mesh& mesh, std::span<const std::uint32_t> corner) {
-  Pairs keys;
-  keys.reserve(mesh.faces());
-  for (std::uint32_t f = 0; f < mesh.faces(); ++f) {
-    auto lowest = std::numeric_limits<std::uint32_t>::max();
-    for (const std::uint32_t v : mesh.face(f)) lowest = std::min(lowest, corner[v]);
-    keys.emplace_back(lowest, f);
-  }
-  std::ranges::sort(keys);
-  std::vector<std::uint32_t> order;
-  order.reserve(keys.size());
-  for (const auto& key : keys) order.push_back(key.second);
-  return order;
+  const std::size_t corners = corner.empty() ? 0 : std::ranges::max(corner) + std::size_t{1};
+  return CollectRows<std::uint32_t>(corners,
+                                    [&](auto add) {
+                                      for (std::uint32_t f = 0; f < mesh.faces(); ++f) {
+                                        auto lowest = std::numeric_limits<std::uint32_t>::max();
+                                        for (const std::uint32_t v : mesh.face(f))
+                                          lowest = std::min(lowest, corner[v]);
+                                        add(lowest, f);
+                                      }
+                                    })
+      .values;
 }
 
 Vec3d PackedPoint(const float* packed, std::size_t corner) {
@@ -72,6 +73,7 @@ SurfaceFaces MakeSurfaceFaces(const Mesh& mesh, std::span<const std::uint32_t> c
   surface.polygon_offset = {0};
   const std::vector<std::uint32_t> faces = OrderFaces(mesh, corner);
   Pairs incident;  // point, face
+  incident.reserve(mesh.face_vertices().size());
   std::vector<std::uint32_t> around;
   std::uint32_t number = 0;
   for (std::size_t size = 3; size <= 5; ++size) {  // 5 means 5 or more

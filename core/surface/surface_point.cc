@@ -99,6 +99,7 @@ PlaneWeights FitPlane(std::span<const Vec3d> edges, const Vec3d& x, const Vec3d&
   PlaneWeights plane;
   if (!(xx * yy - xy * xy > kOneLine * (xx + yy) * (xx + yy))) return plane;
   plane.determinant = xx * yy - xy * xy;
+  plane.edges.reserve(edges.size());
   for (const Vec3d& e : edges) {
     const double ex = Dot(e, x), ey = Dot(e, y), length2 = Dot(e, e);
     const double weight = length2 > 0 ? 1 / length2 : 0;

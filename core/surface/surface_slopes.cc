@@ -68,36 +68,47 @@ SurfaceSlopes SurfaceSlopes::Create(const Rig& rig, const BlockLayout& layout,
                                     const PointOrder& order, const Adjacency& polygons,
                                     const Task& task) {
   const Mesh& mesh = rig.mesh();
-  const std::vector<Vec3d> normals = SurfaceNormals(mesh, order);
+  std::vector<Vec3d> normals;
   SurfaceSlopes slopes;
+  task.For(2, 1, [&](std::size_t part, std::size_t) {
+    if (part == 0) {
+      normals = SurfaceNormals(mesh, order);
+      return;
+    }
+    slopes.edges_.offsets = {0};
+    for (const std::uint32_t point : order.point) {
+      slopes.lane_.push_back(order.lane[point]);
+      slopes.edges_.offsets.push_back(slopes.edges_.offsets.back() + polygons.row(point).size());
+    }
+    slopes.edges_.values.resize(slopes.edges_.offsets.back());
+  });
+  if (task.cancelled()) return slopes;
   slopes.tangents_.resize(2 * layout.blocks());
   slopes.point_.resize(layout.order.size());
-  for (std::size_t i = 0; i < layout.order.size(); ++i) {
-    const std::uint32_t v = layout.Vertex(i), p = order.vertex[v];
-    slopes.point_[i] = p;
-    const Vec3d authored = mesh.normals().empty() ? Vec3d{} : Unit(ToDouble(mesh.normals()[v]));
-    const Vec3d surface = normals[p] == Vec3d{} ? Vec3d{0, 0, 1} : normals[p];
-    const Vec3d n = authored == Vec3d{} ? surface : authored;
-    const Vec4f t = mesh.tangents().empty() ? Vec4f{} : mesh.tangents()[v];
-    Vec3d first;
-    if (!Orthogonal({t.x, t.y, t.z}, n, first)) first = AnyAcross(n);
-    slopes.tangents_[i / kLanes * 2].Set(i % kLanes, ToFloat(first));
-    slopes.tangents_[i / kLanes * 2 + 1].Set(i % kLanes, ToFloat(Cross(n, first)));
-  }
-  for (const std::uint32_t point : order.point) slopes.lane_.push_back(order.lane[point]);
-  slopes.edges_ = CollectRows<Edge>(order.point.size(), [&](auto&& add) {
-    for (std::size_t p = 0; p < order.point.size(); ++p) {
-      const auto ring = polygons.row(order.point[p]);
-      for (const std::uint32_t q : ring) add(p, Edge{order.lane[q], {}});
+  task.For(layout.blocks(), kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin * kLanes; i < end * kLanes; ++i) {
+      const std::uint32_t v = layout.Vertex(i), p = order.vertex[v];
+      slopes.point_[i] = p;
+      const Vec3d authored = mesh.normals().empty() ? Vec3d{} : Unit(ToDouble(mesh.normals()[v]));
+      const Vec3d surface = normals[p] == Vec3d{} ? Vec3d{0, 0, 1} : normals[p];
+      const Vec3d n = authored == Vec3d{} ? surface : authored;
+      const Vec4f t = mesh.tangents().empty() ? Vec4f{} : mesh.tangents()[v];
+      Vec3d first;
+      if (!Orthogonal({t.x, t.y, t.z}, n, first)) first = AnyAcross(n);
+      slopes.tangents_[i / kLanes * 2].Set(i % kLanes, ToFloat(first));
+      slopes.tangents_[i / kLanes * 2 + 1].Set(i % kLanes, ToFloat(Cross(n, first)));
     }
   });
   task.For(order.point.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+    std::vector<Vec3d> along;
     for (std::size_t p = begin; p < end; ++p) {
       const std::span<Edge> row(slopes.edges_.values.data() + slopes.edges_.offsets[p],
                                 slopes.edges_.offsets[p + 1] - slopes.edges_.offsets[p]);
       const Vec3d at = ToDouble(mesh.positions()[layout.Vertex(slopes.lane_[p])]);
-      std::vector<Vec3d> along;
-      for (const Edge& edge : row) {
+      along.clear();
+      for (std::size_t k = 0; k < row.size(); ++k) {
+        Edge& edge = row[k];
+        edge.lane = order.lane[polygons.row(order.point[p])[k]];
         along.push_back(ToDouble(mesh.positions()[layout.Vertex(edge.lane)]) - at);
       }
       const Vec3d normal = normals[p] == Vec3d{} ? PlaneOf(along) : normals[p];

@@ -28,6 +28,7 @@ inline std::vector<std::string> LawRecipes() {
                                  "dqs | delta_mush(laplacian=uniform, keep_area=0, step=1)",
                                  "lbs | delta_mush(laplacian=inverse_distance, pin_borders=false)",
                                  "lbs | delta_mush(radius=0.03, step=0.8)",
+                                 "shapes | lbs | delta_mush",
                                  "ddm(variant=1)",
                                  "ddm(variant=1, alpha=0.5)",
                                  "ddm(variant=2)",

@@ -55,7 +55,7 @@ FOLDERS = (
     # The deformation core: no gRPC, no protobuf, no files.
     ("core/base", "", "xxhash", "openssl"),
     ("core/parallel", "", "", "tbb"),
-    ("core/mesh", "core/base", "", ""),
+    ("core/mesh", "core/base core/parallel", "", ""),
     ("core/simd", "core/base", "highway", ""),
     ("core/solve", "core/base core/simd", "", "eigen"),
     ("core/deform/kernels", "core/simd", "", ""),
@@ -69,7 +69,7 @@ FOLDERS = (
     ("core/deform/ddm",
      "core/base core/deform/kernels core/deform/method core/rig core/simd core/solve core/surface",
      "", ""),
-    ("core/deform/delta_mush", "core/base core/deform/method core/simd core/surface", "", ""),
+    ("core/deform/delta_mush", "core/base core/deform/method core/rig core/simd core/surface", "", ""),
     ("core/deform/dqs", "core/base core/deform/kernels core/deform/method core/rig core/simd core/solve", "", ""),
     ("core/deform/lbs", "core/base core/deform/kernels core/deform/method core/rig", "", ""),
     ("core/deform/muscle", "core/base core/deform/method core/muscle core/surface", "", ""),

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <utility>
 
 #include "core/base/status.h"
 #include "core/deform/delta_mush/delta_mush_kernel.h"
 #include "core/deform/delta_mush/detail_kernel.h"
-#include "core/deform/method/scratch.h"
+#include "core/deform/delta_mush/direct_kernel.h"
 #include "core/surface/normals_kernel.h"
 #include "core/surface/surface_point.h"
 
@@ -17,6 +18,7 @@ namespace {
 
 constexpr std::size_t kPointGrain = 4096;  // about 25 microseconds of one step
 constexpr std::size_t kBlockGrain = 128;   // about 20 microseconds
+constexpr std::size_t kDirectGrain = 512;  // blocks, about 20 microseconds
 
 struct DetailFrame {
   Vec3f tangent, bitangent, normal;
@@ -139,11 +141,17 @@ void WriteBlocks(const StageFrame& frame, const Smoothed& smoothed, const Vec3f&
   }
 }
 
+// Whether no earlier stage has moved the rest points in this frame.
+bool RestIsStill(const StageFrame& frame) {
+  return std::memcmp(frame.rest.data(), frame.layout.rest.data(), frame.rest.size_bytes()) == 0;
+}
+
 }  // namespace
 
 StageFacts DeltaMush::Facts() const {
+  const std::size_t buffers = stepped == 0 ? 1 : 2;
   const std::size_t scratch =
-      iterations == 0 ? 0 : 2 * WholeLines(points() * 4) + surface.normal_floats();
+      iterations == 0 ? 0 : buffers * BufferFloats() + surface.normal_floats();
   return {.method = Params::kName,
           .in = Space::kPosed,
           .out = Space::kPosed,
@@ -163,22 +171,30 @@ absl::Status DeltaMush::Check(const BlockLayout& layout, std::size_t bindings) c
   return CheckFields(Params::kName, *this, layout.Sizes(bindings), iterations == 0);
 }
 
-void DeltaMush::Run(const StageFrame& frame) const {
-  const std::size_t blocks = frame.layout.blocks();
-  if (iterations == 0) {
-    std::ranges::copy(frame.in, frame.out.begin());
-    return;
-  }
-  const std::size_t buffer = WholeLines(points() * 4);
+std::span<const float> DeltaMush::Smooth(const StageFrame& frame, const Vec3f& origin) const {
+  const std::size_t buffer = BufferFloats();
   float* now = frame.scratch.data();
+  const float* const in = frame.in.front().x;
+  if (direct.used() && (stepped == 0 || RestIsStill(frame))) {
+    const DirectKernelArgs args = {.pair_offset = direct.joints.offset.data(),
+                                   .pair_entry = direct.joints.entry.data(),
+                                   .moments = direct.moments.data(),
+                                   .skin = frame.posed.skin.front().m.data(),
+                                   .origin = {origin.x, origin.y, origin.z},
+                                   .out = now};
+    frame.task.For(
+        direct.joints.offset.size() - 1, kDirectGrain, [&](std::size_t begin, std::size_t end) {
+          DirectKernel(args, begin, end);
+          for (std::size_t p = begin * kLanes; p < std::min(end * kLanes, points()); ++p) {
+            if (direct.still[p] == 0) continue;
+            GatherPointsKernel(in, point_lane.data(), &origin.x, now, p, p + 1);
+          }
+        });
+    return {now, buffer};
+  }
   float* next = now + buffer;
-  const std::span<float> face_normals = frame.scratch.subspan(2 * buffer);
-
-  // Relative to a vertex: far from the origin, rounding would destroy the detail.
-  const std::size_t lane = point_lane.front();
-  const Vec3f origin = frame.in[lane / kLanes].At(lane % kLanes);
   frame.task.For(points(), kPointGrain, [&](std::size_t begin, std::size_t end) {
-    GatherPointsKernel(frame.in.front().x, point_lane.data(), &origin.x, now, begin, end);
+    GatherPointsKernel(in, point_lane.data(), &origin.x, now, begin, end);
   });
   for (std::uint32_t step = 0; step < iterations; ++step) {
     const SmoothKernelArgs args = {.row_offset = row_offset.data(),
@@ -191,9 +207,22 @@ void DeltaMush::Run(const StageFrame& frame) const {
                    [&](std::size_t begin, std::size_t end) { SmoothKernel(args, begin, end); });
     std::swap(now, next);
   }
-  FillFaceNormals(surface, {now, buffer}, face_normals, frame.task);
-  const Smoothed smoothed = {*this, now, face_normals.data()};
-  frame.task.For(blocks, kBlockGrain, [&](std::size_t begin, std::size_t end) {
+  return {now, buffer};
+}
+
+void DeltaMush::Run(const StageFrame& frame) const {
+  if (iterations == 0) {
+    std::ranges::copy(frame.in, frame.out.begin());
+    return;
+  }
+  // Relative to a vertex: far from the origin, rounding would destroy the detail.
+  const std::size_t lane = point_lane.front();
+  const Vec3f origin = frame.in[lane / kLanes].At(lane % kLanes);
+  const std::span<const float> smooth = Smooth(frame, origin);
+  const std::span<float> face_normals = frame.scratch.last(surface.normal_floats());
+  FillFaceNormals(surface, smooth, face_normals, frame.task);
+  const Smoothed smoothed = {*this, smooth.data(), face_normals.data()};
+  frame.task.For(frame.layout.blocks(), kBlockGrain, [&](std::size_t begin, std::size_t end) {
     WriteBlocks(frame, smoothed, origin, begin, end);
   });
 }

@@ -2,8 +2,9 @@
 //
 // At bind the rest mesh is smoothed and the difference is stored per vertex in a frame of the
 // smoothed surface (normal, and direction to a one-ring neighbour). A pose is smoothed by the same
-// operator and the detail is added in its frames: v = x + displacement F delta. Meant for cheap
-// rigid weights. Source: Mancewicz, Derksen, Rijpkema, Wilson 2014.
+// operator and the detail is added in its frames: v = x + displacement F delta. Directly behind lbs
+// the smoothed points come from tables, otherwise from iterations. Meant for cheap rigid weights.
+// Source: Mancewicz, Derksen, Rijpkema, Wilson 2014.
 //
 // The detail is always that of the rest mesh and keeps its rest length under scaling joints. Of
 // preceding shapes the coarse part remains; detail as fine as the smoothing is lost.
@@ -11,6 +12,7 @@
 
 #include "core/base/aligned.h"
 #include "core/deform/delta_mush/delta_mush_params.h"
+#include "core/deform/delta_mush/direct_smoothing.h"
 #include "core/deform/method/method.h"
 #include "core/surface/surface_faces.h"
 
@@ -19,12 +21,12 @@ namespace sinew {
 inline constexpr std::uint32_t kMaxMushSteps = 1000;  // upper limit of `iterations`
 
 struct DeltaMush : MethodOf<DeltaMush, DeltaMushParams> {
-  static constexpr int kVersion = 4;
+  static constexpr int kVersion = 5;
   static constexpr std::string_view kSummary =
       "Smooths the posed mesh and restores the rest mesh's detail; turns rigid weights into soft "
       "bends.";
   static constexpr std::string_view kPaper = "Mancewicz, Derksen, Rijpkema, Wilson 2014";
-  static constexpr std::string_view kCostClass = "40 x";
+  static constexpr std::string_view kCostClass = "14 x";
 
   // Points are welded vertices, ordered by their lowest lanes. A point that does not move has an
   // empty row. Frame neighbours: the preferred one, and a substitute if the edge to the first has
@@ -36,6 +38,8 @@ struct DeltaMush : MethodOf<DeltaMush, DeltaMushParams> {
   std::vector<std::uint32_t> neighbours;   // points
   std::vector<float> weights;              // see SmoothKernelArgs
   std::uint32_t even = 1;                  // 1: one weight per point
+  std::uint32_t stepped = 1;               // 0: no rows, points are always smoothed directly
+  DirectSmoothing direct;                  // if used, rows are only for moved rest points
   SurfaceFaces surface;                    // corners are points; empty if displacement is 0
   std::vector<std::int32_t> frame_points;  // [P][2]
   std::vector<float> frame_turn;   // [P][2] cosine and sine of the rest angle between the two
@@ -56,15 +60,29 @@ struct DeltaMush : MethodOf<DeltaMush, DeltaMushParams> {
   std::vector<BindStatistic> Statistics() const;
   std::size_t points() const { return point_lane.size(); }
 
+ private:
+  std::size_t WeightCount() const {
+    return stepped == 0 ? 0 : even == 1 ? points() : neighbours.size();
+  }
+  // Floats of a buffer of points, in whole blocks.
+  std::size_t BufferFloats() const { return (points() + kLanes - 1) / kLanes * kLanes * 4; }
+  // Smoothed points in the scratch of a frame, relative to `origin`: [P][4] x y z 0.
+  std::span<const float> Smooth(const StageFrame& frame, const Vec3f& origin) const;
+
+ public:
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit, const TableSizes& rig = {}) {
     const std::size_t points = self.points(), edges = self.neighbours.size();
     visit("iterations", self.iterations, rule::Within{0, kMaxMushSteps});
     visit("point_lane", self.point_lane, rule::Size(1, rig.lanes), rule::Below(rig.lanes));
-    visit("row_offset", self.row_offset, rule::Offsets(points, edges));
-    visit("neighbours", self.neighbours, rule::Below(points));
-    visit("weights", self.weights, rule::Size(self.even == 1 ? points : edges), rule::Within{0, 1});
+    visit("stepped", self.stepped, rule::Within{self.direct.used() ? 0.0 : 1.0, 1});
+    visit("row_offset", self.row_offset, rule::Size(self.stepped == 1 ? points + 1 : 0),
+          rule::Offsets(points, edges, 0, self.stepped == 0));
+    visit("neighbours", self.neighbours, rule::Size(self.stepped == 1 ? edges : 0),
+          rule::Below(points));
+    visit("weights", self.weights, rule::Size(self.WeightCount()), rule::Within{0, 1});
     visit("even", self.even, rule::Within{0, 1});
+    DirectSmoothing::Fields(self.direct, visit, points, rig.bindings);
     SurfaceFaces::Fields(self.surface, visit, points, points);
     visit("frame_points", self.frame_points, rule::Size(points * 2), rule::Below(points, -1));
     visit("frame_turn", self.frame_turn, rule::Size(points * 2), rule::Finite());

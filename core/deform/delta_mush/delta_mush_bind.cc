@@ -25,7 +25,7 @@ constexpr double kBindEdge = 0.02, kPoseEdge = 0.01;
 
 // Nanoseconds per vertex, for progress and for the estimated frame time.
 constexpr double kPlanWork = 800, kStepWork = 12, kDetailWork = 300;
-constexpr double kStepTime = 7, kFrameTime = 30;
+constexpr double kStepTime = 7, kDirectTime = 10, kFrameTime = 30;
 
 struct Plan {
   const WeldedPoints& welded;
@@ -150,23 +150,25 @@ absl::StatusOr<std::vector<Vec3d>> SmoothRest(const BindInput& input, const Delt
 }
 
 // Sets the rows of all steps, damped where the rest mesh would lose more area than `keep_area`
-// allows.
-absl::Status SetSteps(const BindInput& input, const Plan& plan, const PointOrder& order,
-                      const DeltaMushParams& params, DeltaMush& mush, Task& task) {
+// allows. Returns the rest points after them, see SmoothRest.
+absl::StatusOr<std::vector<Vec3d>> SetSteps(const BindInput& input, const Plan& plan,
+                                            const PointOrder& order, const DeltaMushParams& params,
+                                            DeltaMush& mush, Task& task) {
   const Mesh& mesh = input.rig.mesh();
   const NeighbourWeights weights = WeightsOf(mesh, plan, params.laplacian);
   std::vector<double> steps = StepOfPoints(input.surface, params);
   SetRows(weights, order, steps, mush);
-  if (!(params.keep_area > 0)) return absl::OkStatus();
-  SINEW_ASSIGN_OR_RETURN(const std::vector<Vec3d> places, SmoothRest(input, mush, task));
+  SINEW_ASSIGN_OR_RETURN(std::vector<Vec3d> places, SmoothRest(input, mush, task));
+  if (!(params.keep_area > 0)) return places;
   std::vector<Vec3d> smoothed;  // in point order
   smoothed.reserve(places.size());
   for (const std::uint32_t place : order.number) smoothed.push_back(places[place]);
   const std::vector<double> factors =
       MaxSmoothingSteps(mesh, plan.welded, weights, smoothed, double{params.keep_area});
+  if (std::ranges::all_of(factors, [](double factor) { return factor == 1; })) return places;
   for (std::size_t p = 0; p < steps.size(); ++p) steps[p] *= factors[p];
   SetRows(weights, order, steps, mush);
-  return absl::OkStatus();
+  return SmoothRest(input, mush, task);
 }
 
 struct RestFrame {
@@ -175,9 +177,11 @@ struct RestFrame {
 
 class RestFrames {
  public:
-  RestFrames(const SurfaceFaces& surface, std::span<const Vec3d> points)
-      : surface_(surface), points_(points) {
-    for (std::size_t f = 0; f < surface.face_count(); ++f) areas_.push_back(AreaOf(f));
+  RestFrames(const SurfaceFaces& surface, std::span<const Vec3d> points, const Task& task)
+      : surface_(surface), points_(points), areas_(surface.face_count()) {
+    task.For(areas_.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t f = begin; f < end; ++f) areas_[f] = AreaOf(f);
+    });
   }
 
   // Twice the vector area of the faces around p; 0 0 0 if they cancel.
@@ -281,7 +285,7 @@ void SetDetail(const BindInput& input, const Plan& plan, const PointOrder& order
                std::span<const Vec3d> smoothed, double displacement, const Task& task,
                DeltaMush& mush) {
   std::vector<RestFrame> rest(mush.points());
-  const RestFrames frames(mush.surface, smoothed);
+  const RestFrames frames(mush.surface, smoothed, task);
   task.For(mush.points(), kGrain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t p = begin; p < end; ++p) {
       const double detail = Length(RestOf(input, mush.point_lane[p]) - smoothed[p]);
@@ -293,14 +297,16 @@ void SetDetail(const BindInput& input, const Plan& plan, const PointOrder& order
     to[kLanes] = static_cast<float>(v.y);
     to[2 * kLanes] = static_cast<float>(v.z);
   };
-  for (std::size_t lane = 0; lane < mush.lane_point.size(); ++lane) {
-    const std::uint32_t p = mush.lane_point[lane];
-    const Vec3d d = displacement * (RestOf(input, lane) - smoothed[p]);
-    const RestFrame& f = rest[p];
-    const std::size_t at = lane / kLanes * 3 * kLanes + lane % kLanes;
-    store(d, mush.offset.data() + at);
-    store({Dot(d, f.tangent), Dot(d, f.bitangent), Dot(d, f.normal)}, mush.delta.data() + at);
-  }
+  task.For(mush.lane_point.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t lane = begin; lane < end; ++lane) {
+      const std::uint32_t p = mush.lane_point[lane];
+      const Vec3d d = displacement * (RestOf(input, lane) - smoothed[p]);
+      const RestFrame& f = rest[p];
+      const std::size_t at = lane / kLanes * 3 * kLanes + lane % kLanes;
+      store(d, mush.offset.data() + at);
+      store({Dot(d, f.tangent), Dot(d, f.bitangent), Dot(d, f.normal)}, mush.delta.data() + at);
+    }
+  });
 }
 
 }  // namespace
@@ -328,17 +334,26 @@ absl::StatusOr<BindCost> DeltaMush::Cost(const BindInput& input, const DeltaMush
   const std::size_t faces = input.rig.mesh().faces();
   // Directed edges; triangulating polygons adds fewer edges than corners.
   const std::size_t edges = (params.laplacian == MushLaplacian::kCotangent ? 4 : 2) * corners;
+  // Direct smoothing replaces the rows of the steps, unless rest points may move.
+  const bool direct = input.blended.has_value() && steps > 0;
+  const std::size_t rows = vertices * 8 + edges * 8;
+  const std::size_t smoothing = !direct                   ? rows
+                                : input.blended->may_move ? rows + DirectBytes(vertices)
+                                                          : std::max(rows, DirectBytes(vertices));
   const std::size_t bound =
-      steps == 0 ? 64 : vertices * 44 + edges * 8 + corners * 8 + faces * 4 + lanes * 28 + 64;
+      steps == 0 ? 64 : vertices * 36 + smoothing + corners * 8 + faces * 4 + lanes * 28 + 64;
   // Welding, neighbours before and after deduplication and weighting, borders, frames.
-  const std::size_t passing =
-      vertices * 380 + ShapeWeldBytes(input.rig) + edges * 36 + corners * 56 + faces * 64;
+  const std::size_t passing = vertices * 380 + ShapeWeldBytes(input.rig) + edges * 36 +
+                              corners * 56 + faces * 64 +
+                              (direct ? rows + DirectBindBytes(input.rig) : 0);
+  const double step_time = direct ? std::min(kDirectTime, kStepTime * steps) : kStepTime * steps;
   return BindCost{
       .peak_bytes = bound + passing,
       .bound_bytes = bound,
       .work =
-          static_cast<double>(vertices) * (kPlanWork + kDetailWork + kStepWork * passes * steps),
-      .frame_ns = static_cast<double>(vertices) * (steps == 0 ? 1 : kFrameTime + kStepTime * steps),
+          static_cast<double>(vertices) * (kPlanWork + kDetailWork + kStepWork * passes * steps) +
+          (direct ? DirectWork(vertices, steps) : 0),
+      .frame_ns = static_cast<double>(vertices) * (steps == 0 ? 1 : kFrameTime + step_time),
       .surface = RigSurface::kWelded | RigSurface::kOrder | RigSurface::kBorder |
                  (params.laplacian == MushLaplacian::kCotangent ? RigSurface::kTriangles
                                                                 : RigSurface::kPolygons)};
@@ -360,14 +375,10 @@ absl::StatusOr<DeltaMush> DeltaMush::Bind(const BindInput& input, const DeltaMus
   const PointOrder& order = input.surface.order();
   const std::size_t points = order.point.size();
   for (const std::uint32_t p : order.point) mush.point_lane.push_back(order.lane[p]);
-  SINEW_RETURN_IF_ERROR(SetSteps(input, plan, order, params, mush, task));
   mush.lane_point.resize(input.layout.order.size());
   for (std::size_t i = 0; i < mush.lane_point.size(); ++i) {
     mush.lane_point[i] = order.vertex[input.layout.Vertex(i)];
   }
-  task.Advance(kPlanWork * vertices);
-
-  SINEW_ASSIGN_OR_RETURN(const std::vector<Vec3d> smoothed, SmoothRest(input, mush, task));
   mush.frame_points.assign(points * 2, -1);
   mush.frame_turn.assign(points * 2, 0.0f);
   mush.frame_least.assign(points * 3, 0.0f);
@@ -375,9 +386,33 @@ absl::StatusOr<DeltaMush> DeltaMush::Bind(const BindInput& input, const DeltaMus
   mush.offset.resize(mush.lane_point.size() * 3);
   mush.surface.polygon_offset = {0};
   mush.surface.face_offset.assign(points + 1, 0);
+
+  absl::StatusOr<std::vector<Vec3d>> smoothed = absl::CancelledError("cancelled");
+  const auto smooth = [&]() -> absl::Status {
+    smoothed = SetSteps(input, plan, order, params, mush, task);
+    SINEW_RETURN_IF_ERROR(smoothed.status());
+    task.Advance(kPlanWork * vertices);
+    if (!input.blended) return absl::OkStatus();
+    SINEW_ASSIGN_OR_RETURN(mush.direct, BindDirect(input, mush, plan.ring, order, *smoothed, task));
+    return absl::OkStatus();
+  };
+  absl::Status of_steps;
+  task.For(2, 1, [&](std::size_t part, std::size_t) {
+    if (part == 0) {
+      of_steps = smooth();
+    } else if (params.displacement != 0) {
+      mush.surface = MakeSurfaceFaces(mesh, order.vertex, order.vertex, points);
+    }
+  });
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  SINEW_RETURN_IF_ERROR(of_steps);
   if (params.displacement != 0) {
-    mush.surface = MakeSurfaceFaces(mesh, order.vertex, order.vertex, points);
-    SetDetail(input, plan, order, smoothed, double{params.displacement}, task, mush);
+    SetDetail(input, plan, order, *smoothed, double{params.displacement}, task, mush);
+  }
+  if (mush.direct.used() && !input.blended->may_move) {
+    mush.stepped = 0;
+    mush.row_offset = mush.neighbours = {};
+    mush.weights = {};
   }
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   task.Advance(kDetailWork * vertices);

@@ -97,6 +97,7 @@ class BindPlan {
   std::shared_ptr<const BlockLayout> layout_;
   std::shared_ptr<RigSurface> surface_;
   std::vector<StagePlan> stages_;
+  std::uint32_t parts_ = 0;  // of the surface that binding uses for certain
   BindEstimate estimate_;
 };
 
@@ -141,6 +142,7 @@ class Deformer {
 
  private:
   Deformer();
+  absl::Status BindStages(BindPlan& plan, Task& task);
   absl::Status CheckStages();
   absl::StatusOr<std::span<const PointBlock>> RunStages(const PosedRig& posed,
                                                         std::span<std::uint8_t> vertex_status,

@@ -121,6 +121,7 @@ struct Entry {
   StageFacts facts;  // of an unbound stage
   absl::Status (*validate)(const StageParams& params);
   bool (*carries)(const StageParams& params);
+  std::optional<std::uint32_t> (*blends)(const StageParams& params);
   absl::StatusOr<BindCost> (*cost)(const BindInput& input, const StageParams& params);
   StageOr (*bind)(const BindInput& input, const StageParams& params, Task& task);
   StageOr (*load)(const TableReader& tables, std::string_view prefix);
@@ -133,6 +134,7 @@ Entry EntryOf() {
       .facts = M{}.Facts(),
       .validate = [](const StageParams& params) { return M::Validate(std::get<P>(params)); },
       .carries = [](const StageParams& params) { return M::Carries(std::get<P>(params)); },
+      .blends = [](const StageParams& params) { return M::Blends(std::get<P>(params)); },
       .cost = [](const BindInput& input,
                  const StageParams& params) { return M::Cost(input, std::get<P>(params)); },
       .bind = [](const BindInput& input, const StageParams& params, Task& task) -> StageOr {
@@ -279,6 +281,13 @@ std::string StageWithoutSlopes(const Recipe& recipe) {
     return absl::StrCat("stage ", k + 1, " (", AbslView(entry.facts.method), ")");
   }
   return {};
+}
+
+std::optional<LinearBlend> BlendedBefore(const Recipe& recipe, std::size_t k) {
+  // A stage that blends rest points has only stages before it that move those.
+  const auto influences = k == 0 ? std::nullopt : EntryOf(recipe[k - 1]).blends(recipe[k - 1]);
+  if (!influences) return std::nullopt;
+  return LinearBlend{.influences = *influences, .may_move = k > 1};
 }
 
 std::string VertexStatusMethods() {

@@ -80,6 +80,8 @@ std::string StageWithoutSlopes(const Recipe& recipe);
 inline bool CarriesNormals(const Recipe& recipe) {
   return StageWithoutSlopes(recipe).empty();
 }
+// BindInput::blended of stage k.
+std::optional<LinearBlend> BlendedBefore(const Recipe& recipe, std::size_t k);
 // The methods that write VertexStatus, as "a or b".
 std::string VertexStatusMethods();
 // kInvalidArgument: the rig lacks something the stage needs; names the stage by input.stage.

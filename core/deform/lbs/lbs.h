@@ -20,6 +20,9 @@ struct Lbs : MethodOf<Lbs, LbsParams> {
   AlignedVector<float> slopes;  // [pairs][2][16] of the weights, see surface_slopes.h; or empty
 
   static constexpr bool Carries(const LbsParams&) { return true; }
+  static std::optional<std::uint32_t> Blends(const LbsParams& params) {
+    return params.max_influences;
+  }
   static absl::StatusOr<BindCost> Cost(const BindInput& input, const LbsParams& params);
   static absl::StatusOr<Lbs> Bind(const BindInput& input, const LbsParams& params, Task& task);
   StageFacts Facts() const {

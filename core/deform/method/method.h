@@ -41,6 +41,12 @@ struct StageFacts {
   bool slopes = false;             // writes StageFrame::out_slopes if requested
 };
 
+// Points that are rest points, blended linearly by so many of the strongest influences (0 = all).
+struct LinearBlend {
+  std::uint32_t influences = 0;
+  bool may_move = false;  // an earlier stage may move the rest points, else they are the layout's
+};
+
 struct BindInput {
   const Rig& rig;
   const BlockLayout& layout;
@@ -53,6 +59,7 @@ struct BindInput {
   std::any* plan = nullptr;
   // Bind what Run needs to write slopes; only if the method's Carries(params).
   bool slopes = false;
+  std::optional<LinearBlend> blended{};  // what the stage reads, if that is a linear blend
 };
 
 // The plan that Cost left, if any.
@@ -111,6 +118,8 @@ struct MethodOf {
   std::vector<BindStatistic> Statistics() const { return {}; }
   // Whether Run can write slopes: the method is a smooth function of each point and its tables.
   static constexpr bool Carries(const P&) { return false; }
+  // See BindInput::blended.
+  static std::optional<std::uint32_t> Blends(const P&) { return std::nullopt; }
   // The stage before the method in examples, if it reads the posed mesh.
   static constexpr std::string_view kBehind = "lbs";
 };
@@ -128,6 +137,8 @@ concept Method = requires(M m, const M& c, const typename M::Params& p, const Bi
   { M::Validate(p) } -> std::same_as<absl::Status>;
   // Whether Run can write slopes with these parameters.
   { M::Carries(p) } -> std::same_as<bool>;
+  // By how many influences it blends rest points linearly, if it does.
+  { M::Blends(p) } -> std::same_as<std::optional<std::uint32_t>>;
   // Rejects what Bind would reject.
   { M::Cost(b, p) } -> std::same_as<absl::StatusOr<BindCost>>;
   // Slow, cancellable, reports progress.

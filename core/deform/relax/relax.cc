@@ -178,10 +178,17 @@ absl::StatusOr<Relax> Relax::Bind(const BindInput& input, const RelaxParams& par
     rest.push_back(places[welded.first[p]]);
   }
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
-  const std::vector<double> smoothness =
-      Smoothness(MakeSurfaceFaces(mesh, order.vertex, order.vertex, order.point.size()), rest);
+  std::vector<double> smoothness;
+  std::vector<std::uint32_t> next;
+  task.For(2, 1, [&](std::size_t part, std::size_t) {
+    if (part == 0) {
+      smoothness =
+          Smoothness(MakeSurfaceFaces(mesh, order.vertex, order.vertex, order.point.size()), rest);
+    } else {
+      next = NextAround(mesh, welded, ring);
+    }
+  });
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
-  const std::vector<std::uint32_t> next = NextAround(mesh, welded, ring);
   std::vector<std::uint8_t> ring_size;  // by place in `order`; 0: the point stays
   for (std::size_t i = 0; i < order.point.size(); ++i) {
     const std::uint32_t p = order.point[i];
@@ -206,7 +213,7 @@ absl::StatusOr<Relax> Relax::Bind(const BindInput& input, const RelaxParams& par
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
 
   SetGroups(sorted, ring_size, relax);
-  for (std::size_t lane = 0; lane < relax.groups() * kLanes; ++lane) {
+  const auto set_lane = [&](std::size_t lane) {
     const auto n = static_cast<std::uint32_t>(std::min(lane, sorted.size() - 1));
     const std::uint32_t i = sorted[n], p = order.point[i];
     const std::size_t size = lane == n ? ring_size[i] : 0, begin = ring.offsets[p];
@@ -220,7 +227,11 @@ absl::StatusOr<Relax> Relax::Bind(const BindInput& input, const RelaxParams& par
       relax.weights[to] = static_cast<float>(smoothness[i] * weights[begin + k]);
       k = step + 1 < size ? next[begin + k] : 0;
     }
-  }
+  };
+  task.For(relax.groups() * kLanes, kPointGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t lane = begin; lane < end; ++lane) set_lane(lane);
+  });
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   task.Advance(kBindWork * static_cast<double>(input.rig.vertices()));
   return relax;
 }

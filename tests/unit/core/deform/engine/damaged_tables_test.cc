@@ -43,8 +43,8 @@ constexpr std::uint16_t kWild = 999;
 constexpr const char *kSigns = "dqs(blend=0.5, signs=parent, blend_map=share)",
                      *kBisector = "dqs | bulge_free(method=bisector)",
                      *kSets = "spherical_blend(centres=per_set)",
-                     *kMush = "lbs | delta_mush(laplacian=cotangent)",
-                     *kMarch = "dqs | implicit(projection=march)";
+                     *kMush = "dqs | delta_mush(laplacian=cotangent)",
+                     *kDirect = "lbs | delta_mush", *kMarch = "dqs | implicit(projection=march)";
 
 const Row kRows[] = {
     {"lbs", "joint_entry", 0, kWild},
@@ -113,6 +113,11 @@ const Row kRows[] = {
     {kMush, "offset", 3, kNan},
     {kMush, "triangles", 3, ~0u},
     {kMush, "faces", 3, ~0u},
+    {kDirect, "joint_offset", 1, 1u << 20},
+    {kDirect, "joint_entry", 0, kWild},
+    {kDirect, "joint_entry", kEvery, SameAs{0}},
+    {kDirect, "moments", 3, kNan},
+    {kDirect, "still", 3, kTwo},
     {"lbs | relax", "iterations", 0, 0u},
     {"lbs | relax", "iterations", 0, 101u},
     {"lbs | relax", "strength", 0, kNan},
