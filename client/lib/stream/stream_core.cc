@@ -201,7 +201,7 @@ absl::Status StreamCore::RunCall() {
 }
 
 void StreamCore::Pump(Call& call, grpc::Status& status, absl::Status& failure) {
-  FrameAssembler assembler(verify_);
+  FrameAssembler assembler(verify_, connection_->options().max_receive_bytes);
   grpc::ByteBuffer buffer;
   bool reading = true, finished = false;
   const auto more = [&] {
@@ -342,12 +342,22 @@ absl::Status StreamCore::TakeItems(
   };
   for (FrameChunk& chunk : chunks) {
     SINEW_RETURN_IF_ERROR(take_problems_before(chunk.header.frame()));
+    SINEW_RETURN_IF_ERROR(CheckRange(chunk.header));
     SINEW_ASSIGN_OR_RETURN(std::shared_ptr<FrameData> frame, assembler.Add(std::move(chunk)));
     if (frame == nullptr) continue;
     const std::uint64_t number = frame->frame;
     SINEW_RETURN_IF_ERROR(TakeItem(number, absl::OkStatus(), std::move(frame)));
   }
   return take_problems_before(std::numeric_limits<std::uint64_t>::max());
+}
+
+// Before memory is spent on it: compressed vertices need few bytes.
+absl::Status StreamCore::CheckRange(const v1::Frame& header) const {
+  const Lock lock(mutex_);
+  const std::uint64_t end = header.vertex_offset() + header.vertex_count();
+  if (header.vertex_offset() <= info_.vertices && end <= info_.vertices) return absl::OkStatus();
+  return absl::InternalError(
+      absl::StrCat("frame ", header.frame(), ": got ", end, " vertices, need ", info_.vertices));
 }
 
 absl::Status StreamCore::TakeItem(std::uint64_t frame, absl::Status problem,
