@@ -57,7 +57,7 @@ struct OutputOptions {
     normal_encodings = {Encoding::kOct8, Encoding::kFloat32};
   }
 
-  // A fourth to three quarters of the bytes and the same vertices, for about 2 ms of computing for
+  // A third to three quarters of the bytes and the same vertices, for about 2 ms of computing for
   // 50,000 vertices: for lines below 1 Gbit/s. Also together with MakeCompact.
   void MakeCompressed() { compressions = {Compression::kZstd, Compression::kNone}; }
 
