@@ -145,6 +145,9 @@ void Measure(const char* character, const std::vector<Frame>& frames, std::uint3
 
 int main(int argc, char** argv) {
   using namespace sinew;
+  std::puts(
+      "Positions and normals. Encode: from float32 to messages with checksums; decode: to float32. "
+      "Times: for 50,000 vertices, one thread.");
   std::printf("%-24s  %-10s  %-11s  %14s  %9s  %9s\n", "clip", "encoding", "compression",
               "bytes a vertex", "encode ms", "decode ms");
   std::vector<std::string> names(argv + 1, argv + argc);
