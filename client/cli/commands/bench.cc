@@ -37,7 +37,7 @@ struct Options {
   std::uint32_t streams = 1;
   std::uint32_t depth = 8;  // poses in flight per stream
   double seconds = 5, warmup = 0.5;
-  bool normals = false, compact = false;
+  bool normals = false, compact = false, compressed = false;
   client::OutputOptions output;
 };
 
@@ -111,7 +111,7 @@ absl::StatusOr<Sample> Measure(const client::FrameView& view, Clock::time_point 
                encode = absl::ToDoubleMilliseconds(timing.encode),
                wire = std::max(0.0, latency - queue - evaluate - encode);
   return Sample{.parts = {latency, queue, evaluate, encode, wire, copying},
-                .bytes = view.bytes(client::Attribute::kPositions).size() + normals,
+                .bytes = view.received_bytes(),
                 .received = received};
 }
 
@@ -208,6 +208,7 @@ void PrintLoad(const Context& context, const bake::CharacterFile& character, con
                                  {"depth", options.depth},
                                  {"normals", options.normals},
                                  {"compact", options.compact},
+                                 {"compressed", options.compressed},
                                  {"frames", frames},
                                  {"bytes", bytes},
                                  {"seconds", load.seconds},
@@ -241,7 +242,8 @@ void PrintLoad(const Context& context, const bake::CharacterFile& character, con
           "frames/s, %.1f MB/s, %.1f million vertices/s, %.2f cores used here\n\n%s",
           character.label, bake::CountText(vertices), bake::RecipeLabel(options.deformer),
           CountedText(options.streams, "stream"), options.depth,
-          absl::StrCat(options.normals ? ", with normals" : "", options.compact ? ", compact" : ""),
+          absl::StrCat(options.normals ? ", with normals" : "", options.compact ? ", compact" : "",
+                       options.compressed ? ", compressed" : ""),
           bake::CountText(frames), load.seconds, frame_rate, megabytes,
           frame_rate * static_cast<double>(vertices) / 1e6, cores, table.Text()));
 }
@@ -260,6 +262,7 @@ absl::Status Bench(Context& context, Options options) {
     options.output.attributes = {client::Attribute::kPositions, client::Attribute::kNormals};
   }
   if (options.compact) options.output.MakeCompact();
+  if (options.compressed) options.output.MakeCompressed();
   SINEW_ASSIGN_OR_RETURN(const client::Character bound,
                          bake::BindCharacter(context.Connect(), context, character, recipe_text));
   SINEW_ASSIGN_OR_RETURN(const Load load, Run(context, bound, clip, options));
@@ -289,6 +292,7 @@ void AddBench(CommandList& commands) {
   set.AddFlag("--normals", options.normals, "Request normals too");
   set.AddFlag("--compact", options.compact,
               "Positions as 16-bit numbers: half the bytes; normals as two bytes: a third of all");
+  set.AddFlag("--compressed", options.compressed, "The same vertices in fewer bytes");
   set.SetFooter(
       R"(Latency is from handing a pose to the stream until its frame is complete and verified. With --local there is no network.
 Examples:
