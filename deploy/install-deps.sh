@@ -22,7 +22,7 @@ set -euo pipefail
 build=(
   g++ mold cmake ninja-build pkg-config git ca-certificates python3
   libprotobuf-dev protobuf-compiler libgrpc++-dev protobuf-compiler-grpc libabsl-dev
-  libeigen3-dev libnanoflann-dev libtbb-dev libhwy-dev libssl-dev libxxhash-dev nlohmann-json3-dev libutfcpp-dev
+  libeigen3-dev libnanoflann-dev libtbb-dev libhwy-dev libssl-dev libxxhash-dev libzstd-dev nlohmann-json3-dev libutfcpp-dev
   prometheus-cpp-dev libcpp-httplib-dev libyaml-cpp-dev libspdlog-dev libcli11-dev libre2-dev
   libcurl4-openssl-dev libhiredis-dev libpugixml-dev
   libtinygltf-dev libmeshoptimizer-dev libdraco-dev libassimp-dev zlib1g-dev libembree-dev libpng-dev libfreetype-dev fonts-dejavu-core
@@ -39,7 +39,7 @@ reference=(doxygen golang-go python3-venv)
 web=(nodejs npm)  # npm brings the Node.js that the tools need, which is newer
 monitoring=(prometheus)  # its service starts where systemd runs
 runtime=(
-  ca-certificates libgrpc++1.51 libprotobuf32 libabsl20220623 libtbb12 libembree3-3 libhwy1 libssl3 libxxhash0 libre2-9
+  ca-certificates libgrpc++1.51 libprotobuf32 libabsl20220623 libtbb12 libembree3-3 libhwy1 libssl3 libxxhash0 libzstd1 libre2-9
   libcpp-httplib0.11 libprometheus-cpp-core1.0 libspdlog1.10 libyaml-cpp0.7 libcurl4 libhiredis0.14 libpugixml1v5
   libassimp5 libdraco7 libmeshoptimizer2d libpng16-16 libfreetype6 fonts-dejavu-core
 )

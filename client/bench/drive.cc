@@ -20,14 +20,14 @@ double Milliseconds(Clock::duration duration) {
 
 // Copies the frame out, as a client does that uses it, and returns its size as it arrived.
 absl::StatusOr<std::uint64_t> Decode(const client::FrameView& view, std::vector<float>& values) {
-  std::uint64_t bytes = view.bytes(client::Attribute::kPositions).size();
   values.resize(view.vertices() * 3);
-  if (bytes > 0) SINEW_RETURN_IF_ERROR(view.CopyPositions(values));
-  if (const std::size_t size = view.bytes(client::Attribute::kNormals).size(); size > 0) {
-    SINEW_RETURN_IF_ERROR(view.CopyNormals(values));
-    bytes += size;
+  if (!view.bytes(client::Attribute::kPositions).empty()) {
+    SINEW_RETURN_IF_ERROR(view.CopyPositions(values));
   }
-  return bytes;
+  if (!view.bytes(client::Attribute::kNormals).empty()) {
+    SINEW_RETURN_IF_ERROR(view.CopyNormals(values));
+  }
+  return view.received_bytes();
 }
 
 Sample SampleOf(const client::FrameView& view, const Flight& flight, Clock::time_point received,

@@ -105,7 +105,7 @@ void DeformCall::Answer(OutgoingFrame frame) {
   slices.emplace_back(rest.SerializeAsString());
   SetReply(grpc::ByteBuffer(slices.data(), slices.size()));
   runtime_.metrics.frames.Increment();
-  runtime_.metrics.frame_bytes.Increment(static_cast<double>(frame.bulk_bytes()));
+  runtime_.metrics.frame_bytes.Increment(static_cast<double>(frame.sent_bytes()));
 }
 
 }  // namespace sinew::server

@@ -2,6 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
+#include <google/protobuf/generated_enum_reflection.h>
 
 #include <algorithm>
 #include <span>
@@ -42,12 +43,6 @@ static_assert(static_cast<int>(Encoding::kFloat32) == v1::ENCODING_FLOAT32 &&
               static_cast<int>(Encoding::kOct16) == v1::ENCODING_OCT16 &&
               static_cast<int>(NormalRule::kCarried) == v1::NORMAL_RULE_CARRIED &&
               static_cast<int>(NormalRule::kRecomputed) == v1::NORMAL_RULE_RECOMPUTED);
-
-// Whether an allowed list, which may be empty, holds the one thing this server sends.
-template <class List>
-bool Allows(const List& list, int wanted) {
-  return list.empty() || std::find(list.begin(), list.end(), wanted) != list.end();
-}
 
 // Lists of what a client accepts may hold values of later versions, but not any number of them.
 constexpr int kListed = 64;
@@ -91,18 +86,19 @@ absl::Status CheckAttributes(const v1::OutputOptions& options, Output& output) {
                    : InvalidField("output.attributes", "lacks ATTRIBUTE_POSITIONS");
 }
 
-// The first of the client's encodings that is supported.
-absl::StatusOr<Encoding> Choose(const google::protobuf::RepeatedField<int>& acceptable,
-                                std::span<const v1::Encoding> supported, const char* field) {
-  if (acceptable.empty()) return Encoding::kFloat32;
-  for (const int encoding : acceptable) {
-    if (std::ranges::count(supported, encoding) > 0) return static_cast<Encoding>(encoding);
+// The first of what the client accepts that is supported; if it says nothing, the first of those.
+template <class Enum>
+absl::StatusOr<Enum> Choose(const google::protobuf::RepeatedField<int>& acceptable,
+                            std::span<const Enum> supported, const char* field) {
+  if (acceptable.empty()) return supported.front();
+  for (const int value : acceptable) {
+    if (std::ranges::count(supported, value) > 0) return static_cast<Enum>(value);
   }
-  return InvalidField(
-      field, absl::StrCat("none of them is supported, need ",
-                          absl::StrJoin(supported, " or ", [](std::string* out, v1::Encoding e) {
-                            absl::StrAppend(out, v1::Encoding_Name(e));
-                          })));
+  const auto name = [](std::string* out, Enum value) {
+    out->append(google::protobuf::GetEnumDescriptor<Enum>()->FindValueByNumber(value)->name());
+  };
+  return InvalidField(field, absl::StrCat("none of them is supported, need ",
+                                          absl::StrJoin(supported, " or ", name)));
 }
 
 absl::Status CheckNames(int names, std::size_t has, const char* what) {
@@ -146,14 +142,17 @@ absl::StatusOr<Output> ToOutput(const v1::OutputOptions& options, const StreamCo
   SINEW_RETURN_IF_ERROR(RefuseUnknownFields(options, "output"));
   Output output;
   SINEW_RETURN_IF_ERROR(CheckAttributes(options, output));
-  SINEW_ASSIGN_OR_RETURN(output.encoding,
-                         Choose(options.encodings(), kEncodings, "output.encodings"));
+  SINEW_ASSIGN_OR_RETURN(const v1::Encoding encoding,
+                         Choose<v1::Encoding>(options.encodings(), kEncodings, "output.encodings"));
+  SINEW_ASSIGN_OR_RETURN(const v1::Encoding normal_encoding,
+                         Choose<v1::Encoding>(options.normal_encodings(), kNormalEncodings,
+                                              "output.normal_encodings"));
   SINEW_ASSIGN_OR_RETURN(
-      output.normal_encoding,
-      Choose(options.normal_encodings(), kNormalEncodings, "output.normal_encodings"));
-  if (!Allows(options.compressions(), v1::COMPRESSION_NONE)) {
-    return InvalidField("output.compressions", "none of them is supported, need COMPRESSION_NONE");
-  }
+      const v1::Compression compression,
+      Choose<v1::Compression>(options.compressions(), kCompressions, "output.compressions"));
+  output.encoding = static_cast<Encoding>(encoding);
+  output.normal_encoding = static_cast<Encoding>(normal_encoding);
+  output.zstd = compression == v1::COMPRESSION_ZSTD;
   if (options.chunk_bytes() != 0) {
     SINEW_RETURN_IF_ERROR(CheckLimit("output.chunk_bytes", options.chunk_bytes(),
                                      limits.chunk_bytes, "bytes", "max-chunk-bytes"));

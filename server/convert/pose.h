@@ -33,6 +33,7 @@ struct Output {
   Encoding encoding = Encoding::kFloat32, normal_encoding = Encoding::kFloat32;
   bool muscles = false;  // beside the vertices
   bool checksums = true;
+  bool zstd = false;                    // compressed
   std::uint32_t chunk_bytes = 1 << 20;  // largest bulk of one Frame message
 
   // Vertices of every piece but the last: a multiple of 16, so that ranges keep the alignment of
@@ -48,6 +49,7 @@ struct Output {
 inline constexpr std::array kEncodings = {v1::ENCODING_FLOAT32, v1::ENCODING_Q16};
 inline constexpr std::array kNormalEncodings = {v1::ENCODING_FLOAT32, v1::ENCODING_OCT8,
                                                 v1::ENCODING_OCT16};
+inline constexpr std::array kCompressions = {v1::COMPRESSION_NONE, v1::COMPRESSION_ZSTD};
 
 // kInvalidArgument: something this server cannot send (its path starts at "output");
 // kResourceExhausted: chunk_bytes.

@@ -23,6 +23,8 @@ using Stopwatch = std::chrono::steady_clock;
 
 // Frames that take longer are no interaction. Far above what load does to a short frame.
 constexpr double kBatchSeconds = 0.1;
+// Of a vertex, roughly.
+constexpr double kCompressionMicroseconds = 0.03;
 
 }  // namespace
 
@@ -54,18 +56,20 @@ absl::StatusOr<std::unique_ptr<Evaluator>> Evaluator::Create(const EvaluatorCont
   if (wanted.muscles && session->bound->rig().muscles().empty()) {
     return InvalidField("output.muscles", "set, but the rig has no muscles");
   }
-  return std::unique_ptr<Evaluator>(
-      new Evaluator(context, std::move(session), std::move(format), wanted, std::move(stop)));
+  return std::unique_ptr<Evaluator>(new Evaluator(context, std::move(session), std::move(format),
+                                                  wanted, std::move(stop), !one_piece));
 }
 
 Evaluator::Evaluator(const EvaluatorContext& context, std::shared_ptr<Session> session,
-                     PoseFormat format, Output output, std::stop_token stop)
+                     PoseFormat format, Output output, std::stop_token stop, bool deltas)
     : context_(context),
       session_(std::move(session)),
       format_(std::move(format)),
       output_(output),
       vertices_(static_cast<std::uint32_t>(session_->bound->rig().vertices())),
-      stop_(std::move(stop)) {}
+      stop_(std::move(stop)) {
+  if (output_.zstd) compressor_.emplace(context_.pool, deltas);
+}
 
 std::size_t Evaluator::muscle_bytes() const {
   return output_.muscles ? session_->bound->rig().muscles().size() * kMuscleBytes : 0;
@@ -79,7 +83,8 @@ absl::Status Evaluator::Ready() {
 
 bool Evaluator::Cheap() const {
   const double seconds = session_->bound->frame_cost.seconds();
-  return seconds > 0 && seconds * 1e6 < context_.inline_microseconds;
+  const double compression = output_.zstd ? kCompressionMicroseconds * vertices_ : 0;
+  return seconds > 0 && seconds * 1e6 + compression < context_.inline_microseconds;
 }
 
 Arenas::Frames Evaluator::lane() const {
@@ -155,6 +160,7 @@ absl::StatusOr<OutgoingFrame> Evaluator::EvaluateFrame(const v1::Pose& pose, boo
                                        out.quantisation.origin.end());
     quantisation.mutable_step()->Add(out.quantisation.step.begin(), out.quantisation.step.end());
   }
+  if (compressor_) compressor_->Compress(frame);
   frame.timing.set_evaluate_ns(Observe(evaluated - start, context_.metrics.evaluate_seconds));
   frame.timing.set_encode_ns(
       Observe(Stopwatch::now() - evaluated, context_.metrics.encode_seconds));

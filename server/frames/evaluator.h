@@ -5,6 +5,7 @@
 #include <absl/status/statusor.h>
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -15,6 +16,7 @@
 #include "server/base/config.h"
 #include "server/base/metrics.h"
 #include "server/convert/pose.h"
+#include "server/frames/compression.h"
 #include "server/frames/frame_pool.h"
 #include "server/frames/outbox.h"
 #include "server/store/session_table.h"
@@ -36,6 +38,7 @@ class Evaluator {
  public:
   // The session may still be binding. `stop` ends the evaluation in progress, and all later ones,
   // with kCancelled. one_piece: frames are not cut, whatever output.chunk_bytes says.
+  // With compression, frames then build on the frames before them, unless one_piece is set.
   // kInvalidArgument: the layout or the output.
   static absl::StatusOr<std::unique_ptr<Evaluator>> Create(const EvaluatorContext& context,
                                                            std::shared_ptr<Session> session,
@@ -58,8 +61,10 @@ class Evaluator {
         (output_.encoding != Encoding::kFloat32 ? 12 : 0) +
         (output_.normals && output_.normal_encoding != Encoding::kFloat32 ? 12 : 0) +
         (directions ? 24 : 0);
-    return frames * (OutgoingFrame::BufferBytes(output_, vertices_) + muscle_bytes()) +
-           each * vertices_;
+    const std::size_t buffers = output_.zstd
+                                    ? Compressor::Bytes(output_, vertices_, frames)
+                                    : frames * OutgoingFrame::BufferBytes(output_, vertices_);
+    return buffers + frames * muscle_bytes() + each * vertices_;
   }
   // Size of one pose as the layout defines it.
   std::size_t pose_bytes() const { return format_.joint_bytes() + format_.control_bytes(); }
@@ -87,7 +92,7 @@ class Evaluator {
 
  private:
   Evaluator(const EvaluatorContext& context, std::shared_ptr<Session> session, PoseFormat format,
-            Output output, std::stop_token stop);
+            Output output, std::stop_token stop, bool deltas);
   absl::Status Read(const v1::Pose& pose);
   // Deforms by the pose that was read.
   absl::Status RunDeformer(bool parallel, FrameOut& out);
@@ -102,6 +107,7 @@ class Evaluator {
   std::vector<float> controls_;
   std::vector<PosedMuscle> muscles_;
   Workspace workspace_;
+  std::optional<Compressor> compressor_;
   const std::stop_token stop_;
 };
 

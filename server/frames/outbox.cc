@@ -9,7 +9,7 @@
 namespace sinew::server {
 namespace {
 
-constexpr std::size_t kPieceHeader = 128;  // space for the header of a later piece
+constexpr std::size_t kPieceHeader = 192;  // space for the header of a later piece
 constexpr std::size_t kTangentBytes = 16;
 
 std::size_t RoundUp(std::size_t bytes) {
@@ -73,63 +73,73 @@ std::span<std::byte> OutgoingFrame::vertex_status() const {
   return {buffer_.data() + vertex_status_at_, vertices_};
 }
 
+Bulk OutgoingFrame::piece(std::size_t k) const {
+  if (!replaced_.empty()) return replaced_[k];
+  const std::size_t first = k * piece_vertices_;
+  const std::size_t count = std::min<std::size_t>(piece_vertices_, vertices_ - first);
+  const auto part = [&](std::span<std::byte> whole) {
+    const std::size_t each = whole.size() / vertices_;
+    return whole.subspan(first * each, count * each);
+  };
+  return {part(positions()), part(normals()), part(tangents()), part(vertex_status())};
+}
+
+FrameBuffer OutgoingFrame::Replace(FrameBuffer buffer, std::vector<Bulk> pieces) {
+  replaced_ = std::move(pieces);
+  return std::exchange(buffer_, std::move(buffer));
+}
+
+std::size_t OutgoingFrame::sent_bytes() const {
+  if (replaced_.empty()) return bulk_bytes();
+  std::size_t bytes = 0;
+  for (const Bulk& piece : replaced_) {
+    for (const std::span<std::byte> part : piece) bytes += part.size();
+  }
+  return bytes;
+}
+
 void OutgoingFrame::Seal() {
   if (!output_.checksums) return;
-  for (std::size_t k = 0; k < pieces(); ++k) {
-    const std::size_t first = k * piece_vertices_;
-    const std::size_t count = std::min<std::size_t>(piece_vertices_, vertices_ - first);
-    const auto part = [&](std::span<const std::byte> whole, std::size_t each) {
-      return whole.empty() ? whole : whole.subspan(first * each, count * each);
-    };
-    checksums_.push_back(BulkChecksum({part(positions(), EncodedBytes(output_.encoding)),
-                                       part(normals(), EncodedBytes(output_.normal_encoding)),
-                                       part(tangents(), kTangentBytes), part(vertex_status(), 1)}));
-  }
+  for (std::size_t k = 0; k < pieces(); ++k) checksums_.push_back(BulkChecksum(piece(k)));
 }
 
 void OutgoingFrame::AppendPiece(std::uint64_t previous_send_ns, std::vector<grpc::Slice>& slices) {
   const std::size_t first = next_ * piece_vertices_;
-  const std::size_t count = std::min<std::size_t>(piece_vertices_, vertices_ - first);
   header.set_vertex_offset(first);
-  header.set_vertex_count(static_cast<std::uint32_t>(count));
+  header.set_vertex_count(
+      static_cast<std::uint32_t>(std::min<std::size_t>(piece_vertices_, vertices_ - first)));
   header.set_last_chunk(next_ + 1 == pieces());
   if (output_.checksums) header.set_checksum(checksums_[next_]);
   if (header.last_chunk()) {
     timing.set_previous_send_ns(previous_send_ns);
     *header.mutable_timing() = timing;
   }
-  const std::size_t each = EncodedBytes(output_.encoding);
-  const std::size_t each_normal = EncodedBytes(output_.normal_encoding);
-  const BulkSizes bulk = {.positions = count * each,
-                          .normals = output_.normals ? count * each_normal : 0,
-                          .tangents = output_.tangents ? count * kTangentBytes : 0,
-                          .vertex_status = output_.vertex_status ? count : 0,
+  const auto [positions, normals, tangents, vertex_status] = piece(next_);
+  const BulkSizes bulk = {.positions = positions.size(),
+                          .normals = normals.size(),
+                          .tangents = tangents.size(),
+                          .vertex_status = vertex_status.size(),
                           .muscles = header.last_chunk() ? muscles.size() : 0};
-
-  const std::size_t positions = positions_at_ + first * each;
-  std::byte* const data = buffer_.data();
-  // The first piece's header ends where its positions begin: one slice holds both.
-  const std::size_t end = next_ == 0 ? positions_at_ : next_ * kPieceHeader;
-  const auto start = static_cast<std::size_t>(WriteFrameHeader(header, bulk, data + end) - data);
-  if (next_ == 0) {
-    slices.push_back(buffer_.MakeSlice(start, positions + bulk.positions - start));
-  } else {
-    slices.push_back(buffer_.MakeSlice(start, end - start));
-    slices.push_back(buffer_.MakeSlice(positions, bulk.positions));
-  }
-  const auto append = [&](const BulkTag& tag, std::size_t at, std::size_t bytes) {
-    slices.emplace_back(tag.bytes.data(), tag.size);
-    slices.push_back(buffer_.MakeSlice(at, bytes));
+  const auto slice = [&](std::byte* begin, std::byte* end) {
+    slices.push_back(buffer_.MakeSlice(static_cast<std::size_t>(begin - buffer_.data()),
+                                       static_cast<std::size_t>(end - begin)));
   };
-  if (output_.normals) {
-    append(MakeNormalsTag(bulk.normals), normals_at_ + first * each_normal, bulk.normals);
+  std::byte* const positions_end = positions.data() + positions.size();
+  // Where there is room, the header ends where the positions begin: one slice holds both.
+  if (next_ == 0 || !replaced_.empty()) {
+    slice(WriteFrameHeader(header, bulk, positions.data()), positions_end);
+  } else {
+    std::byte* const end = buffer_.data() + next_ * kPieceHeader;
+    slice(WriteFrameHeader(header, bulk, end), end);
+    slice(positions.data(), positions_end);
   }
-  if (output_.tangents) {
-    append(MakeTangentsTag(bulk.tangents), tangents_at_ + first * kTangentBytes, bulk.tangents);
-  }
-  if (output_.vertex_status) {
-    append(MakeVertexStatusTag(bulk.vertex_status), vertex_status_at_ + first, bulk.vertex_status);
-  }
+  const auto append = [&](const BulkTag& tag, std::span<std::byte> bytes) {
+    slices.emplace_back(tag.bytes.data(), tag.size);
+    slice(bytes.data(), bytes.data() + bytes.size());
+  };
+  if (output_.normals) append(MakeNormalsTag(bulk.normals), normals);
+  if (output_.tangents) append(MakeTangentsTag(bulk.tangents), tangents);
+  if (output_.vertex_status) append(MakeVertexStatusTag(bulk.vertex_status), vertex_status);
   if (bulk.muscles > 0) slices.emplace_back(muscles);
   ++next_;
   // Fields of the first piece only.
@@ -165,7 +175,7 @@ Outbox::Taken Outbox::Next(std::uint64_t previous_send_ns, grpc::ByteBuffer& mes
     front_begun_ = !frame->done();
     if (front_begun_) break;
     ++taken.frames;
-    taken.bulk_bytes += frame->bulk_bytes();
+    taken.bulk_bytes += frame->sent_bytes();
     items_.pop_front();
     if (!whole) break;
   }

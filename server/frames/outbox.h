@@ -7,6 +7,7 @@
 #include <google/protobuf/message_lite.h>
 #include <grpcpp/support/byte_buffer.h>
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <span>
@@ -19,6 +20,9 @@
 #include "server/frames/frame_pool.h"
 
 namespace sinew::server {
+
+// Bytes of one piece: positions, normals, tangents and vertex status; empty if not requested.
+using Bulk = std::array<std::span<std::byte>, 4>;
 
 // One frame: its buffer and its header.
 class OutgoingFrame {
@@ -42,6 +46,11 @@ class OutgoingFrame {
   std::string muscles;  // serialised fields for the last piece, see MuscleFields
 
   std::size_t bulk_bytes() const { return vertices_ * output_.BytesPerVertex(); }
+  std::size_t sent_bytes() const;  // of bulk
+  std::size_t pieces() const { return (vertices_ + piece_vertices_ - 1) / piece_vertices_; }
+  Bulk piece(std::size_t k) const;
+  // Sends `pieces` of `buffer` instead, with kHeadRoom before each. Returns the buffer so far.
+  FrameBuffer Replace(FrameBuffer buffer, std::vector<Bulk> pieces);
   bool small() const { return piece_vertices_ >= vertices_; }  // sent in one piece
   bool done() const { return next_ >= pieces(); }
 
@@ -49,12 +58,12 @@ class OutgoingFrame {
   void AppendPiece(std::uint64_t previous_send_ns, std::vector<grpc::Slice>& slices);
 
  private:
-  std::size_t pieces() const { return (vertices_ + piece_vertices_ - 1) / piece_vertices_; }
   Output output_;
   std::uint32_t vertices_, piece_vertices_;
   // Offsets in the buffer.
   std::size_t positions_at_ = 0, normals_at_ = 0, tangents_at_ = 0, vertex_status_at_ = 0;
   FrameBuffer buffer_;
+  std::vector<Bulk> replaced_;            // pieces, if they are not at the offsets
   std::vector<std::uint64_t> checksums_;  // of each piece
   std::size_t next_ = 0;
 };
@@ -76,8 +85,8 @@ class Outbox {
 
   // Contents of a message from Next.
   struct Taken {
-    std::uint64_t frames = 0;  // completed by this message
-    std::uint64_t bulk_bytes = 0;
+    std::uint64_t frames = 0;      // completed by this message
+    std::uint64_t bulk_bytes = 0;  // as sent
   };
   // Builds the next message: everything ready up to 64 kB, or one piece of a large frame.
   // Precondition: not empty().

@@ -96,7 +96,7 @@ void AddInfoMethods(Runtime& runtime, RpcService& service) {
             AddLimits(runtime.Current(), response);
             for (const v1::Encoding e : kEncodings) response.add_encodings(e);
             for (const v1::Encoding e : kNormalEncodings) response.add_normal_encodings(e);
-            response.add_compressions(v1::COMPRESSION_NONE);
+            for (const v1::Compression c : kCompressions) response.add_compressions(c);
             response.add_attributes(v1::ATTRIBUTE_POSITIONS);
             response.add_attributes(v1::ATTRIBUTE_NORMALS);
             response.add_attributes(v1::ATTRIBUTE_TANGENTS);

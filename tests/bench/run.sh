@@ -27,7 +27,7 @@ done
 
 deploy/install-deps.sh build python
 [[ -s build/release/build.ninja ]] || cmake --preset release
-programs=(methods_bench stream_bench start_bench character_bench normals_bench field_bench rotation_bench weights_bench)
+programs=(methods_bench stream_bench encoding_bench start_bench character_bench normals_bench field_bench rotation_bench weights_bench)
 cmake --build --preset release --parallel "$(nproc)" --target "${programs[@]}" sinew sinewd sinew_python >&2
 
 machine="$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores, g++ $(g++ -dumpfullversion), \
@@ -55,6 +55,7 @@ benchmarks() {
 if [[ $quick ]]; then
   section "Methods" methods_bench --vertices 2000 --rounds 1
   section "Stream" stream_bench --vertices 2000 --rounds 1 --seconds 0.1 --pauses 1
+  section "Encodings" encoding_bench
   tables "Start" /usr/bin/python3 -B tests/bench/start_times.py build/release 3
   short=(--benchmark_min_time=0.001 --benchmark_repetitions=1)
   benchmarks "Normals" normals_bench "${short[@]}" --benchmark_filter='rotated|vertices'
@@ -64,11 +65,15 @@ if [[ $quick ]]; then
   exit
 fi
 
+clips=(hand)
+human=${SINEW_SHARED_DATA:-../shared/data}/models/MakeHumanBody.glb
+[[ -f $human ]] && clips+=("$human:2")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 {
   section "Methods" methods_bench
   section "Stream" stream_bench
+  section "Encodings" encoding_bench "${clips[@]}"
   tables "Start" /usr/bin/python3 -B tests/bench/start_times.py build/release
 } >"$work/user"
 {

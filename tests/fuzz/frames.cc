@@ -42,7 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   auto reply = ParseReply<v1::StreamDeformResponse>(*std::move(bytes));
   if (!reply.ok()) return 0;
   for (const bool verify : {false, true}) {
-    FrameAssembler assembler(verify);
+    FrameAssembler assembler(verify, 1 << 20);
     for (FrameChunk chunk : reply->chunks) {
       const auto frame = assembler.Add(std::move(chunk));
       if (!frame.ok()) break;

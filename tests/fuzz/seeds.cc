@@ -1,6 +1,7 @@
 // seeds.cc - writes the valid inputs that the corpora begin with: fuzz_seeds FOLDER, one folder a
 // target. What fuzzing found is beside them in tests/fuzz/corpus and is not written by this.
 #include <absl/strings/escaping.h>
+#include <zstd.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -9,6 +10,7 @@
 #include "client/bake/formats/obj.h"
 #include "client/bake/formats/point_cache.h"
 #include "client/lib/codec/recipe_json.h"
+#include "core/base/vertex_deltas.h"
 #include "core/deform/engine/deformer.h"
 #include "core/deform/engine/recipe_text.h"
 #include "core/deform/engine/registry.h"
@@ -134,7 +136,7 @@ v1::OutputOptions AllOutput() {
   output.add_attributes(v1::ATTRIBUTE_POSITIONS);
   output.add_attributes(v1::ATTRIBUTE_NORMALS);
   output.add_encodings(v1::ENCODING_FLOAT32);
-  output.add_compressions(v1::COMPRESSION_NONE);
+  output.add_compressions(v1::COMPRESSION_ZSTD);
   output.set_chunk_bytes(4096);
   output.set_muscles(true);
   return output;
@@ -283,6 +285,58 @@ void AddBoundData(const Corpus& corpus) {
   }
 }
 
+// Numbers as COMPRESSION_ZSTD has them.
+template <class Number>
+std::string Zstd(const std::vector<Number>& numbers, const std::vector<Number>& base,
+                 std::size_t each) {
+  std::vector<std::byte> planes(numbers.size() * sizeof(Number));
+  ToPlanes<Number>(numbers, base, each, planes.data());
+  std::string out(ZSTD_compressBound(planes.size()), '\0');
+  out.resize(ZSTD_compress(out.data(), out.size(), planes.data(), planes.size(), 1));
+  return out;
+}
+
+// A frame, and one that builds on it.
+void AddCompressedFrames(const Corpus& corpus) {
+  v1::StreamDeformResponse reply;
+  std::vector<std::uint16_t> q(48), q_before;
+  std::vector<std::uint8_t> oct(32), oct_before;
+  for (std::size_t i = 0; i < q.size(); ++i) q[i] = static_cast<std::uint16_t>(1000 * i);
+  for (std::size_t i = 0; i < oct.size(); ++i) oct[i] = static_cast<std::uint8_t>(9 * i);
+  for (std::uint64_t number = 1; number <= 2; ++number) {
+    v1::Frame& frame = *reply.add_frames();
+    frame.set_frame(number);
+    frame.set_base_frame(number - 1);
+    frame.set_vertex_count(16);
+    frame.set_last_chunk(true);
+    frame.set_encoding(v1::ENCODING_Q16);
+    frame.set_normal_encoding(v1::ENCODING_OCT8);
+    frame.set_compression(v1::COMPRESSION_ZSTD);
+    for (int c = 0; c < 3; ++c) {
+      frame.mutable_quantisation()->add_origin(1);
+      frame.mutable_quantisation()->add_step(0.5f);
+    }
+    frame.set_positions(Zstd(q, q_before, 3));
+    frame.set_normals(Zstd(oct, oct_before, 2));
+    q_before = q;
+    oct_before = oct;
+    ++q[7];
+    --oct[5];
+  }
+  corpus.Add("frames", "zstd", std::string(1, 20) + reply.SerializeAsString());
+  v1::Frame& last = *reply.mutable_frames(1);
+  last.set_vertex_count(8);
+  last.set_last_chunk(false);
+  const std::vector<std::uint16_t> start(q_before.begin(), q_before.begin() + 24);
+  const std::vector<std::uint8_t> oct_start(oct_before.begin(), oct_before.begin() + 16);
+  last.set_positions(Zstd(start, start, 3));
+  last.set_normals(Zstd(oct_start, oct_start, 2));
+  *reply.add_frames() = last;
+  reply.mutable_frames(2)->set_vertex_offset(8);
+  reply.mutable_frames(2)->set_last_chunk(true);
+  corpus.Add("frames", "zstd_parts", std::string(1, 120) + reply.SerializeAsString());
+}
+
 // Replies with frames; the first byte is the size of the slices that they are cut into.
 void AddFrames(const Corpus& corpus) {
   v1::StreamDeformResponse reply;
@@ -316,6 +370,7 @@ void AddFrames(const Corpus& corpus) {
   frame.set_last_chunk(false);
   second.set_vertex_offset(2);
   reply.add_problems()->set_frame(2);
+  AddCompressedFrames(corpus);
   corpus.Add("frames", "pieces", std::string(1, 9) + reply.SerializeAsString());
 }
 

@@ -1,11 +1,11 @@
 // client_frames.cc - writes a rig, poses and the frames the C++ client gets for them, for a script
 // to compare with.
 //
-//   sinew_client_frames ADDRESS FOLDER DEFORMER COUNT [states|oct8|oct16]
+//   sinew_client_frames ADDRESS FOLDER DEFORMER COUNT [states|oct8|oct16|float32] [zstd]
 //
 // Files: rig.sinewrig, poses.f32 (COUNT x joints x 12), stream.f32 and unary.f32 (COUNT x vertices
 // x 3), with `states` stream.u8 (COUNT x vertices), and with the others normals.f32: positions are
-// then sent as q16, normals as named, and decoded.
+// then sent as q16 (float32 with float32), normals as named, and decoded. zstd: compressed.
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -43,8 +43,9 @@ absl::Status AppendVertexStatus(const FrameView& view, std::string& frames) {
 }
 
 absl::Status Run(const std::string& address, const std::string& folder, const std::string& deformer,
-                 std::uint64_t count, const std::string& more) {
-  const bool want_vertex_status = more == "states", want_normals = more.starts_with("oct");
+                 std::uint64_t count, const std::string& more, bool zstd) {
+  const bool want_vertex_status = more == "states",
+             want_normals = !more.empty() && more != "states";
   SINEW_ASSIGN_OR_RETURN(const std::string rig, EncodeRig(MakeTube(80, 40)));
   SINEW_RETURN_IF_ERROR(Write(folder + "/rig.sinewrig", rig.data(), rig.size()));
   SINEW_ASSIGN_OR_RETURN(const Client client, Client::Connect({.address = address}));
@@ -52,8 +53,9 @@ absl::Status Run(const std::string& address, const std::string& folder, const st
   StreamOptions options;
   if (want_vertex_status)
     options.output.attributes = {Attribute::kPositions, Attribute::kVertexStatus};
-  if (want_normals) {
-    options.output.attributes = {Attribute::kPositions, Attribute::kNormals};
+  if (zstd) options.output.compressions = {Compression::kZstd};
+  if (want_normals) options.output.attributes = {Attribute::kPositions, Attribute::kNormals};
+  if (more.starts_with("oct")) {
     options.output.encodings = {Encoding::kQ16};
     options.output.normal_encodings = {more == "oct8" ? Encoding::kOct8 : Encoding::kOct16};
   }
@@ -87,12 +89,15 @@ absl::Status Run(const std::string& address, const std::string& folder, const st
 }  // namespace sinew::client
 
 int main(int argc, char** argv) {
-  if (argc != 5 && argc != 6) {
-    std::fprintf(stderr, "usage: %s ADDRESS FOLDER DEFORMER COUNT [states|oct8|oct16]\n", argv[0]);
+  if (argc < 5 || argc > 7) {
+    std::fprintf(stderr,
+                 "usage: %s ADDRESS FOLDER DEFORMER COUNT [states|oct8|oct16|float32] [zstd]\n",
+                 argv[0]);
     return 64;
   }
-  const absl::Status status = sinew::client::Run(
-      argv[1], argv[2], argv[3], std::strtoull(argv[4], nullptr, 10), argc == 6 ? argv[5] : "");
+  const absl::Status status =
+      sinew::client::Run(argv[1], argv[2], argv[3], std::strtoull(argv[4], nullptr, 10),
+                         argc > 5 ? argv[5] : "", argc > 6);
   if (!status.ok()) std::fprintf(stderr, "%s\n", status.ToString().c_str());
   return status.ok() ? 0 : 70;
 }

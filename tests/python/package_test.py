@@ -318,6 +318,21 @@ class LocalServer(unittest.TestCase):
             frames += [frame.number for frame in stream]
         self.assertEqual(frames, list(range(1, len(poses) + 1)))
 
+    def test_compressed_frames_are_the_same(self):
+        for compact in (False, True):
+            options = {"normals": True, "compact": compact}
+            with self.character.stream(**options, compressed=True) as stream:
+                for pose in self.poses.joints[:9]:
+                    stream.send(pose)
+                stream.finish()
+                frames = list(stream)
+            for frame, pose in zip(frames, self.poses.joints):
+                for other in (self.character.deform(pose, **options),
+                              self.character.deform(pose, **options, compressed=True)):
+                    self.assertEqual(frame.positions.tobytes(), other.positions.tobytes())
+                    self.assertEqual(frame.normals.tobytes(), other.normals.tobytes())
+            self.assertEqual(len(frames), 9)
+
     def test_many_streams_leave_room_for_calls(self):
         with contextlib.ExitStack() as streams:
             for _ in range(300):

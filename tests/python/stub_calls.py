@@ -1,6 +1,7 @@
 """Calls of a server with plain gRPC stubs, whose folder is in sys.path: what any gRPC language can do."""
 
 import contextlib
+import ctypes
 import hashlib
 import queue
 import subprocess
@@ -11,6 +12,10 @@ from sinew.v1 import rig_service_pb2, rig_service_pb2_grpc, session_service_pb2,
 
 PREFIX = "sinewd: listening on "
 PIECE = 64 << 10
+_ZSTD = ctypes.CDLL("libzstd.so.1")
+_ZSTD.ZSTD_getFrameContentSize.restype = _ZSTD.ZSTD_decompress.restype = ctypes.c_size_t
+_ZSTD.ZSTD_getFrameContentSize.argtypes = (ctypes.c_char_p, ctypes.c_size_t)
+_ZSTD.ZSTD_decompress.argtypes = (ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t)
 
 
 @contextlib.contextmanager
@@ -49,16 +54,58 @@ def bind(channel, rig, recipe_text):
     return session
 
 
-def q16(piece):
-    """The positions of a piece in ENCODING_Q16."""
-    q = np.frombuffer(piece.positions, "<u2").reshape(-1, 3).astype(np.float32)
-    return np.float32(piece.quantisation.origin) + np.float32(piece.quantisation.step) * q
+def unzstd(data):
+    """The content of a zstd frame."""
+    content = ctypes.create_string_buffer(_ZSTD.ZSTD_getFrameContentSize(data, len(data)))
+    size = _ZSTD.ZSTD_decompress(content, len(content), data, len(data))
+    assert size == len(content), size
+    return content.raw
 
 
-def octahedral(piece):
-    """The normals of a piece in ENCODING_OCT8 or ENCODING_OCT16."""
+def box(piece):
+    return np.float32(piece.quantisation.origin), np.float32(piece.quantisation.step)
+
+
+def numbers(piece, data, encoding, base, attribute):
+    """Numbers of vertices, unsigned, (vertices, numbers of a vertex).
+
+    base: the frame before, to which the numbers are added, by attribute; "box" has its quantisation.
+    """
+    width = {frame_pb2.ENCODING_FLOAT32: 4, frame_pb2.ENCODING_Q16: 2, frame_pb2.ENCODING_OCT16: 2}.get(encoding, 1)
+    type_of = np.dtype(f"<u{width}")
+    if piece.compression != frame_pb2.COMPRESSION_ZSTD:
+        assert piece.base_frame == 0
+        return np.frombuffer(data, type_of).reshape(piece.vertex_count, -1)
+    planes = np.frombuffer(unzstd(data), np.uint8).reshape(-1, piece.vertex_count)
+    z = np.ascontiguousarray(planes.T).view(type_of)
+    d = np.where(z % 2 == 0, z // 2, ~(z // 2)).astype(type_of)
+    r = np.add.accumulate(d, axis=0, dtype=type_of)
+    if piece.base_frame == 0:
+        return r
+    assert base["frame"] == piece.base_frame, (base["frame"], piece.base_frame)
+    b = base[attribute][piece.vertex_offset : piece.vertex_offset + piece.vertex_count]
+    if encoding == frame_pb2.ENCODING_Q16:
+        (origin, step), (old_origin, old_step) = box(piece), base["box"]
+        p = old_origin + old_step * b.astype(np.float32)
+        s = np.clip((p - origin) * (np.float32(1) / step), np.float32(0), np.float32(65535))
+        b = np.rint(s).astype(type_of)
+    return r + b
+
+
+def positions_of(piece, values):
+    """Decodes numbers of positions, in ENCODING_FLOAT32 or ENCODING_Q16."""
+    if piece.encoding == frame_pb2.ENCODING_FLOAT32:
+        return values.view("<f4")
+    origin, step = box(piece)
+    return origin + step * values.astype(np.float32)
+
+
+def normals_of(piece, values):
+    """Decodes numbers of normals, in ENCODING_FLOAT32, ENCODING_OCT8 or ENCODING_OCT16."""
+    if piece.normal_encoding == frame_pb2.ENCODING_FLOAT32:
+        return values.view("<f4")
     byte = piece.normal_encoding == frame_pb2.ENCODING_OCT8
-    q = np.frombuffer(piece.normals, "i1" if byte else "<i2").reshape(-1, 2).astype(np.float32)
+    q = values.view("i1" if byte else "<i2").astype(np.float32)
     u, v = (q / np.float32(127 if byte else 32767)).T
     z = (np.float32(1) - np.abs(u)) - np.abs(v)
     below = np.where(z < 0, -z, np.float32(0))
@@ -67,15 +114,16 @@ def octahedral(piece):
 
 
 def stream(channel, session, poses, vertices, chunk_bytes=0, attributes=(), controls=None, encodings=(),
-           normal_encodings=(), normals=None):
+           normal_encodings=(), normals=None, compressions=(), pieces=None):
     """All frames, [frames, vertices, 3], with acknowledgements as the protocol wants them; and their vertex status.
 
-    normals: an array to fill, or None.
+    normals: an array to fill, or None. pieces: a list to which all parts of frames are added, or None.
     """
     outgoing = queue.Queue()
     target = session_service_pb2.Target(session=session)
     output = frame_pb2.OutputOptions(
-        chunk_bytes=chunk_bytes, attributes=attributes, encodings=encodings, normal_encodings=normal_encodings
+        chunk_bytes=chunk_bytes, attributes=attributes, encodings=encodings, normal_encodings=normal_encodings,
+        compressions=compressions,
     )
     opener = deform_service_pb2.StreamOpen(target=target, output=output)
     outgoing.put(deform_service_pb2.StreamDeformRequest(open=opener))
@@ -85,27 +133,42 @@ def stream(channel, session, poses, vertices, chunk_bytes=0, attributes=(), cont
         outgoing.put(deform_service_pb2.StreamDeformRequest(poses=[message]))
     frames = np.full((len(poses), vertices, 3), np.nan, np.float32)
     vertex_status = np.full((len(poses), vertices), 255, np.uint8)
-    done = 0
+    done, base, deltas = 0, {"frame": 0}, 0
     stub = deform_service_pb2_grpc.DeformServiceStub(channel)
     for reply in stub.StreamDeform(iter(outgoing.get, None)):
         assert not reply.problems, reply.problems
+        if pieces is not None:
+            pieces.extend(reply.frames)
         for piece in reply.frames:
-            quantised = piece.encoding == frame_pb2.ENCODING_Q16
-            part = q16(piece) if quantised else np.frombuffer(piece.positions, "<f4").reshape(-1, 3)
-            assert len(part) == piece.vertex_count
-            place = slice(piece.vertex_offset, piece.vertex_offset + len(part))
-            frames[piece.frame - 1, place] = part
+            if piece.vertex_offset == 0:
+                parts = {}  # of this frame, by attribute
+
+            def take(attribute, data, encoding):
+                part = numbers(piece, data, encoding, base, attribute)
+                assert len(part) == piece.vertex_count
+                parts.setdefault(attribute, []).append(part)
+                return part
+
+            place = slice(piece.vertex_offset, piece.vertex_offset + piece.vertex_count)
+            part = take("positions", piece.positions, piece.encoding)
+            frames[piece.frame - 1, place] = positions_of(piece, part)
             if normals is not None:
-                normals[piece.frame - 1, place] = octahedral(piece)
+                part = take("normals", piece.normals, piece.normal_encoding)
+                normals[piece.frame - 1, place] = normals_of(piece, part)
             for status_of in piece.channels:
                 assert status_of.attribute == frame_pb2.ATTRIBUTE_VERTEX_STATUS
                 assert status_of.encoding == frame_pb2.ENCODING_UINT8
-                vertex_status[piece.frame - 1, place] = np.frombuffer(status_of.data, np.uint8)
+                vertex_status[piece.frame - 1, place] = take("status", status_of.data, status_of.encoding)[:, 0]
             if piece.last_chunk:
+                deltas += piece.base_frame > 0
+                base = {name: np.concatenate(part) for name, part in parts.items()}
+                base |= {"frame": piece.frame, "box": box(piece)}
                 done += 1
                 outgoing.put(deform_service_pb2.StreamDeformRequest(received=piece.frame))
         if done == len(poses):
             outgoing.put(None)
+    if frame_pb2.COMPRESSION_ZSTD in compressions:
+        assert deltas > len(poses) / 2, deltas
     return frames, vertex_status
 
 

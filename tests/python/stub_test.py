@@ -4,6 +4,7 @@ Nothing of Sinew's own is used here but the protos: what this script does, any g
 """
 
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,7 @@ arguments, rest = command_line.read("stubs", "sinewd", "frames", "sinew", "readm
 
 import grpc  # noqa: E402
 import numpy as np  # noqa: E402
+from google.protobuf import json_format  # noqa: E402
 from sinew.v1 import frame_pb2, rig_service_pb2, rig_service_pb2_grpc, session_service_pb2  # noqa: E402
 from stub_calls import bind, deform, serving, stream, upload  # noqa: E402
 
@@ -35,25 +37,54 @@ class StubTest(unittest.TestCase):
             data = {path.name: path.read_bytes() for path in pathlib.Path(folder).iterdir()}
         return data, np.frombuffer(data["poses.f32"], "<f4").reshape(FRAMES, -1, 12)
 
+    def decode_in_javascript(self, pieces, expected):
+        if shutil.which("node") is None:
+            print("no decoder in JavaScript: node is not installed")
+            return
+        decoder = pathlib.Path(__file__).with_name("decode_frames.mjs")
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            lines = [json_format.MessageToJson(piece, indent=None) for piece in pieces]
+            (folder / "parts").write_text("\n".join(lines))
+            subprocess.run(["node", decoder, folder / "parts", folder / "positions", folder / "normals"], check=True)
+            self.assertEqual((folder / "positions").read_bytes(), expected["stream.f32"])
+            self.assertEqual((folder / "normals").read_bytes(), expected["normals.f32"])
+
     def test_decoders_of_encodings(self):
         data, poses = self.client_frames("dqs")
         exact = np.frombuffer(data["stream.f32"], "<f4").reshape(FRAMES, -1, 3)
         session = bind(self.channel, upload(self.channel, data["rig.sinewrig"]), "dqs").name
         wanted = [frame_pb2.ATTRIBUTE_POSITIONS, frame_pb2.ATTRIBUTE_NORMALS]
         box = np.ptp(exact, axis=1, keepdims=True)
+        zstd = [99, frame_pb2.COMPRESSION_ZSTD]
         for encoding in ("oct8", "oct16"):
             data, _ = self.client_frames("dqs", encoding)
+            packed, _ = self.client_frames("dqs", encoding, "zstd")
+            for name in ("stream.f32", "normals.f32"):
+                self.assertEqual(packed[name], data[name])
             number = frame_pb2.Encoding.Value("ENCODING_" + encoding.upper())
-            for chunk_bytes in (0, 4096):
-                normals = np.full_like(exact, np.nan)
+            for chunk_bytes, compressions in ((0, []), (4096, []), (0, zstd), (16384, zstd)):
+                normals, pieces = np.full_like(exact, np.nan), []
                 # An encoding that no server knows yet comes first.
                 frames, _ = stream(self.channel, session, poses, exact.shape[1], chunk_bytes, wanted,
-                                   encodings=[99, frame_pb2.ENCODING_Q16], normal_encodings=[number], normals=normals)
+                                   encodings=[99, frame_pb2.ENCODING_Q16], normal_encodings=[number], normals=normals,
+                                   compressions=compressions, pieces=pieces)
                 self.assertEqual(frames.tobytes(), data["stream.f32"])
                 self.assertEqual(normals.tobytes(), data["normals.f32"])
+                if chunk_bytes > 0:
+                    self.decode_in_javascript(pieces, data)
             self.assertLess(np.abs((frames - exact) / box).max(), 0.51 / 65535 * (1 + 1 / 127))
             lengths = np.linalg.norm(normals, axis=2)
             self.assertLess(np.abs(lengths - 1).max(), 1e-6)
+        data, _ = self.client_frames("dqs", "float32")
+        packed, _ = self.client_frames("dqs", "float32", "zstd")
+        normals = np.full_like(exact, np.nan)
+        frames, _ = stream(self.channel, session, poses, exact.shape[1], 0, wanted, normals=normals, compressions=zstd,
+                           pieces=(pieces := []))
+        self.decode_in_javascript(pieces, data)
+        for frames_of in (data, packed):
+            self.assertEqual(frames.tobytes(), frames_of["stream.f32"])
+            self.assertEqual(normals.tobytes(), frames_of["normals.f32"])
 
     def compare(self, recipe_text, vertex_status=False):
         data, poses = self.client_frames(recipe_text, *(["states"] if vertex_status else []))
@@ -68,6 +99,10 @@ class StubTest(unittest.TestCase):
             frames, got = stream(self.channel, session, poses, vertices, chunk_bytes, STATES if vertex_status else ())
             self.assertEqual(frames.tobytes(), data["stream.f32"])
             if vertex_status:
+                packed, again = stream(self.channel, session, poses, vertices, chunk_bytes, STATES,
+                                       compressions=[frame_pb2.COMPRESSION_ZSTD])
+                self.assertEqual(packed.tobytes(), frames.tobytes())
+                self.assertEqual(again.tobytes(), got.tobytes())
                 self.assertEqual(got.tobytes(), data["stream.u8"])
                 self.assertLess(got.max(), len(frame_pb2.VertexStatus.keys()))
         by_session = session_service_pb2.Target(session=session)

@@ -44,6 +44,11 @@ struct Encoding {
 constexpr Encoding kEncodings[] = {
     {"float32", [](client::OutputOptions&) {}},
     {"compact", [](client::OutputOptions& output) { output.MakeCompact(); }},
+    {"compressed",
+     [](client::OutputOptions& output) {
+       output.MakeCompact();
+       output.MakeCompressed();
+     }},
 };
 
 std::vector<std::string> EncodingNames() {

@@ -39,14 +39,15 @@ grpc::Status CallDeform(Connection& connection, grpc::ClientContext& context,
   return status;
 }
 
-absl::StatusOr<FrameView> ReadReply(const grpc::ByteBuffer& buffer, bool verify) {
+absl::StatusOr<FrameView> ReadReply(const grpc::ByteBuffer& buffer, bool verify,
+                                    std::size_t max_bytes) {
   SINEW_ASSIGN_OR_RETURN(std::shared_ptr<const MessageBytes> bytes, MessageBytes::From(buffer));
   SINEW_ASSIGN_OR_RETURN(auto reply, ParseReply<v1::DeformResponse>(std::move(bytes)));
   if (reply.chunks.size() != 1) {
     return absl::InternalError(
         absl::StrCat("DeformResponse.frame: got ", reply.chunks.size(), ", need one"));
   }
-  FrameAssembler assembler(verify);
+  FrameAssembler assembler(verify, max_bytes);
   SINEW_ASSIGN_OR_RETURN(std::shared_ptr<FrameData> frame,
                          assembler.Add(std::move(reply.chunks.front())));
   if (frame == nullptr) return absl::InternalError("DeformResponse.frame: got an incomplete frame");
@@ -62,7 +63,8 @@ absl::StatusOr<FrameView> DeformOnce(Connection& connection, const v1::DeformReq
         grpc::ByteBuffer reply;
         SINEW_RETURN_IF_ERROR(FromGrpc(CallDeform(connection, context, request, reply)));
         if (!reply.Valid()) return absl::InternalError("Deform: got no reply");
-        SINEW_ASSIGN_OR_RETURN(view, ReadReply(reply, verify));
+        SINEW_ASSIGN_OR_RETURN(view,
+                               ReadReply(reply, verify, connection.options().max_receive_bytes));
         return absl::OkStatus();
       });
   if (!status.ok()) return status;

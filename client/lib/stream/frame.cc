@@ -73,6 +73,12 @@ std::uint32_t FrameView::skipped() const {
 std::uint32_t FrameView::chunks() const {
   return Get(data_).chunks;
 }
+Compression FrameView::compression() const {
+  return Get(data_).compression;
+}
+std::uint64_t FrameView::received_bytes() const {
+  return Get(data_).received_bytes;
+}
 Encoding FrameView::encoding(Attribute attribute) const {
   return Get(data_).attributes[IndexOf(attribute)].encoding;
 }

@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "client/lib/stream/decompress.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
@@ -28,7 +29,6 @@ std::size_t VertexBytes(Attribute attribute, Encoding encoding) {
   switch (encoding) {
     case Encoding::kFloat32:
       return 12;
-    case Encoding::kFloat16:
     case Encoding::kQ16:
       return 6;
     case Encoding::kOct8:
@@ -62,6 +62,16 @@ Part PartOf(const FrameChunk& chunk, Attribute attribute) {
   return {};
 }
 
+Compression CompressionOf(const v1::Frame& header) {
+  return static_cast<Compression>(header.compression());
+}
+
+std::size_t BulkBytes(const FrameChunk& chunk) {
+  std::size_t bytes = TotalSize(chunk.positions) + TotalSize(chunk.normals);
+  for (const Pieces& channel : chunk.channels) bytes += TotalSize(channel);
+  return bytes;
+}
+
 absl::StatusOr<PosedMuscle> ToMuscle(const v1::PosedMuscle& muscle) {
   PosedMuscle result;
   if (muscle.frame_size() != 12 || muscle.radii_size() != 3) {
@@ -89,17 +99,32 @@ absl::Status CheckSize(const v1::Frame& header, const AttributeName& attribute, 
 
 }  // namespace
 
+absl::Status FrameAssembler::Unpack(FrameChunk& chunk) {
+  const v1::Frame& header = chunk.header;
+  if (header.compression() <= v1::COMPRESSION_NONE) return absl::OkStatus();
+  if (header.compression() != v1::COMPRESSION_ZSTD) {
+    return absl::UnimplementedError(absl::StrCat("frame ", header.frame(), ": got compression ",
+                                                 static_cast<int>(header.compression()),
+                                                 ", this library reads NONE and ZSTD"));
+  }
+  const bool builds = header.base_frame() != 0;
+  if (builds && (base_ == nullptr || base_->frame != header.base_frame())) {
+    return absl::DataLossError(absl::StrCat("frame ", header.frame(), ": builds on frame ",
+                                            header.base_frame(), ", which is not the one before"));
+  }
+  if (message_ != chunk.bytes) unpacked_ = 0;
+  message_ = chunk.bytes;
+  SINEW_RETURN_IF_ERROR(Decompress(chunk, builds ? base_.get() : nullptr, max_bytes_ - unpacked_));
+  unpacked_ += BulkBytes(chunk);
+  return absl::OkStatus();
+}
+
 absl::Status FrameAssembler::Check(const FrameChunk& chunk) const {
   const v1::Frame& header = chunk.header;
   const std::uint64_t expected = frame_ == nullptr ? 0 : frame_->vertices;
   if (header.vertex_offset() != expected) {
     return absl::InternalError(absl::StrCat("frame ", header.frame(), ": got a chunk at vertex ",
                                             header.vertex_offset(), ", need ", expected));
-  }
-  if (header.compression() > v1::COMPRESSION_NONE) {
-    return absl::UnimplementedError(absl::StrCat("frame ", header.frame(), ": got compression ",
-                                                 static_cast<int>(header.compression()),
-                                                 ", this library reads none"));
   }
   const bool quantised = header.encoding() == v1::ENCODING_Q16;
   const v1::Quantisation& quantisation = header.quantisation();
@@ -108,7 +133,9 @@ absl::Status FrameAssembler::Check(const FrameChunk& chunk) const {
                                             quantisation.origin_size(), " and ",
                                             quantisation.step_size(), " numbers, need 3 and 3"));
   }
-  bool continues = frame_ == nullptr || header.frame() == frame_->frame;
+  bool continues = frame_ == nullptr ||
+                   (header.frame() == frame_->frame && header.base_frame() == frame_->base_frame &&
+                    CompressionOf(header) == frame_->compression);
   if (quantised && frame_ != nullptr) {
     continues = continues &&
                 std::ranges::equal(quantisation.origin(), frame_->quantisation.origin) &&
@@ -140,6 +167,8 @@ void FrameAssembler::Append(FrameChunk& chunk) {
     frame_ = std::make_shared<FrameData>();
     frame_->frame = header.frame();
     frame_->time = header.time();
+    frame_->compression = CompressionOf(header);
+    frame_->base_frame = header.base_frame();
     if (header.encoding() == v1::ENCODING_Q16) {
       std::ranges::copy(header.quantisation().origin(), frame_->quantisation.origin.begin());
       std::ranges::copy(header.quantisation().step(), frame_->quantisation.step.begin());
@@ -175,8 +204,11 @@ void FrameAssembler::Append(FrameChunk& chunk) {
 }
 
 absl::StatusOr<std::shared_ptr<FrameData>> FrameAssembler::Add(FrameChunk chunk) {
+  const std::size_t received = BulkBytes(chunk);
+  SINEW_RETURN_IF_ERROR(Unpack(chunk));
   SINEW_RETURN_IF_ERROR(Check(chunk));
   Append(chunk);
+  frame_->received_bytes += received;
   if (!chunk.header.last_chunk()) return std::shared_ptr<FrameData>();
   for (const v1::PosedMuscle& muscle : chunk.header.muscles()) {
     SINEW_ASSIGN_OR_RETURN(frame_->muscles.emplace_back(), ToMuscle(muscle));
@@ -184,6 +216,7 @@ absl::StatusOr<std::shared_ptr<FrameData>> FrameAssembler::Add(FrameChunk chunk)
   for (std::size_t index = 0; index < kAttributeCount; ++index) {
     frame_->attributes[index].bytes = ByteSpans(std::exchange(pieces_[index], {}));
   }
+  base_ = frame_->compression == Compression::kZstd ? frame_ : nullptr;
   return std::exchange(frame_, nullptr);
 }
 

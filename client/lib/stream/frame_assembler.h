@@ -30,6 +30,8 @@ struct FrameData {
   FrameTiming timing;
   std::uint32_t skipped = 0;
   std::uint32_t chunks = 0;
+  Compression compression = Compression::kUnspecified;
+  std::uint64_t base_frame = 0, received_bytes = 0;
   std::array<AttributeData, kAttributeCount> attributes;
   Quantisation quantisation;
   std::vector<PosedMuscle> muscles;
@@ -39,11 +41,13 @@ struct FrameData {
 // For the chunks of one stream in order of arrival. Not thread-safe.
 class FrameAssembler {
  public:
-  // verify  compare the checksums that the server sent
-  explicit FrameAssembler(bool verify) : verify_(verify) {}
+  // verify     compare the checksums that the server sent
+  // max_bytes  largest vertex data of a message, after decompression
+  FrameAssembler(bool verify, std::size_t max_bytes) : verify_(verify), max_bytes_(max_bytes) {}
 
   // The frame that this chunk completes, or null.
-  //   kDataLoss: wrong checksum, or data that does not have the size in the header.
+  //   kDataLoss: wrong checksum, data that does not have the size in the header or cannot be
+  //   decompressed, or a base_frame that is not the frame before.
   //   kInternal: chunks that overlap, leave a gap, mix frames or change their encoding.
   absl::StatusOr<std::shared_ptr<FrameData>> Add(FrameChunk chunk);
 
@@ -51,10 +55,15 @@ class FrameAssembler {
   bool open() const { return frame_ != nullptr; }
 
  private:
+  absl::Status Unpack(FrameChunk& chunk);
   absl::Status Check(const FrameChunk& chunk) const;
   void Append(FrameChunk& chunk);
 
   const bool verify_;
+  const std::size_t max_bytes_;
+  std::shared_ptr<const FrameData> base_;        // the last frame, if it was compressed
+  std::shared_ptr<const MessageBytes> message_;  // of the last chunk that was
+  std::size_t unpacked_ = 0;                     // bytes of that message
   std::shared_ptr<FrameData> frame_;
   std::array<Pieces, kAttributeCount> pieces_;  // of the chunks so far
 };

@@ -38,7 +38,7 @@ void* StreamCore::Tag(Event event) {
 // One StreamDeform call. The core's mutex guards the states and the start of writes; the rest
 // belongs to the thread that serves the call.
 struct StreamCore::Call {
-  explicit Call(bool verify) : assembler(verify) {}
+  Call(bool verify, std::size_t most_bytes) : assembler(verify, most_bytes) {}
 
   std::unique_ptr<grpc::ClientContext> context;
   grpc::CompletionQueue queue;
@@ -207,7 +207,7 @@ absl::Status StreamCore::RestoreLost() {
 
 // Opens the stream once and serves it to its end.
 absl::Status StreamCore::RunCall() {
-  Call call(verify_);
+  Call call(verify_, connection_->options().max_receive_bytes);
   call.context = connection_->NewContext(absl::InfiniteFuture(), traceparent_,
                                          connection_->routes().Of(open_.target()));
   v1::StreamDeformRequest opener;
@@ -417,12 +417,22 @@ absl::Status StreamCore::TakeItems(
   };
   for (FrameChunk& chunk : chunks) {
     SINEW_RETURN_IF_ERROR(take_problems_before(chunk.header.frame()));
+    SINEW_RETURN_IF_ERROR(CheckRange(chunk.header));
     SINEW_ASSIGN_OR_RETURN(std::shared_ptr<FrameData> frame, assembler.Add(std::move(chunk)));
     if (frame == nullptr) continue;
     const std::uint64_t number = frame->frame;
     SINEW_RETURN_IF_ERROR(TakeItem(number, absl::OkStatus(), std::move(frame)));
   }
   return take_problems_before(std::numeric_limits<std::uint64_t>::max());
+}
+
+// Before memory is spent on it: compressed vertices need few bytes.
+absl::Status StreamCore::CheckRange(const v1::Frame& header) const {
+  const Lock lock(mutex_);
+  const std::uint64_t end = header.vertex_offset() + header.vertex_count();
+  if (header.vertex_offset() <= info_.vertices && end <= info_.vertices) return absl::OkStatus();
+  return absl::InternalError(
+      absl::StrCat("frame ", header.frame(), ": got ", end, " vertices, need ", info_.vertices));
 }
 
 absl::Status StreamCore::TakeItem(std::uint64_t frame, absl::Status problem,

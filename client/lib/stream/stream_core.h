@@ -90,6 +90,7 @@ class StreamCore {
   absl::Status TakeItems(std::vector<FrameChunk> chunks,
                          const google::protobuf::RepeatedPtrField<v1::FrameProblem>& problems,
                          FrameAssembler& assembler);
+  absl::Status CheckRange(const v1::Frame& header) const;
   absl::Status TakeItem(std::uint64_t frame, absl::Status problem, std::shared_ptr<FrameData> data);
 
   const std::shared_ptr<Connection> connection_;

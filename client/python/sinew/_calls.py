@@ -91,10 +91,10 @@ def _in_thread(method: _Function) -> _Function:
 
 
 def _futures(self: _sinew.Character, *, normals: bool = False, tangents: bool = False,
-             compact: bool = False, max_queued: int = 64) -> PoseFutures:
+             compact: bool = False, compressed: bool = False, max_queued: int = 64) -> PoseFutures:
     """Opens a stream whose frames come as futures; see PoseFutures."""
     return PoseFutures(self.stream(normals=normals, tangents=tangents, compact=compact,
-                                   max_queued=max_queued))
+                                   compressed=compressed, max_queued=max_queued))
 
 
 for _name, _value in list(vars(_sinew).items()):

@@ -91,21 +91,25 @@ SentPose PoseOf(const BoundCharacter& character, py::object pose, py::object con
   return sent;
 }
 
-client::OutputOptions OutputOf(bool normals, bool tangents, bool vertex_status, bool compact) {
+client::OutputOptions OutputOf(bool normals, bool tangents, bool vertex_status, bool compact,
+                               bool compressed) {
   client::OutputOptions output;
   output.attributes.push_back(client::Attribute::kPositions);
   if (normals) output.attributes.push_back(client::Attribute::kNormals);
   if (tangents) output.attributes.push_back(client::Attribute::kTangents);
   if (vertex_status) output.attributes.push_back(client::Attribute::kVertexStatus);
   if (compact) output.MakeCompact();
+  if (compressed) output.MakeCompressed();
   return output;
 }
 
 client::FrameView Deform(const CharacterPointer& character, const py::object& pose,
                          const py::object& controls, bool normals, bool tangents,
-                         bool vertex_status, bool compact, std::optional<double> deadline) {
+                         bool vertex_status, bool compact, bool compressed,
+                         std::optional<double> deadline) {
   const SentPose sent = PoseOf(*character, pose, controls);
-  const client::OutputOptions output = OutputOf(normals, tangents, vertex_status, compact);
+  const client::OutputOptions output =
+      OutputOf(normals, tangents, vertex_status, compact, compressed);
   const auto service = character->connection->Get();
   const absl::Duration limit = Deadline(deadline, absl::ZeroDuration());
   return Value(Blocked([&](const std::stop_token& stop) {
@@ -310,11 +314,12 @@ struct PoseStream {
 };
 
 std::shared_ptr<PoseStream> OpenStream(const CharacterPointer& character, bool latest, bool normals,
-                                       bool tangents, bool compact, std::size_t max_queued) {
+                                       bool tangents, bool compact, bool compressed,
+                                       std::size_t max_queued) {
   const auto service = character->connection->Get();
   client::StreamOptions options;
   options.mode = latest ? client::OrderMode::kLatest : client::OrderMode::kOrdered;
-  options.output = OutputOf(normals, tangents, false, compact);
+  options.output = OutputOf(normals, tangents, false, compact, compressed);
   options.max_queued = max_queued;
   auto opened = Value(Blocked([&](const std::stop_token& stop) {
     return character->bound.OpenStream(options, {.stop = stop});
@@ -434,9 +439,9 @@ void BindStream(py::module_& module) {
   type.def(
           "deform", Deform, "pose"_a, "controls"_a = py::none(), py::kw_only(), "normals"_a = false,
           "tangents"_a = false, "vertex_status"_a = false, "compact"_a = false,
-          "deadline"_a = py::none(),
+          "compressed"_a = false, "deadline"_a = py::none(),
           R"(One pose: (J, 3, 4), (J, 4, 4) or (J, 12), joint to model space in the order of the rig, or Poses of one
-frame. controls: (K,), or None for those of the Poses or the defaults. compact: as for stream. deadline: seconds with all
+frame. controls: (K,), or None for those of the Poses or the defaults. compact, compressed: as for stream. deadline: seconds with all
 retries; None: that of the client. Raises Timeout after it.)")
       .def("clip", DeformClip, "poses"_a, "progress"_a = py::none(), py::kw_only(),
            "deadline"_a = py::none(),
@@ -462,10 +467,11 @@ part: write these frames as a part of the cache, for join(): several processes b
 deadline: as for clip. Returns the paths. Files appear complete or not at all.)")
       .def(
           "stream", OpenStream, py::kw_only(), "latest"_a = false, "normals"_a = false,
-          "tangents"_a = false, "compact"_a = false, "max_queued"_a = 64,
+          "tangents"_a = false, "compact"_a = false, "compressed"_a = false, "max_queued"_a = 64,
           R"(Opens a stream. latest: an older pose that is still waiting is dropped for a newer one.
 compact: a third of the bytes, for slow networks; positions are within 1 / 128,000 of each side
-of the frame's box and the rounding of float32, normals within a degree.)")
+of the frame's box and the rounding of float32, normals within a degree. compressed: the same
+vertices in fewer bytes, also together with compact, for about 2 ms of computing for 50,000 vertices.)")
       .def(
           "release",
           [](const CharacterPointer& character) {

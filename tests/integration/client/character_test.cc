@@ -82,25 +82,34 @@ struct CharacterTest : ::testing::Test {
   }
 };
 
-// With float32 and with compact frames.
-struct EncodedFrames : CharacterTest, ::testing::WithParamInterface<bool> {
+struct Form {
+  const char* name;
+  bool compact, compressed;
+};
+
+// With float32 and with compact frames, as they are and compressed.
+struct EncodedFrames : CharacterTest, ::testing::WithParamInterface<Form> {
   OutputOptions output() const {
     OutputOptions output;
     output.attributes = {Attribute::kPositions, Attribute::kNormals};
-    if (GetParam()) output.MakeCompact();
+    if (GetParam().compact) output.MakeCompact();
+    if (GetParam().compressed) output.MakeCompressed();
     return output;
   }
 };
-INSTANTIATE_TEST_SUITE_P(All, EncodedFrames, ::testing::Bool(), [](const auto& compact) {
-  return std::string(compact.param ? "compact" : "float32");
-});
+INSTANTIATE_TEST_SUITE_P(All, EncodedFrames,
+                         ::testing::Values(Form{"float32", false, false},
+                                           Form{"compact", true, false},
+                                           Form{"compressed", false, true},
+                                           Form{"compact_compressed", true, true}),
+                         [](const auto& form) { return std::string(form.param.name); });
 
 TEST_P(EncodedFrames, StreamUnaryAndClipGiveSameBits) {
   for (const char* deformer : {"lbs", "dqs", "ddm"}) {
     const Character character = Bind(deformer);
     const Frames expected = Expected(character, 40, output());
     EXPECT_NE(expected[0], expected[39]);
-    EXPECT_EQ(expected == Expected(character, 40), !GetParam());
+    EXPECT_EQ(expected == Expected(character, 40), !GetParam().compact);
     auto stream = character.OpenStream({.output = output()});
     ASSERT_TRUE(stream.ok()) << stream.status();
     StreamAll(*stream, expected, 0, [] {});

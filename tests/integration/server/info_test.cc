@@ -61,6 +61,8 @@ TEST_F(InfoTest, DescribesServer) {
   EXPECT_EQ(info.threads(), 2u);
   const std::vector<int> encodings(info.encodings().begin(), info.encodings().end());
   EXPECT_EQ(encodings, (std::vector<int>{v1::ENCODING_FLOAT32, v1::ENCODING_Q16}));
+  const std::vector<int> compressions(info.compressions().begin(), info.compressions().end());
+  EXPECT_EQ(compressions, (std::vector<int>{v1::COMPRESSION_NONE, v1::COMPRESSION_ZSTD}));
   const std::vector<int> of_normals(info.normal_encodings().begin(), info.normal_encodings().end());
   EXPECT_EQ(of_normals,
             (std::vector<int>{v1::ENCODING_FLOAT32, v1::ENCODING_OCT8, v1::ENCODING_OCT16}));

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "client/lib/stream/frame_assembler.h"
 #include "sinew/v1/deform_service.grpc.pb.h"
 #include "tests/integration/server/stubs.h"
 
@@ -84,6 +85,10 @@ class Stream {
 
  private:
   void Add(const v1::Frame& piece, std::vector<Answer>& answers) {
+    if (piece.compression() == v1::COMPRESSION_ZSTD) {
+      AddCompressed(piece, answers);
+      return;
+    }
     if (!partial_) {
       answers.emplace_back().frame = piece;
     } else {
@@ -99,7 +104,34 @@ class Stream {
     partial_ = !piece.last_chunk();
   }
 
+  // The bytes that the client library decompresses.
+  void AddCompressed(const v1::Frame& piece, std::vector<Answer>& answers) {
+    if (!partial_) answers.emplace_back().frame = piece;
+    partial_ = !piece.last_chunk();
+    v1::StreamDeformResponse message;
+    *message.add_frames() = piece;
+    auto reply =
+        client::ParseReply<v1::StreamDeformResponse>(std::make_shared<const client::MessageBytes>(
+            std::vector<grpc::Slice>{grpc::Slice(message.SerializeAsString())}));
+    ASSERT_TRUE(reply.ok()) << reply.status();
+    const auto data = assembler_.Add(std::move(reply->chunks[0]));
+    ASSERT_TRUE(data.ok()) << data.status();
+    if (*data == nullptr) return;
+    v1::Frame& frame = answers.back().frame;
+    *frame.mutable_timing() = piece.timing();
+    const client::FrameView view(*data);
+    const auto bytes_of = [&](client::Attribute attribute) {
+      const client::ByteSpans& spans = view.bytes(attribute);
+      std::string bytes(spans.size(), '\0');
+      EXPECT_TRUE(spans.CopyTo(std::as_writable_bytes(std::span(bytes))).ok());
+      return bytes;
+    };
+    frame.set_positions(bytes_of(client::Attribute::kPositions));
+    frame.set_normals(bytes_of(client::Attribute::kNormals));
+  }
+
   grpc::ClientContext context_;
+  client::FrameAssembler assembler_{true, 64 << 20};
   std::unique_ptr<grpc::ClientReaderWriter<v1::StreamDeformRequest, v1::StreamDeformResponse>>
       call_;
   bool finished_ = false, partial_ = false;

@@ -77,7 +77,9 @@ class FrameView {
   FrameTiming timing() const;           // on the server
   // Latest streams: poses dropped since the previous frame, by the client and the server.
   std::uint32_t skipped() const;
-  std::uint32_t chunks() const;  // number of messages it arrived in
+  std::uint32_t chunks() const;          // number of messages it arrived in
+  Compression compression() const;       // of its vertex data, which is decompressed here
+  std::uint64_t received_bytes() const;  // of vertex data as it arrived
 
   // Vertex data as it arrived. kUnspecified and no bytes: the frame does not have the attribute.
   // kFloat32 is little-endian: [V * 3] positions and normals, [V * 4] tangents: x y z and

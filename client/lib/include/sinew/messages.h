@@ -26,7 +26,6 @@ namespace sinew::client {
 enum class Encoding : std::uint8_t {
   kUnspecified = 0,
   kFloat32 = 1,
-  kFloat16 = 2,
   kQ16 = 3,
   kOct8 = 4,
   kOct16 = 5,
@@ -35,8 +34,8 @@ enum class Encoding : std::uint8_t {
 // Where normals and tangents come from: the differential of the skinned surface (kCarried, an error
 // behind stages that cannot), or the faces of the posed mesh. kAuto: carried where possible.
 enum class NormalRule : std::uint8_t { kAuto = 0, kCarried = 1, kRecomputed = 2 };
-// Compression of a message's vertex data, applied after the encoding.
-enum class Compression : std::uint8_t { kUnspecified = 0, kNone = 1, kZstd = 2, kMeshopt = 3 };
+// Compression of a message's vertex data, applied after the encoding; loses nothing.
+enum class Compression : std::uint8_t { kUnspecified = 0, kNone = 1, kZstd = 2 };
 // Vertex attributes of a frame: in model space and rig units. Normals and tangents have length 1;
 // the w of a tangent is its handedness, 1 or -1.
 enum class Attribute : std::uint8_t {

@@ -57,6 +57,10 @@ struct OutputOptions {
     normal_encodings = {Encoding::kOct8, Encoding::kFloat32};
   }
 
+  // A third to three quarters of the bytes and the same vertices, for about 2 ms of computing for
+  // 50,000 vertices: for lines below 1 Gbit/s. Also together with MakeCompact.
+  void MakeCompressed() { compressions = {Compression::kZstd, Compression::kNone}; }
+
   std::vector<Attribute> attributes = {};       // empty = positions
   std::vector<Encoding> encodings = {};         // of positions, preferred first; empty = float32
   std::vector<Encoding> normal_encodings = {};  // empty = float32

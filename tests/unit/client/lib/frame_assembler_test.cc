@@ -1,11 +1,13 @@
 #include "client/lib/stream/frame_assembler.h"
 
 #include <gtest/gtest.h>
+#include <zstd.h>
 
 #include <cstring>
 #include <functional>
 #include <numeric>
 
+#include "core/base/vertex_deltas.h"
 #include "sinew/frame.h"
 
 namespace sinew::client {
@@ -46,7 +48,7 @@ FrameChunk Parsed(const v1::Frame& frame, bool sum = true, std::size_t cut = 0) 
 }
 
 TEST(FrameAssembler, JoinsChunksInOrder) {
-  FrameAssembler assembler(true);
+  FrameAssembler assembler(true, 1 << 20);
   v1::Frame first = Chunk(3, 0, 10, false);
   first.set_time(1.5);
   for (int i = 0; i < 3; ++i) {
@@ -90,7 +92,7 @@ v1::Frame WithTangents(v1::Frame chunk, float value) {
 }
 
 TEST(FrameAssembler, JoinsTangentsOfChunks) {
-  FrameAssembler assembler(true);
+  FrameAssembler assembler(true, 1 << 20);
   ASSERT_TRUE(assembler.Add(Parsed(WithTangents(Chunk(3, 0, 10, false), 0.5f))).ok());
   const auto data = assembler.Add(Parsed(WithTangents(Chunk(3, 10, 4, true), 2)));
   ASSERT_TRUE(data.ok()) << data.status();
@@ -109,14 +111,14 @@ TEST(FrameAssembler, RefusesIncompleteTangents) {
   frame.set_checksum(Parsed(frame).header.checksum());
   v1::Frame flipped = frame;
   (*flipped.mutable_channels(1)->mutable_data())[77] ^= 1;
-  EXPECT_TRUE(absl::IsDataLoss(FrameAssembler(true).Add(Parsed(flipped, false)).status()));
+  EXPECT_TRUE(absl::IsDataLoss(FrameAssembler(true, 1 << 20).Add(Parsed(flipped, false)).status()));
   v1::Frame cut = frame;
   cut.mutable_channels(1)->mutable_data()->pop_back();
-  EXPECT_TRUE(absl::IsDataLoss(FrameAssembler(true).Add(Parsed(cut)).status()));
-  FrameAssembler assembler(true);
+  EXPECT_TRUE(absl::IsDataLoss(FrameAssembler(true, 1 << 20).Add(Parsed(cut)).status()));
+  FrameAssembler assembler(true, 1 << 20);
   ASSERT_TRUE(assembler.Add(Parsed(WithTangents(Chunk(3, 0, 10, false), 1))).ok());
   EXPECT_FALSE(assembler.Add(Parsed(Chunk(3, 10, 4, true))).ok()) << "tangents vanish";
-  FrameAssembler other(true);
+  FrameAssembler other(true, 1 << 20);
   ASSERT_TRUE(other.Add(Parsed(WithTangents(Chunk(3, 0, 10, false), 1))).ok());
   v1::Frame empty = WithTangents(Chunk(3, 10, 4, true), 1);
   empty.mutable_channels(1)->clear_data();
@@ -132,7 +134,7 @@ v1::Frame WithVertexStatus(v1::Frame chunk, const std::string& vertex_status) {
 }
 
 TEST(FrameAssembler, JoinsVertexStatusOfChunks) {
-  FrameAssembler assembler(true);
+  FrameAssembler assembler(true, 1 << 20);
   const v1::Frame first = WithVertexStatus(WithTangents(Chunk(3, 0, 3, false), 1), {0, 1, 2});
   const v1::Frame last = WithVertexStatus(WithTangents(Chunk(3, 3, 2, true), 1), {6, 77});
   ASSERT_TRUE(assembler.Add(Parsed(first)).ok());
@@ -155,20 +157,20 @@ TEST(FrameAssembler, RefusesIncompleteVertexStatus) {
   frame.set_checksum(Parsed(frame).header.checksum());
   v1::Frame flipped = frame;
   (*flipped.mutable_channels(0)->mutable_data())[2] ^= 1;
-  EXPECT_TRUE(absl::IsDataLoss(FrameAssembler(true).Add(Parsed(flipped, false)).status()));
+  EXPECT_TRUE(absl::IsDataLoss(FrameAssembler(true, 1 << 20).Add(Parsed(flipped, false)).status()));
   v1::Frame cut = frame;
   cut.mutable_channels(0)->mutable_data()->pop_back();
-  EXPECT_TRUE(absl::IsDataLoss(FrameAssembler(true).Add(Parsed(cut)).status()));
-  FrameAssembler vanish(true);
+  EXPECT_TRUE(absl::IsDataLoss(FrameAssembler(true, 1 << 20).Add(Parsed(cut)).status()));
+  FrameAssembler vanish(true, 1 << 20);
   ASSERT_TRUE(vanish.Add(Parsed(WithVertexStatus(Chunk(3, 0, 2, false), {1, 1}))).ok());
   EXPECT_FALSE(vanish.Add(Parsed(Chunk(3, 2, 2, true))).ok());
-  FrameAssembler appear(true);
+  FrameAssembler appear(true, 1 << 20);
   ASSERT_TRUE(appear.Add(Parsed(Chunk(3, 0, 2, false))).ok());
   EXPECT_FALSE(appear.Add(Parsed(WithVertexStatus(Chunk(3, 2, 2, true), {1, 1}))).ok());
 }
 
 TEST(FrameAssembler, ReturnsMusclesOfLastChunk) {
-  FrameAssembler assembler(true);
+  FrameAssembler assembler(true, 1 << 20);
   v1::Frame last = Chunk(3, 10, 4, true);
   for (int k = 0; k < 2; ++k) {
     v1::PosedMuscle& muscle = *last.add_muscles();
@@ -184,11 +186,11 @@ TEST(FrameAssembler, ReturnsMusclesOfLastChunk) {
   EXPECT_EQ(view.muscles()[1].radii[0], -1.f);
   v1::Frame torn = Chunk(1, 0, 4, true);
   torn.add_muscles()->add_radii(1);
-  EXPECT_TRUE(absl::IsDataLoss(FrameAssembler(true).Add(Parsed(torn)).status()));
+  EXPECT_TRUE(absl::IsDataLoss(FrameAssembler(true, 1 << 20).Add(Parsed(torn)).status()));
 }
 
 TEST(FrameAssembler, SingleSliceIsContiguous) {
-  FrameAssembler assembler(true);
+  FrameAssembler assembler(true, 1 << 20);
   const FrameView view(*assembler.Add(Parsed(Chunk(1, 0, 8, true))));
   const auto spans = view.bytes(Attribute::kPositions).spans();
   ASSERT_EQ(spans.size(), 1u);
@@ -201,25 +203,26 @@ TEST(FrameAssembler, DetectsEveryFlippedByte) {
     v1::Frame frame = Chunk(1, 0, 8, true);
     frame.set_checksum(Parsed(frame).header.checksum());
     (*frame.mutable_positions())[byte] ^= 1;
-    EXPECT_TRUE(absl::IsDataLoss(FrameAssembler(true).Add(Parsed(frame, false)).status())) << byte;
-    EXPECT_TRUE(FrameAssembler(false).Add(Parsed(frame, false)).ok());
+    EXPECT_TRUE(absl::IsDataLoss(FrameAssembler(true, 1 << 20).Add(Parsed(frame, false)).status()))
+        << byte;
+    EXPECT_TRUE(FrameAssembler(false, 1 << 20).Add(Parsed(frame, false)).ok());
   }
 }
 
 TEST(FrameAssembler, AcceptsFramesWithoutChecksum) {
-  EXPECT_TRUE(FrameAssembler(true).Add(Parsed(Chunk(1, 0, 8, true), false)).ok());
+  EXPECT_TRUE(FrameAssembler(true, 1 << 20).Add(Parsed(Chunk(1, 0, 8, true), false)).ok());
 }
 
 TEST(FrameAssembler, RefusesVerticesWithoutPositions) {
   v1::Frame frame = Chunk(1, 0, 8, true);
   frame.set_vertex_count(4'000'000'000u);
   frame.clear_positions();
-  EXPECT_TRUE(absl::IsDataLoss(FrameAssembler(true).Add(Parsed(frame)).status()));
+  EXPECT_TRUE(absl::IsDataLoss(FrameAssembler(true, 1 << 20).Add(Parsed(frame)).status()));
   frame.set_encoding(static_cast<v1::Encoding>(99));
-  EXPECT_TRUE(absl::IsDataLoss(FrameAssembler(true).Add(Parsed(frame)).status()));
+  EXPECT_TRUE(absl::IsDataLoss(FrameAssembler(true, 1 << 20).Add(Parsed(frame)).status()));
   frame.set_encoding(v1::ENCODING_FLOAT32);
-  frame.set_compression(v1::COMPRESSION_ZSTD);
-  EXPECT_TRUE(absl::IsUnimplemented(FrameAssembler(true).Add(Parsed(frame)).status()));
+  frame.set_compression(static_cast<v1::Compression>(3));
+  EXPECT_TRUE(absl::IsUnimplemented(FrameAssembler(true, 1 << 20).Add(Parsed(frame)).status()));
 }
 
 TEST(FrameAssembler, RefusesIncompleteFrames) {
@@ -237,13 +240,14 @@ TEST(FrameAssembler, RefusesIncompleteFrames) {
       {"count", [](v1::Frame& f) { f.set_vertex_count(5); }},
   };
   for (const auto& [name, spoil] : cases) {
-    FrameAssembler assembler(true);
+    FrameAssembler assembler(true, 1 << 20);
     ASSERT_TRUE(assembler.Add(Parsed(Chunk(3, 0, 10, false))).ok());
     v1::Frame next = Chunk(3, 10, 4, true);
     spoil(next);
     EXPECT_FALSE(assembler.Add(Parsed(next)).ok()) << name;
   }
-  EXPECT_FALSE(FrameAssembler(true).Add(Parsed(Chunk(3, 5, 4, true))).ok()) << "starts late";
+  EXPECT_FALSE(FrameAssembler(true, 1 << 20).Add(Parsed(Chunk(3, 5, 4, true))).ok())
+      << "starts late";
 }
 
 v1::Frame Quantised(std::uint64_t first, std::uint32_t count, bool last, float step = 0.5f) {
@@ -258,7 +262,7 @@ v1::Frame Quantised(std::uint64_t first, std::uint32_t count, bool last, float s
 }
 
 TEST(FrameView, DecodesQuantisedPiecesOfAnySize) {
-  FrameAssembler assembler(true);
+  FrameAssembler assembler(true, 1 << 20);
   ASSERT_TRUE(assembler.Add(Parsed(Quantised(0, 5, false))).ok());
   const FrameView view(*assembler.Add(Parsed(Quantised(5, 20, true))));
   EXPECT_EQ(view.encoding(), Encoding::kQ16);
@@ -275,19 +279,139 @@ TEST(FrameView, DecodesQuantisedPiecesOfAnySize) {
 TEST(FrameAssembler, RefusesQuantisationThatIsIncompleteOrChanges) {
   v1::Frame bare = Quantised(0, 5, true);
   bare.clear_quantisation();
-  EXPECT_TRUE(absl::IsDataLoss(FrameAssembler(true).Add(Parsed(bare)).status()));
+  EXPECT_TRUE(absl::IsDataLoss(FrameAssembler(true, 1 << 20).Add(Parsed(bare)).status()));
   bare = Quantised(0, 5, true);
   bare.mutable_quantisation()->add_step(1);
-  EXPECT_TRUE(absl::IsDataLoss(FrameAssembler(true).Add(Parsed(bare)).status()));
-  FrameAssembler assembler(true);
+  EXPECT_TRUE(absl::IsDataLoss(FrameAssembler(true, 1 << 20).Add(Parsed(bare)).status()));
+  FrameAssembler assembler(true, 1 << 20);
   ASSERT_TRUE(assembler.Add(Parsed(Quantised(0, 5, false))).ok());
   EXPECT_FALSE(assembler.Add(Parsed(Quantised(5, 5, true, 0.25f))).ok());
+}
+
+template <class Number>
+std::string Zstd(const std::string& bytes, const std::string& base, std::size_t each) {
+  const auto numbers_of = [](const std::string& of) {
+    std::vector<Number> numbers(of.size() / sizeof(Number));
+    std::memcpy(numbers.data(), of.data(), of.size());
+    return numbers;
+  };
+  std::string planes(bytes.size(), '\0'), out(ZSTD_compressBound(bytes.size()), '\0');
+  ToPlanes<Number>(numbers_of(bytes), numbers_of(base), each,
+                   reinterpret_cast<std::byte*>(planes.data()));
+  out.resize(ZSTD_compress(out.data(), out.size(), planes.data(), planes.size(), 1));
+  return out;
+}
+
+// Quantised in the box of the frame before it, with the checksum of what it holds.
+v1::Frame Compressed(std::uint64_t frame, std::uint64_t first, std::uint32_t count, bool last,
+                     std::uint64_t base_frame = 0) {
+  v1::Frame chunk = Quantised(first, count, last);
+  chunk.set_frame(frame);
+  std::string words = chunk.positions(), base = base_frame == 0 ? std::string() : words;
+  for (char& byte : words) byte = static_cast<char>(byte + static_cast<char>(frame));
+  for (char& byte : base) byte = static_cast<char>(byte + static_cast<char>(base_frame));
+  chunk.set_positions(words);
+  chunk.set_checksum(Parsed(chunk).header.checksum());
+  chunk.set_compression(v1::COMPRESSION_ZSTD);
+  chunk.set_base_frame(base_frame);
+  chunk.set_positions(Zstd<std::uint16_t>(words, base, 3));
+  return chunk;
+}
+
+absl::StatusOr<std::shared_ptr<FrameData>> AddTo(FrameAssembler& assembler, const v1::Frame& frame,
+                                                 std::size_t cut = 0) {
+  return assembler.Add(Parsed(frame, false, cut));
+}
+
+TEST(FrameAssembler, DecompressesPartsThatBuildOnTheFrameBefore) {
+  FrameAssembler assembler(true, 1 << 20);
+  ASSERT_TRUE(AddTo(assembler, Compressed(3, 0, 10, false)).ok());
+  ASSERT_TRUE(AddTo(assembler, Compressed(3, 10, 15, true), 40).ok());
+  // Parts of other sizes, and a cut within the compressed bytes.
+  ASSERT_TRUE(AddTo(assembler, Compressed(9, 0, 3, false, 3)).ok());
+  const auto data = AddTo(assembler, Compressed(9, 3, 22, true, 3), 60);
+  ASSERT_TRUE(data.ok()) << data.status();
+  const FrameView view(*data);
+  EXPECT_EQ(view.compression(), Compression::kZstd);
+  EXPECT_EQ(view.bytes(Attribute::kPositions).size(), 25u * 6);
+  EXPECT_LT(view.received_bytes(), 25u * 6);
+  const auto positions = view.Positions();
+  ASSERT_TRUE(positions.ok()) << positions.status();
+  for (std::size_t i = 0; i < 75; ++i) {
+    const auto q = static_cast<float>((i + 9) % 256 + 9 * 256);
+    EXPECT_EQ((*positions)[i], static_cast<float>(i % 3 + 1) + 0.5f * q) << i;
+  }
+}
+
+TEST(FrameAssembler, RefusesFramesWhoseBaseIsNotTheOneBefore) {
+  const auto refuses = [](const v1::Frame& base, const v1::Frame& frame) {
+    FrameAssembler assembler(false, 1 << 20);
+    EXPECT_TRUE(AddTo(assembler, base).ok());
+    return absl::IsDataLoss(AddTo(assembler, frame).status());
+  };
+  FrameAssembler empty(false, 1 << 20);
+  EXPECT_TRUE(absl::IsDataLoss(AddTo(empty, Compressed(3, 0, 10, true, 2)).status()));
+  const v1::Frame base = Compressed(3, 0, 10, true), next = Compressed(4, 0, 10, true, 3);
+  EXPECT_FALSE(refuses(base, next));
+  EXPECT_TRUE(refuses(base, Compressed(4, 0, 10, true, 2))) << "another";
+  EXPECT_TRUE(refuses(base, Compressed(4, 0, 10, true, 4))) << "itself";
+  EXPECT_TRUE(refuses(Compressed(3, 0, 9, true), next)) << "smaller";
+  EXPECT_TRUE(refuses(Compressed(3, 0, 10, false), next)) << "incomplete";
+  EXPECT_TRUE(refuses(Quantised(0, 10, true), next)) << "not compressed";
+  v1::Frame floats = Chunk(3, 0, 10, true);
+  floats.set_positions(Zstd<std::uint32_t>(floats.positions(), "", 3));
+  floats.set_compression(v1::COMPRESSION_ZSTD);
+  EXPECT_TRUE(refuses(floats, next)) << "another encoding";
+  v1::Frame with_normals = next;
+  with_normals.set_normal_encoding(v1::ENCODING_OCT8);
+  with_normals.set_normals(Zstd<std::uint8_t>(std::string(20, 'n'), "", 2));
+  EXPECT_TRUE(refuses(base, with_normals)) << "without normals";
+  FrameAssembler assembler(false, 1 << 20);
+  ASSERT_TRUE(AddTo(assembler, base).ok());
+  ASSERT_TRUE(AddTo(assembler, Compressed(4, 0, 5, false, 3)).ok());
+  EXPECT_FALSE(AddTo(assembler, Compressed(4, 5, 5, true)).ok()) << "only one part builds on it";
+}
+
+TEST(FrameAssembler, RefusesDamagedCompression) {
+  const v1::Frame good = Compressed(3, 0, 2000, true);
+  const auto status_of = [](const v1::Frame& frame, std::size_t max_bytes = 1 << 20) {
+    FrameAssembler assembler(true, max_bytes);
+    return AddTo(assembler, frame).status();
+  };
+  EXPECT_TRUE(status_of(good, 12000).ok());
+  EXPECT_TRUE(absl::IsDataLoss(status_of(good, 11999))) << "more than the caller accepts";
+  const std::pair<const char*, std::function<void(v1::Frame&)>> cases[] = {
+      {"cut", [](v1::Frame& f) { f.mutable_positions()->pop_back(); }},
+      {"not zstd", [](v1::Frame& f) { f.set_positions("zstd"); }},
+      {"empty", [](v1::Frame& f) { f.clear_positions(); }},
+      {"fewer vertices", [](v1::Frame& f) { f.set_vertex_count(1999); }},
+      {"more vertices", [](v1::Frame& f) { f.set_vertex_count(2001); }},
+      {"no vertices", [](v1::Frame& f) { f.set_vertex_count(0); }},
+      {"very many vertices", [](v1::Frame& f) { f.set_vertex_count(4'000'000'000u); }},
+      {"bomb",
+       [](v1::Frame& f) {
+         f.set_positions(Zstd<std::uint16_t>(std::string(100 << 20, '\0'), "", 3));
+       }},
+      {"without quantisation", [](v1::Frame& f) { f.clear_quantisation(); }},
+      {"another checksum", [](v1::Frame& f) { f.set_checksum(f.checksum() + 1); }},
+  };
+  for (const auto& [name, spoil] : cases) {
+    v1::Frame frame = good;
+    spoil(frame);
+    EXPECT_TRUE(absl::IsDataLoss(status_of(frame))) << name << ": " << status_of(frame);
+  }
+  for (std::size_t byte = 0; byte < good.positions().size(); ++byte) {
+    v1::Frame frame = good;
+    (*frame.mutable_positions())[byte] ^= 16;
+    const absl::Status status = status_of(frame);  // some bits of a zstd header mean nothing
+    EXPECT_TRUE(absl::IsDataLoss(status) || status.ok()) << byte << ": " << status;
+  }
 }
 
 TEST(FrameView, KeepsBytesOfUnknownEncoding) {
   v1::Frame frame = Chunk(1, 0, 4, true);
   frame.set_encoding(static_cast<v1::Encoding>(99));
-  const FrameView view(*FrameAssembler(true).Add(Parsed(frame)));
+  const FrameView view(*FrameAssembler(true, 1 << 20).Add(Parsed(frame)));
   std::vector<float> out(12);
   EXPECT_TRUE(absl::IsUnimplemented(view.CopyPositions(out)));
   EXPECT_EQ(view.bytes(Attribute::kPositions).size(), 48u);

@@ -45,7 +45,7 @@ TEST(ConvertOutput, RejectsUnimplementedOptions) {
       {"output.normal_rule",
        [](v1::OutputOptions& o) { o.set_normal_rule(static_cast<v1::NormalRule>(3)); }},
       {"output.compressions",
-       [](v1::OutputOptions& o) { o.add_compressions(v1::COMPRESSION_ZSTD); }},
+       [](v1::OutputOptions& o) { o.add_compressions(static_cast<v1::Compression>(3)); }},
       {"output.chunk_bytes", [](v1::OutputOptions& o) { o.set_chunk_bytes(4095); }},
   };
   for (const auto& [field, ask] : table) {
@@ -97,9 +97,14 @@ TEST(ConvertOutput, SelectsFirstSupportedEntry) {
   options.add_encodings(v1::ENCODING_FLOAT32);
   options.add_normal_encodings(v1::ENCODING_OCT16);
   options.add_normal_encodings(v1::ENCODING_OCT8);
+  options.add_compressions(v1::COMPRESSION_UNSPECIFIED);
+  options.add_compressions(v1::COMPRESSION_ZSTD);
+  options.add_compressions(v1::COMPRESSION_ZSTD);
   options.add_compressions(v1::COMPRESSION_NONE);
   const auto output = ToOutput(options, {});
   ASSERT_TRUE(output.ok()) << output.status();
+  EXPECT_TRUE(output->zstd);
+  EXPECT_FALSE(ToOutput({}, {})->zstd);
   EXPECT_EQ(output->encoding, Encoding::kQ16);
   EXPECT_EQ(output->normal_encoding, Encoding::kOct16);
 }

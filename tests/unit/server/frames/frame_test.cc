@@ -10,6 +10,7 @@
 
 #include "core/base/bulk_checksum.h"
 #include "server/convert/posed_muscle.h"
+#include "server/frames/compression.h"
 #include "server/frames/frame_header.h"
 #include "server/frames/outbox.h"
 #include "sinew/v1/deform_service.pb.h"
@@ -131,7 +132,11 @@ TEST(FrameHeader, LongestHeaderFits) {
   header.set_encoding(v1::ENCODING_FLOAT32);
   header.set_normal_encoding(v1::ENCODING_FLOAT32);
   header.set_time(1);
+  header.set_compression(v1::COMPRESSION_ZSTD);
+  header.set_base_frame(kMost);
   for (int i = 0; i < 3; ++i) {
+    header.mutable_quantisation()->add_origin(0);
+    header.mutable_quantisation()->add_step(0);
     header.mutable_bounds()->add_minimum(0);
     header.mutable_bounds()->add_maximum(0);
   }
@@ -146,10 +151,12 @@ TEST(FrameHeader, LongestHeaderFits) {
                           .muscles = 1u << 29};
   std::vector<std::byte> room(kHeadRoom);
   EXPECT_GE(WriteFrameHeader(header, bulk, room.data() + room.size()), room.data());
-  // Pieces behind the first have neither bounds nor skipped, and half the room.
+  // Pieces behind the first have neither bounds nor skipped; if not compressed, 192 bytes of room.
   header.clear_bounds();
   header.clear_skipped();
-  EXPECT_GE(WriteFrameHeader(header, bulk, room.data() + room.size()), room.data() + 128);
+  header.clear_compression();
+  header.clear_base_frame();
+  EXPECT_GE(WriteFrameHeader(header, bulk, room.data() + room.size()), room.data() + 64);
 }
 
 std::string BytesOf(grpc::ByteBuffer& buffer) {
@@ -276,6 +283,41 @@ TEST(Outbox, SendsSmallFramesTogether) {
   ASSERT_EQ(response.frames_size(), 5);
   EXPECT_EQ(response.frames(4).frame(), 6u);
   EXPECT_EQ(outbox.frames_ready(), 5u);
+}
+
+TEST(Compressor, EachFrameBuildsOnTheOneBefore) {
+  const auto pool = FramePool::Create(1 << 20);
+  const Output output{.normals = true, .zstd = true};
+  Compressor deltas(*pool, true), alone(*pool, false);
+  for (std::uint64_t n = 1; n < 200; ++n) {
+    OutgoingFrame frame = MakeFrame(*pool, 3 * n, 100, output);
+    deltas.Compress(frame);
+    EXPECT_EQ(frame.header.compression(), v1::COMPRESSION_ZSTD);
+    EXPECT_EQ(frame.header.base_frame(), n % 64 == 1 ? 0u : 3 * (n - 1));
+    EXPECT_LT(frame.sent_bytes(), 600u) << "of 2400";
+    OutgoingFrame other = MakeFrame(*pool, n, 100, output);
+    alone.Compress(other);
+    EXPECT_EQ(other.header.base_frame(), 0u);
+  }
+}
+
+TEST(Compressor, MemoryIsBounded) {
+  const auto pool = FramePool::Create(1 << 20);
+  std::mt19937 random(5);
+  for (const std::uint32_t vertices : {1u, 100u, 5000u}) {
+    const Output output{.normals = true, .tangents = true, .zstd = true, .chunk_bytes = 4096};
+    OutgoingFrame frame(*pool, output, vertices);
+    for (const auto bytes : {frame.positions(), frame.normals(), frame.tangents()}) {
+      for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
+    }
+    frame.Seal();
+    frame.header.set_frame(1);
+    Compressor compressor(*pool, true);
+    compressor.Compress(frame);
+    EXPECT_GE(frame.sent_bytes(), frame.bulk_bytes());
+    EXPECT_LE(frame.sent_bytes() + frame.pieces() * kHeadRoom,
+              Compressor::Bytes(output, vertices, 2) - Compressor::Bytes(output, vertices, 1));
+  }
 }
 
 TEST(FramePool, SlicesHoldBuffersUntilReleased) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/aligned.h"
+#include "core/base/vertex_deltas.h"
 #include "core/simd/target.h"
 #include "tests/support/random.h"
 
@@ -151,6 +152,24 @@ std::vector<Vec3f> Directions() {
 TEST(Encoding, NormalsAreWithinOneDegree) {
   EXPECT_LT(LargestDegrees<std::int8_t>(Directions(), Encoding::kOct8), 0.95);
   EXPECT_LT(LargestDegrees<std::int16_t>(Directions(), Encoding::kOct16), 0.0038);
+}
+
+// A compressed frame predicts the positions of the frame before it as this quantiser would.
+TEST(Encoding, RequantisedNumbersAreThoseOfDecodedPositions) {
+  const std::vector<Vec3f> before = RandomPoints(1003, {1, 2, 300}, {5, 6, 7}),
+                           after = RandomPoints(1003, {2, 2, 299}, {5, 9, 4});
+  const Quantisation from = QuantisationOf(BoundsOf(before)), to = QuantisationOf(BoundsOf(after));
+  const std::vector<std::uint16_t> q = Encoded(before, from);
+  std::vector<Vec3f> decoded;
+  for (std::size_t i = 0; i < q.size(); i += 3) {
+    const auto at = [&](std::size_t c) {
+      return from.origin[c] + from.step[c] * static_cast<float>(q[i + c]);
+    };
+    decoded.push_back({at(0), at(1), at(2)});
+  }
+  std::vector<std::uint16_t> moved(q.size());
+  Requantise(q, {from.origin, from.step}, {to.origin, to.step}, moved);
+  EXPECT_EQ(moved, Encoded(decoded, to));
 }
 
 TEST(Encoding, EveryInstructionSetGivesSameBits) {
