@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import {spawn, execFileSync} from 'node:child_process';
 import {once} from 'node:events';
-import {cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync} from 'node:fs';
+import {mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -525,10 +525,14 @@ test('the page says what to do when its own server is gone', async () => {
 
 test('names of strangers are shown as text', async () => {
   const name = '<img src=x onerror=document.title=1>.sinewrig';
-  execFileSync(path.join(bin, 'sinew'), ['export', 'model:tube', '--rig', path.join(folder, 'tube.sinewrig'), '--quiet']);
-  cpSync(path.join(folder, 'tube.sinewrig'), path.join(folder, name));
+  const rig = path.join(folder, 'hand.sinewrig');
+  execFileSync(path.join(bin, 'sinew'), ['export', 'model:hand', '--rig', rig, '--quiet']);
+  const bytes = readFileSync(rig, 'latin1').replaceAll('thumb_proximal', '<b>roximal</b>'); // as long as before
+  writeFileSync(path.join(folder, name), bytes, 'latin1');
   const {line} = await view(path.join(folder, name), '--deformer', 'lbs');
   await open(line);
+  await joint('<b>roximal</b>').click();
+  assert.match(await page.locator('#pose').innerText(), /^<b>roximal<\/b>$/m);
   assert.ok((await text('label')).includes('<img src=x'));
   await type(0, '<b>lbs</b>');
   await page.locator('.recipe .error').first().waitFor();
