@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import {spawn, execFileSync} from 'node:child_process';
 import {once} from 'node:events';
-import {cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync} from 'node:fs';
+import {mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -180,6 +180,67 @@ test('a character is shown, its token is not', async () => {
   await press('w');
   await settled();
   assert.ok(different(flat, await pixels(), {tolerance: 24}) > 2000, 'edges are drawn');
+});
+
+test('the shader decodes as frame.proto defines', async () => {
+  const source = readFileSync(new URL('../../client/web/src/skin.ts', import.meta.url), 'utf8');
+  const decode = /export const DECODE = `([^`]*)`/.exec(source)[1];
+  const {worst, wrong} = await page.evaluate((decode) => {
+    const gl = new OffscreenCanvas(1, 1).getContext('webgl2');
+    const program = gl.createProgram();
+    for (const [type, text] of [[gl.VERTEX_SHADER, `#version 300 es
+      ${decode}
+      in vec3 q; in vec2 n; out vec3 position; out vec3 normal;
+      void main() { position = positionOf(q); normal = normalOf(n); gl_Position = vec4(0.0); }`],
+    [gl.FRAGMENT_SHADER, '#version 300 es\nvoid main() {}']]) {
+      const shader = gl.createShader(type);
+      gl.shaderSource(shader, text);
+      gl.compileShader(shader);
+      gl.attachShader(program, shader);
+    }
+    gl.transformFeedbackVaryings(program, ['position', 'normal'], gl.INTERLEAVED_ATTRIBS);
+    gl.linkProgram(program);
+    if (!gl.getProgramParameter(program, gl.LINK_STATUS)) throw new Error(gl.getProgramInfoLog(program));
+    gl.useProgram(program);
+    const points = 255 * 255; // all normals
+    const q = Uint16Array.from({length: points * 3}, (_, k) => k * 40503 % 65536);
+    const n = Int8Array.from({length: points * 2}, (_, k) => (k % 2 ? Math.floor(k / 510) : (k >> 1) % 255) - 127);
+    [[q, 'q', 3, gl.UNSIGNED_SHORT], [n, 'n', 2, gl.BYTE]].forEach(([array, name, size, type]) => {
+      gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
+      gl.bufferData(gl.ARRAY_BUFFER, array, gl.STATIC_DRAW);
+      const place = gl.getAttribLocation(program, name);
+      gl.enableVertexAttribArray(place);
+      gl.vertexAttribPointer(place, size, type, false, 0, 0);
+    });
+    const origin = [-1.2345678, 0.1, 1234.5].map(Math.fround);
+    const step = [137 / 2 ** 22, 255 / 2 ** 24, 129 / 2 ** 12]; // 8 significant bits
+    gl.uniform3fv(gl.getUniformLocation(program, 'qOrigin'), origin);
+    gl.uniform3fv(gl.getUniformLocation(program, 'qStep'), step);
+    const out = gl.createBuffer();
+    gl.bindBuffer(gl.ARRAY_BUFFER, null);
+    gl.bindBufferBase(gl.TRANSFORM_FEEDBACK_BUFFER, 0, out);
+    gl.bufferData(gl.TRANSFORM_FEEDBACK_BUFFER, points * 24, gl.STATIC_READ);
+    gl.enable(gl.RASTERIZER_DISCARD);
+    gl.beginTransformFeedback(gl.POINTS);
+    gl.drawArrays(gl.POINTS, 0, points);
+    gl.endTransformFeedback();
+    const found = new Float32Array(points * 6);
+    gl.getBufferSubData(gl.TRANSFORM_FEEDBACK_BUFFER, 0, found);
+    let [wrong, worst] = [0, 0];
+    for (let p = 0; p < points; p++) {
+      for (let c = 0; c < 3; c++) {
+        if (found[p * 6 + c] !== Math.fround(origin[c] + Math.fround(step[c] * q[p * 3 + c]))) wrong++;
+      }
+      const [u, v] = [Math.fround(n[p * 2] / 127), Math.fround(n[p * 2 + 1] / 127)];
+      const z = 1 - Math.abs(u) - Math.abs(v);
+      const below = z < 0 ? -z : 0;
+      const normal = [u < 0 ? u + below : u - below, v < 0 ? v + below : v - below, z];
+      normal.forEach((value, c) => (worst = Math.max(worst, Math.abs(value / Math.hypot(...normal) - found[p * 6 + 3 + c]))));
+    }
+    return {wrong, worst};
+  }, decode);
+  assert.equal(wrong, 0);
+  assert.ok(worst < 1e-6, `${worst}`);
 });
 
 test('a clip plays, pauses, is stepped through', async () => {
@@ -411,23 +472,43 @@ test('the picture is saved as PNG', async () => {
   assert.ok(different(shown, saved) < 20, 'it shows what the page shows');
 });
 
-test('the page waits for a server that dies, and goes on with the next', async () => {
-  const data = path.join(folder, 'data');
-  const server = await start('sinewd', '--listen', '127.0.0.1:0', '--http', 'off', '--data-dir', data);
-  const address = server.line.split('listening on ')[1].trim();
-  const {line} = await view('model:hand', '--deformer', 'lbs', '--server', address);
+for (const [signal, what] of [['SIGKILL', 'dies'], ['SIGTERM', 'drains']]) {
+  test(`the page waits for a server that ${what}, and goes on with the next`, async () => {
+    const data = path.join(folder, what);
+    const server = await start('sinewd', '--listen', '127.0.0.1:0', '--http', 'off', '--data-dir', data);
+    const address = server.line.split('listening on ')[1].trim();
+    const {line} = await view('model:hand', '--deformer', 'lbs', '--server', address);
+    await open(line);
+    const before = await pixels();
+    await stop(server.child, signal);
+    await page.locator('#state').getByText(/[Tt]rying again/).waitFor();
+    await settled();
+    assert.equal(different(before, await pixels()), 0);
+    await keep(`server-${what}`);
+    await start('sinewd', '--listen', address, '--http', 'off', '--data-dir', data);
+    await page.locator('#state').waitFor({state: 'hidden', timeout: 60000});
+    await bend();
+    await settled();
+    assert.ok(different(before, await pixels()) > 500, 'poses are answered again');
+  });
+}
+
+test('the page says that a server is slow', async () => {
+  const server = await start('sinewd', '--listen', '127.0.0.1:0', '--http', 'off');
+  const {line} = await view('model:hand', '--deformer', 'lbs', '--server', server.line.split('listening on ')[1].trim());
   await open(line);
   const before = await pixels();
-  await stop(server.child, 'SIGKILL');
-  await page.locator('#state').getByText(/[Tt]rying again/).waitFor();
+  server.child.kill('SIGSTOP');
+  try {
+    await bend();
+    await page.locator('#state').getByText(/has not answered for \d+ s/).waitFor();
+    assert.equal(different(before, await pixels()), 0);
+  } finally {
+    server.child.kill('SIGCONT');
+  }
+  await page.locator('#state').waitFor({state: 'hidden'});
   await settled();
-  assert.equal(different(before, await pixels()), 0);
-  await keep('waiting');
-  await start('sinewd', '--listen', address, '--http', 'off', '--data-dir', data);
-  await page.locator('#state').waitFor({state: 'hidden', timeout: 60000});
-  await bend();
-  await settled();
-  assert.ok(different(before, await pixels()) > 500, 'poses are answered again');
+  assert.ok(different(before, await pixels()) > 500, 'the pose is answered late');
 });
 
 test('the page says what to do when its own server is gone', async () => {
@@ -444,10 +525,14 @@ test('the page says what to do when its own server is gone', async () => {
 
 test('names of strangers are shown as text', async () => {
   const name = '<img src=x onerror=document.title=1>.sinewrig';
-  execFileSync(path.join(bin, 'sinew'), ['export', 'model:tube', '--rig', path.join(folder, 'tube.sinewrig'), '--quiet']);
-  cpSync(path.join(folder, 'tube.sinewrig'), path.join(folder, name));
+  const rig = path.join(folder, 'hand.sinewrig');
+  execFileSync(path.join(bin, 'sinew'), ['export', 'model:hand', '--rig', rig, '--quiet']);
+  const bytes = readFileSync(rig, 'latin1').replaceAll('thumb_proximal', '<b>roximal</b>'); // as long as before
+  writeFileSync(path.join(folder, name), bytes, 'latin1');
   const {line} = await view(path.join(folder, name), '--deformer', 'lbs');
   await open(line);
+  await joint('<b>roximal</b>').click();
+  assert.match(await page.locator('#pose').innerText(), /^<b>roximal<\/b>$/m);
   assert.ok((await text('label')).includes('<img src=x'));
   await type(0, '<b>lbs</b>');
   await page.locator('.recipe .error').first().waitFor();

@@ -2,11 +2,11 @@
 
 import {Attribute, Compression, Encoding, type Frame} from '@proto/frame_pb';
 import {JointFormat, Space} from '@proto/pose_pb';
-import {OrderMode, type StreamDeformResponse} from '@proto/deform_service_pb';
+import {Notice_Kind, OrderMode, type StreamDeformResponse} from '@proto/deform_service_pb';
 import {Session_State, SessionService, type Session} from '@proto/session_service_pb';
 import {BackOff} from './server.ts';
 import type {Call, Streams} from './stream.ts';
-import {CallError, CANCELLED, INVALID_ARGUMENT, NOT_FOUND} from './wire.ts';
+import {CallError, CANCELLED, INVALID_ARGUMENT, NOT_FOUND, UNAVAILABLE, UNKNOWN} from './wire.ts';
 
 // A complete frame as it came: ENCODING_Q16 and ENCODING_OCT8.
 export interface Shape {
@@ -125,7 +125,7 @@ export class Slot {
       this.#open(source, () => abort.abort());
     } catch (error) {
       if (attempt !== this.#attempt) return;
-      this.#lost(error instanceof CallError ? error : new CallError(CANCELLED, String(error)));
+      this.#lost(error instanceof CallError ? error : new CallError(UNKNOWN, String(error)));
     }
   }
 
@@ -156,7 +156,7 @@ export class Slot {
       ended: (error) => {
         this.#call = null;
         this.#close();
-        this.#lost(error ?? new CallError(CANCELLED, 'The server ended the stream.', 'DRAINING'));
+        this.#lost(error ?? new CallError(CANCELLED, ''));
       },
     });
     this.#set({kind: 'live'});
@@ -164,6 +164,8 @@ export class Slot {
   }
 
   #lost(error: CallError): void {
+    // A server that ends cancels its calls; what the page aborts is no CallError.
+    if (error.code === CANCELLED) error = new CallError(UNAVAILABLE, 'The server ended the call.');
     if (!error.passing && error.code !== NOT_FOUND) { // a rig that is gone may be uploaded again
       this.#set({kind: 'failed', error});
       return;
@@ -175,7 +177,7 @@ export class Slot {
     });
   }
 
-  #message({frames, problems}: StreamDeformResponse): void {
+  #message({frames, problems, notice}: StreamDeformResponse): void {
     const call = this.#call;
     if (!call) return;
     this.#heard = performance.now();
@@ -203,6 +205,10 @@ export class Slot {
       this.answered = frame;
       call.received(frame);
       this.events.problem(problem?.message ?? 'The pose could not be evaluated.');
+    }
+    if (notice?.kind === Notice_Kind.DRAINING) { // the server waits for its calls to end
+      this.#close();
+      this.#lost(new CallError(UNAVAILABLE, 'The server is shutting down.', 'DRAINING'));
     }
   }
 }

@@ -4,6 +4,7 @@ import {BinaryReader} from '@bufbuild/protobuf/wire';
 
 export const OK = 0;
 export const CANCELLED = 1;
+export const UNKNOWN = 2;
 export const INVALID_ARGUMENT = 3;
 export const NOT_FOUND = 5;
 export const UNAVAILABLE = 14;
@@ -81,7 +82,7 @@ export function trailerError(data: Uint8Array): CallError | null {
     const colon = line.indexOf(':');
     if (colon > 0) values.set(line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim());
   }
-  const code = Number(values.get('grpc-status') ?? '2');
+  const code = Number(values.get('grpc-status') ?? UNKNOWN);
   if (code === OK) return null;
   return new CallError(code, percentDecoded(values.get('grpc-message') ?? ''), reasonOf(values.get('grpc-status-details-bin') ?? ''));
 }

@@ -36,7 +36,7 @@ export class JointTree {
           this.#open(j, this.#closed.has(j));
         }}), name);
       row.setAttribute('role', 'treeitem');
-      row.style.paddingInlineStart = `${Math.min(level[j] - 1, 24) * 0.7 + 0.2}rem`;
+      row.style.paddingInlineStart = `${Math.min(level[j] - 1, 16) * 0.5 + 0.2}rem`;
       return row;
     });
     this.#filter = make('input', {type: 'search', placeholder: `Find among ${joints.length} joints`, 'aria-label': 'Find a joint', oninput: () => this.#show()});
