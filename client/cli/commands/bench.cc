@@ -523,7 +523,7 @@ void AddBench(CommandList& commands) {
       .Placeholder("ADDR ...");
   set.AddList("--encoding", options.encodings,
               "How vertices travel. compact: positions as 16-bit numbers, half the bytes; normals "
-              "as two bytes, a third of all",
+              "as two bytes, a third of all; compressed: the same vertices in half of these",
               EncodingNames());
   set.AddNumbers("--streams", options.streams, 1, 1024, "Concurrent streams");
   set.AddNumbers("--depth", options.depths, 1, 256,
