@@ -25,7 +25,7 @@ export class Scene {
   #rig = new Group(); // lights that follow the camera
   #sun = new DirectionalLight('#ffffff', 0.9);
   #ground: Mesh;
-  #groundLook: Mesh;
+  #groundLook: Mesh<PlaneGeometry, MeshBasicMaterial>;
   #bones = new LineSegments(new BufferGeometry(), new LineBasicMaterial({color: '#2e6f95', depthTest: false, transparent: true, opacity: 0.75}));
   #points = new Points(new BufferGeometry(), new PointsMaterial({
     color: '#2e6f95', size: 5, sizeAttenuation: false, depthTest: false, transparent: true}));
@@ -122,7 +122,9 @@ export class Scene {
   }
 
   set background(colour: string) {
-    this.#scene.background = new Color(colour);
+    const background = new Color(colour);
+    this.#scene.background = background;
+    this.#groundLook.material.opacity = background.getHSL({h: 0, s: 0, l: 0}).l < 0.5 ? 0.4 : 1;
     this.draw();
   }
 
