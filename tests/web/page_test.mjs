@@ -281,6 +281,20 @@ test('a wrong recipe is marked where it is wrong, and the last shape stays', asy
   assert.ok(different(before, await pixels(), {tolerance: 2}) > 50, 'the new recipe is shown');
 });
 
+test('a bind shows its progress', async () => {
+  const {line} = await view('model:hand', '--deformer', 'lbs');
+  await open(line);
+  await page.evaluate(() => {
+    window.states = [];
+    new MutationObserver(() => window.states.push(document.querySelector('.recipe .state').textContent))
+      .observe(document.querySelector('.recipe .state'), {childList: true, characterData: true, subtree: true});
+  });
+  await type(0, 'implicit_skinning');
+  await page.waitForFunction(() => /^Bound/.test(window.states.at(-1)), undefined, {timeout: 60000});
+  const states = await page.evaluate(() => window.states);
+  assert.match(states[0], /^Binding … \d+ %$/);
+});
+
 test('menu and sliders write recipes that the server takes', async () => {
   const {line} = await view('model:hand', '--deformer', 'lbs');
   await open(line);
@@ -457,6 +471,23 @@ test('a link restores the view', async () => {
   await keep('restored');
   assert.equal(page.url(), url);
   assert.ok(different(before, await pixels()) < 40, 'the picture is the same, but for edges: numbers of a link are rounded');
+});
+
+test('the view comes back when the graphics driver does', async () => {
+  const {line} = await view('model:hand', '--deformer', 'lbs');
+  await open(line);
+  await bend();
+  await settled();
+  const before = await pixels();
+  await page.evaluate(() => {
+    window.loss = document.getElementById('canvas').getContext('webgl2').getExtension('WEBGL_lose_context');
+    window.loss.loseContext();
+  });
+  await settled();
+  assert.ok(different(before, await pixels()) > 500, 'the picture is lost');
+  await page.evaluate(() => window.loss.restoreContext());
+  await settled();
+  assert.ok(different(before, await pixels()) < 20, 'the picture is back');
 });
 
 test('the picture is saved as PNG', async () => {

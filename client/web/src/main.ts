@@ -55,8 +55,8 @@ async function start(): Promise<void> {
       const info = await (await server.get('/view.json')).json() as ViewInfo;
       text.textContent = `Loading ${info.label} …`;
       const [methods, rig] = await Promise.all([listMethods(server), downloadRig(server, info.rig, (part) => (progress.value = part))]);
-      find('start').hidden = true;
       run(new Page(server, info, rig, methods, state), state, clipGiven);
+      find('start').hidden = true;
       return;
     } catch (error) {
       text.textContent = (error as Error).message;

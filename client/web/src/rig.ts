@@ -124,25 +124,18 @@ export function triangulated(sizes: Uint8Array | Uint32Array, corners: Uint32Arr
 
 // Pairs of vertices: each edge of a face once.
 export function faceEdges(rig: CharacterRig): Uint32Array {
-  const seen = new Set<number>();
-  const edges = new Uint32Array(rig.faceVertices.length * 2);
-  let at = 0;
-  let first = 0;
-  const faces = rig.faceSizes?.length ?? rig.faceVertices.length / 3;
-  for (let f = 0; f < faces; f++) {
+  const corners = rig.faceVertices;
+  const keys = new Float64Array(corners.length);
+  for (let f = 0, first = 0; first < corners.length; f++) {
     const size = rig.faceSizes?.[f] ?? 3;
     for (let k = 0; k < size; k++) {
-      const a = rig.faceVertices[first + k];
-      const b = rig.faceVertices[first + (k + 1) % size];
-      const key = Math.min(a, b) * rig.vertices + Math.max(a, b);
-      if (seen.has(key)) continue;
-      seen.add(key);
-      edges[at++] = a;
-      edges[at++] = b;
+      const [a, b] = [corners[first + k], corners[first + (k + 1) % size]];
+      keys[first + k] = Math.min(a, b) * rig.vertices + Math.max(a, b);
     }
     first += size;
   }
-  return edges.slice(0, at);
+  const edges = keys.sort().filter((key, k) => k === 0 || key !== keys[k - 1]);
+  return Uint32Array.from({length: edges.length * 2}, (_, k) => k % 2 ? edges[k >> 1] % rig.vertices : Math.floor(edges[k >> 1] / rig.vertices));
 }
 
 function readInfluences(skins: Array<{skin: Skin | undefined; count: number}>, vertices: number): Influences {

@@ -76,6 +76,7 @@ export class Scene {
     }
     this.#scene.add(this.camera, sky, new AmbientLight('#ffffff', 0.25), this.#sun, this.#sun.target, this.#groundLook, this.#ground,
       this.#bones, this.#points, this.#chosen, this.handle, this.gizmo.getHelper());
+    canvas.addEventListener('webglcontextrestored', () => this.draw());
     new ResizeObserver(() => this.#resize()).observe(canvas.parentElement!);
     this.#resize();
   }

@@ -113,6 +113,7 @@ export class Slot {
       abort.signal.addEventListener('abort', drop);
       let now = session!;
       if (now.state === Session_State.BINDING) {
+        this.#set({kind: 'binding', progress: now.progress});
         for await (const {session} of server.stream(SessionService.method.watchSession, {name: now.name}, abort.signal)) {
           now = session!;
           this.#set({kind: 'binding', progress: now.progress});

@@ -175,10 +175,9 @@ export class Viewer {
 
   // Brings flat, edges, bones, weights and the view to the screen.
   overlay(): void {
-    this.#skins.forEach((skin, k) => {
+    this.#skins.forEach((skin) => {
       skin.flat = this.flat;
       skin.showEdges(this.edges, () => this.#edgePairs());
-      skin.overlay = this.weights && this.joint >= 0 ? 'weight' : this.view === 'heat' && k === 0 ? 'distance' : 'none';
     });
     this.#showSkins();
     this.scene.bones = this.bones;
@@ -243,9 +242,9 @@ export class Viewer {
       if (this.#camera.length) this.scene.view = this.#camera;
       else this.frame();
     }
-    if (this.view === 'heat' && first.shape && second.shape && (!this.player.playing || performance.now() - this.#measured > 250)) {
+    if (this.view === 'heat' && this.#samePose() && (!this.player.playing || performance.now() - this.#measured > 250)) {
       this.#measured = performance.now();
-      const found = distances(decodePositions(first.shape), decodePositions(second.shape));
+      const found = distances(decodePositions(first.shape!), decodePositions(second.shape!));
       const scale = Math.max(this.distance?.scale ?? 0, roundUp(found.largest));
       this.distance = {...found, scale};
       this.#skins[0].uniforms.scale.value = scale || 1;
@@ -259,9 +258,16 @@ export class Viewer {
     const [first, second] = this.slots;
     this.#skins[0].object.visible = this.#framed && first.shape !== null;
     this.#skins[1].object.visible = this.#framed && second.shape !== null && this.view === 'wipe';
-    if (this.view === 'heat' && !second.shape) this.#skins[0].overlay = 'none';
-    else if (this.view === 'heat' && !(this.weights && this.joint >= 0)) this.#skins[0].overlay = 'distance';
+    const weights = this.weights && this.joint >= 0;
+    this.#skins.forEach((skin, k) =>
+      (skin.overlay = weights ? 'weight' : this.view === 'heat' && k === 0 && this.#samePose() ? 'distance' : 'none'));
     this.scene.draw();
+  }
+
+  // A distance has a meaning only between answers to one pose.
+  #samePose(): boolean {
+    const [first, second] = this.slots;
+    return first.shape !== null && second.shape !== null && first.shape.frame === second.shape.frame;
   }
 
   // The gizmo stands at the joint, along the axes of the chosen space.
