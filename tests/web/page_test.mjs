@@ -262,6 +262,18 @@ test('a clip plays, pauses, is stepped through', async () => {
   assert.match(await frame.innerText(), /^0 \//);
   await settled();
   assert.equal(different(first, await pixels()), 0);
+  await press('PageDown');
+  assert.match(await frame.innerText(), /^10 \//);
+  await press('?'); // keys of one character can be turned off
+  await page.getByRole('dialog').getByRole('checkbox').uncheck();
+  await page.keyboard.press('Escape');
+  await press('2');
+  assert.equal(await page.locator('#divider').isHidden(), true);
+  await press('?');
+  await page.getByRole('dialog').getByRole('checkbox').check();
+  await page.keyboard.press('Escape');
+  await press('2');
+  await page.locator('#divider').waitFor();
 });
 
 test('a wrong recipe is marked where it is wrong, and the last shape stays', async () => {

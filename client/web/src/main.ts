@@ -11,7 +11,7 @@ import {Transport} from './ui/transport.ts';
 import {listMethods, Viewer, type ViewInfo} from './viewer.ts';
 
 const KEYS: Array<[string, string]> = [
-  ['Space', 'play or pause'], ['← →', 'one frame back or on; with Shift ten'], ['Home End', 'first or last frame'], ['L', 'loop'],
+  ['Space', 'play or pause'], ['← →', 'one frame back or on'], ['Page up, Page down', 'ten frames back or on'], ['Home End', 'first or last frame'], ['L', 'loop'],
   ['F', 'frame the character'], ['Shift + arrows', 'turn the view'], ['+ −', 'come nearer, go away'],
   ['1 2 3', 'one recipe, wipe, heat map'], ['[ ]', 'move the border of the wipe'],
   ['S', 'smooth or flat'], ['W', 'edges'], ['B', 'bones'], ['V', 'weights of the joint'],
@@ -298,9 +298,12 @@ class Page {
 
   #help(): void {
     const dialog = find<HTMLDialogElement>('help');
+    const letters = make('input', {type: 'checkbox', checked: localStorage.getItem('letters') !== 'off',
+      onchange: () => localStorage.setItem('letters', letters.checked ? 'on' : 'off')});
     dialog.replaceChildren(Object.assign(make('h2', {}, 'Keys'), {id: 'help-title'}),
       make('dl', {}, ...KEYS.flatMap(([keys, what]) => [make('dt', {}, keys), make('dd', {}, what)])),
       make('p', {}, 'Drag turns the view, the right button moves it, the wheel comes nearer. A click chooses the joint with the most weight.'),
+      make('p', {}, make('label', {}, letters, ' Keys of one character act; space and ? always do')),
       button('Close', 'Close (Esc)', () => dialog.close()));
     dialog.showModal();
   }
@@ -366,12 +369,18 @@ class Page {
     }
     if (field || event.altKey) return;
     const slider = target.matches('input[type=range], [role=slider]');
-    const turning = event.shiftKey;
+    const turns = event.shiftKey;
+    // In a small window these scroll, unless the view has the focus.
+    const scrolls = document.documentElement.scrollHeight > innerHeight && target.id !== 'canvas';
+    if (!turns && (/^Arrow(Up|Down)$/.test(event.key) || (scrolls && /^(Page|Home|End)/.test(event.key)))) return;
+    if (event.key.length === 1 && !/[ ?]/.test(event.key) && localStorage.getItem('letters') === 'off') return;
     const acts: Record<string, () => void> = {
-      ArrowLeft: () => turning ? viewer.scene.turn(-0.1, 0) : player.step(-1),
-      ArrowRight: () => turning ? viewer.scene.turn(0.1, 0) : player.step(1),
+      ArrowLeft: () => turns ? viewer.scene.turn(-0.1, 0) : player.step(-1),
+      ArrowRight: () => turns ? viewer.scene.turn(0.1, 0) : player.step(1),
       ArrowUp: () => viewer.scene.turn(0, -0.1),
       ArrowDown: () => viewer.scene.turn(0, 0.1),
+      PageUp: () => player.step(-10),
+      PageDown: () => player.step(10),
       Home: () => player.seek(0),
       End: () => player.seek(Infinity),
       '+': () => viewer.scene.turn(0, 0, 0.9), '=': () => viewer.scene.turn(0, 0, 0.9), '-': () => viewer.scene.turn(0, 0, 1 / 0.9),
@@ -389,7 +398,6 @@ class Page {
     };
     if (event.key === ' ' && !target.matches('button, summary, input')) player.play(!player.playing);
     else if (slider && /^(Arrow|Home|End|Page)/.test(event.key)) return;
-    else if (event.shiftKey && (event.key === 'ArrowLeft' || event.key === 'ArrowRight') && target.id !== 'canvas') player.step(event.key === 'ArrowLeft' ? -10 : 10);
     else if (acts[event.key] ?? acts[event.key.toLowerCase()]) (acts[event.key] ?? acts[event.key.toLowerCase()])();
     else return;
     event.preventDefault();
