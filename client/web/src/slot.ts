@@ -45,6 +45,7 @@ export class Slot {
   sent = 0n;
   answered = 0n;
   #call: Call | null = null;
+  #drop = () => {}; // ends the session of the stream
   #replacedBefore = 0;
   #heard = 0;
   #parts: Frame[] = [];
@@ -96,6 +97,8 @@ export class Slot {
   #close(): void {
     this.#call?.close();
     this.#call = null;
+    this.#drop(); // bound data that nobody uses is freed at once
+    this.#drop = () => {};
     this.#parts = [];
     this.sent = this.answered;
   }
@@ -105,9 +108,9 @@ export class Slot {
     this.#abort.abort(); // ends the session of an attempt before, and with it a bind that nobody waits for
     const abort = this.#abort = new AbortController();
     const server = this.streams.server;
-    const source = {rig: this.rig, recipeForm: {case: 'recipeText' as const, value: this.recipe}};
     try {
-      const {session} = await server.unary(SessionService.method.createSession, {source});
+      const {session} = await server.unary(SessionService.method.createSession,
+        {source: {rig: this.rig, recipeForm: {case: 'recipeText', value: this.recipe}}});
       const drop = () => void server.unary(SessionService.method.deleteSession, {name: session!.name}).catch(() => {});
       if (abort.signal.aborted) return drop();
       abort.signal.addEventListener('abort', drop);
@@ -122,19 +125,21 @@ export class Slot {
       if (now.state === Session_State.FAILED) throw new CallError(now.problem?.code ?? INVALID_ARGUMENT, now.problem?.message ?? 'The bind failed.');
       await this.streams.opened();
       if (attempt !== this.#attempt) return;
+      abort.signal.removeEventListener('abort', drop); // from here on its stream keeps it
       this.session = now;
-      this.#open(source, () => abort.abort());
+      this.#open(now.name, drop);
     } catch (error) {
       if (attempt !== this.#attempt) return;
       this.#lost(error instanceof CallError ? error : new CallError(UNKNOWN, String(error)));
     }
   }
 
-  #open(source: {rig: string; recipeForm: {case: 'recipeText'; value: string}}, opened: () => void): void {
+  #open(session: string, drop: () => void): void {
     this.#close();
+    this.#drop = drop;
     this.#replacedBefore = 0;
     this.#call = this.streams.open({
-      target: {target: {case: 'source', value: source}},
+      target: {target: {case: 'session', value: session}},
       layout: {jointFormat: JointFormat.MATRIX_3X4, space: Space.MODEL},
       output: {
         attributes: [Attribute.POSITIONS, Attribute.NORMALS],
@@ -148,10 +153,7 @@ export class Slot {
       window: 2,
     }, {
       message: (message) => {
-        if (message.opened) {
-          this.#backOff.reset();
-          opened();
-        }
+        if (message.opened) this.#backOff.reset();
         this.#message(message);
       },
       ended: (error) => {
