@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <new>
 #include <utility>
 
 #include "client/lib/codec/message_codec.h"
@@ -22,6 +23,8 @@ constexpr std::size_t kBatchBytes = 512 << 10;  // of poses per message, unless 
 // How long after Send or Next the thread leaves the call to them: while a pose has no answer, and
 // while nothing is to be expected.
 constexpr std::chrono::milliseconds kRestInFlight{5}, kRestIdle{1000};
+// gRPC takes an earlier time for the end of time.
+constexpr std::chrono::system_clock::time_point kPast{};
 
 grpc::Slice ToSlice(const v1::StreamDeformRequest& request) {
   return grpc::Slice(request.SerializeAsString());
@@ -109,7 +112,7 @@ absl::StatusOr<std::optional<StreamItem>> StreamCore::Next(absl::Duration timeou
   const auto decided = [this] { return cancelled_ || !ready_.empty() || ended_.has_value(); };
   const bool endless = timeout == absl::InfiniteDuration();
   const auto deadline = endless ? std::chrono::system_clock::time_point::max()
-                                : absl::ToChronoTime(absl::Now() + timeout);
+                                : std::max(kPast, absl::ToChronoTime(absl::Now() + timeout));
   Lock lock(mutex_);
   in_next_ = true;
   bool late = false;
@@ -227,7 +230,7 @@ absl::Status StreamCore::RunCall() {
     if (MayRest(lock)) {
       Rest(lock);
     } else if (serving_) {
-      rest_.wait(lock);
+      WaitForTurn(lock);
     } else {
       Serve(lock, call, std::chrono::system_clock::time_point::max());
     }
@@ -252,12 +255,16 @@ bool StreamCore::MayRest(const Lock& lock) const {
 void StreamCore::Rest(Lock& lock) {
   if (in_next_) {
     changed_.notify_all();  // Next may have begun to wait while it was not its turn
-    resting_ = true;
-    rest_.wait(lock);
-    resting_ = false;
+    WaitForTurn(lock);
   } else {
     rest_.wait_for(lock, kRestInFlight);
   }
+}
+
+void StreamCore::WaitForTurn(Lock& lock) {
+  resting_ = true;
+  rest_.wait(lock);
+  resting_ = false;
 }
 
 // The end of Send or Next: nobody but the thread serves the call from here on. An event that is
@@ -265,7 +272,7 @@ void StreamCore::Rest(Lock& lock) {
 void StreamCore::LeaveCall(Lock& lock) {
   last_use_ = std::chrono::steady_clock::now();
   while (TakesTurns(lock) && !serving_ && !in_next_ && call_->writing) {
-    if (!Serve(lock, *call_, std::chrono::system_clock::time_point::min())) break;
+    if (!Serve(lock, *call_, kPast)) break;
   }
   if (resting_ || !MayRest(lock)) rest_.notify_one();
 }
@@ -296,7 +303,12 @@ void StreamCore::Handle(Call& call, Event event, bool ok) {
       OnWritten(call, ok);
       return;
     case kRead:
-      ok = ok && OnRead(call);
+      // The caller of Next may have too little memory for a frame.
+      try {
+        ok = ok && OnRead(call);
+      } catch (const std::bad_alloc&) {
+        ok = EndWith(call, absl::ResourceExhaustedError("frame: out of memory"));
+      }
       break;
     case kFinished: {
       const Lock lock(mutex_);
@@ -320,13 +332,16 @@ void StreamCore::OnWritten(Call& call, bool ok) {
   StartWrites(lock);
 }
 
+bool StreamCore::EndWith(Call& call, absl::Status failure) {
+  call.failure = std::move(failure);
+  call.context->TryCancel();
+  return false;
+}
+
 // False: stop reading.
 bool StreamCore::OnRead(Call& call) {
-  call.failure = TakeReply(call.buffer, call.assembler);
-  if (!call.failure.ok()) {
-    call.context->TryCancel();
-    return false;
-  }
+  const absl::Status status = TakeReply(call.buffer, call.assembler);
+  if (!status.ok()) return EndWith(call, status);
   const Lock lock(mutex_);
   StartWrites(lock);
   return true;

@@ -69,11 +69,13 @@ class StreamCore {
   bool TakesTurns(const Lock& lock) const;
   bool MayRest(const Lock& lock) const;
   void Rest(Lock& lock);
+  void WaitForTurn(Lock& lock);
   void LeaveCall(Lock& lock);
   bool Serve(Lock& lock, Call& call, std::chrono::system_clock::time_point deadline);
   void Handle(Call& call, Event event, bool ok);
   void OnWritten(Call& call, bool ok);
   bool OnRead(Call& call);
+  static bool EndWith(Call& call, absl::Status failure);  // false
   absl::Status Settle(absl::Status status);
   absl::Status RestoreLost();  // replaces the target of `open_`
 

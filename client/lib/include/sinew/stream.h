@@ -109,7 +109,7 @@ class StreamCore;  // private to the library
 // A stream of poses and frames, from Client::OpenStream or Character::OpenStream. The destructor
 // cancels it.
 //
-// A thread of its own receives. Frames that Next has returned are acknowledged to the server, so
+// A thread of its own receives, or Next does while at most one pose is in flight. Frames that Next has returned are acknowledged to the server, so
 // that a caller that stops calling Next gets at most `window` further frames. When the connection
 // breaks or the server drains, the stream opens again, with backoff, behind the last frame that
 // arrived: an ordered stream repeats the poses that have no frame yet, a latest stream only the

@@ -1,4 +1,6 @@
 #include <xxhash.h>
+#include <chrono>
+#include <thread>
 
 #include <cmath>
 #include <cstring>
@@ -181,7 +183,9 @@ class FakeDeformService : public v1::DeformService::Service {
 
   grpc::Status Serve(Replies& stream, Flow& flow) {
     v1::StreamDeformRequest request;
-    while (stream.Read(&request)) {
+    while (true) {
+      while (server_.stops_reading) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      if (!stream.Read(&request)) break;
       const std::lock_guard lock(server_.mutex);
       if (request.has_received()) Acknowledge(flow, request.received());
       server_.counts.poses += static_cast<std::size_t>(request.poses_size());

@@ -78,6 +78,8 @@ class FakeServer {
   // frames. Counts streams from 0.
   void RefuseStreamFor(std::chrono::milliseconds time, bool after_break);
 
+  std::atomic<bool> stops_reading = false;  // of streams, before their next message
+
   std::mutex mutex;
   Faults faults;
   Counts counts;

@@ -271,6 +271,22 @@ TEST_F(StreamCalls, OnePoseAtATimeWithAnyPause) {
   EXPECT_FALSE(stream->Next(absl::Seconds(20))->has_value());
 }
 
+// The server does not read: the write of a large pose does not end.
+TEST_F(StreamCalls, NeitherSendNorNextWaitsForAWrite) {
+  auto stream = client.OpenStream(kTarget, {});
+  SendAndTake(*stream, 3);
+  server.stops_reading = true;
+  ASSERT_TRUE(stream->Send(OneNumberPose(1)).ok());  // the last that is read
+  ASSERT_TRUE(stream->Next(absl::Seconds(20)).ok());
+  const std::vector<float> large(900'000, 1.0f);
+  absl::Time start = absl::Now();
+  ASSERT_TRUE(stream->Send({.joint_transforms = large}).ok());
+  EXPECT_TRUE(absl::IsDeadlineExceeded(stream->Next(-absl::InfiniteDuration()).status()));
+  EXPECT_TRUE(absl::IsDeadlineExceeded(stream->Next(absl::Milliseconds(50)).status()));
+  EXPECT_LT(absl::Now() - start, absl::Seconds(5));
+  server.stops_reading = false;
+}
+
 TEST_F(StreamCalls, AFrameArrivesWhileNobodyWaits) {
   auto stream = client.OpenStream(kTarget, {});
   SendAndTake(*stream, 3);
