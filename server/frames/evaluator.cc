@@ -23,7 +23,7 @@ using Stopwatch = std::chrono::steady_clock;
 
 // Frames that take longer are no interaction. Far above what load does to a short frame.
 constexpr double kBatchSeconds = 0.1;
-// Of a vertex, roughly.
+// What compressing a vertex takes, roughly.
 constexpr double kCompressionMicroseconds = 0.03;
 
 }  // namespace

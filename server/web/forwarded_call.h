@@ -63,7 +63,7 @@ class ForwardedCall {
   void WritesDone();
   // Its trailer follows.
   void Cancel() { context_->TryCancel(); }
-  // Its trailer was taken, or nobody takes it.
+  // Its trailer is in the queue, or the queue is closed.
   bool ended() const { return ended_; }
 
  private:

@@ -22,13 +22,18 @@ PageStream::Call::Call(const Upstream& upstream, std::uint32_t number, WebQueue&
 absl::StatusOr<std::shared_ptr<PageStream::Call>> PageStream::FindOrStart(std::uint32_t number) {
   const absl::MutexLock lock(&mutex_);
   if (const auto found = calls_.find(number); found != calls_.end()) return found->second;
-  if (number <= last_) return absl::NotFoundError(absl::StrCat("call ", number, ": has ended"));
+  if (used_.contains(number)) {
+    return absl::NotFoundError(absl::StrCat("call ", number, ": has ended"));
+  }
   std::erase_if(calls_, [](const auto& call) { return call.second->forwarded.ended(); });
   if (calls_.size() >= kMostCalls) {
     return absl::ResourceExhaustedError(
         absl::StrCat("calls: got more than ", kMostCalls, " at once"));
   }
-  last_ = number;
+  if (used_.size() >= kMostNumbers) {
+    return absl::ResourceExhaustedError("calls: too many since the page was opened");
+  }
+  used_.insert(number);
   return calls_[number] = std::make_shared<Call>(upstream_, number, queue_);
 }
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -24,7 +25,7 @@ class PageStream {
 
   WebQueue& queue() { return queue_; }
 
-  // A StreamDeformRequest of a call; the first message of a number starts the call. Numbers rise.
+  // A StreamDeformRequest of a call; the first message of a number starts the call.
   // kNotFound: the call has ended. kResourceExhausted: too many calls.
   absl::Status Send(std::uint32_t number, std::string_view message);
   // Cancels a call; its trailer follows. kNotFound: there is none.
@@ -33,7 +34,7 @@ class PageStream {
   void Close();
 
  private:
-  static constexpr std::size_t kMostCalls = 8;
+  static constexpr std::size_t kMostCalls = 8, kMostNumbers = 1 << 16;
   struct Call {
     Call(const Upstream& upstream, std::uint32_t number, WebQueue& queue);
     absl::Mutex writing;  // held by Send: gRPC takes one message at a time
@@ -45,7 +46,7 @@ class PageStream {
   WebQueue queue_;
   absl::Mutex mutex_;
   std::map<std::uint32_t, std::shared_ptr<Call>> calls_ ABSL_GUARDED_BY(mutex_);
-  std::uint32_t last_ ABSL_GUARDED_BY(mutex_) = 0;  // the highest number so far
+  std::set<std::uint32_t> used_ ABSL_GUARDED_BY(mutex_);  // numbers of all calls so far
 };
 
 // All pages. Thread-safe.

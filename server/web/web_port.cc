@@ -52,6 +52,17 @@ void Answer(const absl::Status& status, httplib::Response& response) {
   if (!status.ok()) response.set_content(std::string(status.message()) + "\n", "text/plain");
 }
 
+// Refuses a request before its body is read, and then closes the connection: what is left of the
+// body would be taken for the next request.
+void Refuse(int status, const std::string& text, httplib::Response& response) {
+  response.status = status;
+  response.set_content_provider(text.size(), "text/plain",
+                                [text](std::size_t, std::size_t, httplib::DataSink& sink) {
+                                  sink.write(text.data(), text.size());
+                                  return false;
+                                });
+}
+
 // Writes what arrives in the queue until `done` says that a message was the last, the browser
 // leaves or the port stops.
 template <class Done>
@@ -84,7 +95,9 @@ class WebPort::State {
   int port() const { return port_; }
 
  private:
+  // False after an answer.
   bool Allowed(const httplib::Request& request, httplib::Response& response) const;
+  bool IsOwn(const httplib::Request& request) const;
   void AddRoutes();
   void Forward(const httplib::Request& request, httplib::Response& response);
   void OpenFrames(const httplib::Request& request, httplib::Response& response);
@@ -96,7 +109,7 @@ class WebPort::State {
   PageStreams streams_;
   httplib::Server http_;
   int port_ = 0;
-  std::atomic<bool> stopping_ = false;
+  std::atomic<bool> stopping_ = false, ended_ = false;
   std::thread thread_;
 };
 
@@ -108,6 +121,7 @@ absl::Status WebPort::State::Start() {
   http_.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
   http_.set_payload_max_length(kBodyBytes + 64);
   http_.set_keep_alive_max_count(kRequestsPerConnection);
+  http_.set_keep_alive_timeout(1);  // s; an idle connection does not see the port stop
   http_.set_read_timeout(kReadTime);
   http_.set_write_timeout(kWriteTime);
   http_.set_tcp_nodelay(true);
@@ -132,7 +146,10 @@ absl::Status WebPort::State::Start() {
   if (port_ <= 0) {
     return absl::UnavailableError(absl::StrCat("port ", options_.port, ": cannot listen there"));
   }
-  thread_ = std::thread([this] { http_.listen_after_bind(); });
+  thread_ = std::thread([this] {
+    http_.listen_after_bind();
+    ended_ = true;
+  });
   return absl::OkStatus();
 }
 
@@ -140,32 +157,48 @@ WebPort::State::~State() {
   stopping_ = true;
   streams_.CloseAll();
   if (!thread_.joinable()) return;
-  while (!http_.is_running()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (!http_.is_running() && !ended_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   http_.stop();
   thread_.join();
 }
 
-// Runs before the body is read.
 bool WebPort::State::Allowed(const httplib::Request& request, httplib::Response& response) const {
-  const std::string host = request.get_header_value("Host");
-  bool own = false;
-  for (const char* name : {"127.0.0.1", "localhost"}) {
-    const std::string here = absl::StrCat(name, ":", port_);
-    const std::string origin = request.get_header_value("Origin");
-    own = own || (host == here && (origin.empty() || origin == "http://" + here));
+  if (!IsOwn(request)) {
+    Refuse(403, "this port answers its own page only\n", response);
+    return false;
   }
-  const std::string& path = request.path;
-  const bool file = (request.method == "GET" || request.method == "HEAD") &&
-                    !path.starts_with("/view") && !path.starts_with("/clips");
+  const bool reads = request.method == "GET" || request.method == "HEAD";
+  const bool file =
+      reads && !request.path.starts_with("/view") && !request.path.starts_with("/clips");
   const std::string given = request.get_header_value("Authorization"),
                     need = "Bearer " + options_.token;
   const bool knows =
       given.size() == need.size() && CRYPTO_memcmp(given.data(), need.data(), need.size()) == 0;
-  if (own && (file || knows)) return true;
-  response.status = own ? 401 : 403;
-  response.set_content(own ? "no such token: open the link that was printed\n"
-                           : "this port answers its own page only\n",
-                       "text/plain");
+  if (!file && !knows) {
+    Refuse(401, "no such token: open the link that was printed\n", response);
+    return false;
+  }
+  // The library would join any number of ranges, and unpack a body before it limits its size.
+  if (request.has_header("Range")) {
+    Refuse(416, "Range: not supported\n", response);
+  } else if (request.has_header("Content-Encoding")) {
+    Refuse(415, "Content-Encoding: not supported\n", response);
+  } else if (request.method == "POST" && !request.has_header("Content-Length")) {
+    Refuse(411, "Content-Length: not set\n", response);
+  } else {
+    return true;
+  }
+  return false;
+}
+
+// Browsers leave out port 80.
+bool WebPort::State::IsOwn(const httplib::Request& request) const {
+  const std::string host = request.get_header_value("Host"),
+                    origin = request.get_header_value("Origin");
+  for (const char* name : {"127.0.0.1", "localhost"}) {
+    const std::string here = port_ == 80 ? name : absl::StrCat(name, ":", port_);
+    if (host == here && (origin.empty() || origin == "http://" + here)) return true;
+  }
   return false;
 }
 

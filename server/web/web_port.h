@@ -9,6 +9,8 @@
 //
 // All but the page's files need the header "Authorization: Bearer TOKEN". A request for another
 // host or from another origin is refused, so that no other page can use the port (DNS rebinding).
+// Only programs of this machine reach it: the HTTP library bounds neither the number of headers nor
+// their length.
 #pragma once
 
 #include <absl/status/statusor.h>

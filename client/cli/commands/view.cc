@@ -1,9 +1,13 @@
 // sinew view: a character in the browser, live.
+#include <absl/strings/ascii.h>
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/strip.h>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -33,7 +37,7 @@ struct Options {
   bake::ReadOptions read;
   bake::MotionRequest motion;
   int port = 0;
-  bool no_open = false;
+  bool no_open = false, exit_with_parent = false;
 };
 
 std::string Bytes(const std::vector<float>& floats) {
@@ -111,8 +115,9 @@ absl::StatusOr<Document> Shown::Get(const std::string& path) const {
   absl::string_view rest = path;
   const bool controls = absl::ConsumeSuffix(&rest, "/controls");
   std::size_t index = 0;
-  if (!absl::ConsumePrefix(&rest, "/clips/") || !absl::SimpleAtoi(rest, &index) ||
-      index >= names_.size()) {
+  if (!absl::ConsumePrefix(&rest, "/clips/") || rest.empty() ||
+      !std::ranges::all_of(rest, [](char c) { return absl::ascii_isdigit(c); }) ||
+      !absl::SimpleAtoi(rest, &index) || index >= names_.size()) {
     return absl::NotFoundError(absl::StrCat(path, ": there is nothing"));
   }
   SINEW_ASSIGN_OR_RETURN(const client::ClipData clip, Clip(index));
@@ -120,15 +125,19 @@ absl::StatusOr<Document> Shown::Get(const std::string& path) const {
                   .bytes = Bytes(controls ? clip.controls : clip.joint_transforms)};
 }
 
-// Until Ctrl-C.
-void Wait(const std::stop_token& stop) {
+// Until Ctrl-C; with a parent, also until that process has ended.
+void Wait(const std::stop_token& stop, std::optional<pid_t> parent) {
+  constexpr std::chrono::milliseconds kLook{200};
   std::mutex mutex;
   std::condition_variable_any stopped;
   std::unique_lock lock(mutex);
-  stopped.wait(lock, stop, [] { return false; });
+  while (!stop.stop_requested() && (!parent || ::getppid() == *parent)) {
+    stopped.wait_for(lock, stop, kLook, [] { return false; });
+  }
 }
 
 absl::Status View(Context& context, Options options) {
+  const auto parent = options.exit_with_parent ? std::optional(::getppid()) : std::nullopt;
   if (options.deformers.empty()) options.deformers = {"lbs", "ddm"};
   SINEW_ASSIGN_OR_RETURN(const bake::CharacterFile character,
                          ReadAndWarn(context, options.file, options.read));
@@ -144,7 +153,7 @@ absl::Status View(Context& context, Options options) {
   context.Note("open this link in a browser on this machine; Ctrl-C ends");
   std::optional<Browser> browser;
   if (!options.no_open && Browser::HasUser()) browser.emplace(page.link);
-  Wait(context.stop());
+  Wait(context.stop(), parent);
   return absl::OkStatus();
 }
 
@@ -161,6 +170,8 @@ void AddView(CommandList& commands) {
   set.AddNumber("--port", options.port, 0, 65535, "Of 127.0.0.1; 0 takes a free one");
   set.AddFlag("--no-open", options.no_open,
               "Print the link only; else it is opened, too, on a desktop");
+  set.AddFlag("--exit-with-parent", options.exit_with_parent,
+              "End when the process that started this one has ended");
   set.SetFooter(
       R"(Prints a link that only this machine can open, and serves the page until Ctrl-C. The page plays the clips,
 turns joints, and shows recipes live, side by side or as a heat map. Without --server, this process deforms.

@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import {decodePositions, distances, pickVertex, roundUp} from './decode.ts';
 
-// As frame.proto defines ENCODING_Q16: float32(origin + float32(step * q)).
+// What frame.proto says of ENCODING_Q16: float32(origin + float32(step * q)).
 const defined = (origin: number, step: number, q: number) => Math.fround(origin + Math.fround(step * q));
 
 describe('decodePositions', () => {

@@ -89,6 +89,11 @@ export class Slot {
     this.#call.send({frame, jointTransforms: joints, controls});
   }
 
+  // Problems may come with the frames of later poses.
+  #answer(frame: bigint): void {
+    if (frame > this.answered) this.answered = frame;
+  }
+
   #set(state: SlotState): void {
     this.state = state;
     this.events.state();
@@ -190,8 +195,8 @@ export class Slot {
       const parts = this.#parts.splice(0);
       this.skipped += part.skipped + call.replaced - this.#replacedBefore;
       this.#replacedBefore = call.replaced;
-      this.answered = part.frame;
-      call.received(part.frame);
+      this.#answer(part.frame);
+      call.received(this.answered);
       this.shape = {
         frame: part.frame,
         positions: new Uint16Array(...bytesOf(parts.map((p) => p.positions), 2)),
@@ -205,8 +210,8 @@ export class Slot {
       this.events.shape(this.shape);
     }
     for (const {frame, problem} of problems) {
-      this.answered = frame;
-      call.received(frame);
+      this.#answer(frame);
+      call.received(this.answered);
       this.events.problem(problem?.message ?? 'The pose could not be evaluated.');
     }
     if (notice?.kind === Notice_Kind.DRAINING) { // the server waits for its calls to end

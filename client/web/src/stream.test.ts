@@ -90,10 +90,10 @@ test('a call that is closed is deleted and hears nothing more', async () => {
   call.close();
   arrive(call.number, 0, problem('late'));
   await settle();
-  expect([deleted.length, problems, ends]).toEqual([1, [], []]);
+  expect([deleted.length, problems, ends]).toEqual([0, [], []]); // it could overtake the request that starts the call
   posts[0].answer(204);
   await settle();
-  expect(posts.length).toBe(1);
+  expect([deleted.length, posts.length]).toEqual([1, 1]);
 });
 
 test('a page that breaks ends its calls, and a new page is opened', async () => {

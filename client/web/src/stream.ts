@@ -87,6 +87,7 @@ export class Call {
   #posting = false;
   #first = true;
   #over = false;
+  #closed = false; // by the page
 
   constructor(private readonly streams: Streams, readonly number: number,
     private readonly init: MessageInitShape<typeof StreamOpenSchema>, readonly events: CallEvents) {}
@@ -105,9 +106,13 @@ export class Call {
   // Ends the call; its events stop at once.
   close(): void {
     if (this.#over) return;
-    this.#over = true;
+    this.#over = this.#closed = true;
     this.streams.forget(this.number);
-    if (!this.#first) this.streams.server.fetch(this.#path, {method: 'DELETE'}).catch(() => {});
+    if (!this.#first && !this.#posting) this.#delete(); // else after the request on its way, which may start the call
+  }
+
+  #delete(): void {
+    this.streams.server.fetch(this.#path, {method: 'DELETE'}).catch(() => {});
   }
 
   end(error: CallError | null): void {
@@ -140,6 +145,7 @@ export class Call {
       this.end(error as CallError);
     }
     this.#posting = false;
-    void this.#post();
+    if (this.#closed) this.#delete();
+    else void this.#post();
   }
 }

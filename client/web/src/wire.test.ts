@@ -35,7 +35,7 @@ describe('trailerError', () => {
   test('is null for OK', () => expect(trailerError(ascii('grpc-status: 0\r\n'))).toBeNull());
 
   test('has code, message and reason', () => {
-    // As a server answers CreateSession with the recipe ddm(radius=7).
+    // What a server answers to CreateSession with the recipe ddm(radius=7).
     const details = 'CAMSNnNvdXJjZS5yZWNpcGUuc3RhZ2VzWzBdLmRkbS5yYWRpdXM6IGdvdCA3LCBuZWVkIDAgdG8gMRpCCih0eXBlLmdvb2dsZWFwaXMuY29tL2' +
       'dvb2dsZS5ycGMuRXJyb3JJbmZvEhYKDUlOVkFMSURfRklFTEQSBXNpbmV3GmcKKXR5cGUuZ29vZ2xlYXBpcy5jb20vZ29vZ2xlLnJwYy5CYWRS' +
       'ZXF1ZXN0EjoKOAoic291cmNlLnJlY2lwZS5zdGFnZXNbMF0uZGRtLnJhZGl1cxISZ290IDcsIG5lZWQgMCB0byAx';
