@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 import typing
+import weakref
 
 import numpy as np
 
@@ -13,34 +14,41 @@ from ._sinew import Poses, Rig
 from .errors import Error
 
 
+def _end(process: "subprocess.Popen[str]", folder: "tempfile.TemporaryDirectory[str]") -> None:
+    process.terminate()
+    process.wait()
+    if process.stdout is not None:
+        process.stdout.close()
+    folder.cleanup()
+
+
 class Viewer:
-    """A page that shows a character, until close() or the end of this process. From sinew.view.
+    """A page that shows a character, until close(), or until this process or the last reference ends. From sinew.view.
 
     `link`: what to open in a browser on this machine; a notebook shows it.
     """
 
     def __init__(self, command: typing.List[str], folder: "tempfile.TemporaryDirectory[str]") -> None:
-        self._folder = folder
         paths = [str(pathlib.Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "sinew.programs", "sinew", *command], stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))})
-        assert self._process.stdout is not None and self._process.stderr is not None
-        self.link = self._process.stdout.readline().strip()
+        errors = pathlib.Path(folder.name) / "errors"
+        with open(errors, "wb") as stderr:
+            # A session of its own: Ctrl-C and the interrupts of a notebook are not for it.
+            process = subprocess.Popen(
+                [sys.executable, "-m", "sinew.programs", "sinew", *command, "--exit-with-parent", "--quiet"],
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr, text=True, start_new_session=True,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))})
+        self._close = weakref.finalize(self, _end, process, folder)
+        assert process.stdout is not None
+        self.link = process.stdout.readline().strip()
         if not self.link:
-            message = self._process.stderr.read().strip()
+            process.wait()
+            lines = errors.read_text(errors="replace").strip().splitlines()
             self.close()
-            raise Error(message.removeprefix("sinew: ") or "sinew view ended without a link")
+            raise Error(lines[-1].removeprefix("sinew: ") if lines else "sinew view ended without a link")
 
     def close(self) -> None:
         """Ends the page."""
-        self._process.terminate()
-        self._process.wait()
-        for stream in (self._process.stdout, self._process.stderr):
-            if stream is not None:
-                stream.close()
-        self._folder.cleanup()
+        self._close()
 
     def __enter__(self) -> "Viewer":
         return self
