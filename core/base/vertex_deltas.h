@@ -27,7 +27,7 @@ struct Q16Box {
   std::array<float, 3> origin, step;
 };
 
-// The same positions in another box: what a quantiser would make of the decoded ones.
+// Positions in another box: what a quantiser would make of the decoded ones.
 //    q, out  [V * 3], x y z each; may be the same
 inline void Requantise(std::span<const std::uint16_t> q, const Q16Box& from, const Q16Box& to,
                        std::span<std::uint16_t> out) {

@@ -21,7 +21,7 @@ struct WeldedPoints {
 };
 
 // Vertices with equal numbers in the mesh's weld array; without one, WeldByPosition of all.
-WeldedPoints Weld(const Mesh& mesh, const Task& task = Task());
+WeldedPoints Weld(const Mesh& mesh, const Task& task);
 // Numbers of classes of some vertices, or none: one class.
 using VertexClasses =
     absl::FunctionRef<std::vector<std::uint32_t>(std::span<const std::uint32_t> vertices)>;

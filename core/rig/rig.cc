@@ -204,8 +204,10 @@ absl::StatusOr<Rig> Rig::Create(RigSource source) {
       MuscleTables::Create(source.muscles, skeleton.rest_model(), source.controls.size()));
   SINEW_RETURN_IF_ERROR(CheckMuscleSizes(source.muscles, muscle_tables, mesh.diagonal()));
   std::optional<Influences> united;
-  // Rows of one binding are equal or have nothing in common.
-  if (influences.max_per_vertex() > 1) united = PointWeights(influences, Weld(mesh));
+  // Rows of one binding are equal or have nothing in common. Threads are for binds and frames.
+  if (influences.max_per_vertex() > 1) {
+    united = PointWeights(influences, Weld(mesh, Task({.parallel = false})));
+  }
   Rig rig(std::move(mesh), std::move(skeleton), std::move(influences));
   if (united) {
     rig.own_influences_ = std::exchange(rig.influences_, *std::move(united));

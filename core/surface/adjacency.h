@@ -19,7 +19,7 @@ namespace sinew {
 // (see WeldByPosition) with equal weights and equal shape offsets. The rig has already given one
 // row of weights to vertices at one place whose own rows differ by rounding, see
 // core/rig/point_weights.h. O(V + influences + shape offsets).
-WeldedPoints Weld(const Rig& rig, const Task& task = Task());
+WeldedPoints Weld(const Rig& rig, const Task& task = Task({.parallel = false}));
 // Additional bytes needed for the rig's shapes.
 std::size_t ShapeWeldBytes(const Rig& rig);
 
@@ -45,13 +45,13 @@ struct Adjacency {
 // Points joined by a polygon edge, each once; an isolated point has an empty row. Degenerate,
 // duplicate and non-manifold faces are allowed. O(corners).
 Adjacency PolygonNeighbours(const Mesh& mesh, const WeldedPoints& welded,
-                            const Task& task = Task());
+                            const Task& task = Task({.parallel = false}));
 
 // PolygonNeighbours of the mesh whose polygons are split into fans from their first corner.
 Adjacency TriangleNeighbours(const Mesh& mesh, const WeldedPoints& welded,
-                             const Task& task = Task());
+                             const Task& task = Task({.parallel = false}));
 
-// [P] 1 for both ends of an edge that belongs to exactly one face, else 0. O(corners log).
+// [P] 1 for both ends of an edge that belongs to exactly one face, else 0. O(corners log valence).
 std::vector<std::uint8_t> BorderPoints(const Mesh& mesh, const WeldedPoints& welded);
 
 // Root of the mean squared edge length, scene units; 0 without edges.

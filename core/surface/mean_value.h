@@ -18,7 +18,7 @@ namespace sinew {
 // valence).
 std::vector<double> MeanValueWeights(const Mesh& mesh, const WeldedPoints& welded,
                                      const Adjacency& triangle_neighbours,
-                                     const Task& task = Task());
+                                     const Task& task = Task({.parallel = false}));
 
 // The neighbour after each entry of `triangle_neighbours` around its point, in winding order, as a
 // place in its row. Defined where MeanValueWeights is positive; elsewhere any place of the row.

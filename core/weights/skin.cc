@@ -127,7 +127,7 @@ absl::StatusOr<Skin> MakeSkin(const Mesh& mesh, std::span<const Bone> bones) {
       mesh.diagonal() > 0 ? std::exp2(-std::ceil(std::log2(0.5 * mesh.diagonal()))) : 1;
   const auto unit = [&](const Vec3d& p) { return scale * (p - mesh.centre()); };
   skin.diagonal = scale * mesh.diagonal();
-  skin.welded = Weld(mesh);
+  skin.welded = Weld(mesh, Task({.parallel = false}));
   skin.points.reserve(skin.welded.points());
   for (const std::uint32_t v : skin.welded.first) {
     skin.points.push_back(unit(ToDouble(mesh.positions()[v])));

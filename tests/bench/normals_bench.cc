@@ -167,7 +167,7 @@ class PosedTube {
     if (!deformer.Evaluate({.joints = pose_}, out, workspace_, serial).ok()) std::abort();
   }
   void Rotate() { rotated_.Run(); }
-  // Of the tube without normals.
+  // Binds the tube without normals.
   Deformer BindPlain(const Recipe& recipe) const { return Bind(plain_, recipe); }
   const Deformer& on_plain() const { return on_plain_; }
   const Deformer& on_authored() const { return on_authored_; }
@@ -227,7 +227,7 @@ void RegisterTimes(bool quads) {
       [tube] { tube->Frame(tube->on_authored(), true, true); });
 }
 
-// Of each method: positions alone, with carried normals, and with recomputed ones.
+// Times of each method: positions alone, with carried normals, and with recomputed ones.
 void RegisterMethodTimes() {
   const auto tube = std::make_shared<PosedTube>(false);
   for (const std::string text : kByMethod) {

@@ -167,7 +167,7 @@ void DdmTables::RunWeights(const StageFrame& frame, bool enhanced) const {
       CentreBlendKernel({offset, entry, moments.data() + last, moments.data(), skin,
                          frame.posed.dual_quats.front().real.data(), frame.posed.signs.data(),
                          frame.scratch.data(), stretches, centroid.data(), in, out, along,
-                         slopes.data() + 2 * last, centre_slopes.data()},
+                         slopes.empty() ? nullptr : slopes.data() + 2 * last, centre_slopes.data()},
                         begin, end);
     }
   });

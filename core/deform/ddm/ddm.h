@@ -27,8 +27,8 @@ struct DdmTables {
   // 5: empty.
   AlignedVector<float> centroid;
   AlignedVector<float> fit;  // [B][kDdmFitFields][16] of variant 1
-  // Of variants 4 and 5, see surface_slopes.h, or empty: of the moments [fields][pairs][2][16], and
-  // of the centroids [B][2][3][16].
+  // Slopes of variants 4 and 5, see surface_slopes.h, or empty: of the moments
+  // [fields][pairs][2][16], and of the centroids [B][2][3][16].
   AlignedVector<float> slopes, centre_slopes;
   std::uint32_t bindings = 0, variant = 0, pop_guard = 1;  // 1: variant 0 is guarded
   float alpha = 0;                                         // > 0: one more field

@@ -252,6 +252,7 @@ absl::StatusOr<DdmTables> DdmTables::Bind(const BindInput& input, const DdmParam
   if (tables.variant == 1) FitShapes(tables, task);
   if (input.slopes) {
     const std::size_t weights = tables.joints.pairs() * kLanes;
+    tables.slopes.reserve(2 * tables.moments.size());
     for (std::size_t f = 0; f < tables.fields(); ++f) {
       const AlignedVector<float> slopes = BindSlopes(
           input, tables.joints, std::span(tables.moments).subspan(f * weights, weights), task);

@@ -198,6 +198,7 @@ absl::StatusOr<DirectSmoothing> BindDirect(const BindInput& input, const DeltaMu
   double done = 0;
   Spreading spreading(mush, ring, order);
   for (std::size_t e = 0; e < bindings; ++e) {
+    if (seeds.row(e).empty()) continue;
     SINEW_RETURN_IF_ERROR(spreading.Run(seeds.row(e), rest, task));
     const auto keeps = [&](std::uint32_t p) { return spreading.at(p)[3] >= kKept; };
     kept[e].reserve(static_cast<std::size_t>(std::ranges::count_if(spreading.points(), keeps)));

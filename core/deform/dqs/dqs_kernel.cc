@@ -58,7 +58,7 @@ HWY_INLINE BlendedQuats Sum(const DqsKernelArgs& args, const float* signs, std::
     const Pack sign = Pack::Set(signs != nullptr ? signs[pivot] * signs[entry]
                                                  : Sign(args.dual_quats + pivot * 8, q));
     const auto weight = [&](const float* w) HWY_ATTR { return sign * Pack::Load(w); };
-    const float* const slopes = args.slopes.weights + pair * 32;
+    const float* const slopes = kSlopes ? args.slopes.weights + pair * 32 : nullptr;
     const Pack w = weight(args.weights + pair * 16);
     Add(w, q, real);
     Add(w, q + 4, dual);

@@ -142,7 +142,8 @@ absl::Status Write(const BlockLayout& layout, std::span<const PointBlock> points
 Deformer::Deformer() = default;
 
 // What binding all stages takes together. They bind one after the other; a part of the surface, or
-// a plan, is released after its last user.
+// a plan, is released after its last user. Normals bind beside them: what they take is held
+// throughout.
 absl::Status BindPlan::AddCosts(const Task& task) {
   std::vector<BindCost> costs;
   const bool carries = CarriesNormals(recipe_);
@@ -238,7 +239,7 @@ absl::StatusOr<Deformer> Deformer::Bind(BindPlan plan, Task& task) {
   SINEW_RETURN_IF_ERROR(of_stages);
   SINEW_RETURN_IF_ERROR(normals.status());
   deformer.normals_ = std::make_shared<const NormalFinisher>(*std::move(normals));
-  if (absl::Status status = deformer.CheckStages(); !status.ok()) {
+  if (absl::Status status = deformer.CheckStages(task); !status.ok()) {
     return absl::InternalError(absl::StrCat("bind produced invalid tables: ", status.message()));
   }
   return deformer;
@@ -265,7 +266,7 @@ absl::Status Deformer::BindStages(BindPlan& plan, Task& task) {
 }
 
 // Validates the stages' tables together and derives totals from their facts. kDataLoss.
-absl::Status Deformer::CheckStages() {
+absl::Status Deformer::CheckStages(const Task& task) {
   const std::size_t bindings = tables_.joint.size();
   SINEW_RETURN_IF_ERROR(tables_.Check());
   SINEW_RETURN_IF_ERROR(layout_->Check(bindings));
@@ -274,11 +275,12 @@ absl::Status Deformer::CheckStages() {
     return DataLoss("bound data: muscles read controls that are not in the rig");
   }
   std::vector<absl::Status> checked(2 + stages_.size());
-  Task().For(checked.size(), 1, [&](std::size_t k, std::size_t) {
+  task.For(checked.size(), 1, [&](std::size_t k, std::size_t) {
     checked[k] = k == 0   ? normals_->Check(*layout_)
                  : k == 1 ? carried_->Check(*layout_)
                           : stages_[k - 2]->Check(*layout_, bindings);
   });
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());  // then some were not checked
   for (const absl::Status& status : checked) SINEW_RETURN_IF_ERROR(status);
   scratch_floats_ = normals_->scratch_floats();
   needs_rotations_ = has_vertex_status_ = false;
@@ -433,7 +435,7 @@ absl::StatusOr<Deformer> Deformer::Load(const TableReader& tables) {
       return DataLoss("bound data: tables of a stage without its record");
     }
   }
-  SINEW_RETURN_IF_ERROR(deformer.CheckStages());
+  SINEW_RETURN_IF_ERROR(deformer.CheckStages(Task({.parallel = false})));
   return deformer;
 }
 

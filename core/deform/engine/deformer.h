@@ -143,7 +143,7 @@ class Deformer {
  private:
   Deformer();
   absl::Status BindStages(BindPlan& plan, Task& task);
-  absl::Status CheckStages();
+  absl::Status CheckStages(const Task& task);
   absl::StatusOr<std::span<const PointBlock>> RunStages(const PosedRig& posed,
                                                         std::span<std::uint8_t> vertex_status,
                                                         bool slopes, Workspace& workspace,

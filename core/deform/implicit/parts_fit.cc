@@ -78,7 +78,7 @@ struct AxesAround {
 
 enum class BoneEnd { kRoot, kTip };
 
-// The triangles with a corner within a radius, and those that may reach into it.
+// Whether a triangle has a corner within a radius or may reach into it. Borrows its members.
 struct IsNear {
   bool operator()(const Corners& t) const {
     const Vec3d& a = surface.points[t[0]];
