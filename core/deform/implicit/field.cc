@@ -44,7 +44,8 @@ std::size_t LimbField::CostBytes(const Rig& rig, std::size_t samples) {
   const std::size_t corners = rig.mesh().face_vertices().size();
   const std::size_t triangles = corners - std::min(corners, 2 * rig.mesh().faces());
   // A triangle belongs to at most three parts; a vertex is counted for two.
-  return kFixed + LimbSurfaceBytes(rig) + fits + triangles * (std::min(parts, kAtOnce) * 8 + 24 + 84) +
+  return kFixed + LimbSurfaceBytes(rig) + fits +
+         triangles * (std::min(parts, kAtOnce) * 8 + 24 + 84) +
          parts * (2 * centres * (kCentreFloats * sizeof(float) + 56) +
                   3 * sizeof(std::uint32_t) * kGridCells + 2 * kGridCorners + 2048) +
          rig.vertices() * (16 + 240) + rig.joints() * 64;

@@ -109,13 +109,13 @@ class StreamCore;  // private to the library
 // A stream of poses and frames, from Client::OpenStream or Character::OpenStream. The destructor
 // cancels it.
 //
-// A thread of its own receives, or Next does while at most one pose is in flight. Frames that Next has returned are acknowledged to the server, so
-// that a caller that stops calling Next gets at most `window` further frames. When the connection
-// breaks or the server drains, the stream opens again, with backoff, behind the last frame that
-// arrived: an ordered stream repeats the poses that have no frame yet, a latest stream only the
-// newest. Frames of an ordered stream arrive in order, each once. If the new server has another
-// determinism digest, the stream ends with FAILED_PRECONDITION. Send and Next may be called from
-// two threads, but neither from two at once.
+// A thread of its own receives, or Next does while at most one pose is in flight. Frames that Next
+// has returned are acknowledged to the server, so that a caller that stops calling Next gets at
+// most `window` further frames. When the connection breaks or the server drains, the stream opens
+// again, with backoff, behind the last frame that arrived: an ordered stream repeats the poses that
+// have no frame yet, a latest stream only the newest. Frames of an ordered stream arrive in order,
+// each once. If the new server has another determinism digest, the stream ends with
+// FAILED_PRECONDITION. Send and Next may be called from two threads, but neither from two at once.
 class Stream {
  public:
   // Private to the library.
