@@ -94,9 +94,13 @@ std::vector<std::uint8_t> CrowdedInCubes(const Mesh& mesh, const Grid& grid, std
 std::vector<std::uint32_t> CrowdedVertices(const Mesh& mesh, const Grid& grid, const Task& task) {
   const std::vector<std::uint8_t> crowded = CrowdedInCubes(mesh, grid, 0, task);
   const std::vector<std::uint8_t> shifted = CrowdedInCubes(mesh, grid, 1 << (kCubeBits - 1), task);
+  const auto both = [&](std::size_t v) { return crowded[v] != 0 && shifted[v] != 0; };
+  std::size_t count = 0;
+  for (std::size_t v = 0; v < crowded.size(); ++v) count += both(v) ? 1 : 0;
   std::vector<std::uint32_t> vertices;
+  vertices.reserve(count);
   for (std::uint32_t v = 0; v < crowded.size(); ++v) {
-    if (crowded[v] != 0 && shifted[v] != 0) vertices.push_back(v);
+    if (both(v)) vertices.push_back(v);
   }
   return vertices;
 }
@@ -107,7 +111,8 @@ bool Near(const Vec3f& a, const Vec3f& b, double distance) {
 }
 
 // Joins every cell with those of its 26 neighbours whose leading vertex is close to its own.
-void JoinNeighbours(std::span<const Cell> cells, std::span<const Vec3f> leading, double distance,
+void JoinNeighbours(std::span<const Vec3f> positions, std::span<const Cell> cells,
+                    std::span<const std::uint32_t> leading, double distance,
                     const absl::flat_hash_map<Cell, std::uint32_t>& index, DisjointSets& joined) {
   for (std::uint32_t c = 0; c < cells.size(); ++c) {
     for (int n = 14; n < 27; ++n) {  // half of them; the others are symmetric
@@ -116,8 +121,9 @@ void JoinNeighbours(std::span<const Cell> cells, std::span<const Vec3f> leading,
       other.at[1] += n / 3 % 3 - 1;
       other.at[2] += n % 3 - 1;
       const auto found = index.find(other);
-      if (found == index.end() || !Near(leading[c], leading[found->second], distance)) continue;
-      joined.Join(c, found->second);
+      if (found == index.end()) continue;
+      const Vec3f& a = positions[leading[c]];
+      if (Near(a, positions[leading[found->second]], distance)) joined.Join(c, found->second);
     }
   }
 }
@@ -128,27 +134,32 @@ void GroupByPosition(const Mesh& mesh, const Grid& grid, std::span<const std::ui
   absl::flat_hash_map<Cell, std::uint32_t> index;
   index.reserve(vertices.size());
   std::vector<Cell> cells;
-  std::vector<Vec3f> leading;  // lexicographically first of each cell: independent of the order
-  std::vector<std::uint32_t> lowest, cell_of;
+  // Vertices of each cell; the leading one comes first by its coordinates, whatever the order.
+  std::vector<std::uint32_t> leading, lowest;
+  cells.reserve(vertices.size());
+  leading.reserve(vertices.size());
+  lowest.reserve(vertices.size());
   for (std::size_t k = 0; k < vertices.size(); ++k) {
     const Vec3f& u = mesh.positions()[vertices[k]];
     const Cell cell{classes.empty() ? 0 : classes[k], grid.At(vertices[k])};
     const auto [entry, fresh] = index.try_emplace(cell, static_cast<std::uint32_t>(cells.size()));
-    cell_of.push_back(entry->second);
+    group[vertices[k]] = entry->second;  // until cells are joined
     if (fresh) {
       cells.push_back(cell);
-      leading.push_back(u);
+      leading.push_back(vertices[k]);
       lowest.push_back(vertices[k]);
     } else {
-      Vec3f& first = leading[entry->second];
-      if (std::tie(u.x, u.y, u.z) < std::tie(first.x, first.y, first.z)) first = u;
+      const Vec3f& first = mesh.positions()[leading[entry->second]];
+      if (std::tie(u.x, u.y, u.z) < std::tie(first.x, first.y, first.z)) {
+        leading[entry->second] = vertices[k];
+      }
     }
   }
   DisjointSets joined(cells.size());
-  if (grid.distance() > 0) JoinNeighbours(cells, leading, grid.distance(), index, joined);
-  for (std::size_t k = 0; k < vertices.size(); ++k) {
-    group[vertices[k]] = lowest[joined.Lowest(cell_of[k])];
+  if (grid.distance() > 0) {
+    JoinNeighbours(mesh.positions(), cells, leading, grid.distance(), index, joined);
   }
+  for (const std::uint32_t v : vertices) group[v] = lowest[joined.Lowest(group[v])];
 }
 
 // Points of groups with numbers below the number of vertices.

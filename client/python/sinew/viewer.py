@@ -44,7 +44,7 @@ class Viewer:
             process.wait()
             lines = errors.read_text(errors="replace").strip().splitlines()
             self.close()
-            raise Error(lines[-1].removeprefix("sinew: ") if lines else "sinew view ended without a link")
+            raise Error(lines[0].removeprefix("sinew: ") if lines else "sinew view ended without a link")
 
     def close(self) -> None:
         """Ends the page."""
