@@ -111,7 +111,8 @@ TEST_F(DriveTest, PartsAddUpToLatency) {
           parts += part;
         }
       }
-      EXPECT_NEAR(parts, latency, 0.01 * latency) << recipe << ", depth " << depth;
+      // The time of sending is that of the message before.
+      EXPECT_NEAR(parts, latency, 0.05 * latency) << recipe << ", depth " << depth;
     }
   }
 }
