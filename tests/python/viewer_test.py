@@ -37,7 +37,7 @@ class Viewer(unittest.TestCase):
     def test_shows_poses_of_a_rig_until_closed(self) -> None:
         hand = sinew.load("model:hand")
         poses = hand.clips["fist"].poses(fps=12)
-        with sinew.view(hand, poses, ["dqs"]) as viewer:
+        with sinew.view(hand, poses, "dqs") as viewer:
             self.assertIn(viewer.link, viewer._repr_html_())
             shown = json.loads(get(viewer.link, "view.json"))
             self.assertEqual(shown["recipes"], ["dqs"])
@@ -65,6 +65,14 @@ class Viewer(unittest.TestCase):
     def test_says_what_is_wrong(self) -> None:
         with self.assertRaisesRegex(sinew.Error, "/none.glb: no such file"):
             sinew.view("/none.glb")
+        with self.assertRaisesRegex(TypeError, "^poses: got list, need a sinew.Poses$"):
+            sinew.view("model:hand", [])
+        with self.assertRaisesRegex(TypeError, "^character: got int"):
+            sinew.view(3)
+        with self.assertRaisesRegex(ValueError, "^deformers: got none"):
+            sinew.view("model:hand", deformers=[])
+        with self.assertRaisesRegex(sinew.Error, "need one or two"):
+            sinew.view("model:hand", deformers=["lbs", "dqs", "ddm"])
         with self.assertRaisesRegex(sinew.Error, "--port"):
             sinew.view("model:hand", port=70000)
 

@@ -17,6 +17,7 @@
 #include "client/bake/character/json_text.h"
 #include "client/bake/character/recipe_argument.h"
 #include "client/bake/passes/bound_character.h"
+#include "client/cli/base/exit_code.h"
 #include "client/cli/character/motion_options.h"
 #include "client/cli/character/read_options.h"
 #include "client/cli/commands/commands.h"
@@ -49,16 +50,17 @@ class Shown {
  public:
   // The recipes and the clip to begin with are checked here. Errors of ReadRecipe and ReadMotion.
   static absl::StatusOr<Shown> Of(const bake::CharacterFile& character, const Options& options,
-                                  const std::string& rig);
+                                  const client::Client& client, const std::string& rig);
 
   absl::StatusOr<Document> Get(const std::string& path) const;
 
  private:
-  Shown(const bake::CharacterFile& character, const Options& options)
-      : character_(character), motion_(options.motion) {}
+  Shown(const bake::CharacterFile& character, const Options& options, const client::Client& client)
+      : character_(character), client_(client), motion_(options.motion) {}
   absl::StatusOr<client::ClipData> Clip(std::size_t index) const;
 
   const bake::CharacterFile& character_;
+  const client::Client client_;
   bake::MotionRequest motion_;
   std::vector<std::string> names_;  // of the clips
   std::string json_;
@@ -71,8 +73,8 @@ absl::StatusOr<client::ClipData> Shown::Clip(std::size_t index) const {
 }
 
 absl::StatusOr<Shown> Shown::Of(const bake::CharacterFile& character, const Options& options,
-                                const std::string& rig) {
-  Shown shown(character, options);
+                                const client::Client& client, const std::string& rig) {
+  Shown shown(character, options, client);
   nlohmann::ordered_json recipes = nlohmann::ordered_json::array(),
                          clips = nlohmann::ordered_json::array();
   for (const std::string& deformer : options.deformers) {
@@ -111,7 +113,11 @@ absl::StatusOr<Shown> Shown::Of(const bake::CharacterFile& character, const Opti
 }
 
 absl::StatusOr<Document> Shown::Get(const std::string& path) const {
-  if (path == "/view.json") return Document{.type = "application/json", .bytes = json_};
+  if (path == "/view.json") {
+    // A server that was started again may have lost it; one that has it is sent nothing.
+    SINEW_RETURN_IF_ERROR(client_.UploadRig(character_.rig_bytes).status());
+    return Document{.type = "application/json", .bytes = json_};
+  }
   absl::string_view rest = path;
   const bool controls = absl::ConsumeSuffix(&rest, "/controls");
   std::size_t index = 0;
@@ -139,12 +145,16 @@ void Wait(const std::stop_token& stop, std::optional<pid_t> parent) {
 absl::Status View(Context& context, Options options) {
   const auto parent = options.exit_with_parent ? std::optional(::getppid()) : std::nullopt;
   if (options.deformers.empty()) options.deformers = {"lbs", "ddm"};
+  if (options.deformers.size() > 2) {
+    return UsageError(absl::StrCat("--deformer: got ", options.deformers.size(),
+                                   " recipes, need one or two, which the page compares"));
+  }
   SINEW_ASSIGN_OR_RETURN(const bake::CharacterFile character,
                          ReadAndWarn(context, options.file, options.read));
   SINEW_ASSIGN_OR_RETURN(const client::Client client, context.ConnectIfNamed());
   SINEW_ASSIGN_OR_RETURN(const client::UploadedRig rig,
                          bake::UploadCharacter(client, context, character));
-  SINEW_ASSIGN_OR_RETURN(const Shown shown, Shown::Of(character, options, rig.rig.name));
+  SINEW_ASSIGN_OR_RETURN(const Shown shown, Shown::Of(character, options, client, rig.rig.name));
   SINEW_ASSIGN_OR_RETURN(const Page page,
                          OpenPage(client, options.port,
                                   [&shown](const std::string& path) { return shown.Get(path); }));
@@ -164,7 +174,7 @@ void AddView(CommandList& commands) {
       commands.Add<Options>("view", "Show a character in the browser, live", View);
   set.AddText("FILE", options.file, "Character file, .sinewrig or model:NAME").Required();
   set.AddList("--deformer", options.deformers,
-              "Recipes to begin with, the first one shown; without it lbs and ddm");
+              "One or two recipes to begin with, the first one shown; without it lbs and ddm");
   AddReadOptions(set, options.read);
   AddMotionOptions(set, options.read, options.motion);
   set.AddNumber("--port", options.port, 0, 65535, "Of 127.0.0.1; 0 takes a free one");
@@ -174,7 +184,7 @@ void AddView(CommandList& commands) {
               "End when the process that started this one has ended");
   set.SetFooter(
       R"(Prints a link that only this machine can open, and serves the page until Ctrl-C. The page plays the clips,
-turns joints, and shows recipes live, side by side or as a heat map. Without --server, this process deforms.
+turns joints, and compares two recipes live: with a border to move between them, or as a heat map. Without --server, this process deforms.
 Examples:
   sinew view hero.glb
   sinew view model:hand --deformer lbs 'dqs | implicit'

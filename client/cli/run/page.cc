@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "client/cli/base/exit_code.h"
 #include "client/lib/rpc/channel.h"
 #include "client/lib/rpc/connection.h"
 #include "core/base/status.h"
@@ -46,19 +47,22 @@ absl::StatusOr<Page> OpenPage(
   }
   const std::shared_ptr<client::Connection> connection = client::ConnectionOf(client);
   const std::string token = server::RandomHex();
-  SINEW_ASSIGN_OR_RETURN(std::unique_ptr<server::WebPort> opened,
-                         server::WebPort::Start({.port = port,
-                                                 .page_folder = folder.string(),
-                                                 .token = token,
-                                                 .upstream = {.channel = connection->channel(),
-                                                              .context =
-                                                                  [connection] {
-                                                                    return connection->NewContext(
-                                                                        absl::InfiniteFuture(),
-                                                                        connection->Traceparent(),
-                                                                        {});
-                                                                  }},
-                                                 .document = std::move(document)}));
+  server::WebPort::Options options;
+  options.port = port;
+  options.page_folder = folder.string();
+  options.token = token;
+  options.upstream.channel = connection->channel();
+  options.upstream.context = [connection] {
+    return connection->NewContext(absl::InfiniteFuture(), connection->Traceparent(), {});
+  };
+  options.document = std::move(document);
+  absl::StatusOr<std::unique_ptr<server::WebPort>> started =
+      server::WebPort::Start(std::move(options));
+  if (absl::IsUnavailable(started.status())) {
+    return UsageError(
+        absl::StrCat("--port: got ", port, ", which is taken; need another, or leave it out"));
+  }
+  SINEW_ASSIGN_OR_RETURN(std::unique_ptr<server::WebPort> opened, std::move(started));
   const std::string link = absl::StrCat("http://127.0.0.1:", opened->port(), "/#token=", token);
   return Page{.port = std::move(opened), .link = link};
 }

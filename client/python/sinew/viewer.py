@@ -64,13 +64,20 @@ class Viewer:
 
 
 def view(character: typing.Union[Rig, str, "os.PathLike[str]"], poses: typing.Optional[Poses] = None,
-         deformers: typing.Sequence[str] = ("lbs", "ddm"), *, server: str = "", port: int = 0) -> Viewer:
+         deformers: typing.Union[str, typing.Sequence[str]] = ("lbs", "ddm"), *, server: str = "", port: int = 0) -> Viewer:
     """Serves a page that plays a character, turns its joints and compares recipes; see `sinew view --help`.
 
     character: a rig, or the path of a character's file, whose clips the page then has. poses: a clip of the rig.
-    deformers: recipes; the first one is shown. server: an address; default: a service in a process of its own.
+    deformers: one or two recipes; the first one is shown. server: an address; default: a service in a process of its own.
     port: of 127.0.0.1; 0 takes a free one.
     """
+    if not isinstance(character, (Rig, str, os.PathLike)):
+        raise TypeError(f"character: got {type(character).__name__}, need a sinew.Rig or the path of a file")
+    if poses is not None and not isinstance(poses, Poses):
+        raise TypeError(f"poses: got {type(poses).__name__}, need a sinew.Poses")
+    recipes = [deformers] if isinstance(deformers, str) else list(deformers)
+    if not recipes:
+        raise ValueError("deformers: got none, need one or two recipes")
     folder = tempfile.TemporaryDirectory(prefix="sinew-view-")
     command = ["view"]
     if isinstance(character, Rig):
@@ -85,7 +92,7 @@ def view(character: typing.Union[Rig, str, "os.PathLike[str]"], poses: typing.Op
         if poses.controls.size:
             np.save(os.path.join(folder.name, "controls.npy"), poses.controls)
             command += ["--controls", os.path.join(folder.name, "controls.npy")]
-    command += ["--deformer", *deformers, "--port", str(port)]
+    command += ["--deformer", *recipes, "--port", str(port)]
     if server:
         command += ["--server", server]
     return Viewer(command, folder)

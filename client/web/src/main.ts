@@ -185,7 +185,7 @@ class Page {
       panel.element.hidden = k === 1 && !two;
       panel.update(viewer.slots[k]);
       const name = find(k ? 'name-b' : 'name-a');
-      say(name, viewer.view === 'wipe' ? viewer.slots[k].recipe : '');
+      say(name, viewer.view === 'wipe' ? viewer.slots[k].drawn : '');
     });
     if (two && document.activeElement?.closest('.recipe') !== this.#recipes[1].element) this.#recipes[1].text = viewer.slots[1].recipe;
     const waiting = viewer.slots.flatMap(({state}) => state.kind === 'waiting' ? [state.error.message] : [])[0];

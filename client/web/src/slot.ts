@@ -38,6 +38,7 @@ export interface SlotEvents {
 
 export class Slot {
   recipe = '';
+  drawn = ''; // the recipe of the shape
   state: SlotState = {kind: 'off'};
   session: Session | null = null;
   shape: Shape | null = null;
@@ -142,6 +143,7 @@ export class Slot {
   #open(session: string, drop: () => void): void {
     this.#close();
     this.#drop = drop;
+    this.drawn = this.recipe;
     this.#replacedBefore = 0;
     this.#call = this.streams.open({
       target: {target: {case: 'session', value: session}},
@@ -180,7 +182,8 @@ export class Slot {
     }
     this.#set({kind: 'waiting', error});
     const attempt = this.#attempt;
-    void this.#backOff.wait().then(() => {
+    void this.#backOff.wait().then(async () => {
+      if (error.code === NOT_FOUND) await this.streams.server.fetch('/view.json').catch(() => {}); // uploads the rig again
       if (attempt === this.#attempt) void this.#start();
     });
   }

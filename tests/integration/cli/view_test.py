@@ -126,10 +126,13 @@ class View(unittest.TestCase):
         code, text = error("model:hand", "--clip", "none")
         self.assertEqual(code, 65)
         self.assertIn("--clip", text)
+        code, text = error("model:hand", "--deformer", "lbs", "dqs", "ddm")
+        self.assertEqual(code, 64)
+        self.assertIn("need one or two", text)
         first = self.start("model:hand")
         port = re.search(r":(\d+)/", first.stdout.readline()).group(1)
         code, text = error("model:hand", "--port", port)
-        self.assertEqual(code, 69)
+        self.assertEqual(code, 64)
         self.assertIn(port, text)
 
 

@@ -24,7 +24,7 @@ export class RecipePanel {
     this.#input = make('input', {type: 'text', spellcheck: false, autocomplete: 'off', 'aria-label': `Recipe ${name}`,
       title: 'Stages, separated by |, with parameters in brackets: dqs(blend=0.5) | bulge_free',
       oninput: () => this.#later(400),
-      onkeydown: (event: KeyboardEvent) => event.key === 'Enter' && this.#later(0)});
+      onkeydown: (event: KeyboardEvent) => void (event.key === 'Enter' && this.#later(0))}); // false would keep the key
     this.#menu.setAttribute('aria-label', `Method of recipe ${name}`);
     const group = (label: string, options: HTMLElement[]) => make('optgroup', {label}, ...options);
     const option = (value: string, text: string, title: string) => make('option', {value, title}, text);
