@@ -193,7 +193,7 @@ class Page {
     const [first] = viewer.slots;
     const bind = !first.shape && first.state.kind === 'binding' ? `Binding ${first.recipe} … ${Math.round(first.state.progress * 100)} %` : '';
     const trouble = viewer.connection ? `${viewer.connection.message} The last shape is shown; trying again …` :
-      waiting ? `${waiting} Trying again …` : silence > 2 ? `The server has not answered for ${Math.round(silence)} s.` : viewer.problem;
+      waiting ? `${waiting.replace(/[.\s]*$/, '.')} Trying again …` : silence > 2 ? `The server has not answered for ${Math.round(silence)} s.` : viewer.problem;
     say(find('state'), trouble || this.#told || bind);
     find('state').classList.toggle('trouble', trouble !== '');
     this.#legend();

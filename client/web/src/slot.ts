@@ -48,6 +48,7 @@ export class Slot {
   #call: Call | null = null;
   #drop = () => {}; // ends the session of the stream
   #replacedBefore = 0;
+  #missing = false; // the server had no such rig at the last attempt
   #heard = 0;
   #parts: Frame[] = [];
   #attempt = 0;
@@ -182,8 +183,12 @@ export class Slot {
     }
     this.#set({kind: 'waiting', error});
     const attempt = this.#attempt;
-    void this.#backOff.wait().then(async () => {
-      if (error.code === NOT_FOUND) await this.streams.server.fetch('/view.json').catch(() => {}); // uploads the rig again
+    // A server that was started again has lost the rig: asking for the character uploads it, at first without a wait.
+    const missing = error.code === NOT_FOUND;
+    const first = missing && !this.#missing;
+    this.#missing = missing;
+    void (first ? Promise.resolve() : this.#backOff.wait()).then(async () => {
+      if (missing) await this.streams.server.fetch('/view.json').catch(() => {});
       if (attempt === this.#attempt) void this.#start();
     });
   }
