@@ -293,6 +293,33 @@ test('a wrong recipe is marked where it is wrong, and the last shape stays', asy
   assert.ok(different(before, await pixels(), {tolerance: 2}) > 50, 'the new recipe is shown');
 });
 
+test('a recipe is typed on the keyboard, and Tab leaves its field', async () => {
+  const {line} = await view('model:hand', '--deformer', 'lbs');
+  await open(line);
+  const field = page.getByRole('textbox', {name: 'Recipe A'});
+  await field.click();
+  await page.keyboard.press('End');
+  await page.keyboard.type('(max_influences=2)');
+  assert.equal(await field.inputValue(), 'lbs(max_influences=2)');
+  await page.keyboard.press('Tab');
+  assert.equal(await field.evaluate((element) => element === document.activeElement), false);
+});
+
+test('a server that was started again gets the character again', async () => {
+  const first = await start('sinewd', '--listen', '127.0.0.1:0', '--http', 'off');
+  const address = first.line.match(/127\.0\.0\.1:\d+/)[0];
+  const {line} = await view('model:hand', '--deformer', 'lbs', '--server', address);
+  await open(line);
+  await stop(first.child, 'SIGKILL');
+  await page.getByText('Trying again').waitFor();
+  await start('sinewd', '--listen', address, '--http', 'off'); // without what the first had in memory
+  await page.getByText('Trying again').waitFor({state: 'hidden', timeout: 60000});
+  const rates = () => page.locator('#rates').textContent();
+  const before = await rates();
+  await page.keyboard.press('ArrowRight');
+  await page.waitForFunction((text) => document.getElementById('rates').textContent !== text, before, {timeout: 60000});
+});
+
 test('a bind shows its progress', async () => {
   const {line} = await view('model:hand', '--deformer', 'lbs');
   await open(line);
