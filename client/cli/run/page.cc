@@ -43,7 +43,7 @@ absl::StatusOr<Page> OpenPage(
     return absl::FailedPreconditionError(absl::StrCat(
         "the page is not installed: ", folder.string(),
         " has no index.html; `cmake --build build/release --target web_page` builds it "
-        "(needs Node.js 20 and npm)"));
+        "(needs npm)"));
   }
   const std::shared_ptr<client::Connection> connection = client::ConnectionOf(client);
   const std::string token = server::RandomHex();
