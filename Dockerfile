@@ -11,14 +11,14 @@
 FROM debian:bookworm-slim AS build
 WORKDIR /src
 COPY deploy/install-deps.sh deploy/
-RUN deploy/install-deps.sh build web && rm -rf /var/lib/apt/lists/*
+RUN deploy/install-deps.sh build && rm -rf /var/lib/apt/lists/*
 COPY CMakeLists.txt CMakePresets.json LICENSE ./
 COPY proto proto
 COPY core core
 COPY server server
 COPY client client
 RUN cmake --preset release -DSINEW_BUILD_TESTS=OFF \
- && cmake --build --preset release --target sinewd sinew web_page \
+ && cmake --build --preset release --target sinewd sinew \
  && strip build/release/bin/sinewd build/release/bin/sinew
 
 FROM debian:bookworm-slim AS runtime
@@ -30,7 +30,6 @@ RUN /tmp/install-deps.sh runtime \
  && install -d -o sinew -g sinew -m 700 /var/lib/sinew    # a new volume for --data-dir gets this owner
 COPY LICENSE /usr/share/doc/sinew/copyright
 COPY --from=build /src/build/release/bin/sinewd /src/build/release/bin/sinew /usr/local/bin/
-COPY --from=build /src/build/release/share/sinew /usr/local/share/sinew
 
 # The bill of materials, made where python is: packages of the image, and those whose headers are in the programs.
 FROM build AS sbom
@@ -40,7 +39,7 @@ COPY deploy/sbom.py deploy/
 ARG REVISION=
 RUN python3 deploy/sbom.py --root /image --revision "$REVISION" --version "$(build/release/bin/sinewd --version | cut -d ' ' -f 2)" \
   --compiled-in libeigen3-dev libnanoflann-dev nlohmann-json3-dev libtinygltf-dev libutfcpp-dev libcli11-dev \
-  --crates "ufbx@$(sed -n 's/^ufbx_crate=//p' deploy/install-deps.sh)=MIT" --page client/web/package-lock.json --out /sbom.cdx.json
+  --crates "ufbx@$(sed -n 's/^ufbx_crate=//p' deploy/install-deps.sh)=MIT" --out /sbom.cdx.json
 
 FROM runtime
 # docker build --build-arg REVISION="$(git rev-parse HEAD)" --build-arg VERSION=...
