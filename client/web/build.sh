@@ -12,6 +12,9 @@ command -v npm >/dev/null || {
 is_recent() {
   node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)' 2>/dev/null
 }
+# The system's certificates, also for a Node.js that is not the system's and brings its own.
+readonly certificates=/etc/ssl/certs/ca-certificates.crt
+[[ ! -f $certificates ]] || export NODE_EXTRA_CA_CERTS=${NODE_EXTRA_CA_CERTS:-$certificates}
 # Vite needs Node.js 20.19 or later. Where the system has an older one, as Debian 12, the first pass brings a newer one
 # and its npm, with which the second installs the packages that the old ones left out.
 packages() {
