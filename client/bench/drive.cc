@@ -77,8 +77,9 @@ absl::StatusOr<Driven> Drive(client::Stream& stream, const DriveOptions& options
       if (!more || now < due) break;
       client::Pose pose = options.pose(++sent);
       pose.frame = 0;
-      SINEW_RETURN_IF_ERROR(stream.Send(pose).status());
+      // Before Send, which writes: the server may have the pose before Send returns.
       flights.push_back({.due = due, .taken = Clock::now()});
+      SINEW_RETURN_IF_ERROR(stream.Send(pose).status());
       due += options.period;
     }
     if (flights.empty()) {

@@ -111,8 +111,7 @@ TEST_F(DriveTest, PartsAddUpToLatency) {
           parts += part;
         }
       }
-      // The time of sending is that of the message before.
-      EXPECT_NEAR(parts, latency, 0.05 * latency) << recipe << ", depth " << depth;
+      EXPECT_NEAR(parts, latency, 0.01 * latency) << recipe << ", depth " << depth;
     }
   }
 }
