@@ -12,7 +12,7 @@ FROM debian:bookworm-slim AS build
 WORKDIR /src
 COPY deploy/install-deps.sh deploy/
 RUN deploy/install-deps.sh build && rm -rf /var/lib/apt/lists/*
-COPY CMakeLists.txt CMakePresets.json LICENSE ./
+COPY CMakeLists.txt CMakePresets.json ./
 COPY proto proto
 COPY core core
 COPY server server
