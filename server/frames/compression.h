@@ -13,8 +13,8 @@ namespace sinew::server {
 // One frame at a time, in the order in which they are sent.
 class Compressor {
  public:
-  // deltas: a frame builds on the one before it, but for the first and each 64th, so that damage
-  // which no checksum finds ends there. pool: must outlive this.
+  // deltas: each frame builds on the one before it, except the first and every 64th. These limit
+  // damage that goes unnoticed without checksums. pool: must outlive this.
   Compressor(FramePool& pool, bool deltas) : pool_(pool), deltas_(deltas) {}
 
   // Replaces the bytes of a sealed frame, whose header is complete.

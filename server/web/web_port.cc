@@ -274,7 +274,7 @@ std::shared_ptr<PageStream> WebPort::State::PageOf(const httplib::Request& reque
   call = *number;
   auto page = streams_.Find(request.get_param_value("page"));
   if (page == nullptr) {
-    Answer(absl::FailedPreconditionError("page: nobody reads its frames"), response);
+    Answer(absl::FailedPreconditionError("page: open /frames for it first"), response);
   }
   return page;
 }

@@ -1,4 +1,4 @@
-"""sinew.view: the link, errors, and the end with its object or process. The page is one line."""
+"""sinew.view: its link, errors, and shutdown with its object or process. Uses a stub page."""
 
 import argparse
 import gc

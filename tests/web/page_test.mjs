@@ -593,7 +593,7 @@ test('the page says what to do when its own server is gone', async () => {
   await page.locator('#state').getByText(/does not accept the token/).waitFor({timeout: 60000});
 });
 
-test('names of strangers are shown as text', async () => {
+test('names from a file are shown as text, not as HTML', async () => {
   const name = '<img src=x onerror=document.title=1>.sinewrig';
   const rig = path.join(folder, 'hand.sinewrig');
   execFileSync(path.join(bin, 'sinew'), ['export', 'model:hand', '--rig', rig, '--quiet']);

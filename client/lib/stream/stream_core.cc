@@ -267,8 +267,8 @@ void StreamCore::WaitForTurn(Lock& lock) {
   resting_ = false;
 }
 
-// The end of Send or Next: nobody but the thread serves the call from here on. An event that is
-// there already, such as the end of the write that has just been started, is handled at once.
+// Send and Next call this before they return, after which only the stream's thread serves the call.
+// Handles events that are already queued, such as the completion of the write just started.
 void StreamCore::LeaveCall(Lock& lock) {
   last_use_ = std::chrono::steady_clock::now();
   while (TakesTurns(lock) && !serving_ && !in_next_ && call_->writing) {

@@ -26,7 +26,7 @@ export class Player {
   #seconds = 0;
   #before = 0;
 
-  // `changed` is told of each new frame, and whenever playing starts or ends.
+  // Calls `changed` for each new frame, and when playback starts or stops.
   constructor(private readonly server: Server, readonly clips: ClipInfo[], private readonly joints: number,
     private readonly controls: number, private readonly changed: () => void) {}
 

@@ -104,7 +104,7 @@ export class Slot {
   #close(): void {
     this.#call?.close();
     this.#call = null;
-    this.#drop(); // bound data that nobody uses is freed at once
+    this.#drop(); // deletes the session, so that its bound data is freed now and not when its lease ends
     this.#drop = () => {};
     this.#parts = [];
     this.sent = this.answered;
@@ -112,7 +112,7 @@ export class Slot {
 
   async #start(): Promise<void> {
     const attempt = ++this.#attempt;
-    this.#abort.abort(); // ends the session of an attempt before, and with it a bind that nobody waits for
+    this.#abort.abort(); // cancels the previous attempt: deletes its session, which stops its bind
     const abort = this.#abort = new AbortController();
     const server = this.streams.server;
     try {

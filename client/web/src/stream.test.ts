@@ -74,7 +74,7 @@ test('one request is on its way; what comes meanwhile is merged into the next', 
 test('pieces reach the call that they name, until its trailer', async () => {
   const [a, b] = [open(), open()];
   arrive(b.call.number, 0, problem('for b'));
-  arrive(99, 0, problem('for nobody'));
+  arrive(99, 0, problem('for an unknown call'));
   arrive(a.call.number, 0, problem('for a'));
   arrive(a.call.number, 0x80, new TextEncoder().encode('grpc-status: 5\r\ngrpc-message: gone'));
   arrive(a.call.number, 0, problem('too late'));

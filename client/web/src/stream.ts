@@ -21,7 +21,7 @@ export class Streams {
   #last = 0;
   #opened: Array<() => void> = [];
 
-  // `state` is told of each opening (null) and of each failure.
+  // Calls `state` with null when the response opens, and with the error when it fails.
   constructor(readonly server: Server, private readonly state: (error: CallError | null) => void) {
     void this.#run();
   }

@@ -1,4 +1,4 @@
-"""sinew view: the link, what the page is told, the browser, and the end; with a page of one line."""
+"""sinew view: its link, the documents it serves, opening the browser, and shutdown. Uses a stub page."""
 
 import argparse
 import json

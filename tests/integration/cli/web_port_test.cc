@@ -290,7 +290,7 @@ TEST_F(WebPortTest, ForwardsCallsAndErrors) {
 }
 
 TEST_F(WebPortTest, StreamsSeveralCallsOfAPage) {
-  EXPECT_EQ(Send(1, Opener("lbs")), 409);  // nobody would get its frames
+  EXPECT_EQ(Send(1, Opener("lbs")), 409);  // before /frames is open
   Frames frames(port->port(), token);
   StartCall(1, "lbs");
   StartCall(2, "dqs");

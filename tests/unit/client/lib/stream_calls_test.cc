@@ -254,8 +254,8 @@ TEST_F(StreamCalls, NextRespectsTimeout) {
   SendAndTake(*stream, 3);
 }
 
-// One pose at a time: Next serves the call itself, and the stream's thread takes over while nobody
-// waits, or when more poses are in flight.
+// One pose at a time: Next serves the call itself, and the stream's thread takes over while no
+// caller waits, or when more poses are in flight.
 TEST_F(StreamCalls, OnePoseAtATimeWithAnyPause) {
   auto stream = client.OpenStream(kTarget, {});
   for (int i = 0; i < 200; ++i) {
