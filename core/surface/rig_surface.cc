@@ -13,20 +13,20 @@ const T& Once(std::optional<T>& part, Make&& make) {
 
 }  // namespace
 
-const WeldedPoints& RigSurface::welded() const {
-  return Once(welded_, [&] { return Weld(rig_); });
+const WeldedPoints& RigSurface::welded(const Task& task) const {
+  return Once(welded_, [&] { return Weld(rig_, task); });
 }
 
 const PointOrder& RigSurface::order() const {
   return Once(order_, [&] { return OrderPoints(welded(), layout_); });
 }
 
-const Adjacency& RigSurface::polygons() const {
-  return Once(polygons_, [&] { return PolygonNeighbours(rig_.mesh(), welded()); });
+const Adjacency& RigSurface::polygons(const Task& task) const {
+  return Once(polygons_, [&] { return PolygonNeighbours(rig_.mesh(), welded(), task); });
 }
 
-const Adjacency& RigSurface::triangles() const {
-  return Once(triangles_, [&] { return TriangleNeighbours(rig_.mesh(), welded()); });
+const Adjacency& RigSurface::triangles(const Task& task) const {
+  return Once(triangles_, [&] { return TriangleNeighbours(rig_.mesh(), welded(), task); });
 }
 
 const std::vector<std::uint8_t>& RigSurface::border() const {
@@ -38,8 +38,9 @@ const std::vector<ComponentRole>& RigSurface::components() const {
               [&] { return FindComponentRoles(rig_, welded(), triangles(), border()); });
 }
 
-const std::vector<double>& RigSurface::mean_value() const {
-  return Once(mean_value_, [&] { return MeanValueWeights(rig_.mesh(), welded(), triangles()); });
+const std::vector<double>& RigSurface::mean_value(const Task& task) const {
+  return Once(mean_value_,
+              [&] { return MeanValueWeights(rig_.mesh(), welded(), triangles(), task); });
 }
 
 const SurfaceSlopes& RigSurface::slopes(const Task& task) const {
@@ -48,21 +49,15 @@ const SurfaceSlopes& RigSurface::slopes(const Task& task) const {
 }
 
 void RigSurface::Build(std::uint32_t parts, const Task& task) {
-  if (!welded_) welded_ = Weld(rig_, task);
+  welded(task);
   const auto build = [&](std::uint32_t part) {
     if ((parts & part) == 0) return;
     if (part == kOrder) order();
-    if (part == kPolygons && !polygons_) {
-      polygons_ = PolygonNeighbours(rig_.mesh(), welded(), task);
-    }
-    if (part == kTriangles && !triangles_) {
-      triangles_ = TriangleNeighbours(rig_.mesh(), welded(), task);
-    }
+    if (part == kPolygons) polygons(task);
+    if (part == kTriangles) triangles(task);
     if (part == kBorder) border();
     if (part == kComponents) components();
-    if (part == kMeanValue && !mean_value_) {
-      mean_value_ = MeanValueWeights(rig_.mesh(), welded(), triangles(), task);
-    }
+    if (part == kMeanValue) mean_value(task);
     if (part == kSlopes) slopes(task);
   };
   const auto all = [&](std::span<const Part> of) {

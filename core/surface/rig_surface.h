@@ -37,17 +37,18 @@ class RigSurface {
   const Rig& rig() const { return rig_; }
   const BlockLayout& layout() const { return layout_; }
 
-  const WeldedPoints& welded() const;
+  // task: threads that build the part, if it is not there yet.
+  const WeldedPoints& welded(const Task& task = Task({.parallel = false})) const;
   const PointOrder& order() const;
   // Neighbours along the edges of polygons, and of the triangles they are split into.
-  const Adjacency& polygons() const;
-  const Adjacency& triangles() const;
+  const Adjacency& polygons(const Task& task = Task({.parallel = false})) const;
+  const Adjacency& triangles(const Task& task = Task({.parallel = false})) const;
   // [P] 1 on an open border.
   const std::vector<std::uint8_t>& border() const;
   // [P] the kind of connected component a point belongs to.
   const std::vector<ComponentRole>& components() const;
   // Weights of the entries of triangles(), see mean_value.h.
-  const std::vector<double>& mean_value() const;
+  const std::vector<double>& mean_value(const Task& task = Task({.parallel = false})) const;
   // Tangents, and slopes of values along them.
   const SurfaceSlopes& slopes(const Task& task) const;
 
