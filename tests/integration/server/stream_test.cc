@@ -336,7 +336,8 @@ TEST_P(StreamTest, SilentReaderDoesNotSlowOthers) {
     EXPECT_EQ(other.ReadUntil(frame).size(), 1u);
   };
   while (frame < 20) exchange();
-  EXPECT_LT(stubs().Stats().frames_sent(), 20u + 16);  // 46 MB were never made
+  // The transport holds a few megabytes; what it cannot hold of the 64 frames was never made.
+  EXPECT_LT(stubs().Stats().frames_sent(), 20u + (GetParam() ? 48 : 16));
   // Only the write that is not read becomes as old as the limit.
   while (stubs().Stats().streams() != 1) {
     clock.Advance(std::chrono::milliseconds(300));
