@@ -98,6 +98,7 @@ absl::StatusOr<Shown> Shown::Of(const bake::CharacterFile& character, const Opti
     if (request.poses.empty()) request.clip = shown.names_[k];
     SINEW_ASSIGN_OR_RETURN(const double last, bake::LastFrame(character, request));
     clips.push_back({{"name", shown.names_[k]},
+                     {"path", absl::StrCat("/clips/", k)},
                      {"frames", static_cast<std::uint64_t>(last + kSameFrame) + 1},
                      {"fps", options.motion.fps},
                      {"controls", character.rig.controls.size()}});
