@@ -1,8 +1,10 @@
 #include "server/web/web_port.h"
 
+#include <absl/cleanup/cleanup.h>
 #include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
+#include <absl/strings/str_replace.h>
 #include <dlfcn.h>
 #include <grpcpp/impl/codegen/client_unary_call.h>
 #include <httplib.h>
@@ -10,7 +12,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -28,6 +32,7 @@ constexpr std::size_t kBodyBytes = (std::size_t{4} << 20) + 64;  // a message th
 constexpr std::size_t kUploadBytes = std::size_t{1} << 30;       // what a server may take of a rig
 constexpr std::chrono::milliseconds kLook{200};  // between looks at whether the browser is there
 constexpr std::chrono::seconds kAnswerTime{10};  // of the server, about a token
+constexpr char kCharacter[] = "/character", kMotion[] = "/motion";
 constexpr char kUpload[] = "/sinew.v1.RigService/UploadRig";
 
 constexpr char kPolicy[] =
@@ -88,6 +93,33 @@ WebCaller CallerOf(const httplib::Request& request) {
           .forwarded = absl::StrJoin(hops, ", ")};
 }
 
+// A folder of its own under that for temporary files, removed with what is in it.
+class PrivateFolder {
+ public:
+  PrivateFolder() {
+    std::error_code error;
+    std::string path = (std::filesystem::temp_directory_path(error) / "sinew-page-XXXXXX").string();
+    if (::mkdtemp(path.data()) != nullptr) path_ = path;  // with mode 700
+  }
+  ~PrivateFolder() {
+    std::error_code error;
+    if (!path_.empty()) std::filesystem::remove_all(path_, error);
+  }
+  PrivateFolder(const PrivateFolder&) = delete;
+  PrivateFolder& operator=(const PrivateFolder&) = delete;
+  const std::string& path() const { return path_; }  // empty: there is none
+
+ private:
+  std::string path_;
+};
+
+// Whether a name is that of a file in the folder, and no way out of it.
+bool IsFileName(const std::string& name) {
+  constexpr std::size_t kLongest = 200;  // the system takes 255 bytes
+  return !name.empty() && name.size() <= kLongest && name != "." && name != ".." &&
+         name.find('/') == std::string::npos && name.find('\0') == std::string::npos;
+}
+
 // Whether the server takes calls of this caller. Errors of the server.
 absl::Status AskServer(const Upstream& upstream, const WebCaller& caller) {
   using Bytes = grpc::ByteBuffer;
@@ -142,6 +174,8 @@ class WebPort::State {
   void Forward(const httplib::Request& request, httplib::Response& response);
   void ForwardUpload(const httplib::Request& request, httplib::Response& response,
                      const httplib::ContentReader& body);
+  void TakeFile(const httplib::Request& request, httplib::Response& response,
+                const httplib::ContentReader& body);
   void AnswerCall(std::shared_ptr<WebCall> web, httplib::Response& response);
   std::shared_ptr<WebCall> Call(const httplib::Request& request) const;
   void OpenFrames(const httplib::Request& request, httplib::Response& response);
@@ -154,6 +188,7 @@ class WebPort::State {
   WebServer http_;
   int port_ = 0;
   std::atomic<bool> stopping_ = false, ended_ = false;
+  std::atomic<bool> taking_ = false;  // a file
   std::thread thread_;
 };
 
@@ -231,11 +266,13 @@ bool WebPort::State::Allowed(const httplib::Request& request, httplib::Response&
     Refuse(415, "Content-Encoding: not supported\n", response);
   } else if (request.method == "POST" && !request.has_header("Content-Length")) {
     Refuse(411, "Content-Length: not set\n", response);
-  } else if (request.path != kUpload &&
-             request.get_header_value<std::uint64_t>("Content-Length") > kBodyBytes) {
-    Refuse(413, absl::StrCat("body: need at most ", kBodyBytes, " bytes\n"), response);
   } else {
-    return true;
+    const bool large =
+        request.path == kUpload || request.path == kCharacter || request.path == kMotion;
+    const std::uint64_t most = large ? kUploadBytes : kBodyBytes,
+                        length = request.get_header_value<std::uint64_t>("Content-Length");
+    if (length <= most) return true;
+    Refuse(413, absl::StrCat("body: got ", length, " bytes, need at most ", most, "\n"), response);
   }
   return false;
 }
@@ -275,6 +312,11 @@ void WebPort::State::AddRoutes() {
                              const httplib::ContentReader& body) {
     ForwardUpload(request, response, body);
   });
+  for (const char* path : {kCharacter, kMotion}) {
+    http_.Post(path,
+               [this](const httplib::Request& request, httplib::Response& response,
+                      const httplib::ContentReader& body) { TakeFile(request, response, body); });
+  }
   http_.Post(R"(/sinew\.v1\.[A-Za-z]+/[A-Za-z]+)",
              [this](const httplib::Request& request, httplib::Response& response) {
                Forward(request, response);
@@ -318,6 +360,31 @@ void WebPort::State::ForwardUpload(const httplib::Request& request, httplib::Res
   if (!status.ok()) return Refuse(400, std::string(status.message()) + "\n", response);
   if (taken) web->call->WritesDone();
   AnswerCall(std::move(web), response);
+}
+
+void WebPort::State::TakeFile(const httplib::Request& request, httplib::Response& response,
+                              const httplib::ContentReader& body) {
+  const std::string name = request.get_param_value("name");
+  if (options_.take == nullptr) return Refuse(404, "this program takes no files\n", response);
+  if (!IsFileName(name)) return Refuse(400, "name: need the name of a file\n", response);
+  if (taking_.exchange(true)) {
+    return Refuse(409, "another file is being read; try again when it is shown\n", response);
+  }
+  const absl::Cleanup done = [this] { taking_ = false; };
+  const PrivateFolder folder;
+  const std::string file = folder.path() + "/" + name;
+  std::ofstream out;
+  if (!folder.path().empty()) out.open(file, std::ios::binary);
+  const bool whole = body([&](const char* data, std::size_t size) {
+    return static_cast<bool>(out.write(data, static_cast<std::streamsize>(size)));
+  });
+  out.close();
+  if (!out || folder.path().empty())
+    return Refuse(507, "no space for the file among temporary ones\n", response);
+  if (!whole) return Refuse(400, "the file did not arrive\n", response);
+  const absl::Status status = options_.take(request.path, file);
+  Answer({status.code(), absl::StrReplaceAll(status.message(), {{folder.path() + "/", ""}})},
+         response);
 }
 
 std::shared_ptr<WebCall> WebPort::State::Call(const httplib::Request& request) const {

@@ -2,6 +2,8 @@
 //
 //   GET  /...                      the page's files
 //   GET  DOCUMENT                  what the program says about the character it shows
+//   POST /character?name=NAME      a file for the program to show instead
+//   POST /motion?name=NAME         a file of poses for the character that is shown
 //   POST /sinew.v1.X/Method        gRPC-Web: one request message; UploadRig takes several
 //   POST /frames?page=ID           the replies of the page's streams: never ends, see grpc_web.h
 //   POST /poses?page=ID&call=N     a message of a stream, a serialised StreamDeformRequest
@@ -43,6 +45,9 @@ class WebPort {
     // The document of a path such as "/view.json"; kNotFound: there is none. Called by several
     // threads at once. Null: there are none.
     std::function<absl::StatusOr<Document>(const std::string& path)> document = nullptr;
+    // Takes a file that the page sends to "/character" or "/motion"; its folder is removed
+    // afterwards, and left out of error messages. One file at a time. Null: none is taken.
+    std::function<absl::Status(const std::string& path, const std::string& file)> take = nullptr;
   };
   // The folder of the page: share/sinew/web beside the folder of this program, where builds and
   // installations have it, or web beside the module of the Python package. kFailedPrecondition:

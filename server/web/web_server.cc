@@ -54,6 +54,13 @@ class WebServer::Connection final : public httplib::Stream {
     return true;
   }
   void EndHeader() { in_header_ = false; }
+  // Reads, for a while, what the other end still sends.
+  void Drain() {
+    const auto end = Steady::now() + kRequestTime;
+    while (Poll(socket_, POLLIN, end - Steady::now()) &&
+           ::recv(socket_, buffer_.data(), buffer_.size(), MSG_DONTWAIT) > 0) {
+    }
+  }
 
   bool is_readable() const override { return next_ < end_ || WaitToRead(); }
   // False if the browser has left.
@@ -182,6 +189,11 @@ bool WebServer::process_and_close_socket(socket_t socket) {
                            [&connection](const httplib::Request&) { connection.EndHeader(); }) &&
            !closed;
     End();
+  }
+  // What closes at once loses the answer to a request that has not arrived completely.
+  if (!more) {
+    ::shutdown(socket, SHUT_WR);
+    connection.Drain();
   }
   Remove(socket);
   return more;

@@ -679,6 +679,85 @@ test('a server says which scope a token lacks', async () => {
   complaints.splice(0);
 });
 
+// Drops files onto the page, as a browser reports them.
+async function drop(...files) {
+  const transfer = await page.evaluateHandle((files) => {
+    const data = new DataTransfer();
+    for (const [name, base64] of files) data.items.add(new File([Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))], name));
+    return data;
+  }, files.map((file) => [path.basename(file), readFileSync(file, 'base64')]));
+  const target = page.locator('#view');
+  await target.dispatchEvent('dragover', {dataTransfer: transfer});
+  await target.dispatchEvent('drop', {dataTransfer: transfer});
+}
+
+const notice = () => page.locator('#notice');
+
+// A rig and poses of a model, and a file that is neither.
+function files(model) {
+  const rig = path.join(folder, `${model}-<i>.sinewrig`), poses = path.join(folder, `${model}.npy`), wrong = path.join(folder, 'wrong-<i>.glb');
+  execFileSync(path.join(bin, 'sinew'), ['export', `model:${model}`, '--rig', rig, '--poses', poses, '--quiet']);
+  writeFileSync(wrong, 'glTF, it says');
+  return {rig, poses, wrong};
+}
+
+test('a dropped file is shown, or what is wrong with it', async () => {
+  const {rig, poses, wrong} = files('arm');
+  const {line} = await view('model:hand', '--deformer', 'lbs');
+  await open(line);
+  const hand = await pixels();
+  await drop(wrong);
+  await notice().getByText('wrong-<i>.glb').waitFor();
+  await page.locator('#notice.error').waitFor();
+  await keep('drop-wrong');
+  assert.equal(await notice().locator('i').count(), 0);
+  await page.keyboard.press('Escape');
+  assert.equal(await notice().isHidden(), true);
+  await drop(rig, poses);
+  await notice().getByText('Got 2 files, need one.').waitFor();
+  await drop(rig);
+  await page.waitForFunction(() => document.getElementById('label').textContent === 'arm-<i>.sinewrig', undefined, {timeout: 60000});
+  await shown();
+  await settled();
+  assert.ok(different(hand, await pixels()) > 500, 'another character is shown');
+  await drop(poses);
+  await page.waitForFunction(() => document.querySelector('select[aria-label=Clip]')?.selectedOptions[0]?.textContent.startsWith('arm.npy'),
+    undefined, {timeout: 60000});
+  await shown();
+  await settled();
+  const first = await pixels();
+  await bend();
+  await settled();
+  assert.ok(different(first, await pixels()) > 300, 'its poses move it');
+  await keep('drop-poses');
+  await page.locator('input[type=file]').setInputFiles(wrong); // what the button Open does
+  await page.locator('#notice.error').waitFor();
+});
+
+test('a server takes rigs that are dropped, and no other files', async () => {
+  const {rig, wrong} = files('hand');
+  const {link} = await web();
+  await page.goto(link);
+  await page.getByText('This server has no rigs yet.').waitFor();
+  await drop(wrong);
+  await notice().getByText('wrong-<i>.glb: this server takes .sinewrig files only.').waitFor();
+  writeFileSync(path.join(folder, 'broken.sinewrig'), 'no rig');
+  await drop(path.join(folder, 'broken.sinewrig'));
+  await notice().getByText('broken.sinewrig: rig: the bytes are not').waitFor();
+  await keep('web-drop-wrong');
+  await drop(rig);
+  await shown();
+  await settled();
+  assert.ok(count(await pixels(), isClay) > 1000, 'the hand is drawn');
+  assert.match(page.url(), /#rig=rigs/);
+  await page.getByRole('button', {name: 'Rigs', exact: true}).click();
+  await page.locator('.rigs button').waitFor();
+  assert.equal(await page.locator('.rigs button').count(), 1);
+  await page.evaluate(AXE);
+  const {violations} = await page.evaluate(() => window.axe.run(document, {resultTypes: ['violations']}));
+  assert.deepEqual(violations.filter(({impact}) => impact === 'serious' || impact === 'critical').map(({id}) => id), []);
+});
+
 test('axe finds no serious fault, light, dark and at 200 %', async () => {
   const {line} = await view('model:hand', '--deformer', 'lbs', 'dqs | bulge_free');
   await open(line);

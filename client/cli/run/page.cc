@@ -14,7 +14,8 @@ namespace sinew::cli {
 
 absl::StatusOr<Page> OpenPage(
     const client::Client& client, int port,
-    std::function<absl::StatusOr<server::WebPort::Document>(const std::string&)> document) {
+    std::function<absl::StatusOr<server::WebPort::Document>(const std::string&)> document,
+    std::function<absl::Status(const std::string&, const std::string&)> take) {
   SINEW_ASSIGN_OR_RETURN(const std::string folder, server::WebPort::PageFolder());
   const std::shared_ptr<client::Connection> connection = client::ConnectionOf(client);
   const std::string token = server::RandomHex();
@@ -27,6 +28,7 @@ absl::StatusOr<Page> OpenPage(
     return connection->NewContext(absl::InfiniteFuture(), connection->Traceparent(), {});
   };
   options.document = std::move(document);
+  options.take = std::move(take);
   absl::StatusOr<std::unique_ptr<server::WebPort>> started =
       server::WebPort::Start(std::move(options));
   if (absl::IsUnavailable(started.status())) {

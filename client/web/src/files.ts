@@ -77,7 +77,9 @@ export class Files {
       offset: BigInt(k * PIECE_BYTES),
       data: bytes.subarray(k * PIECE_BYTES, (k + 1) * PIECE_BYTES),
     }));
-    const {rig} = await this.server.upload(RigService.method.uploadRig, pieces);
+    const {rig} = await this.server.upload(RigService.method.uploadRig, pieces).catch((error) => {
+      throw new Error(`${file.name}: ${(error as Error).message}`);
+    });
     return rig!.name;
   }
 }
