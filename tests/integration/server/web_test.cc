@@ -99,6 +99,7 @@ TEST_F(WebTest, EachCallNeedsTheTokenAndScopesOfItsCaller) {
   EXPECT_THAT(Info({}), HasSubstr("grpc-status: 16\r\n"));
   EXPECT_THAT(Info(With(all + "x")), HasSubstr("grpc-status: 16\r\n"));
   EXPECT_THAT(Info(With(all)), HasSubstr("grpc-status: 0\r\n"));
+  EXPECT_THAT(Info(With(all)), HasSubstr("max-web-connections"));  // among the limits
   EXPECT_THAT(Call("RigService/ListRigs", With(reads)), HasSubstr("grpc-status: 0\r\n"));
   EXPECT_THAT(Call("RigService/UploadRig", With(reads)),
               HasSubstr("grpc-status: 7\r\ngrpc-message: call: needs the scope rigs:write"));
