@@ -27,18 +27,24 @@ std::string_view View(const grpc::string_ref& text) {
   return {text.data(), text.size()};
 }
 
-bool IsFromThisProcess(const grpc::ServerContextBase& context) {
-  const auto peer = context.auth_context();
-  if (peer == nullptr) return false;
-  const auto types = peer->FindPropertyValues(GRPC_TRANSPORT_SECURITY_TYPE_PROPERTY_NAME);
-  return types.size() == 1 && types.front() == kLocalCredentials;
-}
-
 std::vector<std::string_view> Values(const grpc::ServerContextBase& context, const char* key) {
   std::vector<std::string_view> values;
   const auto [begin, end] = context.client_metadata().equal_range(key);
   for (auto value = begin; value != end; ++value) values.push_back(View(value->second));
   return values;
+}
+
+enum class Origin : std::uint8_t { kElsewhere, kThisProcess, kWeb };
+
+Origin OriginOf(const grpc::ServerContextBase& context) {
+  const auto peer = context.auth_context();
+  if (peer == nullptr) return Origin::kElsewhere;
+  const auto types = peer->FindPropertyValues(GRPC_TRANSPORT_SECURITY_TYPE_PROPERTY_NAME);
+  if (types.size() != 1 || types.front() != kLocalCredentials) return Origin::kElsewhere;
+  for (const std::string_view agent : Values(context, "user-agent")) {
+    if (agent.starts_with(kWebAgent)) return Origin::kWeb;
+  }
+  return Origin::kThisProcess;
 }
 
 std::vector<std::string> Properties(const grpc::AuthContext& context, const char* name) {
@@ -201,15 +207,19 @@ std::shared_ptr<const ServerCertificates> Access::certificates() const {
 }
 
 std::string Access::PeerOf(const grpc::ServerContextBase& context) const {
-  if (IsFromThisProcess(context)) return {};
-  const std::string peer = server::PeerOf(context.peer());
-  if (config_.trusted_proxies.empty()) return peer;
+  const Origin origin = OriginOf(context);
+  if (origin == Origin::kThisProcess) return {};
+  const bool web = origin == Origin::kWeb;
+  const std::string peer = web ? std::string(kWeb) : server::PeerOf(context.peer());
+  if (config_.trusted_proxies.empty() && !web) return peer;
   return proxies_.ClientOf(peer, Values(context, "x-forwarded-for"));
 }
 
 absl::Status Access::Admit(const grpc::ServerContextBase& context, Scope scope,
                            Caller& caller) const {
-  if (!config_.Authenticates() || IsFromThisProcess(context)) return absl::OkStatus();
+  if (!config_.Authenticates() || OriginOf(context) == Origin::kThisProcess) {
+    return absl::OkStatus();
+  }
   for (const std::string_view value : Values(context, "authorization")) {
     SINEW_RETURN_IF_ERROR(
         CheckLimit("authorization", value.size(), config_.token_bytes, "bytes", "max-token-bytes"));

@@ -27,6 +27,10 @@
 
 namespace sinew::server {
 
+// The user agent of the channel by which the web port forwards calls. They come from this process
+// on behalf of others: they need a token, and their peer is the one that the port reports.
+inline constexpr char kWebAgent[] = "sinew-web";
+
 // Thread-safe.
 class Access {
  public:

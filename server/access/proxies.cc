@@ -72,7 +72,7 @@ bool TrustedProxies::Trusts(const Address& address) const {
 std::string TrustedProxies::ClientOf(const std::string& peer,
                                      const std::vector<std::string_view>& forwarded) const {
   const std::optional<Address> caller = ParseAddress(peer);
-  const bool trusted = caller ? Trusts(*caller) : unix_ && peer == "unix";
+  const bool trusted = caller ? Trusts(*caller) : peer == kWeb || (unix_ && peer == "unix");
   if (!trusted) return peer;
   std::string client = peer;
   for (auto value = forwarded.rbegin(); value != forwarded.rend(); ++value) {

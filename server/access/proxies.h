@@ -11,6 +11,9 @@
 
 namespace sinew::server {
 
+// The peer of calls that the server's own web port forwards.
+inline constexpr std::string_view kWeb = "web";
+
 // Immutable.
 class TrustedProxies {
  public:
@@ -19,7 +22,7 @@ class TrustedProxies {
 
   // The client behind `peer` by the values of X-Forwarded-For, from first to last. Each proxy
   // appends the address it was called from, so the last one that is not a trusted proxy's is the
-  // client's; what comes before may be a lie. `peer` if it is not trusted.
+  // client's; what comes before may be a lie. `peer` if it is not trusted; kWeb always is.
   std::string ClientOf(const std::string& peer,
                        const std::vector<std::string_view>& forwarded) const;
 

@@ -356,6 +356,7 @@ absl::Status CheckValues(const Config& config) {
 absl::Status Config::Validate() const {
   SINEW_RETURN_IF_ERROR(CheckValues(*this));
   SINEW_RETURN_IF_ERROR(CheckShared(shared, rigs.data_dir));
+  SINEW_RETURN_IF_ERROR(CheckWeb(*this));
   return CheckAccess(*this);
 }
 

@@ -20,9 +20,11 @@ namespace sinew::server {
 struct NetworkConfig {
   std::vector<std::string> listen{"127.0.0.1:50051"};  // empty = this process only
   std::string http = "127.0.0.1:0";                    // metrics and probes; "off" = none
+  std::string web = "off";                             // port of 127.0.0.1 with a page for browsers
+  std::vector<std::string> web_hosts;                  // under which a proxy with TLS serves it
+  std::uint64_t web_connections = 128;                 // of browsers
   std::string ready_file;                              // empty = none
-  bool exit_with_parent = false;
-  bool channelz = false;
+  bool exit_with_parent = false, channelz = false;
   std::uint64_t connections = 10'000;
   std::uint64_t streams_per_connection = 256;
   std::uint64_t message_bytes = 4 << 20;   // largest message a client may send
@@ -37,8 +39,7 @@ struct NetworkConfig {
 
 // Paths of files and rules are empty by default: no TLS, no authentication.
 struct AccessConfig {
-  std::string token_file, jwks_file;
-  std::string jwt_audience, jwt_issuer;
+  std::string token_file, jwks_file, jwt_audience, jwt_issuer;
   std::string jwt_tenant_claim = "tenant";
   std::string tls_cert, tls_key;
   std::string tls_client_ca;       // not empty: clients need a certificate
@@ -114,8 +115,7 @@ struct BindConfig {
 
 struct SessionConfig {
   std::uint64_t count = 4096;
-  double ttl_seconds = 600;  // if the client requests none
-  double max_ttl_seconds = 86'400;
+  double ttl_seconds = 600, max_ttl_seconds = 86'400;  // if the client requests none; at most
   double shared_ttl_seconds = 60;     // of sessions created for a Target with a recipe
   double seconds = 604'800;           // from its creation, however often the lease is renewed
   std::uint64_t recipe_bytes = 4096;  // of a recipe, as text or serialised

@@ -1,6 +1,8 @@
 #include "server/base/config_check.h"
 
+#include <absl/strings/ascii.h>
 #include <absl/strings/match.h>
+#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/string_view.h>
 #include <absl/strings/strip.h>
@@ -107,6 +109,41 @@ absl::Status CheckAccess(const Config& config) {
         access.Authenticates() ? ""
                                : "authentication (--token-file, --jwks-file or --tls-client-ca)",
         "; --insecure listens all the same, for a network where all machines are trusted"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckWeb(const Config& config) {
+  const NetworkConfig& network = config.network;
+  const AccessConfig& access = config.access;
+  const bool on = network.web != "off";
+  std::uint32_t port = 0;
+  if (on && (!absl::SimpleAtoi(network.web, &port) || port > 65'535)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("web: got \"", network.web, "\", need a port from 0 to 65535, or off"));
+  }
+  for (const std::string& host : network.web_hosts) {
+    const bool plain = std::ranges::all_of(host, [](char c) {
+      return absl::ascii_isalnum(c) || absl::StrContains(".-:[]", std::string(1, c));
+    });
+    if (!on) return absl::InvalidArgumentError("web-host: got it without --web");
+    if (!plain) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("web-host: got \"", host,
+                       "\", need a host such as page.example, with its "
+                       "port unless that is 443"));
+    }
+  }
+  // Browsers show the page's port no certificate.
+  if (on && access.Authenticates() && access.token_file.empty() && access.jwks_file.empty()) {
+    return absl::InvalidArgumentError(
+        "web: got it with --tls-client-ca alone; the calls of a page need --token-file or "
+        "--jwks-file");
+  }
+  if (!network.web_hosts.empty() && !access.Authenticates() && !access.insecure) {
+    return absl::FailedPreconditionError(
+        "web-host: brings callers from other machines, which needs authentication (--token-file "
+        "or --jwks-file); --insecure serves them without it");
   }
   return absl::OkStatus();
 }

@@ -14,6 +14,10 @@ namespace sinew::server {
 // use the server without authentication.
 absl::Status CheckAccess(const Config& config);
 
+// kInvalidArgument: an option about the page is wrong or has no effect; kFailedPrecondition: other
+// machines could use the server by it without authentication.
+absl::Status CheckWeb(const Config& config);
+
 // kInvalidArgument: an option about what servers share would have no effect, or shares nothing.
 absl::Status CheckShared(const SharedConfig& shared, const std::string& data_dir);
 

@@ -26,7 +26,10 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
   rows.Text(n.listen, "listen",
             "Address to serve on, host:port (port 0 = any) or unix:/path; repeatable");
   rows.Text(n.http, "http", "Address of metrics and health probes, host:port, or off");
-  rows.Text(n.ready_file, "ready-file", "JSON file written when ready: addresses, http, pid");
+  rows.Text(n.web, "web", "Port of 127.0.0.1 with a page that shows rigs in a browser, or off");
+  rows.Text(n.web_hosts, "web-host",
+            "Host under which a proxy with TLS on this machine serves that page; repeatable");
+  rows.Text(n.ready_file, "ready-file", "JSON file written when ready: addresses, http, web, pid");
   rows.Text(n.exit_with_parent, "exit-with-parent",
             "Drain when the process that started this one has ended, as a test that was killed");
   internal.Text(n.channelz, "channelz", "Serve gRPC channelz");
@@ -51,6 +54,8 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
   rows.Text(c.rigs.data_dir, "data-dir", "Folder for rigs and bound data; empty = memory only");
   rows.Limit(n.connections, "max-connections", "connections",
              "Open connections; fewer if the limit of open files is lower", 1, 1e6);
+  rows.Limit(n.web_connections, "max-web-connections", "connections",
+             "Open connections to --web, each with a thread; half of them may be pages", 2, 10'000);
   internal.Limit(n.streams_per_connection, "max-streams-per-connection", "calls",
                  "Concurrent calls per connection", 1, 65'535);
   rows.Limit(n.message_bytes, "max-message-bytes", "bytes",

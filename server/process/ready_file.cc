@@ -12,11 +12,11 @@
 
 namespace sinew::server {
 
-std::string ReadyText(const std::vector<std::string>& addresses, const std::string& http_address,
-                      int indent) {
+std::string ReadyText(const Server& server, int indent) {
   nlohmann::ordered_json ready;
-  ready["addresses"] = addresses;
-  ready["http"] = http_address;
+  ready["addresses"] = server.addresses();
+  ready["http"] = server.http_address();
+  ready["web"] = server.web_address();
   ready["pid"] = ::getpid();
   return ready.dump(indent) + "\n";
 }
@@ -35,10 +35,9 @@ absl::StatusOr<ReadyFile> ReadyFile::Prepare(const std::string& path) {
       absl::StrCat("ready-file: cannot write ", path, ": ", std::strerror(error)));
 }
 
-absl::Status ReadyFile::Write(const std::vector<std::string>& addresses,
-                              const std::string& http_address) {
+absl::Status ReadyFile::Write(const Server& server) {
   if (path_.empty()) return absl::OkStatus();
-  text_ = ReadyText(addresses, http_address, 2);
+  text_ = ReadyText(server, 2);
   constexpr mode_t kReadableByAll = 0644;
   return WriteAtomically(path_, text_, kReadableByAll);
 }

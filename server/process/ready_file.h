@@ -4,13 +4,13 @@
 #include <absl/status/statusor.h>
 
 #include <string>
-#include <vector>
+
+#include "server/process/server.h"
 
 namespace sinew::server {
 
-// What a server says once it listens, as JSON: addresses, http, pid. indent: -1 = one line.
-std::string ReadyText(const std::vector<std::string>& addresses, const std::string& http_address,
-                      int indent);
+// What a server says once it listens, as JSON: addresses, http, web, pid. indent: -1 = one line.
+std::string ReadyText(const Server& server, int indent);
 
 class ReadyFile {
  public:
@@ -18,7 +18,7 @@ class ReadyFile {
   // written. An empty path means no file. kInvalidArgument: it cannot be written.
   static absl::StatusOr<ReadyFile> Prepare(const std::string& path);
   // Writes ReadyText. Errors as WriteAtomically.
-  absl::Status Write(const std::vector<std::string>& addresses, const std::string& http_address);
+  absl::Status Write(const Server& server);
   // Removes the file if this process was the last to write it.
   void Remove() const;
 

@@ -26,6 +26,7 @@
 #include "server/shared/object_store.h"
 #include "server/shared/session_records.h"
 #include "server/store/data_folder.h"
+#include "server/web/web_port.h"
 
 namespace sinew::server {
 namespace {
@@ -147,6 +148,10 @@ int CheckFiles(const Config& config) {
   if (status.ok() && config.network.http != "off") {
     status = Listener::Check("http", config.network.http);
   }
+  if (status.ok() && config.network.web != "off") {
+    status = WebPort::PageFolder().status();
+    if (status.ok()) status = Listener::Check("web", "127.0.0.1:" + config.network.web);
+  }
   for (const std::string& name : config.unknown_variables) {
     std::fprintf(stderr, "sinewd: warning: environment: %s: no option has this variable\n",
                  name.c_str());
@@ -177,14 +182,16 @@ int Serve(const Config& config, const std::function<absl::StatusOr<Config>()>& r
   // Print the line first, so that it is there once the file exists.
   const std::string line =
       config.log.format == "json"
-          ? ReadyText(server.addresses(), server.http_address(), -1)
-          : absl::StrCat("sinewd: listening on ", absl::StrJoin(server.addresses(), ", "), "\n");
+          ? ReadyText(server, -1)
+          : absl::StrCat("sinewd: listening on ", absl::StrJoin(server.addresses(), ", "), "\n",
+                         server.web_address().empty()
+                             ? ""
+                             : absl::StrCat("sinewd: page at http://", server.web_address(), "\n"));
   std::fputs(line.c_str(), stdout);
   // A parent that ended before `parent` was asked for has left the pipe that it reads the line
   // from.
   const bool left = std::fflush(stdout) != 0 && errno == EPIPE && config.network.exit_with_parent;
-  if (const absl::Status status = ready->Write(server.addresses(), server.http_address());
-      !status.ok()) {
+  if (const absl::Status status = ready->Write(server); !status.ok()) {
     Complain(status);
     return kConfiguration;
   }

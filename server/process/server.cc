@@ -11,6 +11,7 @@
 #include <grpcpp/security/server_credentials.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -34,6 +35,7 @@
 #include "server/services/info_service.h"
 #include "server/services/rig_service.h"
 #include "server/services/session_service.h"
+#include "server/web/web_port.h"
 
 namespace sinew::server {
 namespace {
@@ -104,7 +106,8 @@ class Server::State {
   ~State() { Stop(); }
 
   void Stop();
-  absl::StatusOr<std::shared_ptr<grpc::Channel>> InProcessChannel() const;
+  // agent: begins its user agent, see kWebAgent.
+  absl::StatusOr<std::shared_ptr<grpc::Channel>> InProcessChannel(const char* agent = "") const;
 
   std::unique_ptr<Runtime> runtime;
   RpcService rigs, sessions, deforms, info, health;
@@ -112,11 +115,13 @@ class Server::State {
   std::unique_ptr<grpc::Server> server;
   std::optional<Readiness> readiness;
   std::optional<HttpPort> http;
-  std::string http_address;
+  std::unique_ptr<WebPort> web;
+  std::string http_address, web_address;
   std::vector<std::string> addresses;
 
  private:
   absl::Status Listen(const Config& config);
+  absl::Status StartWeb(const NetworkConfig& config);
   void StartTimers();
   void AddReadings();  // to the metrics
 
@@ -162,9 +167,10 @@ absl::StatusOr<std::unique_ptr<Server::State>> Server::State::Start(const Config
     }
   }
   const ComputeConfig& compute = runtime.config.compute;
-  runtime.log->info("serving on {}; http {}; {}, {}, memory {} MB",
+  runtime.log->info("serving on {}; http {}; web {}; {}, {}, memory {} MB",
                     absl::StrJoin(state->addresses, ", "),
                     config.network.http == "off" ? "off" : state->http_address,
+                    config.network.web == "off" ? "off" : state->web_address,
                     CountedText(compute.threads, "thread"), std::string(IsaName(ActiveIsa())),
                     compute.memory_bytes / 1'000'000);
   return state;
@@ -175,7 +181,8 @@ absl::Status Server::State::Listen(const Config& whole) {
   // Files, the HTTP port and gRPC itself need descriptors as well.
   const std::uint64_t files = FileLimit(),
                       probes = config.http == "off" ? 0 : TimedHttpServer::MostConnections(),
-                      others = std::min<std::uint64_t>(256 + probes, files / 2);
+                      browsers = config.web == "off" ? 0 : config.web_connections,
+                      others = std::min<std::uint64_t>(256 + probes + browsers, files / 2);
   runtime->SetMostConnections(files - others);
   SINEW_ASSIGN_OR_RETURN(listener,
                          Listener::Bind(config.listen, config.http, runtime->connections));
@@ -216,6 +223,29 @@ absl::Status Server::State::Listen(const Config& whole) {
     acceptors.http = [this](Descriptor socket) { http->Serve(std::move(socket)); };
   }
   listener->Start(std::move(acceptors));
+  return config.web == "off" ? absl::OkStatus() : StartWeb(config);
+}
+
+absl::Status Server::State::StartWeb(const NetworkConfig& config) {
+  WebPort::Options options;
+  options.port = static_cast<int>(std::strtol(config.web.c_str(), nullptr, 10));  // checked before
+  SINEW_ASSIGN_OR_RETURN(options.page_folder, WebPort::PageFolder());
+  options.hosts = config.web_hosts;
+  options.connections = config.web_connections;
+  options.last_words = kLastWords;
+  SINEW_ASSIGN_OR_RETURN(options.upstream.channel, InProcessChannel(kWebAgent));
+  options.upstream.context = [](const WebCaller& caller) {
+    auto context = std::make_unique<grpc::ClientContext>();
+    context->AddMetadata("x-forwarded-for", caller.forwarded);
+    if (!caller.authorization.empty()) context->AddMetadata("authorization", caller.authorization);
+    return context;
+  };
+  absl::StatusOr<std::unique_ptr<WebPort>> started = WebPort::Start(std::move(options));
+  if (!started.ok()) {
+    return {started.status().code(), absl::StrCat("web: ", started.status().message())};
+  }
+  web = *std::move(started);
+  web_address = absl::StrCat("127.0.0.1:", web->port());
   return absl::OkStatus();
 }
 
@@ -227,12 +257,14 @@ void Server::State::StartTimers() {
       });
 }
 
-absl::StatusOr<std::shared_ptr<grpc::Channel>> Server::State::InProcessChannel() const {
+absl::StatusOr<std::shared_ptr<grpc::Channel>> Server::State::InProcessChannel(
+    const char* agent) const {
   // Not grpc::Server::InProcessChannel: in gRPC 1.51 a write through it may wait for ever if the
   // call ends meanwhile, as an upload does whose rig is stored already.
   SINEW_ASSIGN_OR_RETURN(const std::string address, listener->OwnAddress());
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(64 << 20);
+  if (*agent != 0) arguments.SetUserAgentPrefix(agent);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);          // $http_proxy is for other machines
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // a connection of its own
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 100);
@@ -281,6 +313,7 @@ void Server::State::Stop() {
     runtime->timers.Cancel(sweep_);
     runtime->work.Close();
     runtime->EndCalls();
+    web.reset();
     server->Shutdown(std::chrono::system_clock::now() + kLastWords);
     server->Wait();
   }
@@ -309,6 +342,10 @@ const std::vector<std::string>& Server::addresses() const {
 
 const std::string& Server::http_address() const {
   return state_->http_address;
+}
+
+const std::string& Server::web_address() const {
+  return state_->web_address;
 }
 
 absl::StatusOr<std::shared_ptr<grpc::Channel>> Server::InProcessChannel() {

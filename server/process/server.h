@@ -40,6 +40,9 @@ class Server {
   // "127.0.0.1:9464", or empty.
   const std::string& http_address() const;
 
+  // "127.0.0.1:8080", where browsers find the page, or empty.
+  const std::string& web_address() const;
+
   // A channel for this process alone: it needs no token and has no share of the limits. It connects
   // to an abstract socket, which accepts no other process. Receive limit 64 MiB. Calls through it
   // end with Stop; make none afterwards. kUnavailable: there is no descriptor for the socket.

@@ -36,9 +36,9 @@ void WebQueue::Close() {
 
 // Each method is called as one that streams both ways: on the wire it is the same. Generated stubs
 // start their calls like this.
-ForwardedCall::ForwardedCall(const Upstream& upstream, std::string method, std::uint32_t number,
-                             WebQueue& queue)
-    : method_(std::move(method)), context_(upstream.context()) {
+ForwardedCall::ForwardedCall(const Upstream& upstream, const WebCaller& caller, std::string method,
+                             std::uint32_t number, WebQueue& queue)
+    : method_(std::move(method)), context_(upstream.context(caller)) {
   using Factory = grpc::internal::ClientReaderWriterFactory<grpc::ByteBuffer, grpc::ByteBuffer>;
   const grpc::internal::RpcMethod rpc(method_.c_str(), grpc::internal::RpcMethod::BIDI_STREAMING);
   stream_.reset(Factory::Create(upstream.channel.get(), rpc, context_.get()));

@@ -22,10 +22,17 @@
 
 namespace sinew::server {
 
+// Who sent an HTTP request; printable ASCII.
+struct WebCaller {
+  std::string authorization;  // that header; empty: none
+  std::string forwarded;      // X-Forwarded-For, with the address of the connection at its end
+};
+
 // The server that calls go to.
 struct Upstream {
   std::shared_ptr<grpc::Channel> channel;
-  std::function<std::unique_ptr<grpc::ClientContext>()> context;  // with its token
+  // With the token of the call.
+  std::function<std::unique_ptr<grpc::ClientContext>(const WebCaller&)> context;
 };
 
 // Messages on their way to one HTTP response. Thread-safe.
@@ -51,8 +58,8 @@ class WebQueue {
 class ForwardedCall {
  public:
   // method: "/package.Service/Method". number: of the messages. The queue outlives the call.
-  ForwardedCall(const Upstream& upstream, std::string method, std::uint32_t number,
-                WebQueue& queue);
+  ForwardedCall(const Upstream& upstream, const WebCaller& caller, std::string method,
+                std::uint32_t number, WebQueue& queue);
   // Cancels the call and waits for its end.
   ~ForwardedCall();
   ForwardedCall(const ForwardedCall&) = delete;

@@ -33,6 +33,23 @@ std::string PercentEncoded(std::string_view text) {
   return result;
 }
 
+absl::Status Incomplete(std::size_t bytes) {
+  return InvalidArgument("body: ends with ", bytes, " bytes, need a gRPC-Web message");
+}
+
+// head: at least kHead bytes. kInvalidArgument: a compressed message.
+absl::StatusOr<std::size_t> LengthOf(std::string_view head) {
+  if (head[0] != 0) {
+    return InvalidArgument("body: got a message with flags ", static_cast<int>(head[0]),
+                           ", need 0");
+  }
+  std::uint32_t length = 0;
+  for (std::size_t i = 1; i < kHead; ++i) {
+    length = length << 8 | static_cast<unsigned char>(head[i]);
+  }
+  return length;
+}
+
 }  // namespace
 
 std::string Framed(const WebMessage& message, bool call) {
@@ -62,21 +79,40 @@ WebMessage TrailerOf(std::uint32_t call, const grpc::Status& status) {
 }
 
 absl::StatusOr<std::string_view> MessageOf(std::string_view body) {
-  if (body.size() < kHead) {
-    return InvalidArgument("body: got ", body.size(), " bytes, need a gRPC-Web message");
-  }
-  if (body[0] != 0) {
-    return InvalidArgument("body: got a message with flags ", static_cast<int>(body[0]),
-                           ", need 0");
-  }
-  std::uint32_t length = 0;
-  for (std::size_t i = 1; i < kHead; ++i) {
-    length = length << 8 | static_cast<unsigned char>(body[i]);
-  }
+  if (body.size() < kHead) return Incomplete(body.size());
+  SINEW_ASSIGN_OR_RETURN(const std::size_t length, LengthOf(body));
   if (length != body.size() - kHead) {
     return InvalidArgument("body: got ", body.size() - kHead, " bytes for a message of ", length);
   }
   return body.substr(kHead);
+}
+
+absl::Status MessageSplitter::Push(std::string_view piece,
+                                   absl::FunctionRef<void(std::string_view)> take) {
+  while (!piece.empty()) {
+    std::size_t whole = kHead;
+    if (bytes_.size() >= kHead) {
+      SINEW_ASSIGN_OR_RETURN(const std::size_t length, LengthOf(bytes_));
+      if (length > most_) {
+        return InvalidArgument("body: got a message of ", length, " bytes, need at most ", most_);
+      }
+      whole += length;
+    }
+    const std::string_view part = piece.substr(0, whole - bytes_.size());
+    bytes_ += part;
+    piece.remove_prefix(part.size());
+    if (bytes_.size() < kHead) break;
+    SINEW_ASSIGN_OR_RETURN(const std::size_t length, LengthOf(bytes_));
+    if (bytes_.size() < kHead + length) continue;
+    any_ = true;
+    take(std::string_view(bytes_).substr(kHead));
+    bytes_.clear();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status MessageSplitter::End() const {
+  return any_ && bytes_.empty() ? absl::OkStatus() : Incomplete(bytes_.size());
 }
 
 grpc::ByteBuffer ToByteBuffer(std::string_view bytes) {

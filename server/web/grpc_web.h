@@ -5,6 +5,7 @@
 // "name: value". See github.com/grpc/grpc/blob/master/doc/PROTOCOL-WEB.md.
 #pragma once
 
+#include <absl/functional/function_ref.h>
 #include <absl/status/statusor.h>
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/status.h>
@@ -33,6 +34,23 @@ WebMessage TrailerOf(std::uint32_t call, const grpc::Status& status);
 
 // The one message of a request's body. kInvalidArgument: none, several, or a compressed one.
 absl::StatusOr<std::string_view> MessageOf(std::string_view body);
+
+// Splits a body that arrives in pieces into its messages.
+class MessageSplitter {
+ public:
+  // most: bytes of a message.
+  explicit MessageSplitter(std::size_t most) : most_(most) {}
+  // Calls `take` with each message that a piece completes. kInvalidArgument: a compressed message,
+  // or one that is too long.
+  absl::Status Push(std::string_view piece, absl::FunctionRef<void(std::string_view)> take);
+  // kInvalidArgument: the last message is not complete, or there was none.
+  absl::Status End() const;
+
+ private:
+  const std::size_t most_;
+  std::string bytes_;  // of the message that is not complete
+  bool any_ = false;
+};
 
 grpc::ByteBuffer ToByteBuffer(std::string_view bytes);
 

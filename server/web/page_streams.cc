@@ -16,8 +16,9 @@ constexpr std::size_t kIdDigits = 32;
 
 }  // namespace
 
-PageStream::Call::Call(const Upstream& upstream, std::uint32_t number, WebQueue& queue)
-    : forwarded(upstream, kMethod, number, queue) {}
+PageStream::Call::Call(const Upstream& upstream, const WebCaller& caller, std::uint32_t number,
+                       WebQueue& queue)
+    : forwarded(upstream, caller, kMethod, number, queue) {}
 
 absl::StatusOr<std::shared_ptr<PageStream::Call>> PageStream::FindOrStart(std::uint32_t number) {
   const absl::MutexLock lock(&mutex_);
@@ -34,7 +35,7 @@ absl::StatusOr<std::shared_ptr<PageStream::Call>> PageStream::FindOrStart(std::u
     return absl::ResourceExhaustedError("calls: too many since the page was opened");
   }
   used_.insert(number);
-  return calls_[number] = std::make_shared<Call>(upstream_, number, queue_);
+  return calls_[number] = std::make_shared<Call>(upstream_, caller_, number, queue_);
 }
 
 absl::Status PageStream::Send(std::uint32_t number, std::string_view message) {
@@ -58,7 +59,8 @@ void PageStream::Close() {
   for (const auto& [number, call] : calls_) call->forwarded.Cancel();
 }
 
-absl::StatusOr<std::shared_ptr<PageStream>> PageStreams::Open(const std::string& id) {
+absl::StatusOr<std::shared_ptr<PageStream>> PageStreams::Open(const std::string& id,
+                                                              const WebCaller& caller) {
   const bool digits = std::ranges::all_of(
       id, [](char c) { return absl::ascii_isxdigit(c) && !(c >= 'A' && c <= 'F'); });
   if (id.size() != kIdDigits || !digits) {
@@ -66,11 +68,10 @@ absl::StatusOr<std::shared_ptr<PageStream>> PageStreams::Open(const std::string&
   }
   const absl::MutexLock lock(&mutex_);
   if (pages_.contains(id)) return absl::AlreadyExistsError("page: its frames are read already");
-  if (pages_.size() >= kMostPages) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("page: got more than ", kMostPages, " at once"));
-  }
-  return pages_[id] = std::make_shared<PageStream>(upstream_);
+  const std::string& client =
+      caller.authorization.empty() ? caller.forwarded : caller.authorization;
+  SINEW_ASSIGN_OR_RETURN(Quota::Permit place, places_.Take(client));
+  return pages_[id] = std::make_shared<PageStream>(upstream_, caller, std::move(place));
 }
 
 void PageStreams::Close(const std::string& id) {

@@ -2,23 +2,27 @@
 //
 //   GET  /...                      the page's files
 //   GET  DOCUMENT                  what the program says about the character it shows
-//   POST /sinew.v1.X/Method        gRPC-Web, with one request message
+//   POST /character?name=NAME      a file for the program to show instead
+//   POST /motion?name=NAME         a file of poses for the character that is shown
+//   POST /sinew.v1.X/Method        gRPC-Web: one request message; UploadRig takes several
 //   POST /frames?page=ID           the replies of the page's streams: never ends, see grpc_web.h
 //   POST /poses?page=ID&call=N     a message of a stream, a serialised StreamDeformRequest
 //   DELETE /poses?page=ID&call=N   ends a stream
 //
-// All but the page's files need the header "Authorization: Bearer TOKEN". A request for another
-// host or from another origin is refused, so that no other page can use the port (DNS rebinding).
-// Only programs of this machine reach it: the HTTP library bounds neither the number of headers nor
-// their length.
+// All but the page's files need the header "Authorization: Bearer TOKEN": the port's own token if
+// it has one, else one of the server that calls go to, which judges it with each call. A request
+// for another host or from another origin is refused, so that no other page can use the port (DNS
+// rebinding).
 #pragma once
 
 #include <absl/status/statusor.h>
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "server/web/forwarded_call.h"
 
@@ -31,17 +35,28 @@ class WebPort {
     std::string bytes;
   };
   struct Options {
-    int port = 0;             // of 127.0.0.1; 0 = a free one
-    std::string page_folder;  // with index.html
-    std::string token;
+    int port = 0;                             // of 127.0.0.1; 0 = a free one
+    std::string page_folder = {};             // with index.html
+    std::vector<std::string> hosts = {};      // under which a proxy with TLS serves the port
+    std::optional<std::string> token = {};    // of the port; unset: the callers' tokens are sent on
+    std::size_t connections = 64;             // at a time; half of them may be pages
+    std::chrono::milliseconds last_words{0};  // for replies that are being written at the end
     Upstream upstream;
     // The document of a path such as "/view.json"; kNotFound: there is none. Called by several
-    // threads at once.
-    std::function<absl::StatusOr<Document>(const std::string& path)> document;
+    // threads at once. Null: there are none.
+    std::function<absl::StatusOr<Document>(const std::string& path)> document = nullptr;
+    // Takes a file that the page sends to "/character" or "/motion"; its folder is removed
+    // afterwards, and left out of error messages. One file at a time. Null: none is taken.
+    std::function<absl::Status(const std::string& path, const std::string& file)> take = nullptr;
   };
+  // The folder of the page: share/sinew/web beside the folder of this program, where builds and
+  // installations have it, or web beside the module of the Python package. kFailedPrecondition:
+  // there is none; says how to get it.
+  static absl::StatusOr<std::string> PageFolder();
+
   // kUnavailable: the port is taken. kNotFound: page_folder has no index.html.
   static absl::StatusOr<std::unique_ptr<WebPort>> Start(Options options);
-  // Ends open responses, and waits for them.
+  // Ends open responses and connections.
   ~WebPort();
 
   int port() const;

@@ -124,11 +124,11 @@ FOLDERS = (
     ("server/services",
      "core/base core/deform/engine core/simd server server/access server/base server/calls server/convert",
      "proto", ""),
+    ("server/web", "core/base server/base server/threads", "grpc httplib", "openssl"),
     ("server/process",
      "client/lib/base core/base core/simd server server/access server/base server/calls server/services server/shared "
-     "server/store server/threads",
+     "server/store server/threads server/web",
      "grpc httplib", "json openssl"),
-    ("server/web", "core/base", "grpc", "httplib openssl"),
     # Importers, caches, pictures and the command line, which runs a server in its process for --local.
     ("client/rig", "core/base core/rig sinew", "", ""),
     ("client/import", "client/rig core/base sinew", "assimp json pugixml tinygltf ufbx",

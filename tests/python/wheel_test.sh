@@ -52,6 +52,9 @@ END
 (unset SINEWD; PATH=/usr/bin:/bin "$work/venv/bin/python" -m pytest -q test_wheel.py)
 "$work/venv/bin/sinew" --local bake model:tube --deformer lbs --out tube.npy -q && [[ -s tube.npy ]]
 "$work/venv/bin/sinewd" --version
+if [[ -d $build/share/sinew/web ]]; then  # else the wheel has no page
+  "$work/venv/bin/python" "$here/../web/answers.py" --start "$work/venv/bin/sinewd"
+fi
 
 # sinew.v1, with the newest packages that pip chooses, and with Google's own messages of error details.
 pip() { "$work/venv/bin/pip" install --quiet --disable-pip-version-check "$@"; }

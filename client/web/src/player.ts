@@ -7,6 +7,7 @@ export interface ClipInfo {
   name: string;
   frames: number;
   fps: number;
+  path: string; // where its poses are
 }
 
 interface Clip extends ClipInfo {
@@ -35,8 +36,8 @@ export class Player {
     const choice = ++this.#choice;
     if (index in this.clips && !this.#loaded.has(index)) {
       const floats = async (path: string) => new Float32Array(await (await this.server.get(path)).arrayBuffer());
-      const transforms = await floats(`/clips/${index}`);
-      const controls = this.controls ? await floats(`/clips/${index}/controls`) : new Float32Array();
+      const transforms = await floats(this.clips[index].path);
+      const controls = this.controls ? await floats(`${this.clips[index].path}/controls`) : new Float32Array();
       this.#loaded.set(index, {...this.clips[index], index, frames: transforms.length / (this.joints * 12), transforms, controls});
     }
     if (choice !== this.#choice) return; // another was chosen meanwhile

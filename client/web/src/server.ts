@@ -1,16 +1,16 @@
 // Requests to the server that the page comes from.
 
-import {create, fromBinary, toBinary, type DescMessage, type DescMethodServerStreaming, type DescMethodUnary,
+import {create, fromBinary, toBinary, type DescMessage, type DescMethodClientStreaming, type DescMethodServerStreaming, type DescMethodUnary,
   type MessageInitShape, type MessageShape} from '@bufbuild/protobuf';
 import {CallError, envelope, Splitter, trailerError, UNAUTHENTICATED, UNAVAILABLE} from './wire.ts';
 
 export class Server {
-  constructor(private readonly token: string) {}
+  constructor(public token: string) {}
 
   // The answer, whatever its status; a network error is thrown as UNAVAILABLE.
   async fetch(path: string, options: RequestInit = {}): Promise<Response> {
     const headers = new Headers(options.headers);
-    headers.set('authorization', `Bearer ${this.token}`);
+    if (this.token) headers.set('authorization', `Bearer ${this.token}`);
     try {
       return await fetch(path, {cache: 'no-store', ...options, headers});
     } catch (error) {
@@ -23,30 +23,40 @@ export class Server {
   async get(path: string, options: RequestInit = {}): Promise<Response> {
     const answer = await this.fetch(path, options);
     if (answer.ok) return answer;
-    if (answer.status === 401 || answer.status === 403) {
-      throw new CallError(UNAUTHENTICATED, 'The server does not accept the token of this page: open the link that sinew view printed.');
-    }
     const text = (await answer.text().catch(() => '')).slice(0, 200).trim();
+    if (answer.status === 401 || answer.status === 403) {
+      throw new CallError(UNAUTHENTICATED, `The server does not accept the token of this page: ${text}.`);
+    }
     throw new CallError(UNAVAILABLE, `The server answered ${answer.status}${text ? `: ${text}` : ''}.`);
   }
 
   async unary<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>, request: MessageInitShape<I>, signal?: AbortSignal): Promise<MessageShape<O>> {
-    let last: MessageShape<O> | undefined;
-    for await (const answer of this.#call(method, request, signal)) last = answer;
+    return this.#last(this.#call(method, [request], signal));
+  }
+
+  // A call with several requests; all of them leave in one body.
+  async upload<I extends DescMessage, O extends DescMessage>(
+    method: DescMethodClientStreaming<I, O>, requests: Array<MessageInitShape<I>>): Promise<MessageShape<O>> {
+    return this.#last(this.#call(method, requests));
+  }
+
+  async #last<T>(answers: AsyncGenerator<T>): Promise<T> {
+    let last: T | undefined;
+    for await (const answer of answers) last = answer;
     if (last) return last;
     throw new CallError(UNAVAILABLE, 'The server sent no answer.');
   }
 
   stream<I extends DescMessage, O extends DescMessage>(
     method: DescMethodServerStreaming<I, O>, request: MessageInitShape<I>, signal?: AbortSignal): AsyncGenerator<MessageShape<O>> {
-    return this.#call(method, request, signal);
+    return this.#call(method, [request], signal);
   }
 
   async *#call<I extends DescMessage, O extends DescMessage>(
-    method: DescMethodUnary<I, O> | DescMethodServerStreaming<I, O>, request: MessageInitShape<I>,
+    method: DescMethodUnary<I, O> | DescMethodServerStreaming<I, O> | DescMethodClientStreaming<I, O>, requests: Array<MessageInitShape<I>>,
     signal?: AbortSignal): AsyncGenerator<MessageShape<O>> {
-    const body = envelope(toBinary(method.input, create(method.input, request)));
+    const body = new Blob(requests.map((request) => envelope(toBinary(method.input, create(method.input, request)))));
     const answer = await this.get(`/${method.parent.typeName}/${method.name}`,
       {method: 'POST', body, signal, headers: {'content-type': 'application/grpc-web+proto'}});
     const messages: Uint8Array[] = [];

@@ -24,6 +24,7 @@ export interface ViewInfo {
   recipes: string[];
   clip: number; // to begin with
   clips: ClipInfo[];
+  ofServer?: boolean; // a rig of a server, which the page was told no more about
 }
 
 export async function listMethods(server: Server): Promise<ListMethodsResponse> {

@@ -8,12 +8,14 @@ import pty
 import re
 import shutil
 import signal
+import socket
 import stat
 import subprocess
 import tempfile
 import time
 import unittest
 import urllib.error
+import urllib.parse
 import urllib.request
 
 PROGRAM = pathlib.Path()
@@ -83,6 +85,83 @@ class View(unittest.TestCase):
         link = json.loads("".join(iter(process.stdout.readline, "}\n")) + "}")["link"]
         self.assertEqual([clip["name"] for clip in json.loads(self.get(link, "/view.json"))["clips"]], ["poses.npy"])
         self.assertTrue(poses.read_bytes().endswith(self.get(link, "/clips/0")))
+
+    def post(self, link: str, path: str, name: str, data: bytes) -> "tuple[int, str]":
+        base, token = link.split("#token=")
+        request = urllib.request.Request(f"{base}{path}?{urllib.parse.urlencode({'name': name})}", data=data,
+                                         headers={"Authorization": "Bearer " + token})
+        try:
+            with urllib.request.urlopen(request, timeout=60) as reply:
+                return reply.status, reply.read().decode()
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.read().decode()
+
+    def test_shows_a_file_that_the_page_sends(self) -> None:
+        self.install_page()
+        files = self.folder / "tmp"
+        files.mkdir()
+        rig, poses = self.folder / "arm.sinewrig", self.folder / "hand.npy"
+        for model, option, file in (("arm", "--rig", rig), ("hand", "--poses", poses)):
+            subprocess.run([PROGRAM, "export", f"model:{model}", option, file], check=True, stdout=subprocess.DEVNULL)
+        link = self.start("model:hand", env={**os.environ, "TMPDIR": str(files)}).stdout.readline().strip()
+        hand = json.loads(self.get(link, "/view.json"))
+        self.assertEqual(self.post(link, "motion", "<b>.npy", poses.read_bytes()), (204, ""))
+        played = json.loads(self.get(link, "/view.json"))
+        self.assertEqual([clip["name"] for clip in played["clips"]], [hand["clips"][0]["name"], "<b>.npy"])
+        self.assertEqual(played["clip"], 1)
+        self.assertTrue(poses.read_bytes().endswith(self.get(link, played["clips"][1]["path"])))
+        for name, data, said in (("x.glb", b"no glb", "x.glb"), ("x.txt", b"x", "x.txt"), ("../x.sinewrig", b"x", "name: need"),
+                                 ("", b"x", "name: need"), ("..", b"x", "name: need"), ("x" * 201, b"x", "name: need")):
+            code, text = self.post(link, "character", name, data)
+            self.assertEqual(code, 400, text)
+            self.assertIn(said, text)
+            self.assertNotIn(str(files), text)
+        self.assertEqual(json.loads(self.get(link, "/view.json")), played)
+        self.assertEqual(self.post(link, "character", "arm.sinewrig", rig.read_bytes()), (204, ""))
+        arm = json.loads(self.get(link, "/view.json"))
+        self.assertEqual((arm["label"], arm["clips"]), ("arm.sinewrig", []))
+        self.assertNotEqual(arm["rig"], hand["rig"])
+        code, text = self.post(link, "motion", "hand.npy", poses.read_bytes())
+        self.assertEqual(code, 400)
+        self.assertIn("need the 3 of arm.sinewrig", text)
+        with self.assertRaises(urllib.error.HTTPError) as raised:  # the hand's clip, of a page that was not loaded again
+            self.get(link, "/clips/0")
+        raised.exception.close()
+        self.assertEqual(list(files.iterdir()), [])
+
+    def test_reads_one_file_of_bounded_size_at_a_time(self) -> None:
+        self.install_page()
+        files = self.folder / "tmp"
+        files.mkdir()
+        process = self.start("model:arm", env={**os.environ, "TMPDIR": str(files)})
+        link = process.stdout.readline().strip()
+        base, token = link.split("#token=")
+        host = urllib.parse.urlparse(base).netloc
+
+        def begin(length: int) -> socket.socket:
+            port = socket.create_connection(host.split(":"), timeout=20)
+            self.addCleanup(port.close)
+            port.sendall(f"POST /character?name=a.glb HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n"
+                         f"Content-Length: {length}\r\n\r\nbegin".encode())
+            return port
+
+        self.assertIn(b" 413 ", begin((1 << 30) + 1).recv(1000))
+        slow = begin(1000)
+        while not list(files.iterdir()):
+            time.sleep(0.01)
+        code, text = self.post(link, "character", "b.glb", bytes(3 << 20))
+        self.assertEqual((code, text), (409, "another file is being read; try again when it is shown\n"))
+        slow.close()
+        while list(files.iterdir()):
+            time.sleep(0.01)
+        self.assertEqual(self.post(link, "character", "b.glb", b"b")[0], 400)  # read, and no glb
+        slow = begin(1000)
+        while not list(files.iterdir()):
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(20), 0)
+        self.assertEqual(list(files.iterdir()), [])
 
     def test_opens_the_browser_without_showing_the_token(self) -> None:
         self.install_page()

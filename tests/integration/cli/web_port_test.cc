@@ -137,7 +137,7 @@ struct WebPortTest : ::testing::Test {
          .token = "secret",
          .upstream = {.channel = connection->channel(),
                       .context =
-                          [connection] {
+                          [connection](const WebCaller&) {
                             return connection->NewContext(absl::InfiniteFuture(), {}, {});
                           }},
          .document = [](const std::string& path) -> absl::StatusOr<WebPort::Document> {

@@ -30,15 +30,16 @@ class SinewdProcess {
  public:
   // Adds --listen 127.0.0.1:0 and --ready-file, unless `flags` hold their own. wait: until it is
   // ready, where the file is ours, or has ended. err: its stderr instead of a file. max_files: hard
-  // limit of its open files. max_space: of its address space.
+  // limit of its open files. max_space: of its address space. program: another than the built one.
   explicit SinewdProcess(std::vector<std::string> flags = {}, bool wait = true, int err = -1,
-                         rlim_t max_files = 0, rlim_t max_space = 0) {
+                         rlim_t max_files = 0, rlim_t max_space = 0,
+                         const std::string& program = ProgramPath("sinewd")) {
     ready_file_ = folder_.path() / "ready.json";
     const auto has = [&](const std::string& name) {
       return std::ranges::any_of(flags,
                                  [&](const std::string& flag) { return flag.starts_with(name); });
     };
-    std::vector<std::string> arguments{ProgramPath("sinewd")};
+    std::vector<std::string> arguments{program};
     if (!has("--listen")) arguments.insert(arguments.end(), {"--listen", "127.0.0.1:0"});
     if (!has("--ready-file")) {
       arguments.insert(arguments.end(), {"--ready-file", ready_file_.string()});
@@ -71,8 +72,9 @@ class SinewdProcess {
     };
     if (ready.empty()) return false;
     address_ = quoted(ready.find('['));
-    const std::string key = "\"http\":";
-    http_ = quoted(ready.find(key) + key.size());
+    const auto value = [&](const std::string& key) { return quoted(ready.find(key) + key.size()); };
+    http_ = value("\"http\":");
+    web_ = value("\"web\":");
     return true;
   }
 
@@ -80,6 +82,8 @@ class SinewdProcess {
   const std::string& address() const { return address_; }
   // Its side port, or empty.
   const std::string& http() const { return http_; }
+  // Where its page is, or empty.
+  const std::string& web() const { return web_; }
   pid_t pid() const { return pid_; }
   const std::filesystem::path& ready_file() const { return ready_file_; }
   std::string out() const { return ReadAll(folder_.path() / "out"); }
@@ -144,7 +148,7 @@ class SinewdProcess {
 
   TemporaryFolder folder_;
   std::filesystem::path ready_file_;
-  std::string address_, http_;
+  std::string address_, http_, web_;
   pid_t pid_ = -1;
   bool ended_ = false;
   int exit_code_ = 0;

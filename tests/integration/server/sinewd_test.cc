@@ -60,8 +60,9 @@ TEST(Sinewd, PrintsOneLineWhenReadyAndExitsCleanly) {
 TEST(Sinewd, LineWhenReadyIsJsonWithJsonLog) {
   SinewdProcess server({"--log-format", "json"});
   ASSERT_FALSE(server.address().empty()) << server.err();
-  EXPECT_EQ(server.out(), absl::StrCat("{\"addresses\":[\"", server.address(), "\"],\"http\":\"",
-                                       server.http(), "\",\"pid\":", server.pid(), "}\n"));
+  EXPECT_EQ(server.out(),
+            absl::StrCat("{\"addresses\":[\"", server.address(), "\"],\"http\":\"", server.http(),
+                         "\",\"web\":\"\",\"pid\":", server.pid(), "}\n"));
 }
 
 // A test that is killed cannot stop its server.

@@ -223,6 +223,11 @@ TEST(Config, OptionsWithoutEffectAreRefused) {
       {"--store", "file:///s", "--redis", "redis://host", "--redis-ca", "a"},
       {"--store", "file:///s", "--data-dir", "/s"},
       {"--store", "file:///s/", "--data-dir", "/s"},
+      {"--web", "http"},
+      {"--web", "65536"},
+      {"--web-host", "page.example"},
+      {"--web", "0", "--insecure", "--web-host", "https://page.example"},
+      {"--web", "0", "--tls-client-ca", "c", "--tls-cert", "a", "--tls-key", "b"},
       {"--store", "file:///s", "--data-dir", "/x/../s/."}};
   for (const auto& arguments : table) {
     Config config;
