@@ -149,6 +149,7 @@ Runtime::Runtime(const Config& c, Clock& server_clock)
       arenas(c.compute.threads),
       frames(FramePool::Create(kIdleFrameBytes)),
       evaluators{config.streams, config.compute.inline_microseconds, metrics, *frames},
+      broadcasts(c.streams, c.access.client_share),
       sessions(c.sessions, c.access.client_share),
       waiting_calls(c.compute.waiting, c.access.client_share, "max-waiting-calls", "waiting calls"),
       control(pools.control, kControlThreads, waiting_calls, metrics.AddLane("control")),
@@ -165,10 +166,10 @@ Runtime::Runtime(const Config& c, Clock& server_clock)
       current_(c) {}
 
 std::vector<Quota*> Runtime::Quotas() {
-  std::vector<Quota*> quotas = {&connections,     &streams,    &deforms,       &compares,
-                                &watches,         &weights,    &transfers,     &arriving,
-                                &frame_bytes,     &held_bytes, &compare_bytes, &waiting_calls,
-                                &sessions.quota()};
+  std::vector<Quota*> quotas = {
+      &connections,   &streams,       &deforms,          &compares,          &watches,
+      &weights,       &transfers,     &arriving,         &frame_bytes,       &held_bytes,
+      &compare_bytes, &waiting_calls, &sessions.quota(), &broadcasts.quota()};
   for (const auto& stored : {rigs->quotas(), uploads->quotas(), bound->quotas()}) {
     quotas.insert(quotas.end(), stored.begin(), stored.end());
   }

@@ -26,6 +26,7 @@
 #include "server/base/log.h"
 #include "server/base/log_limit.h"
 #include "server/base/metrics.h"
+#include "server/frames/broadcast.h"
 #include "server/frames/evaluator.h"
 #include "server/frames/frame_pool.h"
 #include "server/shared/session_records.h"
@@ -101,6 +102,7 @@ class Runtime {
   Arenas arenas;
   const std::shared_ptr<FramePool> frames;
   const EvaluatorContext evaluators;
+  Broadcasts broadcasts;
   // What several servers share, or null. They outlive what uses them.
   std::unique_ptr<SharedStore> shared;
   std::unique_ptr<SessionRecords> records;

@@ -132,6 +132,7 @@ struct StreamConfig {
   std::uint64_t chunk_bytes = 64 << 20;        // largest a client may request
   std::uint64_t response_bytes = 64 << 20;     // largest a client may allow for Deform
   std::uint64_t clip_poses = 10'000;
+  std::uint64_t published = 256, viewers = 64;  // streams that can be watched, viewers of each
   double stall_seconds = 30;
   double idle_seconds = 3600;  // an artist may pause; the client library opens it again
   // Access is checked when a stream opens: a revoked token is used for this long at most.
@@ -139,10 +140,9 @@ struct StreamConfig {
 };
 
 struct CompareConfig {
-  std::uint64_t count = 16;      // CompareDeformers calls at a time
-  std::uint64_t targets = 16;    // of one call
-  std::uint64_t poses = 10'000;  // of one call
-  std::uint64_t bytes = 0;       // all calls together may hold
+  std::uint64_t count = 16;                    // CompareDeformers calls at a time
+  std::uint64_t targets = 16, poses = 10'000;  // of one call
+  std::uint64_t bytes = 0;                     // all calls together may hold
 };
 
 struct WeightsConfig {

@@ -158,6 +158,9 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
   internal.Limit(t.response_bytes, "max-response-bytes", "bytes",
                  "Largest max_response_bytes of Deform", 4096, 2e9);
   internal.Limit(t.clip_poses, "max-clip-poses", "poses", "Poses per DeformClip call", 1, 1e7);
+  rows.Limit(t.published, "max-published-streams", "streams", "Streams that can be watched", 1,
+             1e6);
+  rows.Limit(t.viewers, "max-viewers", "viewers", "WatchStream calls per published stream", 1, 1e6);
   rows.Limit(t.stall_seconds, "max-stall-seconds", "seconds",
              "Time a stream may wait for an acknowledgement, or a reply for its reader", 0.1, 1e6);
   rows.Limit(t.idle_seconds, "max-idle-seconds", "seconds",

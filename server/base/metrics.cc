@@ -21,6 +21,8 @@ Metrics::Metrics(const std::string& version, const std::string& simd)
     : frames(Count("sinew_frames_total", "Frames sent")),
       frame_bytes(Count("sinew_frame_bytes_total", "Bulk bytes of frames sent")),
       skipped(Count("sinew_poses_skipped_total", "Poses replaced by newer ones")),
+      viewer_skipped(Count("sinew_viewer_frames_skipped_total",
+                           "Frames of published streams that a viewer missed")),
       frame_problems(Count("sinew_frame_problems_total", "Poses answered by a problem")),
       queue_seconds(
           Seconds("sinew_frame_queue_seconds", "Time from receiving a pose to evaluating it")),

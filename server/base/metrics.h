@@ -47,6 +47,7 @@ class Metrics {
   prometheus::Counter& frames;          // sent
   prometheus::Counter& frame_bytes;     // bulk bytes of sent frames
   prometheus::Counter& skipped;         // poses replaced by newer ones in mode LATEST
+  prometheus::Counter& viewer_skipped;  // frames that viewers of streams have missed
   prometheus::Counter& frame_problems;  // poses answered by a problem
   prometheus::Histogram& queue_seconds;
   prometheus::Histogram& evaluate_seconds;

@@ -57,9 +57,10 @@ void DeformCall::Found(absl::StatusOr<std::shared_ptr<Session>> session) {
 
 absl::Status DeformCall::Prepare(std::shared_ptr<Session> session) {
   session_ = std::move(session);
-  SINEW_ASSIGN_OR_RETURN(evaluator_,
-                         Evaluator::Create(runtime_.evaluators, session_, request_.layout(),
-                                           request_.output(), call_.stop_token(), true));
+  SINEW_ASSIGN_OR_RETURN(
+      evaluator_,
+      Evaluator::Create(runtime_.evaluators, session_, request_.layout(), request_.output(),
+                        call_.stop_token(), Evaluator::Frames::kOnePiece));
   SINEW_RETURN_IF_ERROR(CheckSize());
   SINEW_ASSIGN_OR_RETURN(
       reservation_, runtime_.frame_bytes.Take(call_.caller().client(), evaluator_->frame_bytes(1)));

@@ -17,6 +17,8 @@ namespace {
 constexpr std::uint32_t kOrderedWindow = 8, kLatestWindow = 2;
 // Frames in the transport, ready (two) and being evaluated.
 constexpr std::uint64_t kBuffers = 4;
+// Of a viewer: a frame in the transport and one of which parts are left.
+constexpr std::uint64_t kViewerBuffers = 2;
 
 }  // namespace
 
@@ -99,6 +101,11 @@ absl::Status StreamCall::Open(const v1::StreamOpen& open) {
   const std::uint64_t usual = latest ? kLatestWindow : kOrderedWindow;
   window_.emplace(latest, open.window() != 0 ? open.window() : std::min(usual, limits.window),
                   limits.backlog);
+  if (!open.publish().empty()) {
+    auto broadcast = runtime_.broadcasts.Publish(call_.caller(), open.publish());
+    if (!broadcast.ok()) return WithPath(broadcast.status(), "open");
+    broadcast_ = *std::move(broadcast);
+  }
   FindSession(open.target(), "open.target", &StreamCall::Prepare);
   return absl::OkStatus();
 }
@@ -137,12 +144,15 @@ void StreamCall::CheckPose(Waiting& waiting) const {
 
 absl::Status StreamCall::Prepare(std::shared_ptr<Session> session) {
   sessions_.push_back(session);
+  const bool published = broadcast_ != nullptr;
   absl::StatusOr<std::unique_ptr<Evaluator>> evaluator =
-      Evaluator::Create(runtime_.evaluators, session, layout_, output_, call_.stop_token());
+      Evaluator::Create(runtime_.evaluators, session, layout_, output_, call_.stop_token(),
+                        published ? Evaluator::Frames::kPublished : Evaluator::Frames::kInOrder);
   if (!evaluator.ok()) return WithPath(evaluator.status(), "open");
   const std::string client = call_.caller().client();
-  SINEW_ASSIGN_OR_RETURN(frames_held_,
-                         runtime_.frame_bytes.Take(client, (*evaluator)->frame_bytes(kBuffers)));
+  SINEW_ASSIGN_OR_RETURN(
+      frames_held_,
+      runtime_.frame_bytes.Take(client, (*evaluator)->frame_bytes(kBuffers + (published ? 1 : 0))));
   const std::uint64_t pose_bytes = sizeof(Waiting) + (*evaluator)->pose_bytes();
   SINEW_ASSIGN_OR_RETURN(poses_held_,
                          runtime_.held_bytes.Take(client, window_->most_waiting() * pose_bytes));
@@ -172,6 +182,14 @@ void StreamCall::OnBound() {
   opened.set_chunk_bytes(evaluator_->output().chunk_bytes);
   opened.set_backlog(static_cast<std::uint32_t>(runtime_.config.streams.backlog));
   outbox_.Push(response);
+  if (broadcast_ != nullptr) {
+    v1::WatchOpened watched;
+    watched.set_session(opened.session());
+    *watched.mutable_source() = sessions_[0]->source;
+    watched.set_determinism_digest(opened.determinism_digest());
+    watched.set_vertices(opened.vertices());
+    broadcast_->Open(std::move(watched), evaluator_->frame_bytes(kViewerBuffers));
+  }
   ready_ = true;
   last_pose_ = runtime_.clock.Now();
   Pump();
@@ -231,7 +249,14 @@ void StreamCall::Answer(const Waiting& waiting, absl::StatusOr<OutgoingFrame> re
   OutgoingFrame& frame = *result;
   frame.header.set_skipped(std::exchange(skipped_, 0));
   frame.timing.set_queue_ns(Observe(started - waiting.arrived, runtime_.metrics.queue_seconds));
+  if (broadcast_ != nullptr) WakeViewers(broadcast_->Show(frame));
   outbox_.Push(std::move(frame));
+}
+
+void StreamCall::WakeViewers(bool needed) {
+  if (!needed) return;
+  runtime_.control.PostStep(call_.caller().client(),
+                            [stream = broadcast_](const absl::Status&) { stream->WakeViewers(); });
 }
 
 void StreamCall::EndIfDone() {
@@ -244,6 +269,7 @@ void StreamCall::EndIfDone() {
 void StreamCall::OnEnd() {
   waiting_.clear();
   opening_.reset();
+  if (broadcast_ != nullptr) WakeViewers(runtime_.broadcasts.Remove(*broadcast_));
   FrameCall::OnEnd();
 }
 

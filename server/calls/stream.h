@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "server/calls/frame_call.h"
+#include "server/frames/broadcast.h"
 #include "server/frames/evaluator.h"
 #include "server/frames/flow_window.h"
 #include "sinew/v1/deform_service.pb.h"
@@ -56,6 +57,8 @@ class StreamCall final : public FrameCall<StreamCall> {
   void EvaluatePose(const Waiting& waiting, bool parallel) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Answer(const Waiting& waiting, absl::StatusOr<OutgoingFrame> result, Clock::Time started)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Calls the viewers, if `needed`, on a worker.
+  void WakeViewers(bool needed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::chrono::duration<double> idle_limit() const {
     return std::chrono::duration<double>(runtime_.config.streams.idle_seconds);
   }
@@ -73,6 +76,7 @@ class StreamCall final : public FrameCall<StreamCall> {
   bool left_out_ ABSL_GUARDED_BY(mutex_) = false;  // a pose arrived after the drain began
   Quota::Permit frames_held_ ABSL_GUARDED_BY(mutex_);
   Quota::Permit poses_held_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<Broadcast> broadcast_ ABSL_GUARDED_BY(mutex_);  // null: not published
   std::optional<FlowWindow> window_ ABSL_GUARDED_BY(mutex_);
   std::deque<Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
   // Bytes of waiting poses that cannot be checked yet, because their format is unknown.

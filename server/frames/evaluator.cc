@@ -32,10 +32,10 @@ absl::StatusOr<std::unique_ptr<Evaluator>> Evaluator::Create(const EvaluatorCont
                                                              std::shared_ptr<Session> session,
                                                              const v1::PoseLayout& layout,
                                                              const v1::OutputOptions& output,
-                                                             std::stop_token stop, bool one_piece) {
+                                                             std::stop_token stop, Frames frames) {
   SINEW_ASSIGN_OR_RETURN(PoseFormat format, ToPoseFormat(layout, session->bound->rig()));
   SINEW_ASSIGN_OR_RETURN(Output wanted, ToOutput(output, context.limits));
-  if (one_piece) wanted.chunk_bytes = std::numeric_limits<std::uint32_t>::max();
+  if (frames == Frames::kOnePiece) wanted.chunk_bytes = std::numeric_limits<std::uint32_t>::max();
   if (wanted.tangents && session->bound->rig().mesh().tangents().empty()) {
     return InvalidField(
         "output.attributes",
@@ -57,7 +57,8 @@ absl::StatusOr<std::unique_ptr<Evaluator>> Evaluator::Create(const EvaluatorCont
     return InvalidField("output.muscles", "set, but the rig has no muscles");
   }
   return std::unique_ptr<Evaluator>(new Evaluator(context, std::move(session), std::move(format),
-                                                  wanted, std::move(stop), !one_piece));
+                                                  wanted, std::move(stop),
+                                                  frames == Frames::kInOrder));
 }
 
 Evaluator::Evaluator(const EvaluatorContext& context, std::shared_ptr<Session> session,

@@ -36,16 +36,20 @@ struct EvaluatorContext {
 // One evaluation at a time.
 class Evaluator {
  public:
+  enum class Frames {
+    kInOrder,    // compressed ones build on the frames before them
+    kPublished,  // each can be decoded by itself
+    kOnePiece,   // also, and frames are not cut, whatever output.chunk_bytes says
+  };
   // The session may still be binding. `stop` ends the evaluation in progress, and all later ones,
-  // with kCancelled. one_piece: frames are not cut, whatever output.chunk_bytes says.
-  // With compression, frames then build on the frames before them, unless one_piece is set.
+  // with kCancelled.
   // kInvalidArgument: the layout or the output.
   static absl::StatusOr<std::unique_ptr<Evaluator>> Create(const EvaluatorContext& context,
                                                            std::shared_ptr<Session> session,
                                                            const v1::PoseLayout& layout,
                                                            const v1::OutputOptions& output,
                                                            std::stop_token stop,
-                                                           bool one_piece = false);
+                                                           Frames frames = Frames::kInOrder);
 
   // Call once before the first pose, after the bind is over. kFailedPrecondition: it failed.
   absl::Status Ready();

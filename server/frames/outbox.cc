@@ -103,6 +103,12 @@ void OutgoingFrame::Seal() {
   for (std::size_t k = 0; k < pieces(); ++k) checksums_.push_back(BulkChecksum(piece(k)));
 }
 
+OutgoingFrame OutgoingFrame::ForViewers() const {
+  OutgoingFrame copy = *this;
+  copy.writes_buffer_ = false;
+  return copy;
+}
+
 void OutgoingFrame::AppendPiece(std::uint64_t previous_send_ns, std::vector<grpc::Slice>& slices) {
   const std::size_t first = next_ * piece_vertices_;
   header.set_vertex_offset(first);
@@ -125,8 +131,14 @@ void OutgoingFrame::AppendPiece(std::uint64_t previous_send_ns, std::vector<grpc
                                        static_cast<std::size_t>(end - begin)));
   };
   std::byte* const positions_end = positions.data() + positions.size();
-  // Where there is room, the header ends where the positions begin: one slice holds both.
-  if (next_ == 0 || !replaced_.empty()) {
+  if (!writes_buffer_) {
+    std::array<std::byte, kHeadRoom> room;
+    std::byte* const end = room.data() + room.size();
+    const std::byte* const start = WriteFrameHeader(header, bulk, end);
+    slices.emplace_back(start, static_cast<std::size_t>(end - start));
+    slice(positions.data(), positions_end);
+  } else if (next_ == 0 || !replaced_.empty()) {
+    // There is room where the positions begin: one slice holds both.
     slice(WriteFrameHeader(header, bulk, positions.data()), positions_end);
   } else {
     std::byte* const end = buffer_.data() + next_ * kPieceHeader;

@@ -54,6 +54,9 @@ class OutgoingFrame {
   bool small() const { return piece_vertices_ >= vertices_; }  // sent in one piece
   bool done() const { return next_ >= pieces(); }
 
+  // A copy for another call, which sends the same buffer: its headers do not go there.
+  OutgoingFrame ForViewers() const;
+
   // Appends the slices of the next piece.
   void AppendPiece(std::uint64_t previous_send_ns, std::vector<grpc::Slice>& slices);
 
@@ -66,6 +69,7 @@ class OutgoingFrame {
   std::vector<Bulk> replaced_;            // pieces, if they are not at the offsets
   std::vector<std::uint64_t> checksums_;  // of each piece
   std::size_t next_ = 0;
+  bool writes_buffer_ = true;  // headers go into the buffer, beside the vertices
 };
 
 // Frames and messages waiting to be written on one call, in order. Not thread-safe.

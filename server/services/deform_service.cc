@@ -4,6 +4,7 @@
 #include "server/calls/compare.h"
 #include "server/calls/deform.h"
 #include "server/calls/stream.h"
+#include "server/calls/watch_stream.h"
 
 namespace sinew::server {
 
@@ -20,6 +21,11 @@ void AddDeformMethods(Runtime& runtime, RpcService& service) {
                .work = true,
                .limit = &runtime.streams},
               StreamCall::Start<>);
+  service.Add({.runtime = runtime,
+               .name = "DeformService/WatchStream",
+               .scope = Scope::kSessionsUse,
+               .work = true},
+              WatchStreamCall::Start<>);
   service.Add({.runtime = runtime,
                .name = "DeformService/DeformClip",
                .scope = Scope::kSessionsUse,

@@ -67,6 +67,23 @@ class LocalServer(unittest.TestCase):
         np.testing.assert_array_equal(out, self.frames[7])
         np.testing.assert_allclose(one.bounds, [out.min(0), out.max(0)])
 
+    def test_a_published_stream_is_watched(self):
+        with self.assertRaises(sinew.NotFound):
+            self.client.watch("hero")
+        with self.character.stream(publish="hero") as stream, self.client.watch("hero") as watch:
+            self.assertEqual((watch.rig, watch.recipe), (self.character.rig_name, "ddm"))
+            with self.assertRaises(sinew.Timeout):
+                watch.next(0.01)
+            for pose, frame in zip(self.poses.joints[:5], self.frames):
+                stream.send(pose)
+                np.testing.assert_array_equal(stream.next().positions, frame)
+                np.testing.assert_array_equal(watch.next().positions, frame)
+            stream.cancel()
+            self.assertEqual(list(watch), [])
+            with self.assertRaisesRegex(sinew.Unavailable, "hero") as raised:
+                watch.next()
+            self.assertEqual(raised.exception.reason, "PUBLISHER_ENDED")
+
     def test_command_line_has_equal_bits(self):
         with tempfile.TemporaryDirectory() as folder:
             by_program = os.path.join(folder, "program.npy")

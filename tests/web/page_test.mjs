@@ -512,6 +512,71 @@ test('a link restores the view', async () => {
   assert.ok(different(before, await pixels()) < 40, 'the picture is the same, but for edges: numbers of a link are rounded');
 });
 
+test('two pages follow one, which shares its character', async () => {
+  const {line} = await view('model:hand', '--deformer', 'lbs');
+  await open(line);
+  await page.getByRole('button', {name: 'Share', exact: true}).click();
+  await page.getByText('Shared as').waitFor();
+  const link = await page.evaluate(() => navigator.clipboard.readText());
+  const name = /follow=(model-hand-[0-9a-f]{4})&token=/.exec(link)[1];
+  assert.equal(await text('label'), `model:hand · shared as ${name}`);
+  const poser = page;
+  const followers = [];
+  for (let k = 0; k < 2; k++) {
+    const context = await browser.newContext({viewport: {width: 900, height: 520}, colorScheme: 'light'});
+    const follower = await context.newPage();
+    follower.on('pageerror', (error) => complaints.push(error.stack));
+    followers.push(follower);
+  }
+  const inEach = async (act) => {
+    for (page of followers) await act();
+    page = poser;
+  };
+  const before = new Map(), bent = new Map();
+  await inEach(async () => {
+    await open(link);
+    assert.equal(await text('label'), `Follows ${name}`);
+    assert.match(await text('follow'), /another page or program poses it/);
+    assert.equal(await page.locator('#pose').evaluate((element) => element.inert), true);
+    assert.equal(await page.getByRole('button', {name: 'Share', exact: true}).isHidden(), true);
+    assert.doesNotMatch(page.url(), /token/);
+    before.set(page, await pixels());
+    assert.ok(count(before.get(page), isClay) > 0.03 * 900 * 520 / 3, 'the hand is drawn');
+    await press('b'); // bones, clicks and the other views would need the pose
+    await press('2');
+    await page.locator('#canvas').click();
+    await page.mouse.move(0, 0);
+    await settled();
+    assert.equal(different(before.get(page), await pixels()), 0);
+    assert.equal(await page.locator('.joint[aria-selected=true]').count(), 0);
+  });
+  await page.locator('.joint').nth(8).click();
+  await page.getByRole('spinbutton', {name: /^Turn x/}).fill('60');
+  await page.keyboard.press('Enter');
+  await settled();
+  await keep('shared');
+  await inEach(async () => {
+    await settled();
+    bent.set(page, await pixels());
+    assert.ok(different(before.get(page), bent.get(page)) > 300, 'the joint has turned here, too');
+    await keep('follows');
+  });
+  assert.equal(different(bent.get(followers[0]), bent.get(followers[1])), 0);
+  await page.goto('about:blank'); // the page that shares is closed
+  await inEach(async () => {
+    await page.getByText('is not shared any more').waitFor();
+    assert.equal(different(bent.get(page), await pixels()), 0, 'the last shape stays');
+    await keep('ended');
+  });
+  await page.goBack(); // it shares again under the same name, with the joint as it was
+  await inEach(async () => {
+    await page.getByText('is not shared any more').waitFor({state: 'hidden', timeout: 30000});
+    await settled();
+    assert.ok(different(bent.get(page), await pixels()) < 40);
+    await page.context().close();
+  });
+});
+
 test('the view comes back when the graphics driver does', async () => {
   const {line} = await view('model:hand', '--deformer', 'lbs');
   await open(line);

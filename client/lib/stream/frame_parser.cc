@@ -88,6 +88,8 @@ template absl::StatusOr<ParsedReply<v1::DeformResponse>> ParseReply(
     std::shared_ptr<const MessageBytes> bytes);
 template absl::StatusOr<ParsedReply<v1::StreamDeformResponse>> ParseReply(
     std::shared_ptr<const MessageBytes> bytes);
+template absl::StatusOr<ParsedReply<v1::WatchStreamResponse>> ParseReply(
+    std::shared_ptr<const MessageBytes> bytes);
 
 std::uint64_t BulkChecksum(const FrameChunk& chunk) {
   Pieces pieces = chunk.positions;

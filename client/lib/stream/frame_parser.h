@@ -39,7 +39,7 @@ struct FrameChunk {
   std::shared_ptr<const MessageBytes> bytes;
 };
 
-// A reply of a deform call: a DeformResponse or a StreamDeformResponse.
+// A reply of a deform call: a DeformResponse, StreamDeformResponse or WatchStreamResponse.
 template <class Reply>
 struct ParsedReply {
   Reply rest;  // without its frames

@@ -52,6 +52,7 @@ absl::StatusOr<Stream> OpenStream(std::shared_ptr<Connection> connection, const 
   *open.mutable_output() = FromOutput(options.output);
   open.set_mode(static_cast<v1::OrderMode>(options.mode));
   open.set_window(options.window);
+  open.set_publish(options.publish);
   auto core = std::make_shared<StreamCore>(std::move(connection), std::move(open), options,
                                            std::move(restore));
   SINEW_RETURN_IF_ERROR(core->Start(call));

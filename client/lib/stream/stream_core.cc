@@ -195,6 +195,8 @@ absl::Status StreamCore::Settle(absl::Status status) {
   poses_.Requeue();
   // Every frame has arrived, so the status of the call does not matter.
   if (complete && (status.ok() || IsBroken(status, false))) return absl::OkStatus();
+  // The server has not noticed yet that the connection is gone, and its call holds the name.
+  if (opened_ && absl::IsAlreadyExists(status)) return absl::UnavailableError(status.message());
   if (status.ok() || drained) {
     return absl::UnavailableError(
         absl::StrCat("stream: ended early by the server: ", status.message()));

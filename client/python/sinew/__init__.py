@@ -19,8 +19,9 @@ client cannot fork: start others with multiprocessing's "spawn" or "forkserver".
 
 from . import _calls  # completes the classes of the extension module
 from ._sinew import (Character as Character, Client as Client, Clip as Clip, Frame as Frame, Mesh as Mesh,
-                     Poses as Poses, Rig as Rig, Stream as Stream, __version__ as __version__, compare as compare,
-                     connect as connect, join as join, load as load, local as local, render as render)
+                     Poses as Poses, Rig as Rig, Stream as Stream, Watch as Watch, __version__ as __version__,
+                     compare as compare, connect as connect, join as join, load as load, local as local,
+                     render as render)
 from .errors import (Damaged as Damaged, Error as Error, FileWarning as FileWarning,
                      InvalidArgument as InvalidArgument, LimitExceeded as LimitExceeded, NotFound as NotFound,
                      NotPermitted as NotPermitted, Timeout as Timeout, Unavailable as Unavailable)

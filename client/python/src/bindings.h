@@ -53,6 +53,8 @@ void BindRigFromArrays(pybind11::module_& module, pybind11::class_<Rig>& type);
 void BindFrame(pybind11::module_& module);
 void BindClient(pybind11::module_& module);
 void BindStream(pybind11::module_& module);
+void BindWatch(pybind11::module_& module,
+               pybind11::class_<Connection, std::shared_ptr<Connection>>& client);
 void BindCompare(pybind11::module_& module);
 void BindJoin(pybind11::module_& module);
 void BindRender(pybind11::module_& module);

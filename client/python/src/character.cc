@@ -315,12 +315,13 @@ struct PoseStream {
 
 std::shared_ptr<PoseStream> OpenStream(const CharacterPointer& character, bool latest, bool normals,
                                        bool tangents, bool compact, bool compressed,
-                                       std::size_t max_queued) {
+                                       std::size_t max_queued, const std::string& publish) {
   const auto service = character->connection->Get();
   client::StreamOptions options;
   options.mode = latest ? client::OrderMode::kLatest : client::OrderMode::kOrdered;
   options.output = OutputOf(normals, tangents, false, compact, compressed);
   options.max_queued = max_queued;
+  options.publish = publish;
   auto opened = Value(Blocked([&](const std::stop_token& stop) {
     return character->bound.OpenStream(options, {.stop = stop});
   }));
@@ -468,10 +469,12 @@ deadline: as for clip. Returns the paths. Files appear complete or not at all.)"
       .def(
           "stream", OpenStream, py::kw_only(), "latest"_a = false, "normals"_a = false,
           "tangents"_a = false, "compact"_a = false, "compressed"_a = false, "max_queued"_a = 64,
+          "publish"_a = "",
           R"(Opens a stream. latest: an older pose that is still waiting is dropped for a newer one.
 compact: a third of the bytes, for slow networks; positions are within 1 / 128,000 of each side
 of the frame's box and the rounding of float32, normals within a degree. compressed: the same
-vertices in fewer bytes, also together with compact, for about 2 ms of computing for 50,000 vertices.)")
+vertices in fewer bytes, also together with compact, for about 2 ms of computing for 50,000 vertices.
+publish: a name by which Client.watch() of other clients follows the stream while it is open: 1 to 64 of A-Z a-z 0-9 . _ -)")
       .def(
           "release",
           [](const CharacterPointer& character) {

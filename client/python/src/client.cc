@@ -221,6 +221,7 @@ deformer: recipe text such as "ddm" or "dqs(blend=0.5) | relax". progress: calle
         return absl::StrCat("<sinew.Client of ", connection.server,
                             connection.service == nullptr ? ", closed>" : ">");
       });
+  BindWatch(module, type);
   module.def("connect", Connect, "address"_a = "127.0.0.1:50051", py::kw_only(), "token"_a = "",
              "token_file"_a = "", "tls_ca"_a = py::none(), "tls_cert"_a = "", "tls_key"_a = "",
              "deadline"_a = 120.0,

@@ -14,13 +14,18 @@ export async function readView(server: Server): Promise<ViewInfo | null> {
   return await (await server.get('/view.json')).json() as ViewInfo;
 }
 
-// Asks for a token where the server needs one, then for a rig unless `wanted` is one of the server's.
+// Asks for a rig unless `wanted` is one of the server's.
 export async function chooseRig(server: Server, wanted: string): Promise<ViewInfo> {
+  const rigs = await askingToken(server, () => listRigs(server));
+  const rig = rigs.some(({name}) => name === wanted) ? wanted : await askRig(rigs);
+  return {version: '', label: rig, rig, recipes: ['lbs', 'ddm'], clip: -1, clips: [], ofServer: true};
+}
+
+// The result of `call`, made again with another token as long as the server refuses the token.
+export async function askingToken<Result>(server: Server, call: () => Promise<Result>): Promise<Result> {
   while (true) {
     try {
-      const rigs = await listRigs(server);
-      const rig = rigs.some(({name}) => name === wanted) ? wanted : await askRig(rigs);
-      return {version: '', label: rig, rig, recipes: ['lbs', 'ddm'], clip: -1, clips: [], ofServer: true};
+      return await call();
     } catch (error) {
       if (!(error instanceof CallError) || error.code !== UNAUTHENTICATED) throw error;
       server.token = await askToken(server.token ? 'The server does not accept this token.' : 'This server needs a token.');

@@ -3,7 +3,7 @@ import {readLink, START, writeLink, type LinkState} from './link.ts';
 
 const full: LinkState = {
   rig: 'rigs/sha256-12',  recipes: ['ddm(radius=0.03) | relax', 'dqs & <b>'], view: 'wipe', wipe: 0.25, clip: 'Run #1', frame: 17, joint: 'left arm', weights: true,
-  vertex: 42, flat: true, edges: true, bones: true, camera: [1, 2, 3.5, -4, 0, 6e-7], edits: '[[[1,0,0,0,1,0,0,0]],[[0,0.5]]]',
+  vertex: 42, flat: true, edges: true, bones: true, camera: [1, 2, 3.5, -4, 0, 6e-7], edits: '[[[1,0,0,0,1,0,0,0]],[[0,0.5]]]', follow: '',
 };
 
 test('a link restores all that it was made from', () => {
@@ -13,6 +13,11 @@ test('a link restores all that it was made from', () => {
 test('a link to the start has the rest pose', () => {
   expect(writeLink(START)).toBe('clip=');
   expect(readLink('')).toEqual({state: START, token: null, clipGiven: false});
+});
+
+test('a link to follow a stream names it', () => {
+  expect(writeLink({...START, follow: 'hand-3fa2'})).toBe('follow=hand-3fa2');
+  expect(readLink('#follow=hand-3fa2&token=abc').state.follow).toBe('hand-3fa2');
 });
 
 test('the token is read and never written', () => {

@@ -15,11 +15,12 @@ export interface LinkState {
   bones: boolean;
   camera: number[]; // position, target; empty = framed
   edits: string; // Edits.text(); '' = none
+  follow: string; // the stream that is shown instead of one of its own; '' = none
 }
 
 export const START: LinkState = {
   rig: '', recipes: [], view: 'one', wipe: 0.5, clip: '', frame: 0, joint: '', weights: false, vertex: -1,
-  flat: false, edges: false, bones: false, camera: [], edits: '',
+  flat: false, edges: false, bones: false, camera: [], edits: '', follow: '',
 };
 
 const short = (x: number) => Number(x.toPrecision(6));
@@ -31,7 +32,8 @@ export function writeLink(state: LinkState): string {
   state.recipes.forEach((recipe) => keys.append('recipe', recipe));
   if (state.view !== START.view) keys.set('view', state.view);
   if (state.wipe !== START.wipe) keys.set('wipe', String(short(state.wipe)));
-  keys.set('clip', state.clip); // a link says which, even if it is the rest pose
+  if (state.follow) keys.set('follow', state.follow);
+  else keys.set('clip', state.clip); // a link says which, even if it is the rest pose
   if (state.frame) keys.set('frame', String(state.frame));
   if (state.joint) keys.set('joint', state.joint);
   if (state.vertex >= 0) keys.set('vertex', String(state.vertex));
@@ -65,6 +67,7 @@ export function readLink(fragment: string): {state: LinkState; token: string | n
     bones: keys.get('bones') === '1',
     camera: camera.length === 6 && camera.every(Number.isFinite) ? camera : [],
     edits: keys.get('edits') ?? '',
+    follow: keys.get('follow') ?? '',
   };
   return {state, token: keys.get('token'), clipGiven: keys.has('clip')};
 }

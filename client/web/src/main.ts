@@ -1,11 +1,12 @@
 // Starts the page: token, download, panels, keys, link.
 
-import {chooseRig, readView} from './character.ts';
+import {askingToken, chooseRig, readView} from './character.ts';
 import {Files} from './files.ts';
+import {openingOf} from './follow.ts';
 import {readLink, START, writeLink, type LinkState} from './link.ts';
 import {downloadRig} from './rig.ts';
 import {Server, BackOff} from './server.ts';
-import {CallError} from './wire.ts';
+import {CallError, NOT_FOUND} from './wire.ts';
 import {button, choice, find, make, plainNumber, press, say, toggle} from './ui/dom.ts';
 import {PosePanel, type GizmoMode, type GizmoSpace} from './ui/pose_panel.ts';
 import {RecipePanel} from './ui/recipe_panel.ts';
@@ -45,31 +46,38 @@ async function start(): Promise<void> {
   const text = find('start-text');
   const progress = find<HTMLProgressElement>('start-progress');
   const server = new Server(token);
-  const backOff = new BackOff();
+  const backOff = new BackOff(state.follow ? 2 : 8);
   let ofServer: boolean | null = null;
   let wanted = state.rig;
-  new Files(server, () => ofServer);
-  while (true) { // until the server is there
+  if (!state.follow) new Files(server, () => ofServer);
+  while (true) { // until the server is there, and the stream to follow
     try {
       const view = await readView(server);
       ofServer = view === null;
-      const info = view ?? await chooseRig(server, wanted);
+      const info = state.follow ? await followed(server, state.follow, ofServer) : view ?? await chooseRig(server, wanted);
       wanted = info.rig;
       text.textContent = `Loading ${info.label} …`;
       const [methods, rig] = await Promise.all([listMethods(server), downloadRig(server, info.rig, (part) => (progress.value = part))]);
-      if (info.ofServer) info.label = rig.label || info.rig;
+      if (info.ofServer && !state.follow) info.label = rig.label || info.rig;
       run(new Page(server, info, rig, methods, state), state, clipGiven);
       find('start').hidden = true;
       return;
     } catch (error) {
-      text.textContent = (error as Error).message;
-      if (!(error instanceof CallError) || !error.passing) {
+      const notShared = state.follow !== '' && error instanceof CallError && error.code === NOT_FOUND;
+      text.textContent = notShared ? `Waiting until ${state.follow} is shared …` : (error as Error).message;
+      if (!notShared && (!(error instanceof CallError) || !error.passing)) {
         progress.hidden = true;
         throw error;
       }
       await backOff.wait();
     }
   }
+}
+
+// What a page shows that follows a stream: its rig, and no clips.
+async function followed(server: Server, name: string, ofServer: boolean): Promise<ViewInfo> {
+  const {source} = await askingToken(server, () => openingOf(server, name));
+  return {version: '', label: name, rig: source!.rig, recipes: [], clip: -1, clips: [], ofServer};
 }
 
 function run(page: Page, state: LinkState, clipGiven: boolean): void {
@@ -79,6 +87,11 @@ function run(page: Page, state: LinkState, clipGiven: boolean): void {
   Object.assign(viewer, {flat: state.flat, edges: state.edges, bones: state.bones, weights: state.weights, vertex: state.vertex < viewer.rig.vertices ? state.vertex : -1});
   viewer.camera = state.camera;
   page.split = state.wipe;
+  if (state.follow) {
+    viewer.overlay();
+    return viewer.follow(state.follow);
+  }
+  page.share(sessionStorage.getItem('share') ?? '');
   viewer.recipe(0, state.recipes[0] ?? recipes[0] ?? 'lbs');
   viewer.view = state.view;
   const second = state.recipes[1] ?? (recipes.length > 1 && !state.recipes.length ? recipes[1] : '');
@@ -97,6 +110,7 @@ class Page {
   #transport: Transport;
   #views;
   #flags: Record<'flat' | 'edges' | 'bones', HTMLButtonElement>;
+  #share = toggle('Share', 'Lets other pages and programs follow recipe A, and copies the link', (on) => void this.#shareNew(on));
   #linkTimer = 0;
   #told = '';
   #toldTimer = 0;
@@ -104,7 +118,7 @@ class Page {
 
   constructor(server: Server, info: ViewInfo, rig: Viewer['rig'], methods: Awaited<ReturnType<typeof listMethods>>, state: LinkState) {
     document.title = `${info.label} – Sinew`;
-    say(find('label'), info.label);
+    say(find('label'), state.follow ? `Follows ${info.label}` : info.label);
     this.viewer = new Viewer(server, info, rig, find<HTMLCanvasElement>('canvas'), {
       slots: () => this.#showSlots(),
       pose: () => this.#showPose(),
@@ -135,13 +149,13 @@ class Page {
     find('view-tools').append(this.#views.element,
       Object.assign(make('div', {className: 'group', 'aria-label': 'Look'}, ...Object.values(this.#flags)), {role: 'group'}),
       button('Frame', 'Show all of the character (F)', () => viewer.frame()));
-    if (info.ofServer) find('page-tools').append(button('Rigs', 'Another rig of this server', () => {
+    if (info.ofServer && !state.follow) find('page-tools').append(button('Rigs', 'Another rig of this server', () => {
       history.replaceState(null, '', location.pathname);
       location.reload();
     }));
     find('page-tools').append(button('Picture', 'Save the view as PNG (P)', () => void this.#picture()),
       button('Link', `Copies a link to this view${info.ofServer ? '' : '. It holds the token of this server'}.`, () => void this.#copyLink()),
-      button('Theme', 'Dark or light (T)', () => this.#theme()), button('Help', 'Keys (?)', () => this.#help()));
+      this.#share, button('Theme', 'Dark or light (T)', () => this.#theme()), button('Help', 'Keys (?)', () => this.#help()));
     this.#divider();
     this.#pointer();
     addEventListener('keydown', (event) => this.#key(event));
@@ -155,6 +169,38 @@ class Page {
     this.#gizmo('turn', 'local');
     this.#recipes[0].text = state.recipes[0] ?? info.recipes[0] ?? 'lbs';
     this.#linkTimer = window.setTimeout(() => this.#writeLink(), 1000);
+    if (!state.follow) return;
+    for (const id of ['methods', 'pose', 'transport']) find(id).inert = true;
+    for (const element of [this.#views.element, this.#flags.bones, this.#share]) element.hidden = true;
+    say(find('follow'), `Follows ${state.follow}: another page or program poses it, this one only shows it. ` +
+      'When that ends, the last shape stays, and this page continues once it is shared again.');
+  }
+
+  // Others may follow recipe A under this name; '' = no longer. After a reload of the page, too.
+  share(name: string): void {
+    sessionStorage.setItem('share', name);
+    press(this.#share, name !== '');
+    say(find('label'), name ? `${this.viewer.info.label} · shared as ${name}` : this.viewer.info.label);
+    this.viewer.share(name);
+  }
+
+  async #shareNew(on: boolean): Promise<void> {
+    if (!on) return this.share('');
+    const random = crypto.getRandomValues(new Uint16Array(1))[0].toString(16).padStart(4, '0');
+    const name = `${this.viewer.info.label.replace(/[^A-Za-z0-9._-]+/g, '-').slice(0, 40)}-${random}`;
+    this.share(name);
+    await this.#copy(this.#withToken(writeLink({...START, follow: name})),
+      `Shared as ${name}. The link to follow it is in the clipboard. ${this.#aboutToken()}`);
+  }
+
+  // The address of a link. The token of a program opens its page; that of a person stays theirs.
+  #withToken(link: string): string {
+    const token = this.viewer.info.ofServer ? '' : `&token=${encodeURIComponent(sessionStorage.getItem('token') ?? '')}`;
+    return `${location.origin}${location.pathname}#${link}${token}`;
+  }
+
+  #aboutToken(): string {
+    return this.viewer.info.ofServer ? 'Your token is not in it.' : 'It holds the token of this server.';
   }
 
   // Says something for some seconds.
@@ -199,7 +245,9 @@ class Page {
     const silence = Math.max(...viewer.slots.map((slot) => slot.silence));
     const [first] = viewer.slots;
     const bind = !first.shape && first.state.kind === 'binding' ? `Binding ${first.recipe} … ${Math.round(first.state.progress * 100)} %` : '';
-    const trouble = viewer.connection ? `${viewer.connection.message} The last shape is shown; trying again …` :
+    const gone = viewer.follows && first.state.kind === 'waiting' && (first.state.error.code === NOT_FOUND || first.state.error.reason === 'PUBLISHER_ENDED');
+    if (viewer.follows) this.#recipes[0].text = first.recipe;
+    const trouble = gone ? `${viewer.follows} is not shared any more. The last shape is shown; this page continues once it is shared again.` : viewer.connection ? `${viewer.connection.message} The last shape is shown; trying again …` :
       waiting ? `${waiting.replace(/[.\s]*$/, '.')} Trying again …` : silence > 2 ? `The server has not answered for ${Math.round(silence)} s.` : viewer.problem;
     say(find('state'), trouble || this.#told || bind);
     find('state').classList.toggle('trouble', trouble !== '');
@@ -262,7 +310,7 @@ class Page {
       view: viewer.view, wipe: this.split, clip: player.clip?.name ?? '', frame: player.frame,
       joint: viewer.rig.joints[viewer.joint]?.name ?? '', vertex: viewer.vertex, weights: viewer.weights,
       flat: viewer.flat, edges: viewer.edges, bones: viewer.bones, camera: viewer.scene.view,
-      edits: edits.joints.size || edits.controls.size ? edits.text() : '',
+      edits: edits.joints.size || edits.controls.size ? edits.text() : '', follow: viewer.follows,
     };
   }
 
@@ -273,9 +321,7 @@ class Page {
 
   async #copyLink(): Promise<void> {
     this.#writeLink();
-    if (this.viewer.info.ofServer) return this.#copy(location.href, 'The link is in the clipboard. Your token is not in it.');
-    const token = encodeURIComponent(sessionStorage.getItem('token') ?? '');
-    await this.#copy(`${location.href}&token=${token}`, 'The link is in the clipboard. It holds the token of this server.');
+    await this.#copy(this.#withToken(location.hash.slice(1)), `The link is in the clipboard. ${this.#aboutToken()}`);
   }
 
   async #copy(text: string, done: string): Promise<void> {

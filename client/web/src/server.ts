@@ -95,9 +95,11 @@ export async function* chunks(answer: Response): AsyncGenerator<Uint8Array> {
   }
 }
 
-// Waits 0.25 s, then twice as long each time up to 8 s; `reset` starts again.
+// Waits 0.25 s, then twice as long each time up to `most` seconds; `reset` starts again.
 export class BackOff {
   #seconds = 0.25;
+
+  constructor(private readonly most = 8) {}
 
   reset(): void {
     this.#seconds = 0.25;
@@ -105,7 +107,7 @@ export class BackOff {
 
   async wait(): Promise<void> {
     const seconds = this.#seconds;
-    this.#seconds = Math.min(8, seconds * 2);
+    this.#seconds = Math.min(this.most, seconds * 2);
     await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
   }
 }

@@ -2,11 +2,12 @@
 
 import {Attribute, Compression, Encoding, type Frame} from '@proto/frame_pb';
 import {JointFormat, Space} from '@proto/pose_pb';
-import {Notice_Kind, OrderMode, type StreamDeformResponse} from '@proto/deform_service_pb';
+import {DeformService, Notice_Kind, OrderMode, type StreamDeformResponse, type WatchOpened} from '@proto/deform_service_pb';
 import {Session_State, SessionService, type Session} from '@proto/session_service_pb';
+import {shapeOf} from './follow.ts';
 import {BackOff} from './server.ts';
 import type {Call, Streams} from './stream.ts';
-import {CallError, CANCELLED, INVALID_ARGUMENT, NOT_FOUND, UNAVAILABLE, UNKNOWN} from './wire.ts';
+import {ALREADY_EXISTS, CallError, CANCELLED, INVALID_ARGUMENT, NOT_FOUND, UNAVAILABLE, UNKNOWN} from './wire.ts';
 
 // A complete frame as it came: ENCODING_Q16 and ENCODING_OCT8.
 export interface Shape {
@@ -39,6 +40,7 @@ export interface SlotEvents {
 export class Slot {
   recipe = '';
   drawn = ''; // the recipe of the shape
+  publish = ''; // the name under which others follow its streams; '' = none
   state: SlotState = {kind: 'off'};
   session: Session | null = null;
   shape: Shape | null = null;
@@ -56,7 +58,7 @@ export class Slot {
   #backOff = new BackOff();
 
   constructor(private readonly streams: Streams, private readonly rig: string, private readonly vertices: number,
-    private readonly events: SlotEvents) {}
+    private readonly triangles: Uint32Array, private readonly events: SlotEvents) {}
 
   get live(): boolean {
     return this.#call !== null;
@@ -67,6 +69,30 @@ export class Slot {
     this.recipe = recipe;
     this.#backOff.reset();
     void this.#start();
+  }
+
+  // From now on shows what another page or program publishes under this name, and never sends a pose. When that ends, it
+  // tries again until the name is published again. `opened` is called each time.
+  async follow(name: string, opened: (stream: WatchOpened) => void): Promise<never> {
+    const backOff = new BackOff(2);
+    while (true) {
+      try {
+        for await (const message of this.streams.server.stream(DeformService.method.watchStream, {name})) {
+          if (message.opened) {
+            const {source} = message.opened;
+            this.recipe = this.drawn = source?.recipeForm.case === 'recipeText' ? source.recipeForm.value : 'a recipe';
+            this.#parts = [];
+            backOff.reset();
+            this.#set({kind: 'live'});
+            opened(message.opened);
+          }
+          for (const part of message.frames) this.#take(part);
+        }
+      } catch (error) {
+        this.#set({kind: 'waiting', error: error instanceof CallError ? error : new CallError(UNKNOWN, String(error))});
+      }
+      await backOff.wait();
+    }
   }
 
   stop(): void {
@@ -159,6 +185,7 @@ export class Slot {
       },
       mode: OrderMode.LATEST,
       window: 2,
+      publish: this.publish,
     }, {
       message: (message) => {
         if (message.opened) this.#backOff.reset();
@@ -177,7 +204,9 @@ export class Slot {
   #lost(error: CallError): void {
     // A server that ends cancels its calls; what the page aborts is no CallError.
     if (error.code === CANCELLED) error = new CallError(UNAVAILABLE, 'The server ended the call.');
-    if (!error.passing && error.code !== NOT_FOUND) { // a rig that is gone may be uploaded again
+    if (error.code === ALREADY_EXISTS) error = new CallError(error.code, `The name ${this.publish} is still in use by another stream.`);
+    // A rig that is gone may be uploaded again, and a name becomes free.
+    if (!error.passing && error.code !== NOT_FOUND && error.code !== ALREADY_EXISTS) {
       this.#set({kind: 'failed', error});
       return;
     }
@@ -193,29 +222,27 @@ export class Slot {
     });
   }
 
+  // A part of a frame; the last one completes the shape.
+  #take(part: Frame): void {
+    this.#parts.push(part);
+    if (!part.lastChunk) return;
+    this.skipped += part.skipped;
+    this.shape = shapeOf(this.#parts.splice(0), this.triangles);
+    this.events.shape(this.shape);
+  }
+
   #message({frames, problems, notice}: StreamDeformResponse): void {
     const call = this.#call;
     if (!call) return;
     this.#heard = performance.now();
     for (const part of frames) {
-      this.#parts.push(part);
-      if (!part.lastChunk) continue;
-      const parts = this.#parts.splice(0);
-      this.skipped += part.skipped + call.replaced - this.#replacedBefore;
-      this.#replacedBefore = call.replaced;
-      this.#answer(part.frame);
-      call.received(this.answered);
-      this.shape = {
-        frame: part.frame,
-        positions: new Uint16Array(...bytesOf(parts.map((p) => p.positions), 2)),
-        normals: new Int8Array(...bytesOf(parts.map((p) => p.normals), 1)),
-        origin: part.quantisation!.origin,
-        step: part.quantisation!.step,
-        minimum: parts[0].bounds!.minimum,
-        maximum: parts[0].bounds!.maximum,
-        evaluateSeconds: Number(part.timing?.evaluateNs ?? 0n) / 1e9,
-      };
-      this.events.shape(this.shape);
+      if (part.lastChunk) {
+        this.skipped += call.replaced - this.#replacedBefore;
+        this.#replacedBefore = call.replaced;
+        this.#answer(part.frame);
+        call.received(this.answered);
+      }
+      this.#take(part);
     }
     for (const {frame, problem} of problems) {
       this.#answer(frame);
@@ -227,18 +254,4 @@ export class Slot {
       this.#lost(new CallError(UNAVAILABLE, 'The server is shutting down.', 'DRAINING'));
     }
   }
-}
-
-// The bytes of all parts as arguments of a typed array, copied only if there are several or they are not aligned.
-function bytesOf(parts: Uint8Array[], alignment: number): [ArrayBuffer, number, number] {
-  let [all] = parts;
-  if (parts.length > 1 || all.byteOffset % alignment) {
-    all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-    let at = 0;
-    for (const part of parts) {
-      all.set(part, at);
-      at += part.length;
-    }
-  }
-  return [all.buffer as ArrayBuffer, all.byteOffset, all.length / alignment];
 }

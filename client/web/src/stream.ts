@@ -13,21 +13,25 @@ export interface CallEvents {
   ended(error: CallError | null): void;
 }
 
-// The one response that carries the frames of all calls. It is opened again, as a new page, when it ends.
+// The one response that carries the frames of all calls. It is opened by the first call of opened(), and again, as a new
+// page, when it ends.
 export class Streams {
   bytes = 0;
   page = '';
   #calls = new Map<number, Call>();
   #last = 0;
   #opened: Array<() => void> = [];
+  #running = false;
 
   // Calls `state` with null when the response opens, and with the error when it fails.
-  constructor(readonly server: Server, private readonly state: (error: CallError | null) => void) {
-    void this.#run();
-  }
+  constructor(readonly server: Server, private readonly state: (error: CallError | null) => void) {}
 
   // Resolves when calls can be opened.
   opened(): Promise<void> {
+    if (!this.#running) {
+      this.#running = true;
+      void this.#run();
+    }
     return this.page ? Promise.resolve() : new Promise((resolve) => this.#opened.push(resolve));
   }
 

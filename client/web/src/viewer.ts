@@ -63,6 +63,7 @@ export class Viewer {
   connection: CallError | null = null;
   problem = ''; // of the pose shown
   shown = 0; // frames so far
+  follows = ''; // the stream that is shown; '' = the page poses its character itself
   distance: {largest: number; rms: number; scale: number} | null = null;
   model: Float32Array; // the pose shown
   controls: Float32Array;
@@ -91,7 +92,7 @@ export class Viewer {
       this.connection = error;
       events.slots();
     });
-    this.slots = [0, 1].map(() => new Slot(this.streams, info.rig, rig.vertices, {
+    this.slots = [0, 1].map(() => new Slot(this.streams, info.rig, rig.vertices, rig.triangles, {
       state: () => this.#slotChanged(),
       live: () => {
         this.#wanted = true;
@@ -122,7 +123,23 @@ export class Viewer {
     this.events.look();
   }
 
+  // Shows the stream of this name instead of poses of the page's own.
+  follow(name: string): void {
+    this.follows = name;
+    void this.slots[0].follow(name, ({source}) => {
+      if (source?.rig !== this.info.rig) location.reload(); // another character
+    });
+  }
+
+  // Others may follow the first recipe under this name; '' = no longer.
+  share(name: string): void {
+    const [first] = this.slots;
+    first.publish = name;
+    if (first.recipe) first.start(first.recipe);
+  }
+
   setView(view: LinkState['view']): void {
+    if (this.follows) return;
     this.view = view;
     if (view !== 'one') {
       if (!this.slots[1].recipe) this.recipe(1, this.#second || (this.info.recipes[1] ?? (this.slots[0].recipe === 'lbs' ? 'dqs' : 'lbs')));
@@ -156,6 +173,7 @@ export class Viewer {
   }
 
   choose(joint: number): void {
+    if (this.follows) return;
     this.joint = joint;
     if (joint >= 0) this.#skins.forEach((skin) => (skin.weights = weightBytes(this.rig.influences, joint)));
     this.overlay();
@@ -181,7 +199,7 @@ export class Viewer {
       skin.showEdges(this.edges, () => this.#edgePairs());
     });
     this.#showSkins();
-    this.scene.bones = this.bones;
+    this.scene.bones = this.bones && !this.follows; // their pose is not known here
     this.scene.gizmo.setMode(this.mode === 'turn' ? 'rotate' : 'translate');
     this.#attach();
     this.events.look();
@@ -234,7 +252,7 @@ export class Viewer {
     if (!this.#placed) { // the rest pose came, so that the ground is the same in all frames
       this.#placed = this.#wanted = true;
       this.scene.place((first.shape ?? second.shape)!);
-      return this.#send();
+      if (!this.follows) return this.#send();
     }
     this.slots.forEach(({shape}, k) => shape && this.#skins[k].show(shape));
     this.shown++;

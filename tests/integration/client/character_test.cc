@@ -280,6 +280,58 @@ TEST_P(EncodedFrames, LatestModeAnswersNewestPose) {
   EXPECT_EQ(accounted, 200u);
 }
 
+TEST_P(EncodedFrames, WatchesGetThePublishersFrames) {
+  const Character character = Bind("ddm");
+  const Frames expected = Expected(character, 20, output());
+  EXPECT_TRUE(absl::IsNotFound(character.client().WatchStream("hero").status()));
+  auto stream = character.OpenStream({.output = output(), .publish = "hero"});
+  ASSERT_TRUE(stream.ok()) << stream.status();
+  std::vector<Watch> watches;
+  for (int i = 0; i < 2; ++i) {
+    auto watch = character.client().WatchStream("hero");
+    ASSERT_TRUE(watch.ok()) << watch.status();
+    EXPECT_EQ(watch->info().rig, character.rig_name());
+    EXPECT_EQ(watch->info().session, character.session().name);
+    EXPECT_EQ(watch->info().recipe, "ddm");
+    EXPECT_TRUE(absl::IsDeadlineExceeded(watch->Next(absl::Milliseconds(10)).status()));
+    watches.push_back(*std::move(watch));
+  }
+  for (std::uint64_t f = 1; f <= expected.size(); ++f) {
+    const std::vector<float> pose = TubePose(f);
+    ASSERT_TRUE(stream->Send({.joint_transforms = pose}).ok());
+    ASSERT_TRUE(stream->Next(absl::Seconds(60)).ok());
+    for (Watch& watch : watches) {
+      const auto frame = watch.Next(absl::Seconds(60));
+      ASSERT_TRUE(frame.ok()) << frame.status();
+      EXPECT_EQ(frame->frame(), f);
+      EXPECT_EQ(Positions(*frame), expected[f - 1]);
+    }
+  }
+  watches[0].Cancel();
+  EXPECT_TRUE(absl::IsCancelled(watches[0].Next().status()));
+  stream->Cancel();
+  const absl::Status ended = watches[1].Next(absl::Seconds(60)).status();
+  EXPECT_TRUE(absl::IsUnavailable(ended)) << ended;
+  EXPECT_EQ(Details(ended).reason, "PUBLISHER_ENDED");
+  EXPECT_EQ(watches[1].Next().status(), ended);
+}
+
+TEST_F(CharacterTest, PublishedStreamKeepsItsNameOverARestart) {
+  const Character character = Bind("lbs");
+  const Frames expected = Expected(character, 60);
+  auto stream = character.OpenStream({.publish = "hero"});
+  StreamAll(*stream, expected, 20, [&] {
+    server->Signal(SIGKILL);
+    Restart();
+  });
+  EXPECT_GE(stream->info().resumed, 1u);
+  auto watch = character.client().WatchStream("hero");
+  ASSERT_TRUE(watch.ok()) << watch.status();
+  const auto frame = watch->Next(absl::Seconds(60));
+  ASSERT_TRUE(frame.ok()) << frame.status();
+  EXPECT_EQ(Positions(*frame), expected.back());
+}
+
 TEST_F(CharacterTest, BadPoseIsProblemAndStreamContinues) {
   const Character character = Bind("lbs");
   auto stream = character.OpenStream({});

@@ -36,6 +36,7 @@ TEST_F(AccessTest, EveryMethodNeedsItsScope) {
       {"SessionService/DeleteSession", "sessions:use"},
       {"DeformService/Deform", "sessions:use"},
       {"DeformService/StreamDeform", "sessions:use"},
+      {"DeformService/WatchStream", "sessions:use"},
       {"DeformService/DeformClip", "sessions:use"},
       {"DeformService/CompareDeformers", "sessions:use"},
       {"InfoService/GetServerInfo", ""},

@@ -156,6 +156,33 @@ TEST_F(TenantsTest, RigOfAnotherTenantLooksAbsent) {
   }
 }
 
+TEST_F(TenantsTest, PublishedStreamsBelongToATenant) {
+  const auto watch = [](Stubs& stubs) {
+    grpc::ClientContext context;
+    v1::WatchStreamRequest request;
+    request.set_name("hero");
+    v1::WatchStreamResponse response;
+    const auto reader = stubs.deforms->WatchStream(&context, request);
+    if (!reader->Read(&response)) return reader->Finish();
+    EXPECT_TRUE(response.has_opened());
+    context.TryCancel();
+    EXPECT_CODE(reader->Finish(), StatusCode::CANCELLED);
+    return grpc::Status::OK;
+  };
+  v1::StreamOpen open = OpenRecipe(film_->UploadTube(), "lbs");
+  open.set_publish("hero");
+  Stream film(*film_, open);
+  film.Opened();
+  EXPECT_CODE(watch(*film_too_), StatusCode::OK);
+  EXPECT_CODE(watch(*game_), StatusCode::NOT_FOUND);
+  EXPECT_CODE(watch(*none_), StatusCode::NOT_FOUND);
+  EXPECT_CODE(watch(*admin_), StatusCode::PERMISSION_DENIED);  // without sessions:use
+  game_->UploadTube();
+  Stream game(*game_, open);  // the name is free there
+  game.Opened();
+  EXPECT_CODE(watch(*game_), StatusCode::OK);
+}
+
 TEST_F(TenantsTest, FiguresOfOthersNeedAdmin) {
   film_->Create(film_->UploadTube(), "lbs");
   EXPECT_EQ(film_too_->Stats().rigs(), 1u);

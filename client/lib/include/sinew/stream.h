@@ -87,6 +87,9 @@ struct StreamOptions {
   OrderMode mode = OrderMode::kOrdered;
   std::uint32_t window = 0;     // frames the server may send ahead of Next; 0 = 8 ordered, 2 latest
   std::size_t max_queued = 64;  // ordered: poses that Send queues besides those already sent
+  // Name under which Client::WatchStream follows the stream while it is open: 1 to 64 of A-Z a-z
+  // 0-9 . _ -; empty = none. Compressed frames are then larger, since each is decoded by itself.
+  std::string publish = {};
 };
 
 // The result of one pose: a frame, or the error that prevented it.
@@ -104,7 +107,16 @@ struct StreamInfo {
   std::uint32_t resumed = 0;  // how often the library has opened the stream again
 };
 
+// What a watched stream shows.
+struct WatchInfo {
+  std::string session, determinism_digest;
+  std::string rig;     // rigs/sha256-...
+  std::string recipe;  // of the publisher: text or JSON
+  std::uint64_t vertices = 0;
+};
+
 class StreamCore;  // private to the library
+class WatchCore;   // private to the library
 
 // A stream of poses and frames, from Client::OpenStream or Character::OpenStream. The destructor
 // cancels it.
@@ -148,6 +160,32 @@ class Stream {
 
  private:
   std::shared_ptr<StreamCore> core_;
+};
+
+// A stream of another client, from Client::WatchStream. The destructor ends the watch. One thread
+// at a time calls Next.
+class Watch {
+ public:
+  // Private to the library.
+  explicit Watch(std::unique_ptr<WatchCore> core);
+  Watch(Watch&&) noexcept;  // only assigning to `other` or destroying it is left
+  Watch& operator=(Watch&&) noexcept;
+  ~Watch();
+
+  // Waits for a frame: the newest one at first, then those after it, without those that came while
+  // the caller or the network was busy; FrameView::skipped counts them.
+  //   kDeadlineExceeded: nothing within `timeout`; the watch continues. kUnavailable with reason
+  //   PUBLISHER_ENDED: the stream has ended, watch again. Any other code: the watch has ended with
+  //   it.
+  absl::StatusOr<FrameView> Next(absl::Duration timeout = absl::InfiniteDuration());
+
+  // Ends the watch from any thread; Next returns kCancelled.
+  void Cancel();
+
+  const WatchInfo& info() const;
+
+ private:
+  std::unique_ptr<WatchCore> core_;
 };
 
 }  // namespace sinew::client
