@@ -116,14 +116,15 @@ absl::Status StreamCall::Accept(v1::Pose& pose, const Quota::Permit& held) {
     return absl::OkStatus();
   }
   SINEW_RETURN_IF_ERROR(window_->Take(pose.frame(), waiting_.size()));
+  std::uint32_t replaced = 0;
   if (window_->replaces() && !waiting_.empty()) {
-    ++skipped_;
+    replaced = waiting_.front().replaced + 1;
     runtime_.metrics.skipped.Increment();
     waiting_.clear();
     unchecked_bytes_ = 0;
   }
   last_pose_ = runtime_.clock.Now();
-  waiting_.push_back({std::move(pose), last_pose_, absl::OkStatus(), held});
+  waiting_.push_back({std::move(pose), last_pose_, replaced, absl::OkStatus(), held});
   if (evaluator_ != nullptr) {
     CheckPose(waiting_.back());
     return absl::OkStatus();
@@ -239,6 +240,7 @@ void StreamCall::EvaluatePose(const Waiting& waiting, bool parallel) {
 void StreamCall::Answer(const Waiting& waiting, absl::StatusOr<OutgoingFrame> result,
                         Clock::Time started) {
   window_->Start(waiting.pose.frame());
+  skipped_ += waiting.replaced;
   if (window_->full() && !full_since_) full_since_ = runtime_.clock.Now();
   if (!result.ok()) {
     v1::StreamDeformResponse response;

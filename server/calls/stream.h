@@ -32,8 +32,9 @@ class StreamCall final : public FrameCall<StreamCall> {
   struct Waiting {
     v1::Pose pose;
     Clock::Time arrived;
-    absl::Status refused;  // else evaluated in its turn
-    Quota::Permit held;    // memory of its request, until Prepare
+    std::uint32_t replaced;  // poses that it has replaced
+    absl::Status refused;    // else evaluated in its turn
+    Quota::Permit held;      // memory of its request, until Prepare
   };
 
   absl::Status OnAdmitted() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -81,7 +82,7 @@ class StreamCall final : public FrameCall<StreamCall> {
   std::deque<Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
   // Bytes of waiting poses that cannot be checked yet, because their format is unknown.
   std::uint64_t unchecked_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::uint32_t skipped_ ABSL_GUARDED_BY(mutex_) = 0;  // poses replaced since the last frame
+  std::uint32_t skipped_ ABSL_GUARDED_BY(mutex_) = 0;  // before poses that got no frame
   std::optional<Clock::Time> full_since_ ABSL_GUARDED_BY(mutex_);
   Clock::Time last_pose_ ABSL_GUARDED_BY(mutex_);  // or when the stream became ready
   // Set once, before ready_; then used by one evaluation at a time.

@@ -1,12 +1,13 @@
 // stream_bench - frames per second of a stream beside what gRPC itself moves, in one run.
 //
-//   stream_bench [--vertices 50000] [--rounds 21] [--seconds 0.5]
+//   stream_bench [--vertices 50000] [--streams 1] [--rounds 21] [--seconds 0.5] [--positions]
 //
 // Two processes over loopback: one holds a Sinew server and a raw byte-buffer server, the other is
 // the client of both. Rows are run in a random order within each round, on connections that stay
 // open; an identical twin of the raw row says how much of a difference is noise. Figures are
 // medians over the rounds, ratios are of the same round.
 #include <absl/strings/str_cat.h>
+#include <absl/synchronization/mutex.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -45,7 +46,8 @@ struct Ports {
 // The child: both servers, until the pipe from the parent closes.
 [[noreturn]] void Serve(int to_parent, int from_parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  server::TuneMalloc();
+  server::TuneMalloc();  // and the next line: as sinewd does
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   server::Config config;
   config.network.listen = {"127.0.0.1:0"};
   config.network.http = "off";
@@ -68,15 +70,16 @@ struct Ports {
 // One row of the table: something that sends a pose and something that waits for a frame.
 struct Row {
   std::string name;
-  std::size_t depth = 0;
+  std::size_t depth = 0;  // poses in flight of each stream
   std::size_t bytes = 0;  // of a frame
   std::function<void()> send;
   std::function<void()> receive;
   std::vector<double> fps = {};
 };
 
-double Measure(Row& row, double seconds) {
-  for (std::size_t i = 0; i < row.depth; ++i) row.send();
+double Measure(Row& row, double seconds, std::size_t streams) {
+  const std::size_t in_flight = row.depth * streams;
+  for (std::size_t i = 0; i < in_flight; ++i) row.send();
   const auto start = Clock::now();
   std::size_t frames = 0;
   while (Seconds(Clock::now() - start) < seconds) {
@@ -85,7 +88,7 @@ double Measure(Row& row, double seconds) {
     ++frames;
   }
   const double elapsed = Seconds(Clock::now() - start);
-  for (std::size_t i = 0; i < row.depth; ++i) row.receive();
+  for (std::size_t i = 0; i < in_flight; ++i) row.receive();
   return static_cast<double>(frames) / elapsed;
 }
 
@@ -101,24 +104,34 @@ T Check(absl::StatusOr<T> value) {
 }
 
 struct Options {
-  std::size_t vertices = 50000, rounds = 21;
+  std::size_t vertices = 50000, streams = 1, rounds = 21;
   double seconds = 0.5;
-  std::size_t pauses = 11;
+  std::size_t pauses = 50;
+  bool positions = false;
+};
+
+// Streams that take turns: each pose goes to the next of them, and so does each wait for a frame.
+template <class Stream>
+class Turns {
+ public:
+  void Add(std::shared_ptr<Stream> stream) { streams_.push_back(std::move(stream)); }
+  Stream& ToSend() { return *streams_[sent_++ % streams_.size()]; }
+  Stream& ToReceive() { return *streams_[received_++ % streams_.size()]; }
+
+ private:
+  std::vector<std::shared_ptr<Stream>> streams_;
+  std::size_t sent_ = 0, received_ = 0;
 };
 
 class Client {
  public:
   Client(const Options& options, Ports ports) : options_(options), ports_(ports) {
-    const client::Model model =
-        client::Tube({.rings = static_cast<std::uint32_t>(options.vertices / 50),
-                      .segments = 50,
-                      .joints = 50,
-                      .length = 10,
-                      .influences = 4,
-                      .frames = 2});
-    pose_.assign(model.clip.joint_transforms.begin(),
-                 model.clip.joint_transforms.begin() +
-                     static_cast<std::ptrdiff_t>(model.rig.joints.size() * 12));
+    client::Model model = client::Tube({.rings = static_cast<std::uint32_t>(options.vertices / 50),
+                                        .segments = 50,
+                                        .joints = 50,
+                                        .length = 10,
+                                        .influences = 4});
+    clip_ = std::move(model.clip);
     vertices_ = model.rig.vertices();
     const auto connection =
         Check(client::Client::Connect({.address = absl::StrCat("127.0.0.1:", ports.sinew)}));
@@ -129,16 +142,23 @@ class Client {
   void Run() {
     AddRaw("raw gRPC", 12);
     AddRaw("raw gRPC (twin)", 12);
-    AddSinew("lbs positions", false, true);
-    AddSinew("lbs positions, no checksum", false, false);
-    AddRaw("raw gRPC, 24 B/vertex", 24);
-    AddSinew("lbs positions + normals", true, true);
-    AddSinew("lbs + normals, compact", true, true, Compact::kKept);
-    AddSinew("lbs + normals, compact, decoded", true, true, Compact::kDecoded);
-    for (Row& row : rows_) Measure(row, 0.2);
+    AddSinew("lbs positions", false, true, {});
+    AddSinew("lbs positions, no checksum", false, false, {});
+    if (!options_.positions) {
+      AddSinew("lbs positions, compressed", false, true, {.compressed = true});
+      AddRaw("raw gRPC, 24 B/vertex", 24);
+      AddSinew("lbs positions + normals", true, true, {});
+      AddSinew("lbs + normals, compact", true, true, {.compact = true});
+      AddSinew("lbs + normals, compact, decoded", true, true, {.compact = true, .decoded = true});
+      AddSinew("lbs + normals, compact, compressed", true, true,
+               {.compact = true, .compressed = true});
+      AddSinew("lbs + normals, compact, compressed if slow", true, true,
+               {.compact = true, .by_line = true});
+    }
+    for (Row& row : rows_) Measure(row, 0.2, options_.streams);
     std::size_t done = 0;
     Check(TakeTurns(rows_.size(), options_.rounds, [&](std::size_t i) {
-      rows_[i].fps.push_back(Measure(rows_[i], options_.seconds));
+      rows_[i].fps.push_back(Measure(rows_[i], options_.seconds, options_.streams));
       std::fprintf(stderr, "\rround %zu of %zu", ++done / rows_.size(), options_.rounds);
       return absl::OkStatus();
     }));
@@ -148,6 +168,15 @@ class Client {
   }
 
  private:
+  std::size_t PoseBytes() const {
+    return client::PoseOf(clip_, 0).joint_transforms.size() * sizeof(float);
+  }
+  client::Pose NextPose() {
+    client::Pose pose = client::PoseOf(clip_, poses_++ % clip_.frames);
+    pose.frame = 0;
+    return pose;
+  }
+
   // The raw row that moves as many bytes at the same depth.
   const Row& Baseline(const Row& row) const {
     for (const Row& other : rows_) {
@@ -158,36 +187,44 @@ class Client {
 
   void AddRaw(const std::string& name, std::size_t bytes_per_vertex) {
     for (const std::size_t depth : {1, 8}) {
-      auto raw =
-          std::make_shared<RawClient>(ports_.raw, pose_.size() * 4, vertices_ * bytes_per_vertex);
-      rows_.push_back({name, depth, vertices_ * bytes_per_vertex, [raw] { raw->Send(); },
-                       [raw] { (void)raw->Receive(); }});
+      const auto raw = std::make_shared<Turns<RawClient>>();
+      for (std::size_t i = 0; i < options_.streams; ++i) {
+        raw->Add(
+            std::make_shared<RawClient>(ports_.raw, PoseBytes(), vertices_ * bytes_per_vertex));
+      }
+      rows_.push_back({name, depth, vertices_ * bytes_per_vertex, [raw] { raw->ToSend().Send(); },
+                       [raw] { (void)raw->ToReceive().Receive(); }});
     }
   }
 
-  // Compact frames are compared with the raw row of the float32 that they stand for.
-  enum class Compact { kNo, kKept, kDecoded };
-  void AddSinew(const std::string& name, bool normals, bool checksums,
-                Compact compact = Compact::kNo) {
+  // Such frames are compared with the raw row of the float32 that they stand for.
+  struct Form {
+    bool compact = false, decoded = false, compressed = false, by_line = false;
+  };
+  void AddSinew(const std::string& name, bool normals, bool checksums, const Form& form) {
     const auto values = std::make_shared<std::vector<float>>(vertices_ * 3);
     for (const std::size_t depth : {1, 8}) {
-      auto stream = Open(normals, checksums, compact != Compact::kNo);
-      rows_.push_back(
-          {name, depth, vertices_ * (normals ? 24 : 12),
-           [this, stream] { Check(stream->Send({.joint_transforms = pose_}).status()); },
-           [stream, compact, values] {
-             const auto item = Check(stream->Next());
-             Check(item->problem);
-             if (compact != Compact::kDecoded) return;
-             Check(item->view.CopyPositions(*values));
-             Check(item->view.CopyNormals(*values));
-           }});
+      const auto streams = std::make_shared<Turns<client::Stream>>();
+      for (std::size_t i = 0; i < options_.streams; ++i) {
+        streams->Add(Open(normals, checksums, form));
+      }
+      rows_.push_back({name, depth, vertices_ * (normals ? 24 : 12),
+                       [this, streams] { Check(streams->ToSend().Send(NextPose()).status()); },
+                       [streams, decoded = form.decoded, values] {
+                         const auto item = Check(streams->ToReceive().Next());
+                         Check(item->problem);
+                         if (!decoded) return;
+                         Check(item->view.CopyPositions(*values));
+                         Check(item->view.CopyNormals(*values));
+                       }});
     }
   }
 
-  std::shared_ptr<client::Stream> Open(bool normals, bool checksums, bool compact) {
+  std::shared_ptr<client::Stream> Open(bool normals, bool checksums, const Form& form) {
     client::StreamOptions stream;
-    if (compact) stream.output.MakeCompact();
+    if (form.compact) stream.output.MakeCompact();
+    if (form.compressed) stream.output.MakeCompressed();
+    if (form.by_line) stream.output.MakeCompressedIfSlow();
     stream.output.checksums = checksums;
     stream.output.chunk_bytes = 16 << 20;
     if (normals) {
@@ -197,9 +234,11 @@ class Client {
   }
 
   void Print() const {
-    std::printf("%zu vertices, %zu rounds of %.2f s; fps and GB/s (of float32) are medians\n",
-                vertices_, options_.rounds, options_.seconds);
-    std::printf("%-30s %5s %9s %7s   %s\n", "row", "depth", "fps", "GB/s", "of raw (quartiles)");
+    std::printf(
+        "%zu vertices, streams: %zu, %zu rounds of %.2f s; fps and GB/s (of float32) are "
+        "medians, depth is of each stream\n",
+        vertices_, options_.streams, options_.rounds, options_.seconds);
+    std::printf("%-42s %5s %9s %7s   %s\n", "row", "depth", "fps", "GB/s", "of raw (quartiles)");
     for (const Row& row : rows_) {
       std::vector<double> ratios;  // each to the baseline of its round
       for (std::size_t k = 0; k < row.fps.size(); ++k) {
@@ -207,7 +246,7 @@ class Client {
       }
       const Quartiles ratio = QuartilesOf(std::move(ratios));
       const double fps = QuartilesOf(row.fps).median;
-      std::printf("%-30s %5zu %9.0f %7.2f   %.2f (%.2f .. %.2f)\n", row.name.c_str(), row.depth,
+      std::printf("%-42s %5zu %9.0f %7.2f   %.2f (%.2f .. %.2f)\n", row.name.c_str(), row.depth,
                   fps, fps * static_cast<double>(row.bytes) / 1e9, ratio.median, ratio.low,
                   ratio.high);
     }
@@ -216,12 +255,12 @@ class Client {
   // Latency of the first pose after a pause of more than a second.
   void PrintPauses() {
     if (options_.pauses == 0) return;
-    auto stream = Open(false, true, false);
+    auto stream = Open(false, true, {});
     std::vector<double> ms;
     for (std::size_t i = 0; i < options_.pauses; ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1020));
       const auto start = Clock::now();
-      Check(stream->Send({.joint_transforms = pose_}).status());
+      Check(stream->Send(NextPose()).status());
       Check(Check(stream->Next())->problem);
       ms.push_back(Seconds(Clock::now() - start) * 1e3);
     }
@@ -231,7 +270,8 @@ class Client {
 
   Options options_;
   Ports ports_;
-  std::vector<float> pose_;
+  client::ClipData clip_;
+  std::size_t poses_ = 0;
   std::size_t vertices_ = 0;
   std::optional<client::Character> character_;
   std::vector<Row> rows_;
@@ -246,6 +286,10 @@ int main(int argc, char** argv) {
   app.add_option("--vertices", options.vertices, "of the tube")
       ->check(CLI::Range(100, 16'000'000))
       ->capture_default_str();
+  app.add_option("--streams", options.streams, "of every row, at a time")
+      ->check(CLI::Range(1, 200))
+      ->capture_default_str();
+  app.add_flag("--positions", options.positions, "only rows of positions in float32");
   app.add_option("--rounds", options.rounds)->capture_default_str();
   app.add_option("--seconds", options.seconds, "per row and round")->capture_default_str();
   app.add_option("--pauses", options.pauses, "of 1.02 s, for the last line")->capture_default_str();

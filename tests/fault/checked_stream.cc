@@ -14,8 +14,10 @@ const absl::Duration kLongest = absl::Minutes(2);  // without a frame
 
 }  // namespace
 
-client::StreamOptions CheckedOptions(std::uint32_t window) {
-  return {.output = CheckedOutput(), .window = window};
+client::StreamOptions CheckedOptions(std::uint32_t window, bool compressed) {
+  client::StreamOptions options{.output = CheckedOutput(), .window = window};
+  if (compressed) options.output.MakeCompressed();
+  return options;
 }
 
 absl::StatusOr<bool> CheckedStream::Take() {
@@ -135,7 +137,7 @@ void StreamPump::OneStream() {
     suite_.CheckEnd(character.status(), "Character::Create", ends);
     return;
   }
-  auto opened = character->OpenStream(CheckedOptions());
+  auto opened = character->OpenStream(CheckedOptions(32, dice_.Below(2) == 1));
   if (!opened.ok()) {
     suite_.CheckEnd(opened.status(), "OpenStream", ends);
     return;

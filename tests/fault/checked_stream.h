@@ -17,7 +17,8 @@
 
 namespace sinew::testing {
 
-client::StreamOptions CheckedOptions(std::uint32_t window = 32);
+// compressed: with the same bits as without.
+client::StreamOptions CheckedOptions(std::uint32_t window = 32, bool compressed = false);
 
 // An ordered stream. A frame that is missing, repeated, out of order or different, and a pose that
 // is not accepted, are violations.

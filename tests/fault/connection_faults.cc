@@ -154,8 +154,9 @@ class Connections {
     const client::Client client = Connected(suite_, Alert(proxy_.address()));
     const auto character = suite_.Need(client::Character::Create(client, motion.rig, motion.recipe),
                                        "character to cancel");
-    CheckedStream stream(suite_, motion,
-                         suite_.Need(character.OpenStream(CheckedOptions()), "stream to cancel"));
+    CheckedStream stream(
+        suite_, motion,
+        suite_.Need(character.OpenStream(CheckedOptions(32, true)), "stream to cancel"));
     CheckedStream other(suite_, motion,
                         suite_.Need(character.OpenStream(CheckedOptions()), "stream beside"));
     suite_.Need(other.Advance(1), "stream beside");

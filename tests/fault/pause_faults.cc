@@ -36,7 +36,7 @@ void InjectPauses(Suite& suite, Undisturbed& undisturbed) {
         suite.Need(client::Character::Create(client, motion.rig, motion.recipe), "character");
     // A stream that is in use, and one that waits for its next pose: both keep their session.
     CheckedStream stream(suite, motion,
-                         suite.Need(character.OpenStream(CheckedOptions()), "OpenStream"));
+                         suite.Need(character.OpenStream(CheckedOptions(32, true)), "OpenStream"));
     CheckedStream idle(suite, motion,
                        suite.Need(character.OpenStream(CheckedOptions()), "OpenStream"));
     const std::string session = stream.stream().info().session;

@@ -56,7 +56,7 @@ class Readers {
     const client::Client client = Connected(suite_, Direct(address));
     const auto character =
         suite_.Need(client::Character::Create(client, motion_.rig, motion_.recipe), "character");
-    client::StreamOptions options = CheckedOptions(window);
+    client::StreamOptions options = CheckedOptions(window, dice_.Below(2) == 1);
     options.max_queued = 8;
     return {suite_, motion_, suite_.Need(character.OpenStream(options), "OpenStream")};
   }

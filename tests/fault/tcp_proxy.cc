@@ -189,7 +189,7 @@ void TcpProxy::Serve(Link& link, Time now, double seconds) {
   }
   if (link.cut) most = std::min(most, link.left);
   const std::size_t sent = Write(link, link.down, now, most);
-  link.allowance -= static_cast<double>(sent);
+  if (rate_ > 0) link.allowance -= static_cast<double>(sent);
   if (link.cut) {
     link.left -= sent;
     if (link.left == 0) link.over = true;

@@ -49,6 +49,11 @@ constexpr Encoding kEncodings[] = {
        output.MakeCompact();
        output.MakeCompressed();
      }},
+    {"auto",
+     [](client::OutputOptions& output) {
+       output.MakeCompact();
+       output.MakeCompressedIfSlow();
+     }},
 };
 
 std::vector<std::string> EncodingNames() {
@@ -523,7 +528,8 @@ void AddBench(CommandList& commands) {
       .Placeholder("ADDR ...");
   set.AddList("--encoding", options.encodings,
               "How vertices travel. compact: positions as 16-bit numbers, half the bytes; normals "
-              "as two bytes, a third of all; compressed: the same vertices in half of these",
+              "as two bytes, a third of all; compressed: the same vertices in half of these; "
+              "auto: compact, and compressed below 1 Gbit/s",
               EncodingNames());
   set.AddNumbers("--streams", options.streams, 1, 1024, "Concurrent streams");
   set.AddNumbers("--depth", options.depths, 1, 256,

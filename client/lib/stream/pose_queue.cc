@@ -57,7 +57,7 @@ std::size_t PoseQueue::room() const {
   return waiting_.size() < max_queued_ ? max_queued_ - waiting_.size() : 0;
 }
 
-const QueuedPose* PoseQueue::TakeNext() {
+QueuedPose* PoseQueue::TakeNext() {
   if (!open_ || waiting_.empty() || full()) return nullptr;
   const std::uint64_t frame = waiting_.front().frame;
   if (first_of_call_ == 0) first_of_call_ = frame;
@@ -118,6 +118,11 @@ void PoseQueue::Requeue() {
 std::optional<std::uint64_t> PoseQueue::first_unanswered() const {
   if (sent_.empty()) return std::nullopt;
   return sent_.front().frame;
+}
+
+std::optional<std::uint64_t> PoseQueue::last_unanswered() const {
+  if (sent_.empty()) return std::nullopt;
+  return sent_.back().frame;
 }
 
 }  // namespace sinew::client

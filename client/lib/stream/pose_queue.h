@@ -24,6 +24,7 @@ struct QueuedPose {
   std::uint64_t frame = 0;
   grpc::Slice wire = {};       // a StreamDeformRequest that holds this pose alone
   std::uint32_t replaced = 0;  // LATEST: poses that it replaced in this queue
+  double sent = 0;             // s, of whatever clock the caller of TakeNext sets it by
 };
 
 class PoseQueue {
@@ -47,7 +48,7 @@ class PoseQueue {
 
   // The next pose to send, which then counts as sent. Null: no pose waits, too many are not
   // acknowledged, or the call is not open.
-  const QueuedPose* TakeNext();
+  QueuedPose* TakeNext();
 
   // A frame or a problem for pose `frame` has arrived. Returns that pose; its `replaced` includes
   // that of skipped poses.
@@ -71,6 +72,8 @@ class PoseQueue {
   std::size_t unanswered() const { return waiting_.size() + sent_.size(); }
   // The lowest number sent and not answered.
   std::optional<std::uint64_t> first_unanswered() const;
+  // The highest such number.
+  std::optional<std::uint64_t> last_unanswered() const;
 
  private:
   // Maximum number of poses sent after the last acknowledgement.

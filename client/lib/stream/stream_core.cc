@@ -26,6 +26,17 @@ constexpr std::chrono::milliseconds kRestInFlight{5}, kRestIdle{1000};
 // gRPC takes an earlier time for the end of time.
 constexpr std::chrono::system_clock::time_point kPast{};
 
+double Now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// The same with NONE last, if it comes first and others follow; else empty.
+google::protobuf::RepeatedField<int> ForSlowLines(google::protobuf::RepeatedField<int> allowed) {
+  if (allowed.size() < 2 || allowed[0] != v1::COMPRESSION_NONE) return {};
+  std::rotate(allowed.begin(), allowed.begin() + 1, allowed.end());
+  return allowed;
+}
+
 grpc::Slice ToSlice(const v1::StreamDeformRequest& request) {
   return grpc::Slice(request.SerializeAsString());
 }
@@ -69,6 +80,7 @@ StreamCore::StreamCore(std::shared_ptr<Connection> connection, v1::StreamOpen op
       verify_(options.output.checksums),
       restore_(std::move(restore)),
       open_(std::move(open)),
+      for_slow_lines_(ForSlowLines(open_.output().compressions())),
       poses_(options.mode, options.window, options.max_queued) {}
 
 StreamCore::~StreamCore() {
@@ -175,6 +187,9 @@ void StreamCore::Run() {
     absl::Status status = Settle(RunCall());
     Lock lock(mutex_);
     if (progressed_) resuming.Progress();
+    line_ = {};
+    slow_ = std::exchange(changing_, false);
+    if (slow_ && absl::IsUnavailable(status)) continue;
     Recovery& recovery = opened_ ? resuming : opening;
     lock.unlock();
     if (status.ok() || !recovery.TryAgain(status)) {
@@ -217,6 +232,10 @@ absl::Status StreamCore::RunCall() {
                                          connection_->routes().Of(open_.target()));
   v1::StreamDeformRequest opener;
   *opener.mutable_open() = open_;
+  {
+    const Lock lock(mutex_);
+    if (slow_) *opener.mutable_open()->mutable_output()->mutable_compressions() = for_slow_lines_;
+  }
   call.opener = ToSlice(opener);
   call.stream = connection_->raw().PrepareCall(call.context.get(), kMethod, &call.queue);
   {
@@ -368,8 +387,9 @@ std::vector<grpc::Slice> StreamCore::NextMessage(const Lock& /*lock*/) {
   std::vector<grpc::Slice> message;
   std::size_t bytes = 0;
   while (!draining_ && bytes < kBatchBytes) {
-    const QueuedPose* pose = poses_.TakeNext();
+    QueuedPose* pose = poses_.TakeNext();
     if (pose == nullptr) break;
+    pose->sent = Now();
     message.push_back(pose->wire);
     bytes += pose->wire.size();
   }
@@ -456,12 +476,14 @@ absl::Status StreamCore::TakeItem(std::uint64_t frame, absl::Status problem,
                                   std::shared_ptr<FrameData> data) {
   const Lock lock(mutex_);
   SINEW_ASSIGN_OR_RETURN(const QueuedPose pose, poses_.Answer(frame));
+  skipped_ += pose.replaced;
   if (data != nullptr) {
     if (data->vertices != info_.vertices) {
       return absl::InternalError(absl::StrCat("frame ", frame, ": got ", data->vertices,
                                               " vertices, need ", info_.vertices));
     }
-    data->skipped += pose.replaced;
+    data->skipped += std::exchange(skipped_, 0);
+    MeasureLine(lock, pose, *data);
   }
   ready_.push_back({.frame = frame,
                     .problem = std::move(problem),
@@ -469,6 +491,18 @@ absl::Status StreamCore::TakeItem(std::uint64_t frame, absl::Status problem,
   progressed_ = true;
   changed_.notify_all();
   return absl::OkStatus();
+}
+
+// From when the server had the frame, by the times that it reports; on the way, the pose's time
+// counts, too.
+void StreamCore::MeasureLine(const Lock& /*lock*/, const QueuedPose& pose, const FrameData& data) {
+  if (for_slow_lines_.empty() || slow_ || draining_ || finishing_) return;
+  const FrameTiming& timing = data.timing;
+  line_.Add(pose.sent + absl::ToDoubleSeconds(timing.queue + timing.evaluate + timing.encode),
+            Now(), data.received_bytes);
+  if (!line_.slow()) return;
+  changing_ = draining_ = true;
+  last_answered_ = poses_.last_unanswered().value_or(data.frame);
 }
 
 }  // namespace sinew::client

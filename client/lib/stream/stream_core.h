@@ -3,8 +3,9 @@
 //
 // Order, errors and resumption are those of sinew/stream.h. A pose is serialised once and kept
 // until its frame has arrived. A frame is acknowledged when the caller has received it, which
-// limits what the server sends. `mutex_` guards the state below: functions with a Lock parameter
-// require it, the others acquire it.
+// limits what the server sends. A stream that prefers no compression and allows some drains and
+// opens again once the line is slow. `mutex_` guards the state below: functions with a Lock
+// parameter require it, the others acquire it.
 #pragma once
 
 #include <absl/status/status.h>
@@ -28,6 +29,7 @@
 
 #include "client/lib/rpc/connection.h"
 #include "client/lib/stream/frame_assembler.h"
+#include "client/lib/stream/line_rate.h"
 #include "client/lib/stream/pose_queue.h"
 #include "sinew/stream.h"
 #include "sinew/v1/deform_service.pb.h"
@@ -94,23 +96,31 @@ class StreamCore {
                          FrameAssembler& assembler);
   absl::Status CheckRange(const v1::Frame& header) const;
   absl::Status TakeItem(std::uint64_t frame, absl::Status problem, std::shared_ptr<FrameData> data);
+  // Begins to leave a call without compression if its line is slow.
+  void MeasureLine(const Lock& lock, const QueuedPose& pose, const FrameData& data);
 
   const std::shared_ptr<Connection> connection_;
   const std::string traceparent_;  // of the thread that made the stream; its own has no span
   const bool verify_;
   const RestoreTarget restore_;
   v1::StreamOpen open_;  // used by the stream's thread only
+  // The compressions of open_ in the order for slow lines; empty: another order does not help.
+  const google::protobuf::RepeatedField<int> for_slow_lines_;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   PoseQueue poses_;
   std::deque<StreamItem> ready_;
+  std::uint32_t skipped_ = 0;  // poses replaced here since the last frame
   StreamInfo info_;
   Call* call_ = nullptr;     // while one is open
   bool opened_ = false;      // at least once
   bool progressed_ = false;  // this call has returned a frame or a problem
   bool finishing_ = false, cancelled_ = false, draining_ = false;
   std::uint64_t last_answered_ = 0;  // while draining: the server answers no pose after it
+  bool slow_ = false;      // the line of this call, or of the one before it that it follows
+  bool changing_ = false;  // draining because of that
+  LineRate line_;          // of this call
   std::optional<absl::Status> ended_;
   bool serving_ = false;  // a thread waits for an event of call_, or handles one
   bool in_next_ = false;

@@ -471,7 +471,7 @@ TEST_F(Tools, BenchSaysWhatIsAllowed) {
       {{"--rate", "10", "fast"}, "--rate: got \"fast\", need a number"},
       {{"--depth", "1", "257"}, "--depth: got \"257\", need a whole number from 1 to 256"},
       {{"--encoding", "float16"},
-       "--encoding: got \"float16\", need float32, compact or compressed"},
+       "--encoding: got \"float16\", need float32, compact, compressed or auto"},
       {{"--servers", "localhost:99999"}, "--servers: "},
       {{"--local", "--servers", "local"}, "--servers: got --server or --local too"},
       {{"--plot", "a.jpg"}, "--plot: got \"a.jpg\", need .png"},

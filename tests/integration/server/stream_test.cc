@@ -136,27 +136,28 @@ TEST_P(StreamTest, LatestModeSkipsOverduePoses) {
 
 TEST_P(StreamTest, LatestModeAnswersNewestAndCountsSkipped) {
   const TubeShape shape{.rings = 100, .segments = 20};
+  config.compute.inline_microseconds = 0;  // poses arrive while others are evaluated
   StartWithTube(shape);
   v1::StreamOpen open = OpenFrames(rig_, "dqs");
   open.set_mode(v1::ORDER_MODE_LATEST);
   open.set_window(3);
   Stream stream(stubs(), open);
   stream.Opened();
-  std::uint64_t frames = 0, skipped = 0, last = 0;
+  std::uint64_t frames = 0, last = 0;
   for (std::uint64_t sent = 1; sent <= 900; sent += 9) {
     for (std::uint64_t frame = sent; frame < sent + 9; ++frame)
       stream.Send(TubePose(frame, 0, shape));
     while (last < sent + 8) {
       for (const auto& answer : stream.ReadUntil(last + 1)) {
-        EXPECT_GT(answer.frame.frame(), last);
+        ASSERT_GT(answer.frame.frame(), last);
+        EXPECT_EQ(answer.frame.skipped(), answer.frame.frame() - last - 1);
         last = answer.frame.frame();
-        skipped += answer.frame.skipped();
         ++frames;
       }
     }
   }
   EXPECT_EQ(last, 900u);
-  EXPECT_EQ(frames + skipped, 900u);
+  EXPECT_LT(frames, 900u);
 }
 
 TEST_P(StreamTest, BadPoseIsProblemAndStreamContinues) {

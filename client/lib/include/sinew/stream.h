@@ -61,10 +61,15 @@ struct OutputOptions {
   // 50,000 vertices: for lines below 1 Gbit/s. Also together with MakeCompact.
   void MakeCompressed() { compressions = {Compression::kZstd, Compression::kNone}; }
 
+  // The same on slow lines only: a stream opens again, compressed, once 12 of its last 16 frames
+  // came at less than 1 Gbit/s (125 MB/s). Frames say which: FrameView::compression. Frames below
+  // 64 kB are not measured. For one frame or a clip: no compression.
+  void MakeCompressedIfSlow() { compressions = {Compression::kNone, Compression::kZstd}; }
+
   std::vector<Attribute> attributes = {};       // empty = positions
   std::vector<Encoding> encodings = {};         // of positions, preferred first; empty = float32
   std::vector<Encoding> normal_encodings = {};  // empty = float32
-  std::vector<Compression> compressions = {};   // empty = none
+  std::vector<Compression> compressions = {};   // preferred first; empty = none
   std::uint32_t chunk_bytes = 0;                // vertex data per message; 0 = the server's 1 MiB
   bool muscles = false;                         // also the rig's muscles in each pose
   NormalRule normal_rule = NormalRule::kAuto;
@@ -104,7 +109,7 @@ struct StreamInfo {
   std::string session, determinism_digest;
   std::uint64_t vertices = 0;
   std::uint32_t window = 0, chunk_bytes = 0;
-  std::uint32_t resumed = 0;  // how often the library has opened the stream again
+  std::uint32_t resumed = 0;  // how often the library has opened the stream again, for any reason
 };
 
 // What a watched stream shows.
