@@ -1,18 +1,22 @@
-// rig_surface.h - the welded surface of a rig, built once per bind and shared by all its stages.
+// rig_surface.h - the welded surface of a rig, shared by all stages of a bind and by later binds of
+// the rig.
 //
-// Each part is built on first use and kept until Keep drops it. Belongs to one thread; others may
-// read parts that it has built and keeps.
+// Each part is built on first use. A surface belongs to one thread; others may read parts that it
+// has built. Parts do not change, refer to no rig, and depend on the rig alone: a surface of an
+// equal rig may start with them.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "core/rig/layout.h"
 #include "core/rig/rig.h"
 #include "core/surface/adjacency.h"
 #include "core/surface/connected_components.h"
+#include "core/surface/laplacian.h"
 #include "core/surface/surface_slopes.h"
 
 namespace sinew {
@@ -29,10 +33,23 @@ class RigSurface {
     kComponents = 32,
     kMeanValue = 64,
     kSlopes = 128,
+    kCotangents = 256,
+  };
+  // Null: not built.
+  struct Parts {
+    std::shared_ptr<const WeldedPoints> welded;
+    std::shared_ptr<const PointOrder> order;
+    std::shared_ptr<const Adjacency> polygons, triangles;
+    std::shared_ptr<const std::vector<std::uint8_t>> border;
+    std::shared_ptr<const std::vector<ComponentRole>> components;
+    std::shared_ptr<const std::vector<double>> mean_value;
+    std::shared_ptr<const SurfaceSlopes> slopes;
+    std::shared_ptr<const NeighbourWeights> cotangents;
   };
 
-  // Borrows both.
-  RigSurface(const Rig& rig, const BlockLayout& layout) : rig_(rig), layout_(layout) {}
+  // Borrows both. built: of an equal rig.
+  RigSurface(const Rig& rig, const BlockLayout& layout, Parts built = {})
+      : rig_(rig), layout_(layout), parts_(std::move(built)) {}
 
   const Rig& rig() const { return rig_; }
   const BlockLayout& layout() const { return layout_; }
@@ -51,24 +68,21 @@ class RigSurface {
   const std::vector<double>& mean_value(const Task& task = Task({.parallel = false})) const;
   // Tangents, and slopes of values along them.
   const SurfaceSlopes& slopes(const Task& task) const;
+  // Laplacian weights of triangles(), negative ones clamped.
+  const std::shared_ptr<const NeighbourWeights>& cotangents(
+      const Task& task = Task({.parallel = false})) const;
 
   // Builds parts now, on several threads; others are built when they are used.
-  void Build(std::uint32_t parts, const Task& task);
-  // Drops the other parts; they are built again if used.
-  void Keep(std::uint32_t parts);
+  void Build(std::uint32_t parts, const Task& task) const;
+  const Parts& parts() const { return parts_; }
+  std::uint32_t built() const;  // as flags
   // Upper bound of what the parts `parts` hold once built.
   static std::size_t Bytes(const Rig& rig, std::uint32_t parts);
 
  private:
   const Rig& rig_;
   const BlockLayout& layout_;
-  mutable std::optional<WeldedPoints> welded_;
-  mutable std::optional<PointOrder> order_;
-  mutable std::optional<Adjacency> polygons_, triangles_;
-  mutable std::optional<std::vector<std::uint8_t>> border_;
-  mutable std::optional<std::vector<ComponentRole>> components_;
-  mutable std::optional<std::vector<double>> mean_value_;
-  mutable std::optional<SurfaceSlopes> slopes_;
+  mutable Parts parts_;
 };
 
 }  // namespace sinew

@@ -57,14 +57,14 @@ std::vector<double> MaxSmoothingSteps(const Mesh& mesh, const WeldedPoints& weld
   return factors;
 }
 
-NeighbourWeights LimitSmoothing(NeighbourWeights n, std::span<const double> factors) {
+NeighbourWeights LimitSmoothing(const NeighbourWeights& n, std::span<const double> factors) {
   if (std::ranges::all_of(factors, [](double factor) { return factor == 1; })) return n;
   NeighbourWeights held;
   held.offsets = {0};
   held.offsets.reserve(n.offsets.size());
   held.neighbours.reserve(n.neighbours.size() + n.points());
   held.weights.reserve(n.neighbours.size() + n.points());
-  held.degree = std::move(n.degree);
+  held.degree = n.degree;
   for (std::uint32_t p = 0; p < factors.size(); ++p) {
     bool stays = false;  // the point is among its own neighbours
     const auto add = [&](std::uint32_t q, double weight) {

@@ -25,6 +25,6 @@ std::vector<double> MaxSmoothingSteps(const Mesh& mesh, const WeldedPoints& weld
 
 // I - F (I - N), F = diag(factors), factors in (0, 1]: scales the smoothing steps by `factors`.
 // Self-adjoint in the inner product weighted by degree / factors. Exactly n if all factors are 1.
-NeighbourWeights LimitSmoothing(NeighbourWeights n, std::span<const double> factors);
+NeighbourWeights LimitSmoothing(const NeighbourWeights& n, std::span<const double> factors);
 
 }  // namespace sinew

@@ -15,6 +15,7 @@
 #include "core/base/status.h"
 #include "core/base/table_io.h"
 #include "core/deform/engine/recipe_text.h"
+#include "core/deform/engine/rig_parts.h"
 #include "server/base/catch_exceptions.h"
 #include "server/base/files.h"
 #include "server/base/status.h"
@@ -104,7 +105,7 @@ absl::StatusOr<std::shared_ptr<const Forecast>> DeformerCache::Foresee(
     const std::stop_token& stop) {
   const std::string key = BoundKey(name, rig, determinism_digest);
   if (auto known = Known(key)) return known;
-  SINEW_ASSIGN_OR_RETURN(const BindPlan plan, Plan(rig, recipe, stop));
+  SINEW_ASSIGN_OR_RETURN(const BindPlan plan, Plan(name, rig, recipe, stop));
   return Keep(key, plan, rig, recipe);
 }
 
@@ -139,8 +140,8 @@ std::shared_ptr<const Forecast> DeformerCache::Keep(const std::string& key, cons
   return forecast;
 }
 
-absl::StatusOr<BindPlan> DeformerCache::Plan(const Rig& rig, const Recipe& recipe,
-                                             const std::stop_token& stop) const {
+absl::StatusOr<BindPlan> DeformerCache::Plan(const RigKey& name, const Rig& rig,
+                                             const Recipe& recipe, const std::stop_token& stop) {
   std::stop_source source;
   const std::stop_callback cancelled(stop, [&source] { source.request_stop(); });
   const std::stop_callback draining(draining_.get_token(), [&source] { source.request_stop(); });
@@ -148,7 +149,8 @@ absl::StatusOr<BindPlan> DeformerCache::Plan(const Rig& rig, const Recipe& recip
                        [source]() mutable { source.request_stop(); });
   const Task task({.stop = source.get_token(), .memory_limit = config_.memory_bytes});
   absl::StatusOr<BindPlan> plan;
-  arenas_.Bind(Arenas::Binds::kEstimates, [&] { plan = Deformer::Plan(rig, recipe, task); });
+  arenas_.Bind(Arenas::Binds::kEstimates,
+               [&] { plan = Deformer::Plan(rig, recipe, task, PartsOf(name, rig)); });
   if (!plan.ok() && draining_.stop_requested()) return Draining();
   if (absl::IsResourceExhausted(plan.status())) {
     return LimitExceeded("bind", StdView(absl::StripPrefix(plan.status().message(), "bind: ")),
@@ -191,7 +193,7 @@ absl::StatusOr<DeformerCache::Use> DeformerCache::Acquire(
   std::optional<BindPlan> planned;
   std::shared_ptr<const Forecast> forecast = Known(key);
   if (forecast == nullptr) {
-    SINEW_ASSIGN_OR_RETURN(planned, Plan(*rig, recipe, stop));
+    SINEW_ASSIGN_OR_RETURN(planned, Plan(name, *rig, recipe, stop));
     forecast = Keep(key, *planned, *rig, recipe);
   }
   const BindEstimate& estimate = forecast->estimate;
@@ -273,6 +275,31 @@ void DeformerCache::MakeRoom(std::uint64_t bytes) {
     entries_.erase(key);
     metrics_.evicted_bound.Increment();
   }
+  const std::uint64_t taken = bytes + order_.bytes();
+  for (const std::string& rig : parts_order_.Over(taken < limit ? limit - taken : 0, true,
+                                                  [](const auto&) { return false; })) {
+    parts_order_.Remove(rig);
+    parts_.erase(rig);
+  }
+}
+
+std::shared_ptr<const RigParts> DeformerCache::PartsOf(const RigKey& name, const Rig& rig) {
+  const absl::MutexLock lock(&mutex_);
+  const auto found = parts_.find(BoundKey(name, rig, ""));
+  if (found == parts_.end()) return nullptr;
+  parts_order_.Touch(found->first);
+  return found->second;
+}
+
+void DeformerCache::KeepParts(const BoundDeformer& bound, std::shared_ptr<const RigParts> parts) {
+  const std::string rig = BoundKey(RigOfBound(bound.key()), bound.rig(), "");
+  const std::uint64_t bytes = parts->Bytes(bound.rig());
+  const absl::MutexLock lock(&mutex_);
+  const auto found = entries_.find(bound.key());
+  if (found == entries_.end() || found->second.forgotten) return;
+  parts_[rig] = std::move(parts);
+  parts_order_.Touch(rig, bytes);
+  MakeRoom(0);
 }
 
 void DeformerCache::Trim() {
@@ -368,9 +395,14 @@ absl::StatusOr<Deformer> DeformerCache::LoadOrBind(BoundDeformer& bound,
              .memory_limit = config_.memory_bytes,
              .progress = [&bound](double progress) { bound.SetProgress(progress); }});
   const auto start = std::chrono::steady_clock::now();
-  absl::StatusOr<Deformer> deformer = plan ? Deformer::Bind(*std::move(plan), task)
-                                           : Deformer::Bind(bound.rig(), bound.recipe(), task);
+  if (!plan) {
+    SINEW_ASSIGN_OR_RETURN(plan, Deformer::Plan(bound.rig(), bound.recipe(), task,
+                                                PartsOf(RigOfBound(bound.key()), bound.rig())));
+  }
+  std::shared_ptr<const RigParts> parts;
+  absl::StatusOr<Deformer> deformer = Deformer::Bind(*std::move(plan), task, &parts);
   if (deformer.ok()) {
+    KeepParts(bound, std::move(parts));
     metrics_.binds_bound.Increment();
     bound.bind_seconds = SecondsSince(start);
     metrics_.bind_seconds.Observe(bound.bind_seconds);
@@ -425,6 +457,10 @@ void DeformerCache::Forget(const RigKey& name) {
       dropped.push_back(entry->second.bound);
       order_.Remove(entry->first);
       entries_.erase(entry);
+    }
+    for (auto it = parts_.lower_bound(prefix);
+         it != parts_.end() && absl::StartsWith(it->first, prefix); it = parts_.erase(it)) {
+      parts_order_.Remove(it->first);
     }
   }
   files_.Forget(name);
@@ -492,7 +528,7 @@ std::size_t DeformerCache::entries() const {
 
 std::uint64_t DeformerCache::bytes() const {
   const absl::MutexLock lock(&mutex_);
-  return order_.bytes();
+  return order_.bytes() + parts_order_.bytes();
 }
 
 }  // namespace sinew::server

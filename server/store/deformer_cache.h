@@ -2,7 +2,8 @@
 // sessions of the tenant, kept while it fits.
 //
 // Data in use is never dropped: a use that would not fit beside it, or in its client's share, is
-// refused. Unused data is dropped in order of last use. With a data folder, bound data is also kept
+// refused. Unused data is dropped in order of last use; first of all go the parts of rigs that a
+// bind leaves for the next one of its rig. With a data folder, bound data is also kept
 // as files, which are loaded instead of binding again. With a shared store it is fetched from there
 // and written there, and of several servers one binds while the others wait for the result.
 #pragma once
@@ -124,10 +125,15 @@ class DeformerCache {
   std::shared_ptr<const Forecast> Keep(const std::string& key, const BindPlan& plan, const Rig& rig,
                                        const Recipe& recipe) ABSL_LOCKS_EXCLUDED(mutex_);
   void Release(const std::shared_ptr<BoundDeformer>& bound);
-  // Drops unused data until `bytes` fit beside the rest.
+  // Drops parts of rigs, then unused data, until `bytes` fit beside the rest.
   void MakeRoom(std::uint64_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::StatusOr<BindPlan> Plan(const Rig& rig, const Recipe& recipe,
-                                const std::stop_token& stop) const;
+  // Parts that an earlier bind of the rig has left, or null.
+  std::shared_ptr<const RigParts> PartsOf(const RigKey& name, const Rig& rig)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  void KeepParts(const BoundDeformer& bound, std::shared_ptr<const RigParts> parts)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::StatusOr<BindPlan> Plan(const RigKey& name, const Rig& rig, const Recipe& recipe,
+                                const std::stop_token& stop);
   // plan: none = plan again.
   void Run(const std::shared_ptr<BoundDeformer>& bound, std::optional<BindPlan> plan);
   absl::StatusOr<Deformer> LoadOrBind(BoundDeformer& bound, std::optional<BindPlan> plan);
@@ -156,6 +162,9 @@ class DeformerCache {
   std::map<std::string, Entry> entries_ ABSL_GUARDED_BY(mutex_);
   // Bytes: the estimate while binding, then the actual size, each with the rig.
   LruOrder order_ ABSL_GUARDED_BY(mutex_);
+  // By BoundKey without a determinism digest; they have what order_ leaves of max-bound-bytes.
+  std::map<std::string, std::shared_ptr<const RigParts>> parts_ ABSL_GUARDED_BY(mutex_);
+  LruOrder parts_order_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, std::shared_ptr<const Forecast>> forecasts_ ABSL_GUARDED_BY(mutex_);
   LruOrder forecast_order_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, Claim> claims_ ABSL_GUARDED_BY(mutex_);  // of binds that are being written

@@ -13,6 +13,7 @@
 #include "core/base/table_io.h"
 #include "core/deform/engine/deformer.h"
 #include "core/deform/engine/recipe_text.h"
+#include "core/deform/engine/rig_parts.h"
 #include "core/deform/method/vertex_status.h"
 #include "core/simd/target.h"
 #include "tests/laws/law_cases.h"
@@ -440,6 +441,27 @@ TEST_P(DeformerLaws, CancelMidwayStopsOrFinishes) {
   } else {
     EXPECT_EQ(bound.status().code(), absl::StatusCode::kCancelled) << bound.status();
   }
+}
+
+TEST_P(DeformerLaws, PartsOfEarlierBindsKeepBits) {
+  const auto bytes_of = [](const Deformer& deformer) {
+    TableWriter tables;
+    deformer.Save(tables);
+    return tables.Finish();
+  };
+  std::shared_ptr<const RigParts> parts;
+  // Each starts with what the one before has left; the recipe itself also with all of its own.
+  for (const Recipe& recipe : {*ParseRecipe("lbs"), *ParseRecipe("ddm"), recipe_, recipe_}) {
+    Task task;
+    absl::StatusOr<BindPlan> plan = Deformer::Plan(rig(), recipe, task, parts);
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    const auto again = Deformer::Bind(*std::move(plan), task, &parts);
+    ASSERT_TRUE(again.ok()) << again.status();
+    if (FormatRecipe(recipe) == FormatRecipe(recipe_)) {
+      EXPECT_TRUE(bytes_of(*again) == bytes_of(*deformer_));
+    }
+  }
+  EXPECT_GT(parts->Bytes(rig()), 0u);
 }
 
 TEST_P(DeformerLaws, BoundDataIsWithinEstimate) {

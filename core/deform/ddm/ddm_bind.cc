@@ -190,7 +190,9 @@ absl::Status CheckRadius(const DdmPlan& plan) {
 
 absl::StatusOr<BindCost> DdmTables::Cost(const BindInput& input, const DdmParams& params) {
   SINEW_RETURN_IF_ERROR(CheckSize(input.rig));
-  DdmPlan plan = MakeDdmPlan(input.surface, params, {});
+  const Task alone({.parallel = false});
+  DdmPlan plan =
+      MakeDdmPlan(input.surface, params, {}, input.task != nullptr ? *input.task : alone);
   SINEW_RETURN_IF_ERROR(CheckRadius(plan));
   SINEW_ASSIGN_OR_RETURN(const DdmCost cost,
                          EstimateDdm(input.rig, input.layout, params, plan, input.task));
@@ -217,7 +219,7 @@ absl::StatusOr<BindCost> DdmTables::Cost(const BindInput& input, const DdmParams
       .work = cost.plan_work + cost.limit_work + cost.filter_work +
               kPackWork * static_cast<double>(cost.rows),
       .frame_ns = kLanes * time.block * static_cast<double>(blocks) + time.pair * pair_lanes,
-      .surface = RigSurface::kWelded,
+      .surface = DdmSurface(params),
       .plan_bytes = cost.plan_bytes};
 }
 
@@ -226,7 +228,7 @@ absl::StatusOr<DdmTables> DdmTables::Bind(const BindInput& input, const DdmParam
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   SINEW_RETURN_IF_ERROR(CheckSize(input.rig));
   std::optional<DdmPlan> kept = TakePlan<DdmPlan>(input);
-  DdmPlan plan = kept ? *std::move(kept) : MakeDdmPlan(input.surface, params, options);
+  DdmPlan plan = kept ? *std::move(kept) : MakeDdmPlan(input.surface, params, options, task);
   SINEW_RETURN_IF_ERROR(CheckRadius(plan));
   task.Advance(DdmPlanWork(input.rig));
   SINEW_RETURN_IF_ERROR(LimitDdmSmoothing(input.rig, params, plan, task));

@@ -192,19 +192,26 @@ DdmSmoothing ResolveSmoothing(const DdmParams& params, double diagonal, double r
   return s;
 }
 
+std::uint32_t DdmSurface(const DdmParams& params) {
+  const bool cotangent = params.laplacian == Laplacian::kCotangent;
+  return RigSurface::kWelded | RigSurface::kPolygons |
+         (cotangent ? RigSurface::kTriangles | RigSurface::kCotangents : 0);
+}
+
 DdmPlan MakeDdmPlan(const RigSurface& surface, const DdmParams& params,
-                    const DdmBindOptions& options) {
+                    const DdmBindOptions& options, const Task& task) {
   const Rig& rig = surface.rig();
   const Mesh& mesh = rig.mesh();
+  surface.Build(DdmSurface(params), task);
   DdmPlan plan{.welded = surface.welded()};
-  Adjacency neighbours = PolygonNeighbours(mesh, plan.welded);
-  const double rms_edge = RmsEdge(mesh, plan.welded, neighbours);
+  const double rms_edge = RmsEdge(mesh, plan.welded, surface.polygons());
   if (params.laplacian == Laplacian::kUniform) {
-    plan.neighbours = UniformWeights(neighbours);
+    plan.neighbours = std::make_shared<const NeighbourWeights>(UniformWeights(surface.polygons()));
+  } else if (options.negative == NegativeWeights::kClamp) {
+    plan.neighbours = surface.cotangents();
   } else {
-    const bool split = mesh.face_vertices().size() > 3 * mesh.faces();
-    if (split) neighbours = TriangleNeighbours(mesh, plan.welded);
-    plan.neighbours = CotangentWeights(mesh, plan.welded, neighbours, options.negative);
+    plan.neighbours = std::make_shared<const NeighbourWeights>(
+        CotangentWeights(mesh, plan.welded, surface.triangles(), options.negative));
   }
   const DdmSmoothing s = ResolveSmoothing(params, mesh.diagonal(), rms_edge);
   const Tails tails = ChooseTails(params, options);
@@ -231,7 +238,7 @@ absl::Status LimitDdmSmoothing(const Rig& rig, const DdmParams& params, DdmPlan&
     rest.push_back({u.x, u.y, u.z, 0});
   }
   const AlignedVector<FilterPoint> filtered =
-      FilterAll(plan.neighbours, plan.filter, std::move(rest),
+      FilterAll(*plan.neighbours, plan.filter, std::move(rest),
                 [&](std::size_t rows, absl::FunctionRef<void(std::size_t, std::size_t)> part) {
                   task.For(rows, kLimitGrain, part);
                   task.Advance(kLimitWork * static_cast<double>(rows));
@@ -241,9 +248,12 @@ absl::Status LimitDdmSmoothing(const Rig& rig, const DdmParams& params, DdmPlan&
   std::vector<Vec3d> smoothed;
   smoothed.reserve(points);
   for (const FilterPoint& p : filtered) smoothed.push_back({p[0], p[1], p[2]});
-  const std::vector<double> factors = MaxSmoothingSteps(rig.mesh(), plan.welded, plan.neighbours,
+  const std::vector<double> factors = MaxSmoothingSteps(rig.mesh(), plan.welded, *plan.neighbours,
                                                         smoothed, double{params.keep_area});
-  plan.neighbours = LimitSmoothing(std::move(plan.neighbours), factors);
+  if (std::ranges::any_of(factors, [](double factor) { return factor != 1; })) {
+    plan.neighbours =
+        std::make_shared<const NeighbourWeights>(LimitSmoothing(*plan.neighbours, factors));
+  }
   return absl::OkStatus();
 }
 
@@ -260,7 +270,7 @@ absl::StatusOr<DdmMomentTable> DdmMomentTable::Filter(const Rig& rig, const DdmP
     const auto row = seeds.row(e);
     if (row.empty()) return;
     auto workspace = pool.Take();
-    workspace->Start(plan.neighbours, row, plan.filter.rings);
+    workspace->Start(*plan.neighbours, row, plan.filter.rings);
     const Vec3d mean = FillSeeds(rig, plan.welded, row, weights.row(e), *workspace);
     const bool finished = workspace->Run(plan.filter, [&](std::size_t rows) {
       task.Advance(kRowWork * static_cast<double>(rows));
@@ -335,6 +345,7 @@ absl::StatusOr<DdmCost> EstimateDdm(const Rig& rig, const BlockLayout& layout,
   constexpr std::size_t kReachedBytes =
       sizeof(DdmMoments) + sizeof(std::uint32_t) + sizeof(DdmMomentTable::Reference);
   const Rows<std::uint32_t> seeds = SeedPoints(rig, plan.welded);
+  const NeighbourWeights& neighbours = *plan.neighbours;
   const std::size_t points = plan.welded.points(), bindings = rig.bindings().size();
   const auto blocks = CollectRows<std::uint32_t>(points, [&](auto add) {  // of a point's vertices
     for (std::size_t v = 0; v < rig.vertices(); ++v) {
@@ -360,11 +371,11 @@ absl::StatusOr<DdmCost> EstimateDdm(const Rig& rig, const BlockLayout& layout,
     if (seeds.row(e).empty() || !walking.CheckMemory(reached * kReachedBytes).ok()) return;
     auto walk = pool.Take();
     walk->seen.resize(layout.blocks());
-    walk->graph.Grow(plan.neighbours, seeds.row(e), plan.filter.rings);
+    walk->graph.Grow(neighbours, seeds.row(e), plan.filter.rings);
     Reached& r = of_binding[e];
     for (const std::uint32_t p : walk->graph.points()) {
       // With limited smoothing a point is its own neighbour too.
-      r.edges += plan.neighbours.offsets[p + 1] - plan.neighbours.offsets[p] + 1;
+      r.edges += neighbours.offsets[p + 1] - neighbours.offsets[p] + 1;
       r.rows += blocks.row(p).size();
       for (const std::uint32_t block : blocks.row(p)) {
         if (walk->seen[block] == e + 1) continue;
@@ -397,11 +408,10 @@ absl::StatusOr<DdmCost> EstimateDdm(const Rig& rig, const BlockLayout& layout,
   cost.moment_bytes = reached * kReachedBytes + points * 56;
   // Hash tables of welding, neighbours before and after deduplication, weights.
   cost.plan_bytes = rig.vertices() * 160 + ShapeWeldBytes(rig) +
-                    rig.mesh().face_vertices().size() * 48 + plan.neighbours.neighbours.size() * 24;
+                    rig.mesh().face_vertices().size() * 48 + neighbours.neighbours.size() * 24;
   cost.plan_work = DdmPlanWork(rig);
   if (params.keep_area > 0) {
-    cost.limit_bytes =
-        FilterAllBytes(points) + points * 64 + plan.neighbours.neighbours.size() * 24;
+    cost.limit_bytes = FilterAllBytes(points) + points * 64 + neighbours.neighbours.size() * 24;
     cost.limit_work = kLimitWork * static_cast<double>(points * plan.filter.degree());
   }
   return cost;

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -46,13 +47,14 @@ DdmSmoothing ResolveSmoothing(const DdmParams& params, double diagonal, double r
 // Everything known before filtering.
 struct DdmPlan {
   const WeldedPoints& welded;  // of the surface
-  NeighbourWeights neighbours{};
+  std::shared_ptr<const NeighbourWeights> neighbours{};
   ChebyshevFilter filter{};    // no coefficients: the smoothing reaches too far
   double radius_in_edges = 0;  // of the smoothing
   double keep = 0;             // influence mass below which a joint is certainly dropped
 };
+std::uint32_t DdmSurface(const DdmParams& params);  // the parts of a surface that a plan uses
 DdmPlan MakeDdmPlan(const RigSurface& surface, const DdmParams& params,
-                    const DdmBindOptions& options);
+                    const DdmBindOptions& options, const Task& task);
 
 // Limits the plan's smoothing where the rest mesh would lose more area than `keep_area` allows.
 // Reports DdmCost::limit_work units of progress. kCancelled.
@@ -85,7 +87,7 @@ class DdmMomentTable {
 
  private:
   struct Kept {
-    std::vector<std::uint32_t> points;  // rising
+    std::vector<std::uint32_t> points;
     std::vector<DdmMoments> values;
   };
   void Index(std::size_t points, const DdmParams& params);

@@ -1,6 +1,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <utility>
 
 #include "core/base/status.h"
@@ -84,16 +85,13 @@ std::vector<double> StepOfPoints(const RigSurface& surface, const DeltaMushParam
   return steps;
 }
 
-NeighbourWeights WeightsOf(const Mesh& mesh, const Plan& plan, MushLaplacian laplacian) {
-  switch (laplacian) {
-    case MushLaplacian::kCotangent:
-      return CotangentWeights(mesh, plan.welded, plan.ring, NegativeWeights::kClamp);
-    case MushLaplacian::kInverseDistance:
-      return InverseDistanceWeights(mesh, plan.welded, plan.ring);
-    case MushLaplacian::kUniform:
-      break;
-  }
-  return UniformWeights(plan.ring);
+std::shared_ptr<const NeighbourWeights> WeightsOf(const RigSurface& surface, const Plan& plan,
+                                                  MushLaplacian laplacian) {
+  if (laplacian == MushLaplacian::kCotangent) return surface.cotangents();
+  return std::make_shared<const NeighbourWeights>(
+      laplacian == MushLaplacian::kUniform
+          ? UniformWeights(plan.ring)
+          : InverseDistanceWeights(surface.rig().mesh(), plan.welded, plan.ring));
 }
 
 // The rows of one smoothing step; points in lane order, neighbours in file order.
@@ -155,19 +153,19 @@ absl::StatusOr<std::vector<Vec3d>> SetSteps(const BindInput& input, const Plan& 
                                             const PointOrder& order, const DeltaMushParams& params,
                                             DeltaMush& mush, Task& task) {
   const Mesh& mesh = input.rig.mesh();
-  const NeighbourWeights weights = WeightsOf(mesh, plan, params.laplacian);
+  const auto weights = WeightsOf(input.surface, plan, params.laplacian);
   std::vector<double> steps = StepOfPoints(input.surface, params);
-  SetRows(weights, order, steps, mush);
+  SetRows(*weights, order, steps, mush);
   SINEW_ASSIGN_OR_RETURN(std::vector<Vec3d> places, SmoothRest(input, mush, task));
   if (!(params.keep_area > 0)) return places;
   std::vector<Vec3d> smoothed;  // in point order
   smoothed.reserve(places.size());
   for (const std::uint32_t place : order.number) smoothed.push_back(places[place]);
   const std::vector<double> factors =
-      MaxSmoothingSteps(mesh, plan.welded, weights, smoothed, double{params.keep_area});
+      MaxSmoothingSteps(mesh, plan.welded, *weights, smoothed, double{params.keep_area});
   if (std::ranges::all_of(factors, [](double factor) { return factor == 1; })) return places;
   for (std::size_t p = 0; p < steps.size(); ++p) steps[p] *= factors[p];
-  SetRows(weights, order, steps, mush);
+  SetRows(*weights, order, steps, mush);
   return SmoothRest(input, mush, task);
 }
 
@@ -355,8 +353,9 @@ absl::StatusOr<BindCost> DeltaMush::Cost(const BindInput& input, const DeltaMush
           (direct ? DirectWork(vertices, steps) : 0),
       .frame_ns = static_cast<double>(vertices) * (steps == 0 ? 1 : kFrameTime + step_time),
       .surface = RigSurface::kWelded | RigSurface::kOrder | RigSurface::kBorder |
-                 (params.laplacian == MushLaplacian::kCotangent ? RigSurface::kTriangles
-                                                                : RigSurface::kPolygons)};
+                 (params.laplacian == MushLaplacian::kCotangent
+                      ? RigSurface::kTriangles | RigSurface::kCotangents
+                      : RigSurface::kPolygons)};
 }
 
 absl::StatusOr<DeltaMush> DeltaMush::Bind(const BindInput& input, const DeltaMushParams& params,

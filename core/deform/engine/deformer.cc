@@ -12,6 +12,7 @@
 #include "core/base/table_io.h"
 #include "core/deform/engine/recipe_text.h"
 #include "core/deform/engine/registry.h"
+#include "core/deform/engine/rig_parts.h"
 #include "core/deform/kernels/writer_kernel.h"
 #include "core/deform/method/fields.h"
 #include "core/deform/method/method.h"
@@ -141,17 +142,17 @@ absl::Status Write(const BlockLayout& layout, std::span<const PointBlock> points
 
 Deformer::Deformer() = default;
 
-// What binding all stages takes together. They bind one after the other; a part of the surface, or
-// a plan, is released after its last user. Normals bind beside them: what they take is held
-// throughout.
+// What binding all stages takes together. They bind one after the other; a plan is released after
+// its user. The surface is held throughout, for later binds of the rig, and so is what normals
+// take, which bind beside the stages.
 absl::Status BindPlan::AddCosts(const Task& task) {
   std::vector<BindCost> costs;
   const bool carries = CarriesNormals(recipe_);
   std::size_t plan_bytes = 0;
   for (std::size_t k = 0; k < recipe_.size(); ++k) {
     SINEW_RETURN_IF_ERROR(task.CheckCancelled());
-    const BindInput input = {*rig_, *layout_,         *surface_, k,
-                             &task, &stages_[k].plan, carries,   BlendedBefore(recipe_, k)};
+    const BindInput input = {*rig_, *layout_,    *surface_, k,
+                             &task, &stages_[k], carries,   BlendedBefore(recipe_, k)};
     SINEW_ASSIGN_OR_RETURN(const BindCost cost, StageCost(input, recipe_[k]));
     costs.push_back(cost);
     plan_bytes += cost.plan_bytes;
@@ -159,13 +160,9 @@ absl::Status BindPlan::AddCosts(const Task& task) {
   const Mesh& mesh = rig_->mesh();
   const bool authored = !mesh.normals().empty() || !mesh.tangents().empty();
   parts_ = RigSurface::kOrder | (authored ? NormalFinisher::kSurface : 0);
-  std::uint32_t surface = NormalFinisher::kSurface;
-  if (carries) surface |= RigSurface::kSlopes;
-  for (std::size_t k = recipe_.size(); k-- > 0;) {
-    stages_[k].surface = surface |= costs[k].surface;
-    parts_ |= costs[k].surface;
-  }
-  parts_ |= surface & RigSurface::kSlopes;
+  if (carries) parts_ |= RigSurface::kSlopes;
+  for (const BindCost& cost : costs) parts_ |= cost.surface;
+  const std::uint32_t surface = parts_ | NormalFinisher::kSurface;
   std::size_t bound = LayoutCostBytes(*rig_) + NormalFinisher::CostBytes(*rig_) +
                       (carries ? CarriedNormals::CostBytes(*rig_) : 0);
   // Planning holds all plans and parts.
@@ -174,14 +171,13 @@ absl::Status BindPlan::AddCosts(const Task& task) {
   for (std::size_t k = 0; k < costs.size(); ++k) {
     const BindCost& cost = costs[k];
     plan_bytes -= cost.plan_bytes;
-    const std::size_t of_others =
-        RigSurface::Bytes(*rig_, stages_[k].surface & ~cost.surface) + plan_bytes;
+    const std::size_t of_others = RigSurface::Bytes(*rig_, surface & ~cost.surface) + plan_bytes;
     peak = std::max(peak, bound + cost.peak_bytes + of_others);
     bound += cost.bound_bytes;
     work += cost.work;
     frame_ns += cost.frame_ns;
   }
-  peak = std::max(peak, bound + RigSurface::Bytes(*rig_, NormalFinisher::kSurface));
+  peak = std::max(peak, bound + RigSurface::Bytes(*rig_, surface));
   SINEW_RETURN_IF_ERROR(task.CheckMemory(peak));
   estimate_ = {.peak_bytes = peak,
                .bound_bytes = bound,
@@ -190,17 +186,30 @@ absl::Status BindPlan::AddCosts(const Task& task) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<BindPlan> Deformer::Plan(const Rig& rig, const Recipe& recipe, const Task& task) {
+std::size_t RigParts::Bytes(const Rig& rig) const {
+  const BlockLayout unused;
+  return LayoutCostBytes(rig) + NormalFinisher::CostBytes(rig) +
+         (carried == nullptr ? 0 : CarriedNormals::CostBytes(rig)) +
+         RigSurface::Bytes(rig, RigSurface(rig, unused, surface).built());
+}
+
+absl::StatusOr<BindPlan> Deformer::Plan(const Rig& rig, const Recipe& recipe, const Task& task,
+                                        std::shared_ptr<const RigParts> known) {
   SINEW_RETURN_IF_ERROR(CheckRecipe(recipe));
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   const DenormalGuard guard;
   BindPlan plan;
   plan.rig_ = &rig;
   plan.recipe_ = recipe;
-  SINEW_ASSIGN_OR_RETURN(plan.layout_, BlockLayout::Create(rig));
-  plan.surface_ = std::make_shared<RigSurface>(rig, *plan.layout_);
+  plan.known_ = known != nullptr ? std::move(known) : std::make_shared<const RigParts>();
+  plan.layout_ = plan.known_->layout;
+  if (plan.layout_ == nullptr) {
+    SINEW_ASSIGN_OR_RETURN(plan.layout_, BlockLayout::Create(rig));
+  }
+  plan.surface_ = std::make_shared<RigSurface>(rig, *plan.layout_, plan.known_->surface);
   plan.stages_.resize(recipe.size());
   SINEW_RETURN_IF_ERROR(plan.AddCosts(task));
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());  // then a part may be incomplete
   return plan;
 }
 
@@ -215,7 +224,8 @@ absl::StatusOr<Deformer> Deformer::Bind(const Rig& rig, const Recipe& recipe, Ta
   return Bind(std::move(plan), task);
 }
 
-absl::StatusOr<Deformer> Deformer::Bind(BindPlan plan, Task& task) {
+absl::StatusOr<Deformer> Deformer::Bind(BindPlan plan, Task& task,
+                                        std::shared_ptr<const RigParts>* parts) {
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   SINEW_RETURN_IF_ERROR(task.CheckMemory(plan.estimate_.peak_bytes));
   const DenormalGuard guard;
@@ -226,21 +236,29 @@ absl::StatusOr<Deformer> Deformer::Bind(BindPlan plan, Task& task) {
   deformer.tables_ = PosedRigTables::Create(rig, plan.layout_->centre);
   deformer.muscles_ = rig.muscle_tables();
   plan.surface_->Build(plan.parts_, task);
-  absl::Status of_stages;
-  absl::StatusOr<NormalFinisher> normals = absl::CancelledError("cancelled");
-  task.For(2, 1, [&](std::size_t part, std::size_t) {
+  deformer.normals_ = plan.known_->normals;
+  absl::Status of_stages, of_normals;
+  task.For(deformer.normals_ == nullptr ? 2 : 1, 1, [&](std::size_t part, std::size_t) {
     if (part == 0) {
       of_stages = deformer.BindStages(plan, task);
-    } else {
-      normals = NormalFinisher::Bind(*plan.surface_, task);
+      return;
+    }
+    absl::StatusOr<NormalFinisher> normals = NormalFinisher::Bind(*plan.surface_, task);
+    of_normals = normals.status();
+    if (normals.ok()) {
+      deformer.normals_ = std::make_shared<const NormalFinisher>(*std::move(normals));
     }
   });
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   SINEW_RETURN_IF_ERROR(of_stages);
-  SINEW_RETURN_IF_ERROR(normals.status());
-  deformer.normals_ = std::make_shared<const NormalFinisher>(*std::move(normals));
+  SINEW_RETURN_IF_ERROR(of_normals);
   if (absl::Status status = deformer.CheckStages(task); !status.ok()) {
     return absl::InternalError(absl::StrCat("bind produced invalid tables: ", status.message()));
+  }
+  if (parts != nullptr) {
+    *parts = std::make_shared<const RigParts>(
+        RigParts{plan.layout_, plan.surface_->parts(), deformer.normals_,
+                 deformer.carries_normals() ? deformer.carried_ : plan.known_->carried});
   }
   return deformer;
 }
@@ -248,20 +266,19 @@ absl::StatusOr<Deformer> Deformer::Bind(BindPlan plan, Task& task) {
 absl::Status Deformer::BindStages(BindPlan& plan, Task& task) {
   const bool carries = CarriesNormals(plan.recipe_);
   for (std::size_t k = 0; k < plan.recipe_.size(); ++k) {
-    plan.surface_->Keep(plan.stages_[k].surface);
     const BindInput input = {
-        *plan.rig_, *plan.layout_,         *plan.surface_, k,
-        &task,      &plan.stages_[k].plan, carries,        BlendedBefore(plan.recipe_, k)};
+        *plan.rig_, *plan.layout_,    *plan.surface_, k,
+        &task,      &plan.stages_[k], carries,        BlendedBefore(plan.recipe_, k)};
     SINEW_ASSIGN_OR_RETURN(auto stage, BindStage(input, plan.recipe_[k], task));
     stages_.push_back(std::move(stage));
-    plan.stages_[k].plan.reset();
+    plan.stages_[k].reset();
   }
-  auto carried = std::make_shared<CarriedNormals>();
-  if (carries) {
-    *carried = CarriedNormals::Bind(*plan.rig_, *plan.layout_, plan.surface_->slopes(task));
+  if (carries) carried_ = plan.known_->carried;
+  if (carried_ == nullptr) {
+    carried_ = std::make_shared<const CarriedNormals>(
+        carries ? CarriedNormals::Bind(*plan.rig_, *plan.layout_, plan.surface_->slopes(task))
+                : CarriedNormals());
   }
-  carried_ = std::move(carried);
-  plan.surface_->Keep(NormalFinisher::kSurface);
   return absl::OkStatus();
 }
 

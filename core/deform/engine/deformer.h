@@ -36,6 +36,7 @@ namespace sinew {
 
 class CarriedNormals;
 class NormalFinisher;
+struct RigParts;
 class RigSurface;
 class Stage;
 class TableReader;
@@ -87,17 +88,13 @@ class BindPlan {
   friend class Deformer;
   absl::Status AddCosts(const Task& task);
 
-  // What planning a stage leaves for binding it.
-  struct StagePlan {
-    std::any plan;              // see BindInput::plan
-    std::uint32_t surface = 0;  // parts used by this stage and what binds after it
-  };
   const Rig* rig_ = nullptr;
   Recipe recipe_;
+  std::shared_ptr<const RigParts> known_;
   std::shared_ptr<const BlockLayout> layout_;
   std::shared_ptr<RigSurface> surface_;
-  std::vector<StagePlan> stages_;
-  std::uint32_t parts_ = 0;  // of the surface that binding uses for certain
+  std::vector<std::any> stages_;  // see BindInput::plan
+  std::uint32_t parts_ = 0;       // of the surface that binding uses for certain
   BindEstimate estimate_;
 };
 
@@ -105,13 +102,17 @@ class Deformer {
  public:
   // kInvalidArgument: parameters out of range, spaces do not chain, an unknown map.
   // kResourceExhausted: needs more than task.memory_limit(), reported before that much is used.
-  // kCancelled.
-  static absl::StatusOr<BindPlan> Plan(const Rig& rig, const Recipe& recipe, const Task& task);
+  // kCancelled. known: parts of an equal rig from another bind, or null; less is left to do then,
+  // with the same result.
+  static absl::StatusOr<BindPlan> Plan(const Rig& rig, const Recipe& recipe, const Task& task,
+                                       std::shared_ptr<const RigParts> known = nullptr);
   static absl::StatusOr<BindEstimate> Estimate(const Rig& rig, const Recipe& recipe,
                                                const Task& task);
 
-  // Errors as Plan. The rig of a plan must still exist.
-  static absl::StatusOr<Deformer> Bind(BindPlan plan, Task& task);
+  // Errors as Plan. The rig of a plan must still exist. parts: gets what later binds of the rig may
+  // start with, unless null.
+  static absl::StatusOr<Deformer> Bind(BindPlan plan, Task& task,
+                                       std::shared_ptr<const RigParts>* parts = nullptr);
   static absl::StatusOr<Deformer> Bind(const Rig& rig, const Recipe& recipe, Task& task);
 
   // kDataLoss: wrong checksum, version or contents. Load(Save(d)) evaluates to the same bits as d.

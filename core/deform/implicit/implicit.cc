@@ -44,7 +44,8 @@ absl::StatusOr<BindCost> Implicit::Cost(const BindInput& input, const ImplicitPa
                           (muscles ? MuscleField::Work(input.rig) : 0),
                   .frame_ns = kFrameTime * vertices,
                   .surface = RigSurface::kWelded | RigSurface::kOrder | RigSurface::kTriangles |
-                             RigSurface::kBorder | RigSurface::kComponents};
+                             RigSurface::kBorder | RigSurface::kComponents |
+                             (marches ? RigSurface::kCotangents : RigSurface::kWelded)};
 }
 
 absl::StatusOr<Implicit> Implicit::Bind(const BindInput& input, const ImplicitParams& params,

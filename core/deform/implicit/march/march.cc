@@ -137,8 +137,7 @@ absl::StatusOr<March> March::Bind(const BindInput& input, const MarchRules& rule
   });
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   const PointOrder& order = input.surface.order();
-  const NeighbourWeights weights = CotangentWeights(
-      input.rig.mesh(), input.surface.welded(), input.surface.triangles(), NegativeWeights::kClamp);
+  const NeighbourWeights& weights = *input.surface.cotangents();
   for (std::size_t p = 0; p < march.points(); ++p) {
     const std::uint32_t point = order.point[p];
     for (std::size_t k = weights.offsets[point]; k < weights.offsets[point + 1]; ++k) {

@@ -15,6 +15,7 @@
 
 #include "server/base/files.h"
 #include "server/base/status.h"
+#include "server/store/bound_data.h"
 #include "tests/support/allocation_meter.h"
 #include "tests/unit/server/store/deformer_cache_fixture.h"
 
@@ -70,6 +71,52 @@ TEST_F(DeformerCacheTest, LowerLimitDropsUnusedData) {
   cache_->Trim();
   EXPECT_EQ(cache_->entries(), 1u);
   EXPECT_NE(used->deformer(), nullptr);
+}
+
+TEST_F(DeformerCacheTest, PartsOfRigsTakeOnlyRoomLeft) {
+  const auto rig = MakeRig();
+  Open();
+  const auto used = Bound(rig, "dqs");
+  const std::uint64_t needed = used->deformer()->bytes() + rig->bytes();
+  EXPECT_GT(cache_->bytes(), needed) << "the rig's parts are counted";
+  const std::uint64_t before = cache_->bytes();
+  Bound(rig, "ddm");  // adds to the parts; unused at once
+  EXPECT_GT(cache_->bytes(), before);
+  for (Quota* quota : cache_->quotas()) {
+    if (quota->name() == "max-bound-bytes") quota->SetLimit(needed);
+  }
+  cache_->Trim();
+  EXPECT_EQ(cache_->bytes(), needed);
+  EXPECT_NE(used->deformer(), nullptr);
+}
+
+TEST_F(DeformerCacheTest, ForgottenRigLeavesNoParts) {
+  const auto rig = MakeRig();
+  Open();
+  Bound(rig, "dqs");
+  EXPECT_GT(cache_->bytes(), 0u);
+  cache_->Forget(kRig);
+  EXPECT_EQ(cache_->bytes(), 0u);
+}
+
+TEST_F(DeformerCacheTest, BindsOfOneRigAtOnceShareParts) {
+  const auto rig = MakeRig(60);
+  Open();
+  const std::vector<std::string> recipes = {
+      "ddm", "lbs", "ddm(radius=0.01)", "dqs | delta_mush(laplacian=cotangent)", "ddm(variant=4)",
+      "cor"};
+  std::vector<DeformerCache::Use> uses(recipes.size());
+  std::vector<std::jthread> threads;
+  for (std::size_t k = 0; k < recipes.size(); ++k) {
+    threads.emplace_back([&, k] { uses[k] = Bound(rig, recipes[k]); });
+  }
+  threads.clear();
+  Task task;
+  for (std::size_t k = 0; k < recipes.size(); ++k) {
+    ASSERT_NE(uses[k]->deformer(), nullptr);
+    const auto alone = Deformer::Bind(*rig, *ParseRecipe(recipes[k]), task);
+    EXPECT_EQ(EncodeBound("", *uses[k]->deformer()), EncodeBound("", *alone)) << recipes[k];
+  }
 }
 
 TEST_F(DeformerCacheTest, CancelsBindWithoutWaiters) {
