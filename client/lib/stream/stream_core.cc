@@ -59,6 +59,7 @@ struct StreamCore::Call {
   std::unique_ptr<grpc::GenericClientAsyncReaderWriter> stream;
   std::optional<grpc::Slice> opener;  // not sent yet
   bool writing = false, half_closed = false, finished = false;
+  bool reads = false;  // the next read is to be started
   FrameAssembler assembler;
   grpc::ByteBuffer buffer;
   grpc::Status status;   // from the server
@@ -300,6 +301,9 @@ void StreamCore::LeaveCall(Lock& lock) {
 bool StreamCore::Serve(Lock& lock, Call& call, std::chrono::system_clock::time_point deadline) {
   serving_ = true;
   lock.unlock();
+  // Not when the read before ends, because it takes some 10 us: a caller has its frame by now, and
+  // has sent the next pose.
+  if (std::exchange(call.reads, false)) call.stream->Read(&call.buffer, Tag(kRead));
   void* tag = nullptr;
   bool ok = false;
   const auto next = call.queue.AsyncNext(&tag, &ok, deadline);
@@ -335,10 +339,8 @@ void StreamCore::Handle(Call& call, Event event, bool ok) {
       return;
     }
   }
-  if (ok) {
-    call.stream->Read(&call.buffer, Tag(kRead));
-    return;
-  }
+  call.reads = ok;
+  if (ok) return;
   const Lock lock(mutex_);
   call_ = nullptr;  // no write starts from here on
   call.stream->Finish(&call.status, Tag(kFinished));
