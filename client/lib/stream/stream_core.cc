@@ -23,6 +23,7 @@ constexpr std::size_t kBatchBytes = 512 << 10;  // of poses per message, unless 
 // How long after Send or Next the thread leaves the call to them: while a pose has no answer, and
 // while nothing is to be expected.
 constexpr std::chrono::milliseconds kRestInFlight{5}, kRestIdle{1000};
+constexpr std::chrono::milliseconds kLookIdle{250};
 // gRPC takes an earlier time for the end of time.
 constexpr std::chrono::system_clock::time_point kPast{};
 
@@ -251,6 +252,8 @@ absl::Status StreamCore::RunCall() {
       Rest(lock);
     } else if (serving_) {
       WaitForTurn(lock);
+    } else if (TakesTurns(lock) && poses_.unanswered() == 0 && !call.writing) {
+      Idle(lock, call);
     } else {
       Serve(lock, call, std::chrono::system_clock::time_point::max());
     }
@@ -278,6 +281,16 @@ void StreamCore::Rest(Lock& lock) {
     WaitForTurn(lock);
   } else {
     rest_.wait_for(lock, kRestInFlight);
+  }
+}
+
+// Looks for what the server sends unasked, such as a notice. A thread that waits for it would
+// receive the frames of other streams of this process and pass them on, at 60 us each.
+void StreamCore::Idle(Lock& lock, Call& call) {
+  resting_ = true;
+  rest_.wait_for(lock, kLookIdle);
+  resting_ = false;
+  while (TakesTurns(lock) && !serving_ && !in_next_ && Serve(lock, call, kPast)) {
   }
 }
 
