@@ -63,9 +63,11 @@ void StreamCall::OnReadDone(bool ok) {
       End(status);
       return;
     }
-    StartRead(&read_);  // at once: poses come when the artist moves something
   }
   Pump();
+  // Last, because it takes some 10 us: a cheap pose has been evaluated and its frame written by
+  // now.
+  if (ok && !ended_) StartRead(&read_);
 }
 
 absl::Status StreamCall::Receive(v1::StreamDeformRequest& request, const Quota::Permit& held) {

@@ -23,6 +23,7 @@ constexpr std::size_t kBatchBytes = 512 << 10;  // of poses per message, unless 
 // How long after Send or Next the thread leaves the call to them: while a pose has no answer, and
 // while nothing is to be expected.
 constexpr std::chrono::milliseconds kRestInFlight{5}, kRestIdle{1000};
+constexpr std::chrono::milliseconds kLookIdle{250};
 // gRPC takes an earlier time for the end of time.
 constexpr std::chrono::system_clock::time_point kPast{};
 
@@ -59,6 +60,7 @@ struct StreamCore::Call {
   std::unique_ptr<grpc::GenericClientAsyncReaderWriter> stream;
   std::optional<grpc::Slice> opener;  // not sent yet
   bool writing = false, half_closed = false, finished = false;
+  bool reads = false;  // the next read is to be started
   FrameAssembler assembler;
   grpc::ByteBuffer buffer;
   grpc::Status status;   // from the server
@@ -252,6 +254,8 @@ absl::Status StreamCore::RunCall() {
       Rest(lock);
     } else if (serving_) {
       WaitForTurn(lock);
+    } else if (TakesTurns(lock) && poses_.unanswered() == 0 && !call.writing) {
+      Idle(lock, call);
     } else {
       Serve(lock, call, std::chrono::system_clock::time_point::max());
     }
@@ -282,6 +286,16 @@ void StreamCore::Rest(Lock& lock) {
   }
 }
 
+// Looks for what the server sends unasked, such as a notice. A thread that waits for it would
+// receive the frames of other streams of this process and pass them on, at 60 us each.
+void StreamCore::Idle(Lock& lock, Call& call) {
+  resting_ = true;
+  rest_.wait_for(lock, kLookIdle);
+  resting_ = false;
+  while (TakesTurns(lock) && !serving_ && !in_next_ && Serve(lock, call, kPast)) {
+  }
+}
+
 void StreamCore::WaitForTurn(Lock& lock) {
   resting_ = true;
   rest_.wait(lock);
@@ -302,6 +316,9 @@ void StreamCore::LeaveCall(Lock& lock) {
 bool StreamCore::Serve(Lock& lock, Call& call, std::chrono::system_clock::time_point deadline) {
   serving_ = true;
   lock.unlock();
+  // Not when the read before ends, because it takes some 10 us: a caller has its frame by now, and
+  // has sent the next pose.
+  if (std::exchange(call.reads, false)) call.stream->Read(&call.buffer, Tag(kRead));
   void* tag = nullptr;
   bool ok = false;
   const auto next = call.queue.AsyncNext(&tag, &ok, deadline);
@@ -337,10 +354,8 @@ void StreamCore::Handle(Call& call, Event event, bool ok) {
       return;
     }
   }
-  if (ok) {
-    call.stream->Read(&call.buffer, Tag(kRead));
-    return;
-  }
+  call.reads = ok;
+  if (ok) return;
   const Lock lock(mutex_);
   call_ = nullptr;  // no write starts from here on
   call.stream->Finish(&call.status, Tag(kFinished));

@@ -71,6 +71,7 @@ class StreamCore {
   bool TakesTurns(const Lock& lock) const;
   bool MayRest(const Lock& lock) const;
   void Rest(Lock& lock);
+  void Idle(Lock& lock, Call& call);
   void WaitForTurn(Lock& lock);
   void LeaveCall(Lock& lock);
   bool Serve(Lock& lock, Call& call, std::chrono::system_clock::time_point deadline);
@@ -124,8 +125,8 @@ class StreamCore {
   std::optional<absl::Status> ended_;
   bool serving_ = false;  // a thread waits for an event of call_, or handles one
   bool in_next_ = false;
-  bool resting_ = false;                            // the stream's thread rests until Next returns
-  std::condition_variable rest_;                    // what it waits for then
+  bool resting_ = false;          // the stream's thread rests until Next returns, or idles
+  std::condition_variable rest_;  // what it waits for then
   std::chrono::steady_clock::time_point last_use_;  // end of the last Send or Next
 
   std::stop_source stop_;
