@@ -121,7 +121,7 @@ def page_packages(lock: pathlib.Path) -> list[dict[str, object]]:
         purl = f"pkg:npm/{name.replace('@', '%40')}@{package['version']}"
         found.append({"type": "library", "bom-ref": purl, "name": name, "version": package["version"], "purl": purl,
                       "licenses": [{"expression": package["license"].strip("()")}],
-                      "description": "in the page of sinew view"})
+                      "description": "compiled into the page of sinew view"})
     return found
 
 
