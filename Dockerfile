@@ -21,6 +21,17 @@ RUN cmake --preset release -DSINEW_BUILD_TESTS=OFF \
  && cmake --build --preset release --target sinewd sinew \
  && strip build/release/bin/sinewd build/release/bin/sinew
 
+# The page of `sinew view` and `sinewd --web`; where npm's registry cannot be reached, --build-arg PAGE=off leaves it out.
+FROM debian:bookworm-slim AS page
+WORKDIR /src
+COPY deploy/install-deps.sh deploy/
+RUN deploy/install-deps.sh web && rm -rf /var/lib/apt/lists/*
+COPY LICENSE ./
+COPY proto proto
+COPY client/web client/web
+ARG PAGE=on
+RUN if [ "$PAGE" = off ]; then mkdir /page; else client/web/build.sh /page; fi
+
 FROM debian:bookworm-slim AS runtime
 COPY deploy/install-deps.sh /tmp/install-deps.sh
 RUN /tmp/install-deps.sh runtime \
@@ -30,16 +41,18 @@ RUN /tmp/install-deps.sh runtime \
  && install -d -o sinew -g sinew -m 700 /var/lib/sinew    # a new volume for --data-dir gets this owner
 COPY LICENSE /usr/share/doc/sinew/copyright
 COPY --from=build /src/build/release/bin/sinewd /src/build/release/bin/sinew /usr/local/bin/
+COPY --from=page /page /usr/local/share/sinew/web
 
 # The bill of materials, made where python is: packages of the image, and those whose headers are in the programs.
 FROM build AS sbom
 COPY --from=runtime /var/lib/dpkg /image/var/lib/dpkg
 COPY --from=runtime /usr/share/doc /image/usr/share/doc
+COPY --from=page /page /page
 COPY deploy/sbom.py deploy/
 ARG REVISION=
 RUN python3 deploy/sbom.py --root /image --revision "$REVISION" --version "$(build/release/bin/sinewd --version | cut -d ' ' -f 2)" \
   --compiled-in libeigen3-dev libnanoflann-dev nlohmann-json3-dev libtinygltf-dev libutfcpp-dev libcli11-dev \
-  --crates "ufbx@$(sed -n 's/^ufbx_crate=//p' deploy/install-deps.sh)=MIT" --out /sbom.cdx.json
+  --crates "ufbx@$(sed -n 's/^ufbx_crate=//p' deploy/install-deps.sh)=MIT" $([ ! -e /page/index.html ] || echo --page client/web/package-lock.json) --out /sbom.cdx.json
 
 FROM runtime
 # docker build --build-arg REVISION="$(git rev-parse HEAD)" --build-arg VERSION=...

@@ -11,7 +11,7 @@
 #   farm       run the tests of deploy/farm
 #   cluster    run the tests of deploy/cluster and deploy/kubernetes (with test)
 #   reference  make the references of the protocol and of the clients (with build and python)
-#   web        build the page of `sinew view` (with build)
+#   web        build the page of `sinew view` and `sinewd --web`
 #   monitoring load the alert rules of deploy/monitoring in a test
 #   runtime    run sinewd and sinew, no compiler: what the container image holds
 #   container  build and run the container image without Docker
@@ -36,7 +36,7 @@ blender=(blender libegl-mesa0 libgl1-mesa-dri libglx-mesa0 xvfb xauth)  # Mesa: 
 farm=(slurm-wlm munge python3-venv)
 cluster=(redis-server nginx haproxy curl openssl nodejs npm python3-yaml)  # services start where systemd runs
 reference=(doxygen golang-go python3-venv)
-web=(nodejs npm)  # npm brings the Node.js that the tools need, which is newer
+web=(ca-certificates libprotobuf-dev nodejs npm protobuf-compiler)  # npm brings the Node.js that the tools need, which is newer
 monitoring=(prometheus)  # its service starts where systemd runs
 runtime=(
   ca-certificates libgrpc++1.51 libprotobuf32 libabsl20220623 libtbb12 libembree3-3 libhwy1 libssl3 libxxhash0 libzstd1 libre2-9

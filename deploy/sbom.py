@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Writes a bill of materials (CycloneDX 1.5, JSON) of the Debian packages in a file system and of what sinewd compiles in.
 
-usage: sbom.py [--root FOLDER] [--compiled-in PACKAGE...] [--crates NAME@VERSION=LICENCE...] [--version TEXT]
+usage: sbom.py [--root FOLDER] [--compiled-in PACKAGE...] [--crates NAME@VERSION=LICENCE...] [--page LOCK] [--version TEXT]
                [--revision TEXT] [--out FILE]
 
   --root         file system whose /var/lib/dpkg and /usr/share/doc are read (default: /)
   --compiled-in  packages of this machine whose headers are in the programs, such as libeigen3-dev
   --crates       sources of crates that are compiled into the programs, such as ufbx@0.11.5=MIT
+  --page         package-lock.json of the page that is installed
 The Dockerfile runs it; in the image the result is /usr/share/doc/sinew/sbom.cdx.json. Licences are those that the
 machine-readable copyright files of Debian name, of all files of a source package; a package without such a file has
 none here. The time is $SOURCE_DATE_EPOCH or now.
@@ -111,7 +112,20 @@ def crate(text: str) -> dict[str, object]:
             "licenses": [{"license": licence(named)}], "description": "sources, compiled into the programs"}
 
 
-def bill(root: pathlib.Path, compiled_in: list[str], crates: list[str], version: str,
+def page_packages(lock: pathlib.Path) -> list[dict[str, object]]:
+    """What the page of `sinew view` contains: the dependencies of its lock file."""
+    packages_of = json.loads(lock.read_text(encoding="utf-8"))["packages"]
+    found = []
+    for name in packages_of[""]["dependencies"]:
+        package = packages_of[f"node_modules/{name}"]
+        purl = f"pkg:npm/{name.replace('@', '%40')}@{package['version']}"
+        found.append({"type": "library", "bom-ref": purl, "name": name, "version": package["version"], "purl": purl,
+                      "licenses": [{"expression": package["license"].strip("()")}],
+                      "description": "compiled into the page of sinew view"})
+    return found
+
+
+def bill(root: pathlib.Path, compiled_in: list[str], crates: list[str], page: pathlib.Path | None, version: str,
          revision: str) -> dict[str, object]:
     release = root / "etc/os-release"
     known = re.search(r'^VERSION_ID="?([\d.]+)', release.read_text(encoding="utf-8") if release.exists() else "",
@@ -124,6 +138,7 @@ def bill(root: pathlib.Path, compiled_in: list[str], crates: list[str], version:
         each["description"] = "headers, compiled into the programs"
     present = {each["bom-ref"] for each in installed}
     components = installed + [each for each in headers if each["bom-ref"] not in present] + list(map(crate, crates))
+    components += page_packages(page) if page else []
     sinew = {"type": "application", "bom-ref": "sinew", "name": "sinew", "version": version,
              "licenses": [{"license": {"id": "Apache-2.0"}}]}
     if revision:
@@ -141,11 +156,12 @@ def main() -> int:
     parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path("/"))
     parser.add_argument("--compiled-in", nargs="*", default=[])
     parser.add_argument("--crates", nargs="*", default=[])
+    parser.add_argument("--page", type=pathlib.Path)
     parser.add_argument("--version", default="unknown")
     parser.add_argument("--revision", default="")
     parser.add_argument("--out", type=pathlib.Path)
     options = parser.parse_args()
-    made = bill(options.root, options.compiled_in, options.crates, options.version, options.revision)
+    made = bill(options.root, options.compiled_in, options.crates, options.page, options.version, options.revision)
     text = json.dumps(made, indent=1) + "\n"
     if options.out:
         options.out.write_text(text, encoding="utf-8")

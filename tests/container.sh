@@ -62,7 +62,7 @@ trap 'leave || true' EXIT
 }
 if ! podman image exists $base; then
   step "base image, from Debian's packages"
-  apt_conf=/etc/apt/apt.conf.d
+  apt_conf=/etc/apt/apt.conf.d  # and the machine's own authorities, for a proxy that reads TLS on the way to npm and crates
   sources=/etc/apt/sources.list.d/debian.sources
   [[ -s $sources ]] || sources=/etc/apt/sources.list
   printf 'Acquire::GzipIndexes "true";\nAcquire::Languages "none";\n%s\n' \
@@ -71,6 +71,7 @@ if ! podman image exists $base; then
   mmdebstrap --quiet --variant=minbase --include=ca-certificates,usr-is-merged \
     --hook-dir=/usr/share/mmdebstrap/hooks/merged-usr \
     --customize-hook="copy-in '$work/container-apt.conf' $apt_conf" \
+    --customize-hook='copy-in /usr/local/share/ca-certificates /usr/local/share' --customize-hook='chroot "$1" update-ca-certificates' \
     --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
     --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-include=/usr/share/doc/*/copyright' bookworm - "$sources" \
     2>"$work/base.log" |
@@ -110,7 +111,7 @@ step "run"
 ip netns add "$space"
 ip -n "$space" link set lo up
 inside podman run -d --name "$name" --pull=never --network host --read-only --cap-drop all \
-  --security-opt no-new-privileges --memory 256m --pids-limit 128 $image --insecure >/dev/null
+  --security-opt no-new-privileges --memory 256m --pids-limit 128 $image --insecure --web 8080 >/dev/null
 for _ in {1..50}; do
   inside podman healthcheck run "$name" >/dev/null 2>&1 && break
   sleep 0.2
@@ -123,6 +124,7 @@ step "healthy"
 # In the namespace that the container shares.
 inside podman exec "$name" sinewd --probe 127.0.0.1:50051 || fail "port 50051 does not answer"
 inside podman exec "$name" sinewd --probe 127.0.0.1:1 2>/dev/null && fail "the health check cannot fail"
+inside tests/web/answers.py 127.0.0.1:8080 || fail "the page does not answer"
 sinew() { inside podman exec "$name" sinew "$@"; }
 sinew --server unix:/dev/shm/sinewd.sock bake model:hand --deformer ddm --out /dev/shm/hand.pc2 >/dev/null ||
   fail "sinew in the container cannot bake"

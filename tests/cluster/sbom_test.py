@@ -128,9 +128,16 @@ License: permissive and BSD-3-clause
             for package, content in (("one", text), ("two", "Licence: see the file COPYING\n")):
                 (root / "usr/share/doc" / package).mkdir(parents=True)
                 (root / "usr/share/doc" / package / "copyright").write_text(content, encoding="utf-8")
-            bill = make("--root", name, "--crates", "three@0.1.2=MIT")
+            lock = root / "package-lock.json"
+            lock.write_text(json.dumps({"packages": {
+                "": {"dependencies": {"@a/four": "4.0.0"}, "devDependencies": {"tool": "1.0.0"}},
+                "node_modules/@a/four": {"version": "4.0.0", "license": "(Apache-2.0 AND BSD-3-Clause)"},
+                "node_modules/tool": {"version": "1.0.0", "license": "MIT"}}}), encoding="utf-8")
+            bill = make("--root", name, "--crates", "three@0.1.2=MIT", "--page", str(lock))
             self.assertEqual(findings(bill), "")
-            self.assertEqual([each["name"] for each in bill["components"]], ["one", "two", "three"])
+            self.assertEqual([each["name"] for each in bill["components"]], ["one", "two", "three", "@a/four"])
+            self.assertEqual(bill["components"][3]["purl"], "pkg:npm/%40a/four@4.0.0")
+            self.assertEqual(bill["components"][3]["licenses"], [{"expression": "Apache-2.0 AND BSD-3-Clause"}])
             self.assertEqual(bill["components"][2]["purl"], "pkg:cargo/three@0.1.2")
             self.assertEqual(licences(bill, "three"), {"MIT"})
             self.assertEqual(licences(bill, "one"), {"GPL-2.0-or-later", "MIT", "LGPL-2.1-only", "GPL-3.0-or-later",
