@@ -516,7 +516,7 @@ test('two pages follow one, which shares its character', async () => {
   const {line} = await view('model:hand', '--deformer', 'lbs');
   await open(line);
   await page.getByRole('button', {name: 'Share', exact: true}).click();
-  await page.getByText('Shared as').waitFor();
+  await page.waitForFunction(async () => /follow=/.test(await navigator.clipboard.readText()));
   const link = await page.evaluate(() => navigator.clipboard.readText());
   const name = /follow=(model-hand-[0-9a-f]{4})&token=/.exec(link)[1];
   assert.equal(await text('label'), `model:hand · shared as ${name}`);

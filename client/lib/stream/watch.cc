@@ -4,7 +4,6 @@
 #include <grpcpp/generic/generic_stub.h>
 
 #include <algorithm>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -22,6 +21,13 @@
 #include "sinew/v1/deform_service.pb.h"
 
 namespace sinew::client {
+namespace {
+
+// Messages that one Next passes over: a caller must get a frame even where they come faster than it
+// can take them.
+constexpr int kMostBehind = 256;
+
+}  // namespace
 
 // One WatchStream call, with one operation of gRPC at a time.
 class WatchCore {
@@ -58,10 +64,12 @@ class WatchCore {
 
   absl::StatusOr<FrameView> Next(absl::Duration timeout) {
     const absl::Time deadline = absl::Now() + timeout;
-    while (ready_.empty()) SINEW_RETURN_IF_ERROR(Receive(deadline));
-    FrameView frame = std::move(ready_.front());
-    ready_.pop_front();
-    return frame;
+    while (newest_ == nullptr) SINEW_RETURN_IF_ERROR(Receive(deadline));
+    // What the transport held while the caller was busy is out of date. An error is for the next
+    // call.
+    for (int k = 0; k < kMostBehind && Receive(absl::InfinitePast()).ok(); ++k) continue;
+    if (stop_.stop_requested()) return absl::CancelledError("cancelled by the caller");
+    return FrameView(std::exchange(newest_, nullptr));
   }
 
   void Cancel() {
@@ -126,7 +134,9 @@ class WatchCore {
                                                 info_.vertices, " vertices of the stream"));
       }
       SINEW_ASSIGN_OR_RETURN(std::shared_ptr<FrameData> frame, assembler_.Add(std::move(chunk)));
-      if (frame != nullptr) ready_.emplace_back(std::move(frame));
+      if (frame == nullptr) continue;
+      if (newest_ != nullptr) frame->skipped += 1 + newest_->skipped;
+      newest_ = std::move(frame);
     }
     return absl::OkStatus();
   }
@@ -139,7 +149,7 @@ class WatchCore {
   grpc::ByteBuffer buffer_;
   bool reading_ = false;
   FrameAssembler assembler_;
-  std::deque<FrameView> ready_;
+  std::shared_ptr<FrameData> newest_;  // that Next has not returned
   WatchInfo info_;
   std::optional<absl::Status> ended_;
 };

@@ -86,7 +86,10 @@ export class Slot {
             this.#set({kind: 'live'});
             opened(message.opened);
           }
-          for (const part of message.frames) this.#take(part);
+          for (const part of message.frames) {
+            this.streams.bytes += part.positions.length + part.normals.length;
+            this.#take(part);
+          }
         }
       } catch (error) {
         this.#set({kind: 'waiting', error: error instanceof CallError ? error : new CallError(UNKNOWN, String(error))});

@@ -1,4 +1,5 @@
 // The client library against the real server: a whole life, and what it survives.
+#include <absl/time/clock.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -306,6 +307,21 @@ TEST_P(EncodedFrames, WatchesGetThePublishersFrames) {
       EXPECT_EQ(Positions(*frame), expected[f - 1]);
     }
   }
+  // A caller that was busy gets the newest frame.
+  for (std::uint64_t f = 21; f <= 30; ++f) {
+    const std::vector<float> pose = TubePose(f);
+    ASSERT_TRUE(stream->Send({.joint_transforms = pose}).ok());
+    ASSERT_TRUE(stream->Next(absl::Seconds(60)).ok());
+  }
+  std::uint64_t last = 20, calls = 0;
+  for (; last < 30; ++calls) {
+    if (calls == 0) absl::SleepFor(absl::Seconds(1));
+    const auto frame = watches[1].Next(absl::Seconds(60));
+    ASSERT_TRUE(frame.ok()) << frame.status();
+    EXPECT_EQ(frame->frame(), last + 1 + frame->skipped());
+    last = frame->frame();
+  }
+  EXPECT_LT(calls, 10u);
   watches[0].Cancel();
   EXPECT_TRUE(absl::IsCancelled(watches[0].Next().status()));
   stream->Cancel();

@@ -291,7 +291,7 @@ TEST_F(InfoTest, MetricsHaveLimitsOfStores) {
     EXPECT_EQ(std::stod(value), static_cast<double>(limit.value())) << limit.name();
     ++compared;
   }
-  EXPECT_EQ(compared, 20);
+  EXPECT_EQ(compared, 21);
   // Bound data without a use gives way to new binds.
   v1::DeleteSessionRequest ending;
   ending.set_name(session);

@@ -173,12 +173,12 @@ class Watch {
  public:
   // Private to the library.
   explicit Watch(std::unique_ptr<WatchCore> core);
-  Watch(Watch&&) noexcept;  // only assigning to `other` or destroying it is left
-  Watch& operator=(Watch&&) noexcept;
+  Watch(Watch&&) noexcept;             // only assigning to `other` or destroying it is left
+  Watch& operator=(Watch&&) noexcept;  // ends its own watch first
   ~Watch();
 
-  // Waits for a frame: the newest one at first, then those after it, without those that came while
-  // the caller or the network was busy; FrameView::skipped counts them.
+  // Waits for a frame that was not returned yet, and returns the newest one that has arrived.
+  // FrameView::skipped counts those that were left out since the last one.
   //   kDeadlineExceeded: nothing within `timeout`; the watch continues. kUnavailable with reason
   //   PUBLISHER_ENDED: the stream has ended, watch again. Any other code: the watch has ended with
   //   it.
@@ -187,7 +187,7 @@ class Watch {
   // Ends the watch from any thread; Next returns kCancelled.
   void Cancel();
 
-  const WatchInfo& info() const;
+  const WatchInfo& info() const;  // as of the opening
 
  private:
   std::unique_ptr<WatchCore> core_;
