@@ -65,6 +65,7 @@ const std::shared_ptr<const NeighbourWeights>& RigSurface::cotangents(const Task
 
 void RigSurface::Build(std::uint32_t parts, const Task& task) const {
   welded(task);
+  if (task.cancelled()) return;  // then it is incomplete
   const auto build = [&](std::uint32_t part) {
     if ((parts & part) == 0) return;
     if (part == kOrder) order();
@@ -85,9 +86,7 @@ void RigSurface::Build(std::uint32_t parts, const Task& task) const {
   if (parts & (kMeanValue | kComponents)) parts |= kTriangles | kBorder;
   if (parts & kCotangents) parts |= kTriangles;
   if (parts & kSlopes) parts |= kPolygons | kOrder;
-  if ((parts & kTriangles) && AllTriangles(rig_.mesh())) {
-    polygons(task);  // both are one part
-  }
+  if ((parts & kTriangles) && AllTriangles(rig_.mesh())) polygons(task);  // one part
   all(kFirst);
   all(kThen);
 }

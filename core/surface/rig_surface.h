@@ -72,7 +72,8 @@ class RigSurface {
   const std::shared_ptr<const NeighbourWeights>& cotangents(
       const Task& task = Task({.parallel = false})) const;
 
-  // Builds parts now, on several threads; others are built when they are used.
+  // Builds parts now, on several threads; others are built when they are used. The surface is of no
+  // use once the task is cancelled.
   void Build(std::uint32_t parts, const Task& task) const;
   const Parts& parts() const { return parts_; }
   std::uint32_t built() const;  // as flags

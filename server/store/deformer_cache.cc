@@ -528,7 +528,12 @@ std::size_t DeformerCache::entries() const {
 
 std::uint64_t DeformerCache::bytes() const {
   const absl::MutexLock lock(&mutex_);
-  return order_.bytes() + parts_order_.bytes();
+  return order_.bytes();
+}
+
+std::uint64_t DeformerCache::parts_bytes() const {
+  const absl::MutexLock lock(&mutex_);
+  return parts_order_.bytes();
 }
 
 }  // namespace sinew::server

@@ -92,7 +92,8 @@ class DeformerCache {
   void Drain() { draining_.request_stop(); }
 
   std::size_t entries() const;
-  std::uint64_t bytes() const;
+  std::uint64_t bytes() const;        // of entries with their rigs
+  std::uint64_t parts_bytes() const;  // kept for later binds
   // Only bound data in use counts: the rest gives way to new binds.
   std::vector<Quota*> quotas() { return {&waiting_, &used_bytes_}; }
   std::size_t binds_queued() const { return short_.queued() + long_.queued(); }

@@ -84,7 +84,9 @@ absl::StatusOr<Cor> Cor::Bind(const BindInput& input, const CorParams& params, T
     task.Advance(2 * step);
     SINEW_RETURN_IF_ERROR(surface.AddPieces(input.rig, params, task));
     // The total was announced before triangles were split; scale the rest to the exact number.
-    SINEW_RETURN_IF_ERROR(plan.CountPieces(surface, params, task));
+    if (surface.pieces.size() > 1) {
+      SINEW_RETURN_IF_ERROR(plan.CountPieces(surface, params, task));
+    }
     if (!plan.pairs.empty()) plan.pace = announced / plan.work(params.sigma);
     task.Advance(step);
     std::uint64_t pieces = 0;

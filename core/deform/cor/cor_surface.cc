@@ -13,7 +13,6 @@ constexpr double kLongestSide = 0.1;  // of a piece, in weight space
 constexpr double kTie = 1e-9;
 constexpr int kCountedHalvings = 4;  // beyond, the number of pieces is estimated from the sides
 constexpr std::size_t kSplitGrain = 4096;  // triangles: at most two million pieces
-constexpr std::size_t kLeastGrain = 1024;  // vertices or triangles
 
 struct Row {
   std::span<const std::uint16_t> bindings;
@@ -87,36 +86,6 @@ void AddTriangles(const Mesh& mesh, CorSurface& surface) {
     total += area;
   });
   for (double& area : surface.area) area /= total;
-}
-
-// Rows of the values that visit(begin, end, add) passes to add(row, value) for every chunk of [0,
-// n), in the order of the chunks. Each is visited twice, on any thread.
-template <class T, class Visit>
-Rows<T> CollectChunks(std::size_t rows, std::size_t n, const Task& task, const Visit& visit) {
-  constexpr std::size_t kMostChunks = 16;  // each holds a number for every row
-  const std::size_t grain = std::max(kLeastGrain, (n + kMostChunks - 1) / kMostChunks);
-  const std::size_t chunks = (n + grain - 1) / grain;
-  std::vector<std::uint64_t> next(chunks * rows);  // counts, then places
-  const auto each = [&](const auto& use) {
-    task.For(n, grain, [&](std::size_t begin, std::size_t end) {
-      std::uint64_t* const of_row = next.data() + begin / grain * rows;
-      visit(begin, end, [&](std::size_t row, const T& value) { use(of_row[row]++, value); });
-    });
-  };
-  each([](std::uint64_t, const T&) {});
-  Rows<T> result;
-  result.offsets.reserve(rows + 1);
-  std::uint64_t total = 0;
-  for (std::size_t row = 0; row < rows; ++row) {
-    result.offsets.push_back(total);
-    for (std::size_t c = 0; c < chunks; ++c) {
-      total += std::exchange(next[c * rows + row], total);
-    }
-  }
-  result.offsets.push_back(total);
-  result.values.resize(total);
-  each([&](std::uint64_t at, const T& value) { result.values[at] = value; });
-  return result;
 }
 
 void AddUsers(const Rig& rig, const CorParams& params, const Task& task, CorSurface& surface) {

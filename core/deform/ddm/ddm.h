@@ -41,7 +41,8 @@ struct DdmTables {
   // Errors of Bind, and kResourceExhausted: see BindInput::task.
   static absl::StatusOr<BindCost> Cost(const BindInput& input, const DdmParams& params);
   // Whether a variant carries normals: those that blend motions by smoothed weights. The others fit
-  // a rotation to moments, whose slopes would triple the table: recomputing normals costs less.
+  // a rotation to moments, whose slopes would triple the table: reading those alone takes as long
+  // as recomputing normals.
   static constexpr bool Carries(std::uint32_t variant) { return variant >= 4; }
   // The enhanced form lacks variants 1 and 5.
   static bool HasVariant(std::uint32_t variant, bool enhanced);

@@ -191,8 +191,8 @@ absl::Status CheckRadius(const DdmPlan& plan) {
 absl::StatusOr<BindCost> DdmTables::Cost(const BindInput& input, const DdmParams& params) {
   SINEW_RETURN_IF_ERROR(CheckSize(input.rig));
   const Task alone({.parallel = false});
-  DdmPlan plan =
-      MakeDdmPlan(input.surface, params, {}, input.task != nullptr ? *input.task : alone);
+  SINEW_ASSIGN_OR_RETURN(DdmPlan plan, MakeDdmPlan(input.surface, params, {},
+                                                   input.task != nullptr ? *input.task : alone));
   SINEW_RETURN_IF_ERROR(CheckRadius(plan));
   SINEW_ASSIGN_OR_RETURN(const DdmCost cost,
                          EstimateDdm(input.rig, input.layout, params, plan, input.task));
@@ -228,7 +228,11 @@ absl::StatusOr<DdmTables> DdmTables::Bind(const BindInput& input, const DdmParam
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   SINEW_RETURN_IF_ERROR(CheckSize(input.rig));
   std::optional<DdmPlan> kept = TakePlan<DdmPlan>(input);
-  DdmPlan plan = kept ? *std::move(kept) : MakeDdmPlan(input.surface, params, options, task);
+  if (!kept) {
+    SINEW_ASSIGN_OR_RETURN(DdmPlan made, MakeDdmPlan(input.surface, params, options, task));
+    kept.emplace(std::move(made));
+  }
+  DdmPlan& plan = *kept;
   SINEW_RETURN_IF_ERROR(CheckRadius(plan));
   task.Advance(DdmPlanWork(input.rig));
   SINEW_RETURN_IF_ERROR(LimitDdmSmoothing(input.rig, params, plan, task));

@@ -198,11 +198,12 @@ std::uint32_t DdmSurface(const DdmParams& params) {
          (cotangent ? RigSurface::kTriangles | RigSurface::kCotangents : 0);
 }
 
-DdmPlan MakeDdmPlan(const RigSurface& surface, const DdmParams& params,
-                    const DdmBindOptions& options, const Task& task) {
+absl::StatusOr<DdmPlan> MakeDdmPlan(const RigSurface& surface, const DdmParams& params,
+                                    const DdmBindOptions& options, const Task& task) {
   const Rig& rig = surface.rig();
   const Mesh& mesh = rig.mesh();
   surface.Build(DdmSurface(params), task);
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   DdmPlan plan{.welded = surface.welded()};
   const double rms_edge = RmsEdge(mesh, plan.welded, surface.polygons());
   if (params.laplacian == Laplacian::kUniform) {
@@ -362,11 +363,16 @@ absl::StatusOr<DdmCost> EstimateDdm(const Rig& rig, const BlockLayout& layout,
     RingGraph graph;
     std::vector<std::uint32_t> seen;  // 1 + last binding that used the block
   };
-  std::vector<Reached> of_binding(bindings);
-  WorkspacePool<Walk> pool;
+  // At least what each thread holds.
+  const std::size_t workers =
+      std::min<std::size_t>(bindings, std::max(1u, std::thread::hardware_concurrency()));
   std::atomic<std::size_t> reached = 0;
   const Task unstoppable;
   const Task& walking = task != nullptr ? *task : unstoppable;
+  SINEW_RETURN_IF_ERROR(
+      walking.CheckMemory(workers * (points + layout.blocks()) * sizeof(std::uint32_t)));
+  std::vector<Reached> of_binding(bindings);
+  WorkspacePool<Walk> pool;
   walking.For(bindings, 1, [&](std::size_t e, std::size_t) {
     if (seeds.row(e).empty() || !walking.CheckMemory(reached * kReachedBytes).ok()) return;
     auto walk = pool.Take();
@@ -401,8 +407,6 @@ absl::StatusOr<DdmCost> EstimateDdm(const Rig& rig, const BlockLayout& layout,
     most_rows = std::max(most_rows, r.points);
     most_edges = std::max(most_edges, r.edges);
   }
-  const std::size_t workers =
-      std::min<std::size_t>(bindings, std::max(1u, std::thread::hardware_concurrency()));
   cost.filter_bytes = workers * FilterWorkspace::CostBytes(points, most_rows, most_edges) +
                       rig.influences().size() * 12 + bindings * 128;
   cost.moment_bytes = reached * kReachedBytes + points * 56;

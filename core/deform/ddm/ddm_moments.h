@@ -53,8 +53,9 @@ struct DdmPlan {
   double keep = 0;             // influence mass below which a joint is certainly dropped
 };
 std::uint32_t DdmSurface(const DdmParams& params);  // the parts of a surface that a plan uses
-DdmPlan MakeDdmPlan(const RigSurface& surface, const DdmParams& params,
-                    const DdmBindOptions& options, const Task& task);
+// kCancelled.
+absl::StatusOr<DdmPlan> MakeDdmPlan(const RigSurface& surface, const DdmParams& params,
+                                    const DdmBindOptions& options, const Task& task);
 
 // Limits the plan's smoothing where the rest mesh would lose more area than `keep_area` allows.
 // Reports DdmCost::limit_work units of progress. kCancelled.
