@@ -314,9 +314,11 @@ class Page {
       skipped: viewer.slots.reduce((sum, slot) => sum + slot.skipped, 0)};
     const seconds = (now.at - this.#rates.at) / 1000;
     const times = viewer.slots.flatMap(({shape}, k) => shape ? [`${'AB'[k]} ${plainNumber(shape.evaluateSeconds * 1e3, 2)} ms`] : []);
-    find('rates').textContent = [`${Math.round((now.shown - this.#rates.shown) / seconds)} frames/s`,
-      `${((now.bytes - this.#rates.bytes) / seconds / 1e6).toFixed(1)} MB/s`, `${now.skipped} dropped`, ...times,
-      `${viewer.rig.vertices.toLocaleString('en')} vertices`].join(' · ');
+    const aSecond = (key: 'shown' | 'skipped' | 'bytes') => (now[key] - this.#rates[key]) / seconds;
+    const delay = Math.max(...viewer.slots.filter(({shape}) => shape).map((slot) => slot.delay));
+    find('rates').textContent = [`${Math.round(aSecond('shown'))} frames/s`, `${Math.round(aSecond('skipped'))} left out`,
+      ...(delay >= 0 ? [`delay ${Math.round(delay * 1e3)} ms`] : []), `${(aSecond('bytes') / 1e6).toFixed(1)} MB/s`,
+      ...(times.length ? [`deforming ${times.join(', ')}`] : []), `${viewer.rig.vertices.toLocaleString('en')} vertices`].join(' · ');
     this.#rates = now;
     this.#showSlots();
   }

@@ -45,6 +45,8 @@ export class Slot {
   skipped = 0; // poses that a newer one replaced, in the page or on the server
   sent = 0n;
   answered = 0n;
+  delay = 0; // seconds from the last pose that was answered to its shape
+  #sentAt = new Map<bigint, number>(); // poses without an answer
   #call: Call | null = null;
   #drop = () => {}; // ends the session of the stream
   #replacedBefore = 0;
@@ -88,12 +90,15 @@ export class Slot {
     if (!this.#call) return;
     if (this.answered >= this.sent) this.#heard = performance.now();
     this.sent = frame;
+    this.#sentAt.set(frame, performance.now());
     this.#call.send({frame, jointTransforms: joints, controls});
   }
 
   // Problems may come with the frames of later poses.
   #answer(frame: bigint): void {
     if (frame > this.answered) this.answered = frame;
+    this.delay = (performance.now() - (this.#sentAt.get(frame) ?? NaN)) / 1000 || this.delay;
+    for (const sent of this.#sentAt.keys()) if (sent <= frame) this.#sentAt.delete(sent);
   }
 
   #set(state: SlotState): void {
@@ -107,6 +112,7 @@ export class Slot {
     this.#drop(); // deletes the session, so that its bound data is freed now and not when its lease ends
     this.#drop = () => {};
     this.#parts = [];
+    this.#sentAt.clear();
     this.sent = this.answered;
   }
 
