@@ -282,6 +282,20 @@ test('a click chooses a joint, which turns and turns back', async () => {
   const turned = await pixels();
   assert.ok(different(posed, turned) > 500, 'the joint has turned');
   await keep('turned');
+  const field = page.getByRole('spinbutton', {name: /^Turn x/});
+  for (const wrong of ['1,5', '1e300']) {
+    await field.fill(wrong);
+    await page.keyboard.press('Enter');
+    await page.locator('#pose .error').getByText(`Turn x: got "${wrong}", need a number from -360 to 360, such as 1.5.`).waitFor();
+    assert.equal(await field.inputValue(), '50');
+  }
+  await field.press('ArrowUp');
+  assert.equal(await field.inputValue(), '51');
+  await field.press('Shift+ArrowDown');
+  assert.equal(await field.inputValue(), '41');
+  assert.equal(await page.locator('#pose .error').isHidden(), true);
+  await press('Control+z');
+  await press('Control+z');
   await press('Control+z');
   await settled();
   assert.ok(different(posed, await pixels()) < 20, 'undone');
