@@ -7,7 +7,7 @@ import {createRequire} from 'node:module';
 import path from 'node:path';
 import {test} from 'node:test';
 import {gzipSync} from 'node:zlib';
-import {bend, bin, count, different, folder, isClay, isHot, joint, keep, live, open, page, pixels, press, recipe, settled, start, stop, text, type,
+import {bend, bin, count, different, folder, isClay, isHot, joint, keep, live, open, page, pictures, pixels, press, recipe, settled, start, stop, text, type,
   useBrowser, view} from './browser.mjs';
 
 const require = createRequire(new URL('../../client/web/package.json', import.meta.url));
@@ -400,17 +400,39 @@ test('the view comes back when the graphics driver does', async () => {
   assert.ok(different(before, await pixels()) < 20, 'the picture is back');
 });
 
-test('the picture is saved as PNG', async () => {
-  const {line} = await view('model:hand', '--deformer', 'lbs');
+test('the picture is saved as PNG, with recipes and legend, without gizmo', async () => {
+  const {line} = await view('model:hand', '--deformer', 'lbs', 'ddm(iterations=20)');
   await open(line);
+  await bend();
+  const save = async () => {
+    const waiting = page.waitForEvent('download');
+    await press('p');
+    const download = await waiting;
+    if (pictures) await download.saveAs(path.join(pictures, 'saved.png'));
+    return {name: download.suggestedFilename(), saved: await pixels(readFileSync(await download.path()))};
+  };
+  await settled();
   const shown = await pixels();
-  const waiting = page.waitForEvent('download');
-  await press('p');
-  const download = await waiting;
-  assert.match(download.suggestedFilename(), /^model-hand-0\.png$/);
-  const saved = await pixels(readFileSync(await download.path()));
-  assert.deepEqual([saved.width, saved.height], [shown.width, shown.height]);
-  assert.ok(different(shown, saved) < 20, 'it shows what the page shows');
+  const plain = await save();
+  assert.equal(plain.name, 'model-hand-12.png');
+  assert.deepEqual([plain.saved.width, plain.saved.height], [shown.width, shown.height]);
+  const footer = shown.height - 40; // where the recipe stands
+  assert.ok(different(shown, plain.saved, {bottom: footer}) < 20, 'it shows what the page shows');
+  assert.ok(different(shown, plain.saved) > 100, 'the recipe is written into it');
+  await press('3');
+  await page.locator('#legend').waitFor();
+  await settled();
+  const heat = await pixels();
+  const isGizmo = (r, g, b) => r > b + 40 && g > b + 40 && Math.abs(r - g) < 25;
+  await joint('index_proximal').click();
+  await settled();
+  assert.ok(count(await pixels(), isGizmo) > 50, 'the gizmo is drawn');
+  const {saved} = await save();
+  assert.equal(count(saved, isGizmo), 0, 'the gizmo is not saved');
+  assert.ok(different(heat, saved, {bottom: footer - 85}) < 20, 'nothing else is written over the view');
+  assert.ok(different(heat, saved, {to: 200}) > 1500, 'the legend is written into it');
+  await settled();
+  assert.ok(count(await pixels(), isGizmo) > 50, 'the gizmo is still there');
 });
 
 for (const [signal, what] of [['SIGKILL', 'dies'], ['SIGTERM', 'drains']]) {

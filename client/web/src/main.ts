@@ -3,8 +3,10 @@
 import {readLink, START, writeLink, type LinkState} from './link.ts';
 import {downloadRig} from './rig.ts';
 import {Server, BackOff} from './server.ts';
+import {troubleText} from './trouble.ts';
 import {CallError} from './wire.ts';
 import {button, choice, find, make, plainNumber, press, say, toggle} from './ui/dom.ts';
+import {annotated} from './ui/picture.ts';
 import {PosePanel, type GizmoMode, type GizmoSpace} from './ui/pose_panel.ts';
 import {RecipePanel} from './ui/recipe_panel.ts';
 import {Transport} from './ui/transport.ts';
@@ -280,7 +282,12 @@ class Page {
   }
 
   async #picture(): Promise<void> {
-    const url = URL.createObjectURL(await this.viewer.scene.png());
+    const text = (id: string) => find(id).textContent ?? '';
+    const {scene, slots, view} = this.viewer;
+    const url = URL.createObjectURL(await annotated(await scene.png(), scene.canvas.width / scene.canvas.clientWidth, {
+      left: slots[0].drawn, right: view === 'one' ? '' : slots[1].drawn, border: scene.split,
+      legend: find('legend').hidden ? null : {title: text('legend-title'), high: text('legend-high')},
+    }));
     make('a', {href: url, download: `${this.viewer.info.label.replace(/\W+/g, '-')}-${this.viewer.player.frame}.png`}).click();
     setTimeout(() => URL.revokeObjectURL(url), 10000);
   }
