@@ -190,12 +190,11 @@ class Page {
       say(name, viewer.view === 'wipe' ? viewer.slots[k].drawn : '');
     });
     if (two && document.activeElement?.closest('.recipe') !== this.#recipes[1].element) this.#recipes[1].text = viewer.slots[1].recipe;
-    const waiting = viewer.slots.flatMap(({state}) => state.kind === 'waiting' ? [state.error.message] : [])[0];
+    const waiting = viewer.slots.flatMap(({state}) => state.kind === 'waiting' ? [state.error] : [])[0] ?? null;
     const silence = Math.max(...viewer.slots.map((slot) => slot.silence));
     const [first] = viewer.slots;
     const bind = !first.shape && first.state.kind === 'binding' ? `Binding ${first.recipe} … ${Math.round(first.state.progress * 100)} %` : '';
-    const trouble = viewer.connection ? `${viewer.connection.message} The last shape is shown; trying again …` :
-      waiting ? `${waiting.replace(/[.\s]*$/, '.')} Trying again …` : silence > 2 ? `The server has not answered for ${Math.round(silence)} s.` : viewer.problem;
+    const trouble = troubleText(viewer.connection, waiting, silence) || viewer.problem;
     say(find('state'), trouble || this.#told || bind);
     find('state').classList.toggle('trouble', trouble !== '');
     this.#legend();

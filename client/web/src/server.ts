@@ -85,7 +85,7 @@ export async function* chunks(answer: Response): AsyncGenerator<Uint8Array> {
   }
 }
 
-// Waits 0.25 s, then twice as long each time up to 8 s; `reset` starts again.
+// Waits 0.25 s, then twice as long each time up to 2 s; `reset` starts again.
 export class BackOff {
   #seconds = 0.25;
 
@@ -95,7 +95,7 @@ export class BackOff {
 
   async wait(): Promise<void> {
     const seconds = this.#seconds;
-    this.#seconds = Math.min(8, seconds * 2);
+    this.#seconds = Math.min(2, seconds * 2);
     await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
   }
 }

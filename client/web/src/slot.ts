@@ -71,6 +71,17 @@ export class Slot {
     void this.#start();
   }
 
+  // Ends the bind that is going on; the recipe before it stays.
+  cancel(): void {
+    if (this.state.kind !== 'binding') return;
+    this.#attempt++;
+    this.#abort.abort();
+    if (this.live) {
+      this.recipe = this.drawn;
+      this.#set({kind: 'live'});
+    } else this.#set({kind: 'failed', error: new CallError(CANCELLED, 'The bind was cancelled.')});
+  }
+
   stop(): void {
     this.#attempt++;
     this.#abort.abort();
