@@ -40,6 +40,9 @@ function setTheme(theme: string): void {
 const isDark = () => getComputedStyle(document.documentElement).colorScheme.includes('dark');
 
 async function start(): Promise<void> {
+  addEventListener('hashchange', () => { // another link was opened here
+    if (location.hash.includes('token=')) location.reload();
+  });
   setTheme(localStorage.getItem('theme') ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'));
   const {token, state, clipGiven} = takeToken();
   const text = find('start-text');
@@ -142,9 +145,6 @@ class Page {
     addEventListener('keydown', (event) => this.#key(event));
     // After a click with the mouse, Space plays instead of pressing the button again.
     addEventListener('click', (event) => event.detail > 0 && (event.target as Element).closest('button')?.blur());
-    addEventListener('hashchange', () => {
-      if (location.hash.includes('token=')) location.reload();
-    });
     setInterval(() => this.#showRates(), 500);
     this.#background();
     this.#gizmo('turn', 'local');
@@ -357,8 +357,8 @@ class Page {
     canvas.addEventListener('pointerdown', ({button, clientX, clientY}) => {
       down = button === 0 && !(this.viewer.scene.gizmo.axis && this.viewer.joint >= 0) ? {x: clientX, y: clientY} : null;
     });
-    canvas.addEventListener('pointerup', ({clientX, clientY}) => {
-      if (down && Math.hypot(clientX - down.x, clientY - down.y) < 4) this.viewer.pick(clientX, clientY);
+    canvas.addEventListener('pointerup', ({clientX, clientY, pointerType}) => {
+      if (down && Math.hypot(clientX - down.x, clientY - down.y) < (pointerType === 'mouse' ? 4 : 12)) this.viewer.pick(clientX, clientY);
       down = null;
     });
   }
