@@ -164,7 +164,7 @@ for (const colorScheme of ['light', 'dark']) {
     await check('first');
     await press('3');
     await page.locator('#legend').waitFor();
-    await page.mouse.click(...await find((r, g, b) => r > b));
+    await page.mouse.click(...await find(isClay));
     await page.locator('.vertex').waitFor();
     await page.getByRole('spinbutton', {name: /^Turn x/}).fill('1,5');
     await page.keyboard.press('Enter');

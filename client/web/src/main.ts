@@ -65,9 +65,10 @@ async function start(): Promise<void> {
       return;
     } catch (error) {
       text.textContent = (error as Error).message;
-      if (!(error instanceof CallError) || !error.passing) {
+      if (!(error instanceof CallError)) throw error;
+      if (!error.passing) {
         progress.hidden = true;
-        throw error;
+        return;
       }
       await backOff.wait();
     }
