@@ -5,6 +5,18 @@
 #include <utility>
 
 namespace sinew::server {
+namespace {
+
+// Tries to connect to a server that was away. Left alone, gRPC would try every few seconds, and
+// would look at what came of it every five seconds while no call is on its way.
+void Reconnect(grpc::Channel& channel) {
+  constexpr std::chrono::milliseconds kWait{250};
+  if (channel.GetState(true) == GRPC_CHANNEL_READY) return;
+  grpc::experimental::ChannelResetConnectionBackoff(&channel);
+  channel.WaitForConnected(std::chrono::system_clock::now() + kWait);
+}
+
+}  // namespace
 
 bool WebQueue::Push(WebMessage message) {
   const absl::MutexLock lock(&mutex_);
@@ -41,6 +53,7 @@ ForwardedCall::ForwardedCall(const Upstream& upstream, const WebCaller& caller, 
     : method_(std::move(method)), context_(upstream.context(caller)) {
   using Factory = grpc::internal::ClientReaderWriterFactory<grpc::ByteBuffer, grpc::ByteBuffer>;
   const grpc::internal::RpcMethod rpc(method_.c_str(), grpc::internal::RpcMethod::BIDI_STREAMING);
+  Reconnect(*upstream.channel);
   stream_.reset(Factory::Create(upstream.channel.get(), rpc, context_.get()));
   thread_ = std::thread([this, number, &queue] { Read(number, queue); });
 }

@@ -211,6 +211,18 @@ absl::Status WebPort::State::Start() {
                              {"Referrer-Policy", "no-referrer"},
                              {"Cache-Control", "no-cache"}});
   http_.set_mount_point("/", options_.page_folder);
+  // Sent like this, a file is not compressed: the library would need a second for each visit.
+  http_.set_file_request_handler([](const httplib::Request&, httplib::Response& response) {
+    const auto file = std::make_shared<const std::string>(std::move(response.body));
+    response.body.clear();
+    const std::string type = response.get_header_value("Content-Type");
+    response.headers.erase("Content-Type");
+    response.set_content_provider(
+        file->size(), type,
+        [file](std::size_t offset, std::size_t length, httplib::DataSink& sink) {
+          return sink.write(file->data() + offset, length);
+        });
+  });
   AddRoutes();
   if (options_.port == 0) {
     port_ = http_.bind_to_any_port("127.0.0.1");

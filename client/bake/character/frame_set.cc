@@ -71,6 +71,14 @@ absl::StatusOr<FrameRange> ParseRange(const std::string& given) {
   return range;
 }
 
+// "; allowed are frames 0-47, which clip 'run' has at 24 fps"
+std::string AllowedText(double first, double last, const std::string& clip, double fps) {
+  const std::string from = ExactText(OnSampleGrid(first)), to = ExactText(OnSampleGrid(last));
+  return absl::StrCat("; allowed ",
+                      from == to ? "is frame " + from : "are frames " + from + "-" + to, ", which ",
+                      clip, " has at ", NumberText(fps), " fps");
+}
+
 std::string RangeText(const FrameRange& range) {
   const std::string first = ExactText(range.first);
   if (range.last == range.first) return first;
@@ -102,9 +110,8 @@ absl::StatusOr<std::vector<double>> ResolveNumbers(const FrameSet& set, double e
     const double latest = start + (HasFraction(range) ? end : whole_end);
     const double last = range.last.value_or(latest);
     if (range.first < start || range.first > latest + kSameFrame || last > latest + kSameFrame) {
-      return absl::OutOfRangeError(absl::StrCat(
-          set.name, ": got ", RangeText(range), "; allowed are frames ", set.start, "-",
-          ExactText(OnSampleGrid(latest)), ", which ", clip, " has at ", NumberText(fps), " fps"));
+      return absl::OutOfRangeError(absl::StrCat(set.name, ": got ", RangeText(range),
+                                                AllowedText(start, latest, clip, fps)));
     }
     const double step = range.inverted ? 1 : range.step;
     const double count = std::floor((last - range.first) / step + kSameFrame) + 1;
@@ -158,13 +165,11 @@ void MoveFrames(std::int64_t start, client::ClipData& clip) {
 absl::Status CheckTimes(const std::vector<double>& times, double end, const std::string& clip,
                         double fps, std::int64_t start) {
   if (times.front() >= 0 && times.back() <= end + kSameFrame) return absl::OkStatus();
-  const auto text = [&](double number) {
-    return ExactText(OnSampleGrid(number + static_cast<double>(start)));
-  };
-  return absl::OutOfRangeError(absl::StrCat("frames: got ",
-                                            text(times.front() < 0 ? times.front() : times.back()),
-                                            "; allowed are frames ", start, "-", text(end),
-                                            ", which ", clip, " has at ", NumberText(fps), " fps"));
+  const auto offset = static_cast<double>(start);
+  return absl::OutOfRangeError(absl::StrCat(
+      "frames: got ",
+      ExactText(OnSampleGrid((times.front() < 0 ? times.front() : times.back()) + offset)),
+      AllowedText(offset, end + offset, clip, fps)));
 }
 
 }  // namespace sinew::bake

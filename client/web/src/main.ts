@@ -6,8 +6,10 @@ import {openingOf} from './follow.ts';
 import {readLink, START, writeLink, type LinkState} from './link.ts';
 import {downloadRig} from './rig.ts';
 import {Server, BackOff} from './server.ts';
+import {troubleText} from './trouble.ts';
 import {CallError, NOT_FOUND} from './wire.ts';
 import {button, choice, find, make, plainNumber, press, say, toggle} from './ui/dom.ts';
+import {annotated} from './ui/picture.ts';
 import {PosePanel, type GizmoMode, type GizmoSpace} from './ui/pose_panel.ts';
 import {RecipePanel} from './ui/recipe_panel.ts';
 import {Transport} from './ui/transport.ts';
@@ -41,12 +43,15 @@ function setTheme(theme: string): void {
 const isDark = () => getComputedStyle(document.documentElement).colorScheme.includes('dark');
 
 async function start(): Promise<void> {
+  addEventListener('hashchange', () => { // another link was opened here
+    if (location.hash.includes('token=')) location.reload();
+  });
   setTheme(localStorage.getItem('theme') ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'));
   const {token, state, clipGiven} = takeToken();
   const text = find('start-text');
   const progress = find<HTMLProgressElement>('start-progress');
   const server = new Server(token);
-  const backOff = new BackOff(state.follow ? 2 : 8);
+  const backOff = new BackOff();
   let ofServer: boolean | null = null;
   let wanted = state.rig;
   if (!state.follow) new Files(server, () => ofServer);
@@ -65,9 +70,10 @@ async function start(): Promise<void> {
     } catch (error) {
       const notShared = state.follow !== '' && error instanceof CallError && error.code === NOT_FOUND;
       text.textContent = notShared ? `Waiting until ${state.follow} is shared …` : (error as Error).message;
-      if (!notShared && (!(error instanceof CallError) || !error.passing)) {
+      if (!(error instanceof CallError)) throw error;
+      if (!notShared && !error.passing) {
         progress.hidden = true;
-        throw error;
+        return;
       }
       await backOff.wait();
     }
@@ -161,9 +167,6 @@ class Page {
     addEventListener('keydown', (event) => this.#key(event));
     // After a click with the mouse, Space plays instead of pressing the button again.
     addEventListener('click', (event) => event.detail > 0 && (event.target as Element).closest('button')?.blur());
-    addEventListener('hashchange', () => {
-      if (location.hash.includes('token=')) location.reload();
-    });
     setInterval(() => this.#showRates(), 500);
     this.#background();
     this.#gizmo('turn', 'local');
@@ -241,14 +244,14 @@ class Page {
       say(name, viewer.view === 'wipe' ? viewer.slots[k].drawn : '');
     });
     if (two && document.activeElement?.closest('.recipe') !== this.#recipes[1].element) this.#recipes[1].text = viewer.slots[1].recipe;
-    const waiting = viewer.slots.flatMap(({state}) => state.kind === 'waiting' ? [state.error.message] : [])[0];
+    const waiting = viewer.slots.flatMap(({state}) => state.kind === 'waiting' ? [state.error] : [])[0] ?? null;
     const silence = Math.max(...viewer.slots.map((slot) => slot.silence));
     const [first] = viewer.slots;
     const bind = !first.shape && first.state.kind === 'binding' ? `Binding ${first.recipe} … ${Math.round(first.state.progress * 100)} %` : '';
-    const gone = viewer.follows && first.state.kind === 'waiting' && (first.state.error.code === NOT_FOUND || first.state.error.reason === 'PUBLISHER_ENDED');
+    const gone = viewer.follows && waiting !== null && (waiting.code === NOT_FOUND || waiting.reason === 'PUBLISHER_ENDED');
     if (viewer.follows) this.#recipes[0].text = first.recipe;
-    const trouble = gone ? `${viewer.follows} is not shared any more. The last shape is shown; this page continues once it is shared again.` : viewer.connection ? `${viewer.connection.message} The last shape is shown; trying again …` :
-      waiting ? `${waiting.replace(/[.\s]*$/, '.')} Trying again …` : silence > 2 ? `The server has not answered for ${Math.round(silence)} s.` : viewer.problem;
+    const trouble = gone ? `${viewer.follows} is not shared any more. The last shape is shown; this page continues once it is shared again.` :
+      troubleText(viewer.connection, waiting, silence) || viewer.problem;
     say(find('state'), trouble || this.#told || bind);
     find('state').classList.toggle('trouble', trouble !== '');
     this.#legend();
@@ -334,7 +337,12 @@ class Page {
   }
 
   async #picture(): Promise<void> {
-    const url = URL.createObjectURL(await this.viewer.scene.png());
+    const text = (id: string) => find(id).textContent ?? '';
+    const {scene, slots, view} = this.viewer;
+    const url = URL.createObjectURL(await annotated(await scene.png(), scene.canvas.width / scene.canvas.clientWidth, {
+      left: slots[0].drawn, right: view === 'one' ? '' : slots[1].drawn, border: scene.split,
+      legend: find('legend').hidden ? null : {title: text('legend-title'), high: text('legend-high')},
+    }));
     make('a', {href: url, download: `${this.viewer.info.label.replace(/\W+/g, '-')}-${this.viewer.player.frame}.png`}).click();
     setTimeout(() => URL.revokeObjectURL(url), 10000);
   }
@@ -368,9 +376,11 @@ class Page {
       skipped: viewer.slots.reduce((sum, slot) => sum + slot.skipped, 0)};
     const seconds = (now.at - this.#rates.at) / 1000;
     const times = viewer.slots.flatMap(({shape}, k) => shape ? [`${'AB'[k]} ${plainNumber(shape.evaluateSeconds * 1e3, 2)} ms`] : []);
-    find('rates').textContent = [`${Math.round((now.shown - this.#rates.shown) / seconds)} frames/s`,
-      `${((now.bytes - this.#rates.bytes) / seconds / 1e6).toFixed(1)} MB/s`, `${now.skipped} dropped`, ...times,
-      `${viewer.rig.vertices.toLocaleString('en')} vertices`].join(' · ');
+    const aSecond = (key: 'shown' | 'skipped' | 'bytes') => (now[key] - this.#rates[key]) / seconds;
+    const delay = Math.max(...viewer.slots.filter(({shape}) => shape).map((slot) => slot.delay));
+    find('rates').textContent = [`${Math.round(aSecond('shown'))} frames/s`, `${Math.round(aSecond('skipped'))} left out`,
+      ...(delay >= 0 ? [`delay ${Math.round(delay * 1e3)} ms`] : []), `${(aSecond('bytes') / 1e6).toFixed(1)} MB/s`,
+      ...(times.length ? [`deforming ${times.join(', ')}`] : []), `${viewer.rig.vertices.toLocaleString('en')} vertices`].join(' · ');
     this.#rates = now;
     this.#showSlots();
   }
@@ -403,8 +413,8 @@ class Page {
     canvas.addEventListener('pointerdown', ({button, clientX, clientY}) => {
       down = button === 0 && !(this.viewer.scene.gizmo.axis && this.viewer.joint >= 0) ? {x: clientX, y: clientY} : null;
     });
-    canvas.addEventListener('pointerup', ({clientX, clientY}) => {
-      if (down && Math.hypot(clientX - down.x, clientY - down.y) < 4) this.viewer.pick(clientX, clientY);
+    canvas.addEventListener('pointerup', ({clientX, clientY, pointerType}) => {
+      if (down && Math.hypot(clientX - down.x, clientY - down.y) < (pointerType === 'mouse' ? 4 : 12)) this.viewer.pick(clientX, clientY);
       down = null;
     });
   }

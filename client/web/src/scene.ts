@@ -114,10 +114,16 @@ export class Scene {
     this.onDraw();
   }
 
-  // A picture of what is shown.
+  // A picture of what is shown, without the marks of the chosen joint.
   async png(): Promise<Blob> {
+    const marks = [this.gizmo.getHelper(), this.#chosen];
+    const visible = marks.map((mark) => mark.visible);
+    marks.forEach((mark) => (mark.visible = false));
     this.drawNow();
-    const blob = await new Promise<Blob | null>((resolve) => this.canvas.toBlob(resolve, 'image/png'));
+    const picture = new Promise<Blob | null>((resolve) => this.canvas.toBlob(resolve, 'image/png'));
+    marks.forEach((mark, k) => (mark.visible = visible[k]));
+    this.draw();
+    const blob = await picture;
     if (!blob) throw new Error('The browser made no picture.');
     return blob;
   }

@@ -95,11 +95,9 @@ export async function* chunks(answer: Response): AsyncGenerator<Uint8Array> {
   }
 }
 
-// Waits 0.25 s, then twice as long each time up to `most` seconds; `reset` starts again.
+// Waits 0.25 s, then twice as long each time up to 2 s; `reset` starts again.
 export class BackOff {
   #seconds = 0.25;
-
-  constructor(private readonly most = 8) {}
 
   reset(): void {
     this.#seconds = 0.25;
@@ -107,7 +105,7 @@ export class BackOff {
 
   async wait(): Promise<void> {
     const seconds = this.#seconds;
-    this.#seconds = Math.min(this.most, seconds * 2);
+    this.#seconds = Math.min(2, seconds * 2);
     await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
   }
 }

@@ -47,6 +47,8 @@ export class Slot {
   skipped = 0; // poses that a newer one replaced, in the page or on the server
   sent = 0n;
   answered = 0n;
+  delay = 0; // seconds from the last pose that was answered to its shape
+  #sentAt = new Map<bigint, number>(); // poses without an answer
   #call: Call | null = null;
   #drop = () => {}; // ends the session of the stream
   #replacedBefore = 0;
@@ -74,7 +76,7 @@ export class Slot {
   // From now on shows what another page or program publishes under this name, and never sends a pose. When that ends, it
   // tries again until the name is published again. `opened` is called each time.
   async follow(name: string, opened: (stream: WatchOpened) => void): Promise<never> {
-    const backOff = new BackOff(2);
+    const backOff = new BackOff();
     while (true) {
       try {
         for await (const message of this.streams.server.stream(DeformService.method.watchStream, {name})) {
@@ -98,6 +100,17 @@ export class Slot {
     }
   }
 
+  // Ends the bind that is going on; the recipe before it stays.
+  cancel(): void {
+    if (this.state.kind !== 'binding') return;
+    this.#attempt++;
+    this.#abort.abort();
+    if (this.live) {
+      this.recipe = this.drawn;
+      this.#set({kind: 'live'});
+    } else this.#set({kind: 'failed', error: new CallError(CANCELLED, 'The bind was cancelled.')});
+  }
+
   stop(): void {
     this.#attempt++;
     this.#abort.abort();
@@ -117,12 +130,15 @@ export class Slot {
     if (!this.#call) return;
     if (this.answered >= this.sent) this.#heard = performance.now();
     this.sent = frame;
+    this.#sentAt.set(frame, performance.now());
     this.#call.send({frame, jointTransforms: joints, controls});
   }
 
   // Problems may come with the frames of later poses.
   #answer(frame: bigint): void {
     if (frame > this.answered) this.answered = frame;
+    this.delay = (performance.now() - (this.#sentAt.get(frame) ?? NaN)) / 1000 || this.delay;
+    for (const sent of this.#sentAt.keys()) if (sent <= frame) this.#sentAt.delete(sent);
   }
 
   #set(state: SlotState): void {
@@ -136,6 +152,7 @@ export class Slot {
     this.#drop(); // deletes the session, so that its bound data is freed now and not when its lease ends
     this.#drop = () => {};
     this.#parts = [];
+    this.#sentAt.clear();
     this.sent = this.answered;
   }
 

@@ -211,6 +211,10 @@ TEST_F(WebPortTest, ServesItsPageOnly) {
   EXPECT_THAT(page->get_header_value("Content-Security-Policy"), StartsWith("default-src 'none'"));
   EXPECT_EQ(page->get_header_value("X-Content-Type-Options"), "nosniff");
   EXPECT_FALSE(page->has_header("Access-Control-Allow-Origin"));
+  const auto unpacked = http->Get("/", httplib::Headers{{"Accept-Encoding", "br, gzip"}});
+  ASSERT_TRUE(unpacked);
+  EXPECT_FALSE(unpacked->has_header("Content-Encoding"));
+  EXPECT_EQ(unpacked->get_header_value_count("Content-Type"), 1);
   EXPECT_EQ(Get("/none.js", {}), 404);
   EXPECT_EQ(Get("/../" + folder.path().filename().string() + "/index.html", {}), 404);
   EXPECT_EQ(Get("/view.json", token), 200);

@@ -39,7 +39,10 @@ export class JointTree {
       row.style.paddingInlineStart = `${Math.min(level[j] - 1, 16) * 0.5 + 0.2}rem`;
       return row;
     });
-    this.#filter = make('input', {type: 'search', placeholder: `Find among ${joints.length} joints`, 'aria-label': 'Find a joint', oninput: () => this.#show()});
+    this.#filter = make('input', {type: 'search', placeholder: `Find among ${joints.length} joints`, 'aria-label': 'Find a joint', oninput: () => {
+      this.#show();
+      this.#reveal();
+    }});
     this.#tree = make('div', {className: 'tree', tabIndex: 0, 'aria-label': 'Joints', onkeydown: (event: KeyboardEvent) => this.#key(event)});
     this.#tree.setAttribute('role', 'tree');
     this.#tree.append(...this.#order.map((j) => this.#rows[j]));
@@ -60,6 +63,13 @@ export class JointTree {
     this.#tree.setAttribute('aria-activedescendant', row.id);
     for (let above = this.joints[joint].parent; above >= 0; above = this.joints[above].parent) this.#closed.delete(above);
     this.#show();
+    this.#reveal();
+  }
+
+  // Scrolls to the chosen joint.
+  #reveal(): void {
+    const row = this.#rows[this.#chosen];
+    if (!row || row.hidden) return;
     const [top, bottom] = [row.offsetTop, row.offsetTop + row.offsetHeight];
     if (top < this.#tree.scrollTop || bottom > this.#tree.scrollTop + this.#tree.clientHeight) this.#tree.scrollTop = top - this.#tree.clientHeight / 2;
   }

@@ -2,8 +2,9 @@
 
 import {Euler, MathUtils, Quaternion, Vector3} from 'three';
 import type {Edits} from '../pose.ts';
+import {parseNumber} from '../number.ts';
 import {influencesOf, type CharacterRig} from '../rig.ts';
-import {button, choice, make, plainNumber, press, toggle} from './dom.ts';
+import {button, choice, make, plainNumber, press, say, toggle} from './dom.ts';
 import {JointTree} from './joint_tree.ts';
 
 export type GizmoMode = 'turn' | 'move';
@@ -25,6 +26,8 @@ export class PosePanel {
   #tree: JointTree;
   #title = make('h3', {});
   #numbers: HTMLInputElement[] = [];
+  #shown = [0, 0, 0, 0, 0, 0]; // what they show: degrees, rig units
+  #wrong = make('p', {className: 'error', hidden: true});
   #mode;
   #space;
   #weights: HTMLButtonElement;
@@ -34,6 +37,7 @@ export class PosePanel {
   #chosen = -1;
 
   constructor(private readonly rig: CharacterRig, private readonly edits: Edits, private readonly actions: PoseActions) {
+    this.#wrong.setAttribute('role', 'alert');
     this.#tree = new JointTree(rig.joints, actions.choose);
     this.#mode = choice<GizmoMode>('Gizmo', [['turn', 'Turn', 'The gizmo turns the joint (E)'], ['move', 'Move', 'The gizmo moves the joint (G)']], actions.mode);
     this.#space = choice<GizmoSpace>('Axes', [['local', 'Local', 'Axes of the joint'], ['parent', 'Parent', 'Axes of its parent'],
@@ -42,7 +46,7 @@ export class PosePanel {
     const row = (label: string, unit: string, first: number) => make('div', {className: 'row numbers'}, make('span', {}, label),
       ...[0, 1, 2].map((axis) => this.#number(`${label} ${'xyz'[axis]}`, unit, first + axis)));
     this.#joint.append(this.#title, make('div', {className: 'row'}, this.#mode.element, this.#space.element),
-      row('Turn', 'degrees around the parent’s axes', 0), row('Move', 'rig units along the parent’s axes', 3),
+      row('Turn', 'degrees around the parent’s axes', 0), row('Move', 'rig units along the parent’s axes', 3), this.#wrong,
       make('div', {className: 'row'}, this.#weights, button('Reset joint', 'Takes back what was done to this joint (R)', () => this.resetJoint())));
     this.element = make('div', {},
       make('div', {className: 'row'}, make('h2', {}, 'Joints'), make('div', {className: 'bar'},
@@ -81,16 +85,19 @@ export class PosePanel {
 
   // Shows a joint, and the values of controls as they are posed.
   update(joint: number, controls: Float32Array): void {
-    if (joint !== this.#chosen) this.#tree.chosen = joint;
+    if (joint !== this.#chosen) {
+      this.#tree.chosen = joint;
+      say(this.#wrong, '');
+    }
     this.#chosen = joint;
     this.#tree.edited = this.edits.joints.keys();
     this.#joint.hidden = joint < 0;
     this.#title.textContent = this.rig.joints[joint]?.name ?? '';
     const edit = this.edits.joints.get(joint);
     const turn = new Euler().setFromQuaternion(edit?.turn ?? new Quaternion());
-    const shown = [turn.x, turn.y, turn.z].map(MathUtils.radToDeg).concat(edit?.move.toArray() ?? [0, 0, 0]);
+    this.#shown = [turn.x, turn.y, turn.z].map(MathUtils.radToDeg).concat(edit?.move.toArray() ?? [0, 0, 0]).map((x) => Math.abs(x) < 1e-6 ? 0 : x);
     this.#numbers.forEach((input, k) => {
-      if (input !== document.activeElement || !input.value) input.value = plainNumber(Math.abs(shown[k]) < 1e-6 ? 0 : shown[k]);
+      if (input !== document.activeElement || !input.value) input.value = plainNumber(this.#shown[k]);
     });
     this.#controls.forEach(({slider, output, reset}, c) => {
       slider.value = String(controls[c]);
@@ -112,15 +119,32 @@ export class PosePanel {
   }
 
   #number(label: string, unit: string, place: number): HTMLInputElement {
-    const input = make('input', {type: 'number', step: 'any', title: unit, 'aria-label': `${label}, ${unit}`, onchange: () => {
-      const value = (k: number) => Number(this.#numbers[k].value) || 0;
+    const most = place < 3 ? 360 : 1e6;
+    const take = (text: string): void => {
+      const value = parseNumber(text, -most, most);
+      say(this.#wrong, typeof value === 'string' ? `${label}: ${value}.` : '');
+      const numbers = this.#shown.slice();
+      if (typeof value === 'number') numbers[place] = value;
+      if (numbers[place] === this.#shown[place]) { // the old value stays
+        input.value = plainNumber(this.#shown[place]);
+        return;
+      }
       this.edits.step();
       this.edits.joints.set(this.#chosen, {
-        turn: new Quaternion().setFromEuler(new Euler(...[0, 1, 2].map((k) => MathUtils.degToRad(value(k))) as [number, number, number])),
-        move: new Vector3(value(3), value(4), value(5)),
+        turn: new Quaternion().setFromEuler(new Euler(...numbers.slice(0, 3).map(MathUtils.degToRad) as [number, number, number])),
+        move: new Vector3(...numbers.slice(3)),
       });
       this.actions.edited();
-    }});
+    };
+    const input = make('input', {type: 'text', inputMode: 'decimal', className: 'number', title: `${unit}; ↑ and ↓ change it by ${place < 3 ? '1°' : '1 cm'}, with Shift by ten times as much`, 'aria-label': `${label}, ${unit}`,
+      onchange: () => take(input.value),
+      onkeydown: (event: KeyboardEvent) => {
+        const step = ({ArrowUp: 1, ArrowDown: -1}[event.key] ?? 0) * (event.shiftKey ? 10 : 1) * (place < 3 ? 1 : 0.01 / (this.rig.metersPerUnit || 1));
+        if (!step) return;
+        event.preventDefault();
+        take(input.value = plainNumber(this.#shown[place] + step));
+      }});
+    input.setAttribute('role', 'spinbutton');
     this.#numbers[place] = input;
     return input;
   }

@@ -3,6 +3,7 @@
 import type {ListMethodsResponse, Method, Parameter} from '@proto/info_service_pb';
 import {parseRecipe, recipeError, recipeText, type StageText} from '../recipe_text.ts';
 import type {Slot} from '../slot.ts';
+import {INVALID_ARGUMENT} from '../wire.ts';
 import {button, make, plainNumber, say} from './dom.ts';
 
 export class RecipePanel {
@@ -11,6 +12,8 @@ export class RecipePanel {
   #menu = make('select', {title: 'Replaces the recipe by a method, or appends a correction'});
   #state = make('p', {className: 'state'});
   #progress = make('progress', {max: 1, hidden: true, 'aria-label': 'Bind'});
+  #act: HTMLButtonElement; // ends a bind, or tries again
+  #slot: Slot | null = null;
   #error = make('p', {className: 'error', hidden: true});
   #place = make('code', {className: 'place', hidden: true});
   #warnings = make('ul', {className: 'warnings', hidden: true});
@@ -21,6 +24,12 @@ export class RecipePanel {
   constructor(readonly name: string, private readonly methods: ListMethodsResponse, private readonly maps: string[],
     private readonly changed: (text: string) => void) {
     this.#error.setAttribute('role', 'alert');
+    this.#act = button('', '', () => {
+      if (this.#slot?.state.kind !== 'binding') return changed(this.#input.value);
+      this.#slot.cancel();
+      this.text = this.#slot.recipe;
+    });
+    this.#act.hidden = true;
     this.#input = make('input', {type: 'text', spellcheck: false, autocomplete: 'off', 'aria-label': `Recipe ${name}`,
       title: 'Stages, separated by |, with parameters in brackets: dqs(blend=0.5) | bulge_free',
       oninput: () => this.#later(400),
@@ -36,7 +45,7 @@ export class RecipePanel {
     this.#menu.onchange = () => this.#choose(this.#menu.value);
     this.element = make('article', {className: 'recipe'},
       make('div', {className: 'row'}, make('h2', {}, name), this.#menu),
-      this.#input, this.#progress, this.#error, this.#place, this.#state, this.#warnings, this.#stages);
+      this.#input, this.#progress, this.#error, this.#place, make('div', {className: 'row'}, this.#state, this.#act), this.#warnings, this.#stages);
   }
 
   set text(text: string) {
@@ -47,6 +56,8 @@ export class RecipePanel {
   // Shows how far the slot is.
   update(slot: Slot): void {
     const {state, session} = slot;
+    this.#slot = slot;
+    say(this.#act, state.kind === 'binding' ? 'Cancel' : state.kind === 'failed' && state.error.code !== INVALID_ARGUMENT ? 'Try again' : '');
     const {message, place} = recipeError(slot.recipe, state.kind === 'failed' ? state.error.message : '');
     say(this.#error, message);
     this.#input.setAttribute('aria-invalid', String(message !== ''));

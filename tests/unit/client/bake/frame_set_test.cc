@@ -128,6 +128,8 @@ TEST(FrameSet, FractionsHaveTheSameErrors) {
   EXPECT_EQ(said("12.5"), "frames: got 12.5" + allowed);
   EXPECT_EQ(said("1-12.75x0.5"), "frames: got 1-12.75" + allowed);
   EXPECT_EQ(said("13,0.5"), "frames: got 13; allowed are frames 0-12, which c has at 24 fps");
+  EXPECT_EQ(ResolveNumbers(*ParseFrames("3"), 0, "c", 24).status().message(),
+            "frames: got 3; allowed is frame 0, which c has at 24 fps");
   EXPECT_EQ(said("0-12x0.000001"), "frames: got more than 10000000 frames, need fewer");
   const absl::Status whole = ResolveFrames(*ParseFrames("1,2.5-3.5"), 48, "p.npy", 24).status();
   EXPECT_EQ(whole.message(), "frames: got 2.5-3.5, need whole frames of p.npy");
