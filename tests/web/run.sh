@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs the tests of the page of `sinew view`; exit code 77 where their tools are missing.
 #
-# usage: tests/web/run.sh unit|page FOLDER      FOLDER: of the programs sinew and sinewd
+# usage: tests/web/run.sh PART FOLDER      FOLDER: of the programs sinew and sinewd
+#   PART: unit, page or metrics
 #   SINEW_CHROMIUM    the browser (default: chromium)
 #   SINEW_SCREENSHOTS folder for pictures of the page (default: none are kept)
 set -euo pipefail
@@ -30,4 +31,5 @@ fi
 export SINEW_CHROMIUM=${SINEW_CHROMIUM:-$(command -v chromium || true)}
 [[ -x $SINEW_CHROMIUM ]] || skip "chromium is not installed"
 SINEW_PAGE=$bin/../share/sinew/web npm run --silent build
-SINEW_BIN=$bin exec node --test "$here"/page_test.mjs
+export SINEW_BIN=$bin
+exec node --test "$here/${part}_test.mjs"

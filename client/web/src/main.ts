@@ -1,10 +1,12 @@
 // Starts the page: token, download, panels, keys, link.
 
 import {readLink, START, writeLink, type LinkState} from './link.ts';
+import {subjectOf} from './metrics.ts';
 import {downloadRig} from './rig.ts';
 import {Server, BackOff} from './server.ts';
 import {CallError} from './wire.ts';
 import {button, choice, find, make, plainNumber, press, say, toggle} from './ui/dom.ts';
+import {MetricsPanel} from './ui/metrics_panel.ts';
 import {PosePanel, type GizmoMode, type GizmoSpace} from './ui/pose_panel.ts';
 import {RecipePanel} from './ui/recipe_panel.ts';
 import {Transport} from './ui/transport.ts';
@@ -91,6 +93,7 @@ class Page {
   split = START.wipe;
   #recipes: RecipePanel[];
   #pose: PosePanel;
+  #metrics: MetricsPanel;
   #transport: Transport;
   #views;
   #flags: Record<'flat' | 'edges' | 'bones', HTMLButtonElement>;
@@ -109,7 +112,16 @@ class Page {
     });
     const viewer = this.viewer;
     this.#recipes = ['A', 'B'].map((name, k) => new RecipePanel(name, methods, rig.maps, (text) => viewer.recipe(k, text)));
-    find('methods').append(...this.#recipes.map(({element}) => element));
+    this.#metrics = new MetricsPanel(server, {
+      subject: () => subjectOf(viewer),
+      frame: () => viewer.player.frame,
+      seek: (frame) => {
+        viewer.player.play(false);
+        viewer.player.seek(frame);
+      },
+      length: (value) => this.#length(value),
+    });
+    find('methods').append(...this.#recipes.map(({element}) => element), this.#metrics.element);
     this.#pose = new PosePanel(rig, viewer.edits, {
       choose: (joint) => this.#choose(joint),
       edited: () => viewer.posed(),
@@ -196,6 +208,7 @@ class Page {
       waiting ? `${waiting.replace(/[.\s]*$/, '.')} Trying again …` : silence > 2 ? `The server has not answered for ${Math.round(silence)} s.` : viewer.problem;
     say(find('state'), trouble || this.#told || bind);
     find('state').classList.toggle('trouble', trouble !== '');
+    this.#metrics.update();
     this.#legend();
   }
 
@@ -224,6 +237,7 @@ class Page {
     this.#pose.update(viewer.joint, viewer.controls);
     this.#pose.showVertex(viewer.vertex);
     this.#transport.update();
+    this.#metrics.update();
     this.#legend();
     this.#linkSoon();
   }

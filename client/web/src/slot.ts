@@ -230,7 +230,7 @@ export class Slot {
 }
 
 // The bytes of all parts as arguments of a typed array, copied only if there are several or they are not aligned.
-function bytesOf(parts: Uint8Array[], alignment: number): [ArrayBuffer, number, number] {
+export function bytesOf(parts: Uint8Array[], alignment: number): [ArrayBuffer, number, number] {
   let [all] = parts;
   if (parts.length > 1 || all.byteOffset % alignment) {
     all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));

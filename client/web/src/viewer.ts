@@ -130,6 +130,7 @@ export class Viewer {
       this.slots[1].stop();
     }
     this.distance = null;
+    this.#measureDistance();
     this.overlay();
     this.events.slots();
     this.events.look();
@@ -140,13 +141,18 @@ export class Viewer {
     this.scene.draw();
   }
 
+  // Joints and controls of a frame of the clip, or of the rest pose, with the edits.
+  poseAt(frame: number): {model: Float32Array; controls: Float32Array} {
+    const pose = this.player.poseAt(frame);
+    return {
+      model: this.edits.apply(this.rig.joints, pose?.transforms ?? this.#rest),
+      controls: Float32Array.from(this.rig.controls, ({defaultValue}, c) => this.edits.controls.get(c) ?? pose?.controls[c] ?? defaultValue ?? 0),
+    };
+  }
+
   // The pose has changed: by the clip or by an edit.
   posed(): void {
-    const pose = this.player.pose;
-    this.model = this.edits.apply(this.rig.joints, pose?.transforms ?? this.#rest);
-    this.rig.controls.forEach(({defaultValue}, c) => {
-      this.controls[c] = this.edits.controls.get(c) ?? pose?.controls[c] ?? defaultValue ?? 0;
-    });
+    ({model: this.model, controls: this.controls} = this.poseAt(this.player.frame));
     this.#wanted = true;
     this.#send();
     this.scene.pose(this.model, this.rig.joints.map(({parent}) => parent), this.joint);
@@ -222,7 +228,7 @@ export class Viewer {
     this.#wanted = false;
     this.#number++;
     const bytes = (values: Float32Array) => new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
-    for (const slot of live) slot.send(this.#number, bytes(this.#placed ? this.model : this.#rest), bytes(this.controls.slice()));
+    for (const slot of live) slot.send(this.#number, bytes(this.#placed ? this.model : this.#rest), bytes(this.controls));
   }
 
   #shapeCame(): void {
@@ -242,16 +248,20 @@ export class Viewer {
       if (this.#camera.length) this.scene.view = this.#camera;
       else this.frame();
     }
-    if (this.view === 'heat' && this.#samePose() && (!this.player.playing || performance.now() - this.#measured > 250)) {
-      this.#measured = performance.now();
-      const found = distances(decodePositions(first.shape!), decodePositions(second.shape!));
-      const scale = Math.max(this.distance?.scale ?? 0, roundUp(found.largest));
-      this.distance = {...found, scale};
-      this.#skins[0].uniforms.scale.value = scale || 1;
-      this.events.slots();
-    }
+    if (!this.player.playing || performance.now() - this.#measured > 250) this.#measureDistance();
     this.#showSkins();
     this.#send();
+  }
+
+  #measureDistance(): void {
+    if (this.view !== 'heat' || !this.#samePose()) return;
+    this.#measured = performance.now();
+    const [first, second] = this.slots.map(({shape}) => decodePositions(shape!));
+    const found = distances(first, second);
+    const scale = Math.max(this.distance?.scale ?? 0, roundUp(found.largest));
+    this.distance = {...found, scale};
+    this.#skins[0].uniforms.scale.value = scale || 1;
+    this.events.slots();
   }
 
   #showSkins(): void {
