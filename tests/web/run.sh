@@ -2,7 +2,7 @@
 # Runs the tests of the page of `sinew view`; exit code 77 where their tools are missing.
 #
 # usage: tests/web/run.sh PART FOLDER      FOLDER: of the programs sinew and sinewd
-#   PART: unit, page or metrics
+#   PART: unit, page, metrics or look
 #   SINEW_CHROMIUM    the browser (default: chromium)
 #   SINEW_SCREENSHOTS folder for pictures of the page (default: none are kept)
 set -euo pipefail

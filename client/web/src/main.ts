@@ -1,6 +1,6 @@
 // Starts the page: token, download, panels, keys, link.
 
-import {readLink, START, writeLink, type LinkState} from './link.ts';
+import {FLAGS, readLink, START, writeLink, type Flag, type LinkState} from './link.ts';
 import {subjectOf} from './metrics.ts';
 import {downloadRig} from './rig.ts';
 import {Server, BackOff} from './server.ts';
@@ -9,14 +9,16 @@ import {button, choice, find, make, plainNumber, press, say, toggle} from './ui/
 import {MetricsPanel} from './ui/metrics_panel.ts';
 import {PosePanel, type GizmoMode, type GizmoSpace} from './ui/pose_panel.ts';
 import {RecipePanel} from './ui/recipe_panel.ts';
+import {showStatusLegend} from './ui/status_legend.ts';
 import {Transport} from './ui/transport.ts';
 import {listMethods, Viewer, type ViewInfo} from './viewer.ts';
 
 const KEYS: Array<[string, string]> = [
   ['Space', 'play or pause'], ['← →', 'one frame back or on'], ['Page up, Page down', 'ten frames back or on'], ['Home End', 'first or last frame'], ['L', 'loop'],
   ['F', 'frame the character'], ['Shift + arrows', 'turn the view'], ['+ −', 'come nearer, go away'],
-  ['1 2 3', 'one recipe, wipe, heat map'], ['[ ]', 'move the border of the wipe'],
-  ['S', 'smooth or flat'], ['W', 'edges'], ['B', 'bones'], ['V', 'weights of the joint'],
+  ['1 2 3 4', 'one recipe, wipe, heat map, side by side'], ['[ ]', 'move the border of the wipe'],
+  ['S', 'smooth or flat'], ['W', 'edges'], ['B', 'bones'], ['N', 'normals'], ['M', 'muscles'],
+  ['I', 'vertex status of implicit skinning'], ['V', 'weights of the joint'],
   ['E G', 'turn or move with the gizmo'], ['X', 'axes: local, parent, world'], ['R', 'reset the joint'], ['Esc', 'choose no joint'],
   ['Ctrl Z, Ctrl Y', 'undo, redo'], ['P', 'save a picture'], ['T', 'dark or light'], ['?', 'this help'],
 ];
@@ -75,13 +77,15 @@ function run(page: Page, state: LinkState, clipGiven: boolean): void {
   const {viewer} = page;
   const {clips, recipes} = viewer.info;
   viewer.edits.read(state.edits);
-  Object.assign(viewer, {flat: state.flat, edges: state.edges, bones: state.bones, weights: state.weights, vertex: state.vertex < viewer.rig.vertices ? state.vertex : -1});
+  for (const flag of FLAGS) viewer[flag] = state[flag];
+  Object.assign(viewer, {weights: state.weights, vertex: state.vertex < viewer.rig.vertices ? state.vertex : -1});
   viewer.camera = state.camera;
   page.split = state.wipe;
   viewer.recipe(0, state.recipes[0] ?? recipes[0] ?? 'lbs');
   viewer.view = state.view;
   const second = state.recipes[1] ?? (recipes.length > 1 && !state.recipes.length ? recipes[1] : '');
-  if (second && state.view !== 'one') viewer.recipe(1, second);
+  if (state.view === 'one') viewer.second = second;
+  else if (second) viewer.recipe(1, second);
   viewer.setView(state.view);
   viewer.choose(viewer.rig.joints.findIndex(({name}) => name === state.joint));
   const named = clips.findIndex(({name}) => name === state.clip);
@@ -96,7 +100,7 @@ class Page {
   #metrics: MetricsPanel;
   #transport: Transport;
   #views;
-  #flags: Record<'flat' | 'edges' | 'bones', HTMLButtonElement>;
+  #flags: Record<Flag, HTMLButtonElement>;
   #linkTimer = 0;
   #told = '';
   #toldTimer = 0;
@@ -134,13 +138,17 @@ class Page {
     });
     find('pose').append(this.#pose.element);
     this.#transport = new Transport(viewer.player, (error) => this.tell((error as Error).message));
-    this.#views = choice<LinkState['view']>('View', [['one', 'One', 'One recipe (1)'], ['wipe', 'Wipe', 'Two recipes side by side (2)'],
-      ['heat', 'Heat map', 'Distance between two recipes (3)']], (view) => viewer.setView(view));
+    this.#views = choice<LinkState['view']>('View', [['one', 'One', 'One recipe (1)'], ['wipe', 'Wipe', 'Two recipes with a border to move (2)'],
+      ['heat', 'Heat map', 'Distance between two recipes (3)'], ['side', 'Side by side', 'Two recipes in two panels (4)']], (view) => viewer.setView(view));
     this.#flags = {
       flat: toggle('Flat', 'Flat or smooth shading (S)', (on) => this.#set('flat', on)),
       edges: toggle('Edges', 'Edges of the faces (W)', (on) => this.#set('edges', on)),
       bones: toggle('Bones', 'Bones (B)', (on) => this.#set('bones', on)),
+      normals: toggle('Normals', 'Normals of the vertices as lines (N)', (on) => this.#set('normals', on)),
+      muscles: toggle('Muscles', 'Muscles of the rig under a translucent skin (M)', (on) => this.#set('muscles', on)),
+      status: toggle('Status', 'Where implicit skinning has moved the vertices (I)', (on) => this.#set('status', on)),
     };
+    this.#flags.muscles.hidden = !rig.muscles;
     find('view-tools').append(this.#views.element,
       Object.assign(make('div', {className: 'group', 'aria-label': 'Look'}, ...Object.values(this.#flags)), {role: 'group'}),
       button('Frame', 'Show all of the character (F)', () => viewer.frame()));
@@ -173,7 +181,7 @@ class Page {
     this.#showSlots();
   }
 
-  #set(flag: 'flat' | 'edges' | 'bones' | 'weights', on: boolean): void {
+  #set(flag: Flag | 'weights', on: boolean): void {
     this.viewer[flag] = on;
     this.viewer.overlay();
   }
@@ -197,7 +205,7 @@ class Page {
       panel.element.hidden = k === 1 && !two;
       panel.update(viewer.slots[k]);
       const name = find(k ? 'name-b' : 'name-a');
-      say(name, viewer.view === 'wipe' ? viewer.slots[k].drawn : '');
+      say(name, viewer.view === 'wipe' || viewer.view === 'side' ? viewer.slots[k].drawn : '');
     });
     if (two && document.activeElement?.closest('.recipe') !== this.#recipes[1].element) this.#recipes[1].text = viewer.slots[1].recipe;
     const waiting = viewer.slots.flatMap(({state}) => state.kind === 'waiting' ? [state.error.message] : [])[0];
@@ -214,8 +222,9 @@ class Page {
 
   #legend(): void {
     const {viewer} = this;
-    const weight = viewer.weights && viewer.joint >= 0;
-    const heat = viewer.view === 'heat' && viewer.distance !== null && !weight;
+    showStatusLegend(viewer);
+    const weight = viewer.weights && viewer.joint >= 0 && !viewer.status;
+    const heat = viewer.view === 'heat' && viewer.distance !== null && !weight && !viewer.status;
     find('legend').hidden = !weight && !heat;
     if (weight) {
       find('legend-title').textContent = `Weight of ${viewer.rig.joints[viewer.joint].name}`;
@@ -245,7 +254,8 @@ class Page {
   #showLook(): void {
     const {viewer} = this;
     this.#views.set(viewer.view);
-    for (const flag of ['flat', 'edges', 'bones'] as const) press(this.#flags[flag], viewer[flag]);
+    find('view').classList.toggle('side', viewer.view === 'side');
+    for (const flag of FLAGS) press(this.#flags[flag], viewer[flag]);
     this.#pose.weightsShown = viewer.weights;
     const divider = find('divider');
     divider.hidden = viewer.view !== 'wipe';
@@ -265,10 +275,10 @@ class Page {
     const {viewer} = this;
     const {player, edits} = viewer;
     return {
-      recipes: viewer.slots.map(({recipe}) => recipe).filter((recipe) => recipe),
+      recipes: [viewer.slots[0].recipe, viewer.slots[1].recipe || viewer.second].filter((recipe) => recipe),
       view: viewer.view, wipe: this.split, clip: player.clip?.name ?? '', frame: player.frame,
       joint: viewer.rig.joints[viewer.joint]?.name ?? '', vertex: viewer.vertex, weights: viewer.weights,
-      flat: viewer.flat, edges: viewer.edges, bones: viewer.bones, camera: viewer.scene.view,
+      ...Object.fromEntries(FLAGS.map((flag) => [flag, viewer[flag]])) as Record<Flag, boolean>, camera: viewer.scene.view,
       edits: edits.joints.size || edits.controls.size ? edits.text() : '',
     };
   }
@@ -402,9 +412,10 @@ class Page {
         player.loop = !player.loop;
         this.#transport.update();
       },
-      f: () => viewer.frame(), 1: () => viewer.setView('one'), 2: () => viewer.setView('wipe'), 3: () => viewer.setView('heat'),
+      f: () => viewer.frame(), 1: () => viewer.setView('one'), 2: () => viewer.setView('wipe'), 3: () => viewer.setView('heat'), 4: () => viewer.setView('side'),
       '[': () => this.#moveSplit(-0.02), ']': () => this.#moveSplit(0.02),
       s: () => this.#set('flat', !viewer.flat), w: () => this.#set('edges', !viewer.edges), b: () => this.#set('bones', !viewer.bones),
+      n: () => this.#set('normals', !viewer.normals), m: () => this.#set('muscles', !viewer.muscles), i: () => this.#set('status', !viewer.status),
       v: () => this.#set('weights', !viewer.weights),
       e: () => this.#gizmo('turn', viewer.space), g: () => this.#gizmo('move', viewer.space),
       x: () => this.#gizmo(viewer.mode, ({local: 'parent', parent: 'world', world: 'local'} as const)[viewer.space]),

@@ -57,6 +57,9 @@ export class Viewer {
   flat = false;
   edges = false;
   bones = false;
+  normals = false;
+  muscles = false;
+  status = false;
   mode: GizmoMode = 'turn';
   space: GizmoSpace = 'local';
   connection: CallError | null = null;
@@ -67,7 +70,7 @@ export class Viewer {
   controls: Float32Array;
   #rest: Float32Array;
   #skins: Skin[];
-  #second = ''; // the recipe that was compared last
+  second = ''; // the recipe to compare with, while one is shown
   #number = 0n;
   #wanted = false; // the pose has changed since it was sent
   #placed = false; // the ground
@@ -124,11 +127,12 @@ export class Viewer {
   setView(view: LinkState['view']): void {
     this.view = view;
     if (view !== 'one') {
-      if (!this.slots[1].recipe) this.recipe(1, this.#second || (this.info.recipes[1] ?? (this.slots[0].recipe === 'lbs' ? 'dqs' : 'lbs')));
+      if (!this.slots[1].recipe) this.recipe(1, this.second || (this.info.recipes[1] ?? (this.slots[0].recipe === 'lbs' ? 'dqs' : 'lbs')));
     } else if (this.slots[1].recipe) {
-      this.#second = this.slots[1].recipe;
+      this.second = this.slots[1].recipe;
       this.slots[1].stop();
     }
+    this.scene.side = view === 'side';
     this.distance = null;
     this.#measureDistance();
     this.overlay();
@@ -170,8 +174,7 @@ export class Viewer {
   // Chooses the joint under a point of the page, or the strongest one of the vertex there.
   pick(x: number, y: number): void {
     const joint = this.scene.jointAt(x, y);
-    const at = this.scene.split === null ? 0 : x < this.scene.canvas.getBoundingClientRect().left + this.scene.split * this.scene.canvas.clientWidth ? 0 : 1;
-    const shape = this.slots[at].shape;
+    const shape = this.slots[this.scene.panel(x).skin].shape;
     if (joint >= 0) return this.choose(joint);
     if (!shape) return;
     const {origin, direction} = this.scene.ray(x, y);
@@ -179,12 +182,14 @@ export class Viewer {
     this.choose(this.vertex < 0 ? -1 : influencesOf(this.rig.influences, this.vertex)[0]?.joint ?? -1);
   }
 
-  // Brings flat, edges, bones, weights and the view to the screen.
+  // Brings what is switched on, and the view, to the screen.
   overlay(): void {
     this.#skins.forEach((skin) => {
       skin.flat = this.flat;
       skin.showEdges(this.edges, () => this.#edgePairs());
+      skin.normals = this.normals;
     });
+    for (const slot of this.slots) slot.ask({status: this.status, muscles: this.muscles && this.rig.muscles > 0});
     this.#showSkins();
     this.scene.bones = this.bones;
     this.scene.gizmo.setMode(this.mode === 'turn' ? 'rotate' : 'translate');
@@ -267,10 +272,10 @@ export class Viewer {
   #showSkins(): void {
     const [first, second] = this.slots;
     this.#skins[0].object.visible = this.#framed && first.shape !== null;
-    this.#skins[1].object.visible = this.#framed && second.shape !== null && this.view === 'wipe';
+    this.#skins[1].object.visible = this.#framed && second.shape !== null && (this.view === 'wipe' || this.view === 'side');
     const weights = this.weights && this.joint >= 0;
     this.#skins.forEach((skin, k) =>
-      (skin.overlay = weights ? 'weight' : this.view === 'heat' && k === 0 && this.#samePose() ? 'distance' : 'none'));
+      (skin.overlay = this.status && this.slots[k].shape?.status ? 'status' : weights ? 'weight' : this.view === 'heat' && k === 0 && this.#samePose() ? 'distance' : 'none'));
     this.scene.draw();
   }
 
