@@ -2,8 +2,10 @@
 
 import assert from 'node:assert/strict';
 import {execFileSync} from 'node:child_process';
+import {writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {test} from 'node:test';
+import {crc32, deflateSync} from 'node:zlib';
 import {bend, bin, count, different, folder, isClay, keep, live, open, page, pixels, press, recipe, settled, text, type, useBrowser, view} from './browser.mjs';
 
 useBrowser();
@@ -167,6 +169,77 @@ test('the inside of a surface has the colour that sinew render gives it', async 
   const {width, height, data} = await pixels();
   await keep('inside');
   assert.ok(count({data}, isTurquoise) > 0.9 * width * height, 'all that is seen is the inside');
+});
+
+// A GLB of two squares beside each other, each of a joint: the left one has an image of four texels, the right one a colour.
+function painted() {
+  const chunk = (type, data) => {
+    const body = Buffer.concat([Buffer.from(type), data]);
+    const [length, check] = [Buffer.alloc(4), Buffer.alloc(4)];
+    length.writeUInt32BE(data.length);
+    check.writeUInt32BE(crc32(body));
+    return Buffer.concat([length, body, check]);
+  };
+  const rows = [[255, 0, 0, 0, 200, 0], [0, 0, 255, 255, 255, 255]]; // red, green above blue, white
+  const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), chunk('IHDR', Buffer.from([0, 0, 0, 2, 0, 0, 0, 2, 8, 2, 0, 0, 0])),
+    chunk('IDAT', deflateSync(Buffer.from(rows.flatMap((row) => [0, ...row])))), chunk('IEND', Buffer.alloc(0))]);
+  const parts = [];
+  const doc = {asset: {version: '2.0'}, bufferViews: [], accessors: [], scenes: [{nodes: [0, 1]}], nodes: [{mesh: 0, skin: 0}, {name: 'root'}],
+    skins: [{joints: [1]}], images: [{bufferView: 0, mimeType: 'image/png'}], textures: [{source: 0}],
+    materials: [{pbrMetallicRoughness: {baseColorTexture: {index: 0}}}, {pbrMetallicRoughness: {baseColorFactor: [0.6, 0, 0.6, 1]}}]};
+  const add = (bytes) => {
+    doc.bufferViews.push({buffer: 0, byteOffset: parts.reduce((sum, {length}) => sum + length, 0), byteLength: bytes.length});
+    parts.push(bytes, Buffer.alloc((4 - bytes.length % 4) % 4));
+    return doc.bufferViews.length - 1;
+  };
+  add(png);
+  const accessor = (values, componentType, type, size, more = {}) => doc.accessors.push({bufferView: add(Buffer.from(values.buffer)), componentType, type,
+    count: values.length / size, ...more}) - 1;
+  const square = (left, material) => ({material, indices: accessor(Uint16Array.of(0, 1, 2, 0, 2, 3), 5123, 'SCALAR', 1), attributes: {
+    POSITION: accessor(Float32Array.of(left, 0, 0, left + 1, 0, 0, left + 1, 1, 0, left, 1, 0), 5126, 'VEC3', 3, {min: [left, 0, 0], max: [left + 1, 1, 0]}),
+    TEXCOORD_0: accessor(Float32Array.of(0, 1, 1, 1, 1, 0, 0, 0), 5126, 'VEC2', 2), // v points down
+    JOINTS_0: accessor(new Uint8Array(16), 5121, 'VEC4', 4), WEIGHTS_0: accessor(Float32Array.from({length: 16}, (_, k) => k % 4 ? 0 : 1), 5126, 'VEC4', 4)}});
+  doc.meshes = [{primitives: [square(-1, 0), square(0, 1)]}];
+  const bin = Buffer.concat(parts);
+  doc.buffers = [{byteLength: bin.length}];
+  let json = Buffer.from(JSON.stringify(doc));
+  json = Buffer.concat([json, Buffer.alloc((4 - json.length % 4) % 4, ' ')]);
+  const head = Buffer.alloc(20);
+  [0x46546c67, 2, 28 + json.length + bin.length, json.length, 0x4e4f534a].forEach((value, k) => head.writeUInt32LE(value, k * 4));
+  const second = Buffer.alloc(8);
+  second.writeUInt32LE(bin.length);
+  second.writeUInt32LE(0x004e4942, 4);
+  return Buffer.concat([head, json, second, bin]);
+}
+
+test('colours and images of the file are drawn', async () => {
+  const file = path.join(folder, 'painted.glb');
+  writeFileSync(file, painted());
+  const {line} = await view(file, '--deformer', 'lbs');
+  await open(`${line}&camera=0+0.5+6+0+0.5+0`);
+  const clay = await pixels();
+  assert.ok(count(clay, isClay) > 2000, 'two squares of clay');
+  await press('c');
+  await page.waitForFunction(() => document.querySelector('button[aria-pressed=true][title*="(C)"]'));
+  await settled();
+  await keep('colours');
+  const {width, height, data} = await pixels();
+  // The colour in a place of the squares, whose size is found by their clay.
+  let [left, right, top, bottom] = [width, 0, height, 0];
+  for (let at = 0; at < clay.data.length; at += 4) {
+    if (different({...clay, data: clay.data.subarray(at, at + 4), width: 1, height: 1}, {data: data.subarray(at, at + 4), width: 1}) === 0) continue;
+    const [x, y] = [at / 4 % width, Math.floor(at / 4 / width)];
+    [left, right, top, bottom] = [Math.min(left, x), Math.max(right, x), Math.min(top, y), Math.max(bottom, y)];
+  }
+  const colour = (x, y) => {
+    const at = (Math.round(top + y * (bottom - top)) * width + Math.round(left + x * (right - left))) * 4;
+    return [...data.subarray(at, at + 3)];
+  };
+  const strongest = (x, y) => colour(x, y).map((value, _, all) => value > 0.6 * Math.max(...all) ? 1 : 0).join('');
+  assert.deepEqual([strongest(0.08, 0.15), strongest(0.42, 0.15), strongest(0.08, 0.85), strongest(0.42, 0.85), strongest(0.75, 0.5)],
+    ['100', '010', '001', '111', '101'], 'red and green above blue and white, beside violet');
+  await page.waitForTimeout(600);
+  assert.match(page.url(), /colours=1/);
 });
 
 test('a link restores what is drawn, and the recipe that is not shown', async () => {

@@ -1,5 +1,6 @@
 // sinew view: a character in the browser, live.
 #include <absl/strings/ascii.h>
+#include <absl/strings/match.h>
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/strip.h>
@@ -23,6 +24,7 @@
 #include "client/cli/commands/commands.h"
 #include "client/cli/run/browser.h"
 #include "client/cli/run/page.h"
+#include "client/import/gltf_paint.h"
 #include "core/base/status.h"
 
 namespace sinew::cli {
@@ -64,6 +66,7 @@ class Shown {
   bake::MotionRequest motion_;
   std::vector<std::string> names_;  // of the clips
   std::string json_;
+  client::GltfPaint paint_;
 };
 
 absl::StatusOr<client::ClipData> Shown::Clip(std::size_t index) const {
@@ -102,12 +105,24 @@ absl::StatusOr<Shown> Shown::Of(const bake::CharacterFile& character, const Opti
                      {"fps", options.motion.fps},
                      {"controls", character.rig.controls.size()}});
   }
+  nlohmann::ordered_json paint;  // null: the file has no colours that can be shown
+  if (absl::StartsWith(character.format, "glTF")) {
+    // Colours are an addition: what is wrong with them does not keep the character from the page.
+    if (auto read = client::ReadGltfPaint(character.path, character.rig); read.ok()) {
+      shown.paint_ = *std::move(read);
+    }
+  }
+  if (!shown.paint_.colours.empty()) {
+    paint["images"] = nlohmann::ordered_json::array();
+    for (const auto& image : shown.paint_.images) paint["images"].push_back(image.type);
+  }
   shown.json_ = bake::JsonText({{"version", SINEW_VERSION},
                                 {"label", character.label},
                                 {"rig", rig},
                                 {"recipes", recipes},
                                 {"clip", chosen},
-                                {"clips", clips}},
+                                {"clips", clips},
+                                {"paint", paint}},
                                2);
   return shown;
 }
@@ -118,7 +133,20 @@ absl::StatusOr<Document> Shown::Get(const std::string& path) const {
     SINEW_RETURN_IF_ERROR(client_.UploadRig(character_.rig_bytes).status());
     return Document{.type = "application/json", .bytes = json_};
   }
+  if (path == "/view/colours") {
+    return Document{.type = "application/octet-stream",
+                    .bytes = {paint_.colours.begin(), paint_.colours.end()}};
+  }
+  if (path == "/view/uvs") {
+    return Document{.type = "application/octet-stream", .bytes = Bytes(paint_.uvs)};
+  }
   absl::string_view rest = path;
+  std::size_t image = 0;
+  if (absl::ConsumePrefix(&rest, "/view/images/") && absl::SimpleAtoi(rest, &image) &&
+      image < paint_.images.size()) {
+    return Document{.type = paint_.images[image].type, .bytes = paint_.images[image].bytes};
+  }
+  rest = path;
   const bool controls = absl::ConsumeSuffix(&rest, "/controls");
   std::size_t index = 0;
   if (!absl::ConsumePrefix(&rest, "/clips/") || rest.empty() ||
@@ -184,7 +212,7 @@ void AddView(CommandList& commands) {
               "End when the process that started this one has ended");
   set.SetFooter(
       R"(Prints a link that only this machine can open, and serves the page until Ctrl-C. The page plays the clips,
-turns joints, and compares two recipes live: with a border to move between them, or as a heat map. Without --server, this process deforms.
+turns joints, and compares two recipes live: with a border to move between them, side by side, or as a heat map; and measures them. Without --server, this process deforms.
 Examples:
   sinew view hero.glb
   sinew view model:hand --deformer lbs 'dqs | implicit'

@@ -15,17 +15,18 @@ export interface LinkState {
   normals: boolean;
   muscles: boolean;
   status: boolean;
+  colours: boolean;
   camera: number[]; // position, target; empty = framed
   edits: string; // Edits.text(); '' = none
 }
 
 export const START: LinkState = {
   recipes: [], view: 'one', wipe: 0.5, clip: '', frame: 0, joint: '', weights: false, vertex: -1,
-  flat: false, edges: false, bones: false, normals: false, muscles: false, status: false, camera: [], edits: '',
+  flat: false, edges: false, bones: false, normals: false, muscles: false, status: false, colours: false, camera: [], edits: '',
 };
 
 // Switches of what is drawn.
-export const FLAGS = ['flat', 'edges', 'bones', 'normals', 'muscles', 'status'] as const;
+export const FLAGS = ['flat', 'edges', 'bones', 'normals', 'muscles', 'status', 'colours'] as const;
 export type Flag = typeof FLAGS[number];
 
 const short = (x: number) => Number(x.toPrecision(6));

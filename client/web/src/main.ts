@@ -17,7 +17,7 @@ const KEYS: Array<[string, string]> = [
   ['Space', 'play or pause'], ['← →', 'one frame back or on'], ['Page up, Page down', 'ten frames back or on'], ['Home End', 'first or last frame'], ['L', 'loop'],
   ['F', 'frame the character'], ['Shift + arrows', 'turn the view'], ['+ −', 'come nearer, go away'],
   ['1 2 3 4', 'one recipe, wipe, heat map, side by side'], ['[ ]', 'move the border of the wipe'],
-  ['S', 'smooth or flat'], ['W', 'edges'], ['B', 'bones'], ['N', 'normals'], ['M', 'muscles'],
+  ['S', 'smooth or flat'], ['W', 'edges'], ['B', 'bones'], ['N', 'normals'], ['M', 'muscles'], ['C', 'colours of the file'],
   ['I', 'vertex status of implicit skinning'], ['V', 'weights of the joint'],
   ['E G', 'turn or move with the gizmo'], ['X', 'axes: local, parent, world'], ['R', 'reset the joint'], ['Esc', 'choose no joint'],
   ['Ctrl Z, Ctrl Y', 'undo, redo'], ['P', 'save a picture'], ['T', 'dark or light'], ['?', 'this help'],
@@ -146,9 +146,11 @@ class Page {
       bones: toggle('Bones', 'Bones (B)', (on) => this.#set('bones', on)),
       normals: toggle('Normals', 'Normals of the vertices as lines (N)', (on) => this.#set('normals', on)),
       muscles: toggle('Muscles', 'Muscles of the rig under a translucent skin (M)', (on) => this.#set('muscles', on)),
+      colours: toggle('Colours', 'Base colours and images of the file (C)', (on) => this.#set('colours', on)),
       status: toggle('Status', 'Where implicit skinning has moved the vertices (I)', (on) => this.#set('status', on)),
     };
     this.#flags.muscles.hidden = !rig.muscles;
+    this.#flags.colours.hidden = !info.paint;
     find('view-tools').append(this.#views.element,
       Object.assign(make('div', {className: 'group', 'aria-label': 'Look'}, ...Object.values(this.#flags)), {role: 'group'}),
       button('Frame', 'Show all of the character (F)', () => viewer.frame()));
@@ -415,6 +417,7 @@ class Page {
       f: () => viewer.frame(), 1: () => viewer.setView('one'), 2: () => viewer.setView('wipe'), 3: () => viewer.setView('heat'), 4: () => viewer.setView('side'),
       '[': () => this.#moveSplit(-0.02), ']': () => this.#moveSplit(0.02),
       s: () => this.#set('flat', !viewer.flat), w: () => this.#set('edges', !viewer.edges), b: () => this.#set('bones', !viewer.bones),
+      c: () => this.#set('colours', !viewer.colours),
       n: () => this.#set('normals', !viewer.normals), m: () => this.#set('muscles', !viewer.muscles), i: () => this.#set('status', !viewer.status),
       v: () => this.#set('weights', !viewer.weights),
       e: () => this.#gizmo('turn', viewer.space), g: () => this.#gizmo('move', viewer.space),

@@ -2,13 +2,14 @@
 
 import {BufferAttribute, BufferGeometry, CanvasTexture, Color, DoubleSide, DynamicDrawUsage, FrontSide, LineBasicMaterial,
   LineSegments, Mesh, MeshDepthMaterial, MeshStandardMaterial, RGBADepthPacking, SRGBColorSpace, Vector3, type IUniform,
-  type Material, type Object3D} from 'three';
+  type Material, type Object3D, type Texture} from 'three';
 import type {PosedMuscle} from '@proto/frame_pb';
 import {Muscles, Normals} from './marks.ts';
+import type {Paint} from './paint.ts';
 import type {Shape} from './slot.ts';
 import {statusColours} from './status.ts';
 
-export type Overlay = 'none' | 'distance' | 'weight' | 'status';
+export type Overlay = 'none' | 'distance' | 'weight' | 'status' | 'paint';
 
 // From clay over orange to dark red, as `sinew render` draws.
 export const RAMP = ['#c2b7ab', '#d8b38a', '#e9ac68', '#f79c4a', '#fc8238', '#f55428', '#de221e', '#b60426', '#760026'];
@@ -34,7 +35,7 @@ export class Skin {
   readonly uniforms = {
     qOrigin: {value: new Vector3()}, qStep: {value: new Vector3()},
     qOrigin2: {value: new Vector3()}, qStep2: {value: new Vector3()},
-    overlay: {value: 0}, scale: {value: 1}, ramp: {value: null as CanvasTexture | null}, back: {value: new Color('#1ea0aa')}, seeThrough: {value: false},
+    overlay: {value: 0}, scale: {value: 1}, ramp: {value: null as CanvasTexture | null}, back: {value: new Color('#1ea0aa')}, seeThrough: {value: false}, images: {value: null as Texture | null},
   };
   #geometry = new BufferGeometry();
   #edgeGeometry = new BufferGeometry();
@@ -97,8 +98,14 @@ export class Skin {
     this.#geometry.setAttribute('weight', new BufferAttribute(bytes, 1, true));
   }
 
+  set paint({colours, uvs, images}: Paint) {
+    this.#geometry.setAttribute('base', new BufferAttribute(colours, 4, true));
+    this.#geometry.setAttribute('place', new BufferAttribute(uvs, 3));
+    this.uniforms.images.value = images;
+  }
+
   set overlay(overlay: Overlay) {
-    this.uniforms.overlay.value = {none: 0, distance: 1, weight: 2, status: 3}[overlay];
+    this.uniforms.overlay.value = {none: 0, distance: 1, weight: 2, status: 3, paint: 4}[overlay];
   }
 
   set flat(flat: boolean) {
@@ -143,7 +150,8 @@ export class Skin {
       shader.vertexShader = `${DECODE}
         uniform int overlay; uniform float scale; varying float heat;
         #ifdef STANDARD
-        attribute vec3 position2; attribute float weight; attribute vec3 tint; varying vec3 shownTint;
+        attribute vec3 position2; attribute float weight; attribute vec3 tint; attribute vec3 base; attribute vec3 place;
+        varying vec3 shownTint; varying vec3 imagePlace;
         #endif
         ${shader.vertexShader}`
         .replace('#include <begin_vertex>', `
@@ -152,15 +160,25 @@ export class Skin {
         #ifdef STANDARD
         if (overlay == 1) heat = distance(transformed, qOrigin2 + qStep2 * position2) / scale;
         if (overlay == 2) heat = weight;
-        shownTint = tint;
+        shownTint = overlay == 4 ? base : tint;
+        imagePlace = place;
         #endif`)
         .replace('#include <beginnormal_vertex>', 'vec3 objectNormal = normalOf(normal.xy);');
-      shader.fragmentShader = `uniform int overlay; uniform sampler2D ramp; uniform vec3 back; uniform bool seeThrough; varying float heat; varying vec3 shownTint;
+      if (material.type !== 'MeshStandardMaterial') return;
+      shader.fragmentShader = `uniform int overlay; uniform sampler2D ramp; uniform vec3 back; uniform bool seeThrough; varying float heat;
+        uniform sampler2DArray images; varying vec3 shownTint; varying vec3 imagePlace;
         ${shader.fragmentShader}`
-        .replace('#include <color_fragment>', material.type !== 'MeshStandardMaterial' ? '#include <color_fragment>' : `
-        if (overlay == 3) diffuseColor.rgb = sRGBTransferEOTF(vec4(shownTint, 1.0)).rgb;
-        else if (overlay > 0) diffuseColor.rgb = texture2D(ramp, vec2(clamp(heat, 0.002, 0.998), 0.5)).rgb;
-        if (!gl_FrontFacing) diffuseColor.rgb = back;`)
+        .replace('#include <color_fragment>', `
+        if (overlay >= 3) {
+          diffuseColor.rgb = sRGBTransferEOTF(vec4(shownTint, 1.0)).rgb * (overlay == 4 ? 0.7 : 1.0); // the lights are made for clay
+          vec3 texel = texture(images, vec3(imagePlace.xy, floor(max(imagePlace.z, 0.0) + 0.5))).rgb;
+          if (overlay == 4 && imagePlace.z > -0.5) diffuseColor.rgb *= texel;
+        } else if (overlay > 0) diffuseColor.rgb = texture2D(ramp, vec2(clamp(heat, 0.002, 0.998), 0.5)).rgb;
+        bool inside = !gl_FrontFacing;
+        #ifndef FLAT_SHADED
+        inside = inside && dot(normalize(vNormal), normalize(vViewPosition)) < -0.1; // not a face that turns away at the outline
+        #endif
+        if (inside) diffuseColor.rgb = back;`)
         .replace('#include <opaque_fragment>', `
         if (seeThrough) { // as studio.cc draws: see-through where it faces the camera
           float grazing = 1.0 - clamp(dot(normal, normalize(vViewPosition)), 0.0, 1.0);

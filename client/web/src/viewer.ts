@@ -7,6 +7,7 @@ import {InfoService} from '@proto/info_service_pb';
 import {decodePositions, distances, pickVertex, roundUp} from './decode.ts';
 import type {LinkState} from './link.ts';
 import {Edits, matrix4, poseJson, toModel, type Edit} from './pose.ts';
+import {loadPaint} from './paint.ts';
 import {Player, type ClipInfo} from './player.ts';
 import {faceEdges, influencesOf, weightBytes, type CharacterRig} from './rig.ts';
 import {Scene} from './scene.ts';
@@ -24,6 +25,7 @@ export interface ViewInfo {
   recipes: string[];
   clip: number; // to begin with
   clips: ClipInfo[];
+  paint: {images: string[]} | null; // colours of the file
 }
 
 export async function listMethods(server: Server): Promise<ListMethodsResponse> {
@@ -60,6 +62,7 @@ export class Viewer {
   normals = false;
   muscles = false;
   status = false;
+  colours = false;
   mode: GizmoMode = 'turn';
   space: GizmoSpace = 'local';
   connection: CallError | null = null;
@@ -78,6 +81,7 @@ export class Viewer {
   #dragged: {edit: Edit | undefined; parent: Matrix4 | null; turn: Quaternion; at: Vector3} | null = null;
   #camera: number[] = [];
   #measured = 0;
+  #paint: 'absent' | 'coming' | 'there' = 'absent';
 
   constructor(readonly server: Server, readonly info: ViewInfo, readonly rig: CharacterRig, canvas: HTMLCanvasElement,
     private readonly events: ViewerEvents) {
@@ -190,11 +194,28 @@ export class Viewer {
       skin.normals = this.normals;
     });
     for (const slot of this.slots) slot.ask({status: this.status, muscles: this.muscles && this.rig.muscles > 0});
+    void this.#loadPaint();
     this.#showSkins();
     this.scene.bones = this.bones;
     this.scene.gizmo.setMode(this.mode === 'turn' ? 'rotate' : 'translate');
     this.#attach();
     this.events.look();
+  }
+
+  // Once, when it is first asked for.
+  async #loadPaint(): Promise<void> {
+    if (!this.colours || !this.info.paint || this.#paint !== 'absent') return;
+    this.#paint = 'coming';
+    try {
+      const paint = await loadPaint(this.server, this.info.paint);
+      for (const skin of this.#skins) skin.paint = paint;
+      this.#paint = 'there';
+      this.#showSkins();
+    } catch (error) {
+      this.#paint = 'absent'; // the skin stays as clay, and the next look tries again
+      this.problem = `No colours: ${(error as Error).message}`;
+      this.events.slots();
+    }
   }
 
   frame(): void {
@@ -275,7 +296,7 @@ export class Viewer {
     this.#skins[1].object.visible = this.#framed && second.shape !== null && (this.view === 'wipe' || this.view === 'side');
     const weights = this.weights && this.joint >= 0;
     this.#skins.forEach((skin, k) =>
-      (skin.overlay = this.status && this.slots[k].shape?.status ? 'status' : weights ? 'weight' : this.view === 'heat' && k === 0 && this.#samePose() ? 'distance' : 'none'));
+      (skin.overlay = this.status && this.slots[k].shape?.status ? 'status' : weights ? 'weight' : this.view === 'heat' && k === 0 && this.#samePose() ? 'distance' : this.colours && this.#paint === 'there' ? 'paint' : 'none'));
     this.scene.draw();
   }
 
