@@ -40,7 +40,7 @@ export const METRICS: Metric[] = [
   {key: 'selfIntersections', label: 'crossings', about: 'Pairs of faces that cross, where not so at rest', text: plain(0)},
   {key: 'overlap', label: 'overlap', about: 'Volume that is enclosed twice, where not so at rest, over the volume at rest', unit: '%', text: percent(3)},
   {key: 'roughness', label: 'roughness', about: 'How far apart the ends of an edge are moved from where dqs puts them, over its length: the largest', text: plain(2)},
-  {key: 'roughness999', label: 'roughness 99.9', about: 'The 99.9th percentile of the roughness of the edges', text: plain(4)},
+  {key: 'roughness999', label: 'rough 99.9', about: 'The 99.9th percentile of the roughness of the edges', text: plain(4)},
   {key: 'roughFraction', label: 'over 1', about: 'Part of the edges with a roughness above 1', unit: '%', text: percent(3)},
   {key: 'jerk', label: 'jerk', about: 'Third difference in time, in bounding-box diagonals / s³', text: (value) => String(Number(value.toPrecision(4)))},
   {key: 'pop', label: 'pop', about: 'Second difference of a vertex relative to its joint, per degree of the fastest joint, over the radius of the limb', text: plain(4)},
