@@ -177,6 +177,21 @@ void NameAbsentInverseBinds(nlohmann::json& document) {
   }
 }
 
+std::vector<tinygltf::Image> ListImages(const nlohmann::json& document) {
+  std::vector<tinygltf::Image> out;
+  const auto images = document.find("images");
+  if (images == document.end() || !images->is_array()) return out;
+  for (const nlohmann::json& image : *images) {
+    tinygltf::Image& added = out.emplace_back();
+    added.bufferView = -1;
+    if (!image.is_object()) continue;
+    const auto view = image.find("bufferView"), type = image.find("mimeType");
+    if (view != image.end() && view->is_number_unsigned()) added.bufferView = view->get<int>();
+    if (type != image.end() && type->is_string()) added.mimeType = type->get<std::string>();
+  }
+  return out;
+}
+
 absl::StatusOr<tinygltf::Model> Parse(const std::string& text, std::vector<Problem>& problems) {
   tinygltf::TinyGLTF loader;
   tinygltf::Model model;
@@ -214,7 +229,8 @@ absl::StatusOr<std::size_t> ReadNumber(const tinygltf::Value& object, const char
 
 absl::StatusOr<tinygltf::Model> LoadGltfDocument(const std::string& bytes, const std::string& path,
                                                  std::uint64_t max_bytes,
-                                                 std::vector<Problem>& problems) {
+                                                 std::vector<Problem>& problems,
+                                                 std::vector<tinygltf::Image>* images) {
   SINEW_ASSIGN_OR_RETURN(const Content content, SplitFile(bytes));
   SINEW_RETURN_IF_ERROR(CheckText(content.json));
   nlohmann::json document = nlohmann::json::parse(content.json);
@@ -222,6 +238,7 @@ absl::StatusOr<tinygltf::Model> LoadGltfDocument(const std::string& bytes, const
       document, content.bin, std::filesystem::path(path).parent_path().string(), max_bytes);
   if (!buffers.ok()) return InvalidArgument("glTF: ", buffers.status().message());
   document.erase("buffers");
+  if (images != nullptr) *images = ListImages(document);
   document.erase("images");
   TakeOutChannelsWithoutNode(document, problems);
   TakeOutCompressedIndices(document);

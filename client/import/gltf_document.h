@@ -24,12 +24,14 @@ namespace sinew::client {
 //   path       of the file; for its side files see LoadGltfBuffers
 //   max_bytes  of a side file, and of all that is decoded
 //   problems   gets the parser's warnings, and channels that animate no node
+//   images     null, or gets bufferView and mimeType of each image, -1 and "" for none
 // kInvalidArgument: not glTF 2, damaged (with line and column of its JSON), nested too deeply, a
 // key twice in one object, a required extension that is not supported, or what LoadGltfBuffers,
 // DecodeMeshopt and DecodeDraco refuse.
 absl::StatusOr<tinygltf::Model> LoadGltfDocument(const std::string& bytes, const std::string& path,
                                                  std::uint64_t max_bytes,
-                                                 std::vector<Problem>& problems);
+                                                 std::vector<Problem>& problems,
+                                                 std::vector<tinygltf::Image>* images = nullptr);
 
 // The element of a list of the model that an index names. `what`: what it is, as in "node".
 // kInvalidArgument: no such element.

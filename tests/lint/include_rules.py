@@ -159,8 +159,8 @@ FOLDERS = (
      "", ""),
     ("client/cli/commands",
      "client/bake/base client/bake/character client/bake/files client/bake/formats client/bake/passes "
-     "client/bake/pictures client/bench client/cli/base client/cli/character client/cli/run client/lib/base "
-     "client/lib/codec client/lib/rpc client/models client/render client/rig core/base sinew",
+     "client/bake/pictures client/bench client/cli/base client/cli/character client/cli/run client/import "
+     "client/lib/base client/lib/codec client/lib/rpc client/models client/render client/rig core/base sinew",
      "json", ""),
     ("client/cli", "client/cli/commands", "", ""),
     ("client/python/src",

@@ -107,7 +107,7 @@ test('a clip plays, pauses, is stepped through', async () => {
   const frame = page.locator('output.frame');
   assert.match(await frame.innerText(), /^0 \/ \d+$/);
   await press(' ');
-  await page.waitForFunction(() => parseInt(document.querySelector('output.frame').textContent) >= 3);
+  await page.waitForFunction(() => parseInt(document.querySelector('output.frame').textContent) >= 10);
   await page.waitForFunction(() => parseInt(document.getElementById('rates').textContent) >= 1);
   await press(' ');
   await settled();

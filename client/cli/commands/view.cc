@@ -1,5 +1,6 @@
 // sinew view: a character in the browser, live.
 #include <absl/strings/ascii.h>
+#include <absl/strings/match.h>
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/strip.h>
@@ -25,6 +26,7 @@
 #include "client/cli/commands/commands.h"
 #include "client/cli/run/browser.h"
 #include "client/cli/run/page.h"
+#include "client/import/gltf_paint.h"
 #include "core/base/status.h"
 
 namespace sinew::cli {
@@ -71,6 +73,7 @@ class Shown {
     std::shared_ptr<const bake::CharacterFile> file;
     bake::MotionRequest motion;
     std::string rig;
+    std::shared_ptr<const client::GltfPaint> paint = std::make_shared<client::GltfPaint>();
     std::size_t first = 0;  // number of the first clip
     std::vector<Clip> clips = {};
     std::size_t chosen = 0;
@@ -122,6 +125,12 @@ absl::StatusOr<Shown::Character> Shown::Load(bake::CharacterFile file,
     if (request.poses.empty()) request.clip = name;
     SINEW_ASSIGN_OR_RETURN(const std::uint64_t frames, Frames(of, request));
     character.clips.push_back({.name = name, .frames = frames});
+  }
+  // Colours are an addition: what is wrong with them does not keep the character from the page.
+  if (absl::StartsWith(of.format, "glTF")) {
+    if (auto read = client::ReadGltfPaint(of.path, of.rig); read.ok()) {
+      character.paint = std::make_shared<const client::GltfPaint>(*std::move(read));
+    }
   }
   SINEW_ASSIGN_OR_RETURN(const client::UploadedRig rig, client_.UploadRig(of.rig_bytes));
   character.rig = rig.rig.name;
@@ -179,16 +188,36 @@ absl::StatusOr<Document> Shown::Get(const std::string& path) const {
                        {"fps", options_.motion.fps},
                        {"controls", shown.file->rig.controls.size()}});
     }
+    nlohmann::ordered_json paint;  // null: the file has no colours that can be shown
+    if (!shown.paint->colours.empty()) {
+      paint["images"] = nlohmann::ordered_json::array();
+      for (const auto& image : shown.paint->images) paint["images"].push_back(image.type);
+    }
     return Document{.type = "application/json",
                     .bytes = bake::JsonText({{"version", SINEW_VERSION},
                                              {"label", shown.file->label},
                                              {"rig", shown.rig},
                                              {"recipes", recipes_},
                                              {"clip", shown.chosen},
-                                             {"clips", clips}},
+                                             {"clips", clips},
+                                             {"paint", paint}},
                                             2)};
   }
+  if (path == "/view/colours") {
+    return Document{.type = "application/octet-stream",
+                    .bytes = {shown.paint->colours.begin(), shown.paint->colours.end()}};
+  }
+  if (path == "/view/uvs") {
+    return Document{.type = "application/octet-stream", .bytes = Bytes(shown.paint->uvs)};
+  }
   absl::string_view rest = path;
+  std::size_t image = 0;
+  if (absl::ConsumePrefix(&rest, "/view/images/") && absl::SimpleAtoi(rest, &image) &&
+      image < shown.paint->images.size()) {
+    return Document{.type = shown.paint->images[image].type,
+                    .bytes = shown.paint->images[image].bytes};
+  }
+  rest = path;
   const bool controls = absl::ConsumeSuffix(&rest, "/controls");
   std::size_t index = 0;
   if (!absl::ConsumePrefix(&rest, "/clips/") || rest.empty() ||
@@ -266,8 +295,9 @@ void AddView(CommandList& commands) {
               "End when the process that started this one has ended");
   set.SetFooter(
       R"(Prints a link that only this machine can open, and serves the page until Ctrl-C. The page plays the clips,
-turns joints, and compares two recipes live: with a border to move between them, or as a heat map. A file that is
-dropped onto it is shown instead, or with poses as .npy played. Without --server, this process deforms.
+turns joints, and compares two recipes live: with a border to move between them, side by side, or as a heat map; and
+measures them. A file that is dropped onto it is shown instead, or with poses as .npy played. Without --server, this
+process deforms.
 Examples:
   sinew view hero.glb
   sinew view model:hand --deformer lbs 'dqs | implicit'

@@ -18,7 +18,7 @@ export async function readView(server: Server): Promise<ViewInfo | null> {
 export async function chooseRig(server: Server, wanted: string): Promise<ViewInfo> {
   const rigs = await askingToken(server, () => listRigs(server));
   const rig = rigs.some(({name}) => name === wanted) ? wanted : await askRig(rigs);
-  return {version: '', label: rig, rig, recipes: ['lbs', 'ddm'], clip: -1, clips: [], ofServer: true};
+  return {version: '', label: rig, rig, recipes: ['lbs', 'ddm'], clip: -1, clips: [], paint: null, ofServer: true};
 }
 
 // The result of `call`, made again with another token as long as the server refuses the token.

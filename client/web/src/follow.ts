@@ -29,6 +29,8 @@ export function shapeOf(parts: Frame[], triangles: Uint32Array): Shape {
     origin: first.quantisation?.origin ?? minimum,
     step: first.quantisation?.step ?? minimum.map((low, c) => Math.max(maximum[c] - low, 1e-30) / 65535),
     evaluateSeconds: Number(last.timing?.evaluateNs ?? 0n) / 1e9,
+    status: first.channels.length ? new Uint8Array(...bytesOf(parts.map(({channels}) => channels[0].data), 1)) : null,
+    muscles: last.muscles,
   };
   const positions = parts.map((part) => part.positions);
   const normals = parts.map((part) => part.normals);
@@ -84,7 +86,7 @@ export function octahedral(vectors: Float32Array): Int8Array {
 }
 
 // The bytes of all parts as arguments of a typed array, copied only if there are several or they are not aligned.
-function bytesOf(parts: Uint8Array[], alignment: number): [ArrayBuffer, number, number] {
+export function bytesOf(parts: Uint8Array[], alignment: number): [ArrayBuffer, number, number] {
   let [all] = parts;
   if (parts.length > 1 || all.byteOffset % alignment) {
     all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));

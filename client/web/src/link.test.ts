@@ -2,8 +2,8 @@ import {expect, test} from 'vitest';
 import {readLink, START, writeLink, type LinkState} from './link.ts';
 
 const full: LinkState = {
-  rig: 'rigs/sha256-12',  recipes: ['ddm(radius=0.03) | relax', 'dqs & <b>'], view: 'wipe', wipe: 0.25, clip: 'Run #1', frame: 17, joint: 'left arm', weights: true,
-  vertex: 42, flat: true, edges: true, bones: true, camera: [1, 2, 3.5, -4, 0, 6e-7], edits: '[[[1,0,0,0,1,0,0,0]],[[0,0.5]]]', follow: '',
+  rig: 'rigs/sha256-12', recipes: ['ddm(radius=0.03) | relax', 'dqs & <b>'], view: 'side', wipe: 0.25, clip: 'Run #1', frame: 17, joint: 'left arm', weights: true,
+  vertex: 42, flat: true, edges: true, bones: true, normals: true, muscles: true, status: true, colours: true, camera: [1, 2, 3.5, -4, 0, 6e-7], edits: '[[[1,0,0,0,1,0,0,0]],[[0,0.5]]]', follow: '',
 };
 
 test('a link restores all that it was made from', () => {

@@ -2,8 +2,8 @@
 
 export interface LinkState {
   rig: string; // of a server; '' = what the program shows
-  recipes: string[]; // one, or two to compare
-  view: 'one' | 'wipe' | 'heat';
+  recipes: string[]; // one, or two to compare, of which the second may not be shown
+  view: 'one' | 'wipe' | 'heat' | 'side';
   wipe: number; // 0 to 1
   clip: string; // '' = the rest pose
   frame: number;
@@ -13,6 +13,10 @@ export interface LinkState {
   flat: boolean;
   edges: boolean;
   bones: boolean;
+  normals: boolean;
+  muscles: boolean;
+  status: boolean;
+  colours: boolean;
   camera: number[]; // position, target; empty = framed
   edits: string; // Edits.text(); '' = none
   follow: string; // the stream that is shown instead of one of its own; '' = none
@@ -20,8 +24,12 @@ export interface LinkState {
 
 export const START: LinkState = {
   rig: '', recipes: [], view: 'one', wipe: 0.5, clip: '', frame: 0, joint: '', weights: false, vertex: -1,
-  flat: false, edges: false, bones: false, camera: [], edits: '', follow: '',
+  flat: false, edges: false, bones: false, normals: false, muscles: false, status: false, colours: false, camera: [], edits: '', follow: '',
 };
+
+// Switches of what is drawn.
+export const FLAGS = ['flat', 'edges', 'bones', 'normals', 'muscles', 'status', 'colours'] as const;
+export type Flag = typeof FLAGS[number];
 
 const short = (x: number) => Number(x.toPrecision(6));
 
@@ -37,7 +45,7 @@ export function writeLink(state: LinkState): string {
   if (state.frame) keys.set('frame', String(state.frame));
   if (state.joint) keys.set('joint', state.joint);
   if (state.vertex >= 0) keys.set('vertex', String(state.vertex));
-  for (const flag of ['weights', 'flat', 'edges', 'bones'] as const) if (state[flag]) keys.set(flag, '1');
+  for (const flag of ['weights', ...FLAGS] as const) if (state[flag]) keys.set(flag, '1');
   if (state.camera.length) keys.set('camera', state.camera.map(short).join(' '));
   if (state.edits) keys.set('edits', state.edits);
   return keys.toString();
@@ -55,16 +63,14 @@ export function readLink(fragment: string): {state: LinkState; token: string | n
   const state: LinkState = {
     rig: keys.get('rig') ?? '',
     recipes: keys.getAll('recipe').slice(0, 2),
-    view: view === 'wipe' || view === 'heat' ? view : START.view,
+    view: view === 'wipe' || view === 'heat' || view === 'side' ? view : START.view,
     wipe: number('wipe', 0, 1, START.wipe),
     clip: keys.get('clip') ?? '',
     frame: Math.round(number('frame', 0, 1e7, 0)),
     joint: keys.get('joint') ?? '',
     vertex: Math.round(number('vertex', 0, 1e9, -1)),
     weights: keys.get('weights') === '1',
-    flat: keys.get('flat') === '1',
-    edges: keys.get('edges') === '1',
-    bones: keys.get('bones') === '1',
+    ...Object.fromEntries(FLAGS.map((flag) => [flag, keys.get(flag) === '1'])) as Record<Flag, boolean>,
     camera: camera.length === 6 && camera.every(Number.isFinite) ? camera : [],
     edits: keys.get('edits') ?? '',
     follow: keys.get('follow') ?? '',

@@ -46,10 +46,10 @@ export class Player {
     this.seek(frame);
   }
 
-  // Matrices and control values of the frame; null in the rest pose.
-  get pose(): {transforms: Float32Array; controls: Float32Array} | null {
+  // Matrices and control values of a frame; null in the rest pose.
+  poseAt(frame: number): {transforms: Float32Array; controls: Float32Array} | null {
     if (!this.clip) return null;
-    const part = (all: Float32Array, size: number) => all.subarray(this.frame * size, (this.frame + 1) * size);
+    const part = (all: Float32Array, size: number) => all.subarray(frame * size, (frame + 1) * size);
     return {transforms: part(this.clip.transforms, this.joints * 12), controls: part(this.clip.controls, this.controls)};
   }
 

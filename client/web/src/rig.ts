@@ -30,6 +30,7 @@ export interface CharacterRig {
   influences: Influences;
   meshes: Array<{name: string; offset: number; count: number}>;
   maps: string[];
+  muscles: number;
   zUp: boolean;
   metersPerUnit: number;
 }
@@ -79,6 +80,7 @@ export function readRig(bytes: Uint8Array): CharacterRig {
     influences: readInfluences(skins, vertices),
     meshes,
     maps: [...new Set(rig.meshes.flatMap((mesh) => mesh.maps.map((map) => map.name)))],
+    muscles: rig.muscles.length,
     zUp: rig.upAxis === UpAxis.Z,
     metersPerUnit: rig.metersPerUnit,
   };

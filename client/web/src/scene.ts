@@ -19,6 +19,8 @@ export class Scene {
   readonly handle = new Object3D(); // what the gizmo turns and moves
   skins: Skin[] = [];
   split: number | null = null; // part of the width that shows the first skin, 0 to 1; null = all
+  #side = false;
+  #grabbed: {left: number; top: number; width: number; height: number} | null = null;
   onDraw = () => {};
   #renderer: WebGLRenderer;
   #scene = new ThreeScene();
@@ -45,6 +47,12 @@ export class Scene {
     this.orbit.addEventListener('change', () => this.draw());
     this.gizmo = new TransformControls(this.camera, canvas);
     this.gizmo.setSize(0.8);
+    // The gizmo takes the whole canvas for one picture. A drag stays in the panel that it began in.
+    (this.gizmo as unknown as {_getPointer: (event: PointerEvent) => object})._getPointer = ({clientX, clientY, button}) => {
+      if (!this.gizmo.dragging || !this.#grabbed) this.#grabbed = this.panel(clientX);
+      const {x, y} = within(this.#grabbed, clientX, clientY);
+      return {x, y, button};
+    };
     this.gizmo.addEventListener('change', () => this.draw());
     this.gizmo.addEventListener('dragging-changed', ({value}) => (this.orbit.enabled = !value));
 
@@ -97,14 +105,18 @@ export class Scene {
     this.#drawn = true;
     const {clientWidth: width, clientHeight: height} = this.canvas;
     const shown = this.skins.map((skin) => skin.object.visible);
-    const one = (skin: number | null, x: number, w: number) => {
+    const one = (skin: number | null, x: number, w: number, left = 0, across = width) => {
       if (w < 1) return;
+      this.#renderer.setViewport(left, 0, across, height);
       this.skins.forEach((other, k) => (other.object.visible = shown[k] && (skin === null || k === skin)));
       this.#renderer.setScissor(x, 0, w, height);
       this.#renderer.render(this.#scene, this.camera);
     };
     this.#renderer.setScissorTest(true);
-    if (this.split === null) one(0, 0, width);
+    if (this.#side) {
+      const half = Math.floor(width / 2);
+      for (const skin of [0, 1]) one(skin, skin * half, half, skin * half, half);
+    } else if (this.split === null) one(0, 0, width);
     else {
       const at = Math.round(this.split * width);
       one(0, 0, at);
@@ -212,16 +224,32 @@ export class Scene {
     this.draw();
   }
 
+  // Two panels with one camera, one for each skin, or one panel.
+  set side(side: boolean) {
+    if (this.#side === side) return;
+    this.#side = side;
+    this.#resize();
+  }
+
+  // The panel under a point of the page, and the skin that is seen there.
+  panel(x: number): {skin: number; left: number; top: number; width: number; height: number} {
+    const {left, top, width, height} = this.canvas.getBoundingClientRect();
+    if (!this.#side) return {skin: this.split !== null && x >= left + this.split * width ? 1 : 0, left, top, width, height};
+    const half = width / 2;
+    const skin = x >= left + half ? 1 : 0;
+    return {skin, left: left + skin * half, top, width: half, height};
+  }
+
   // The ray under a point of the page, in model space.
   ray(x: number, y: number): {origin: number[]; direction: number[]} {
-    const box = this.canvas.getBoundingClientRect();
-    const at = new Vector3((x - box.left) / box.width * 2 - 1, 1 - (y - box.top) / box.height * 2, 0.5).unproject(this.camera);
+    const place = within(this.panel(x), x, y);
+    const at = new Vector3(place.x, place.y, 0.5).unproject(this.camera);
     return {origin: this.camera.position.toArray(), direction: at.sub(this.camera.position).normalize().toArray()};
   }
 
   // The joint whose origin is drawn nearest to a point of the page, within 9 pixels; -1 = none.
   jointAt(x: number, y: number): number {
-    const box = this.canvas.getBoundingClientRect();
+    const box = this.panel(x);
     const origins = this.#points.geometry.getAttribute('position');
     if (!this.#points.visible || !origins) return -1;
     let best = -1;
@@ -272,10 +300,15 @@ export class Scene {
     if (!width || !height) return;
     this.#renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
     this.#renderer.setSize(width, height, false);
-    this.camera.aspect = width / height;
+    this.camera.aspect = (this.#side ? Math.floor(width / 2) : width) / height;
     this.camera.updateProjectionMatrix();
     this.drawNow();
   }
+}
+
+// A point of the page in a panel: -1 to 1, y upwards.
+function within(panel: {left: number; top: number; width: number; height: number}, x: number, y: number): {x: number; y: number} {
+  return {x: (x - panel.left) / panel.width * 2 - 1, y: 1 - (y - panel.top) / panel.height * 2};
 }
 
 function setPoints(geometry: BufferGeometry, points: Float32Array): void {

@@ -1,11 +1,15 @@
 // The character on the GPU: attributes are the bytes of a frame as they came, the vertex shader decodes them.
 
-import {BufferAttribute, BufferGeometry, CanvasTexture, Color, DoubleSide, DynamicDrawUsage, LineBasicMaterial,
+import {BufferAttribute, BufferGeometry, CanvasTexture, Color, DoubleSide, DynamicDrawUsage, FrontSide, LineBasicMaterial,
   LineSegments, Mesh, MeshDepthMaterial, MeshStandardMaterial, RGBADepthPacking, SRGBColorSpace, Vector3, type IUniform,
-  type Material, type Object3D} from 'three';
+  type Material, type Object3D, type Texture} from 'three';
+import type {PosedMuscle} from '@proto/frame_pb';
+import {Muscles, Normals} from './marks.ts';
+import type {Paint} from './paint.ts';
 import type {Shape} from './slot.ts';
+import {statusColours} from './status.ts';
 
-export type Overlay = 'none' | 'distance' | 'weight';
+export type Overlay = 'none' | 'distance' | 'weight' | 'status' | 'paint';
 
 // From clay over orange to dark red, as `sinew render` draws.
 export const RAMP = ['#c2b7ab', '#d8b38a', '#e9ac68', '#f79c4a', '#fc8238', '#f55428', '#de221e', '#b60426', '#760026'];
@@ -31,17 +35,22 @@ export class Skin {
   readonly uniforms = {
     qOrigin: {value: new Vector3()}, qStep: {value: new Vector3()},
     qOrigin2: {value: new Vector3()}, qStep2: {value: new Vector3()},
-    overlay: {value: 0}, scale: {value: 1}, ramp: {value: null as CanvasTexture | null}, back: {value: new Color('#5b7c99')},
+    overlay: {value: 0}, scale: {value: 1}, ramp: {value: null as CanvasTexture | null}, back: {value: new Color('#1ea0aa')}, seeThrough: {value: false}, images: {value: null as Texture | null},
   };
   #geometry = new BufferGeometry();
   #edgeGeometry = new BufferGeometry();
   #normal: BufferAttribute;
+  #tint: BufferAttribute;
   #material: MeshStandardMaterial;
+  #normals: Normals | null = null;
+  #muscles: Muscles | null = null;
+  #shape: Shape | null = null;
 
-  constructor(vertices: number, index: BufferAttribute, ramp: CanvasTexture) {
+  constructor(private readonly vertices: number, index: BufferAttribute, ramp: CanvasTexture) {
     this.position = new BufferAttribute(new Uint16Array(vertices * 3), 3);
     this.#normal = new BufferAttribute(new Int8Array(vertices * 2), 2);
-    for (const attribute of [this.position, this.#normal]) attribute.setUsage(DynamicDrawUsage);
+    this.#tint = new BufferAttribute(new Uint8Array(vertices * 4), 4, true);
+    for (const attribute of [this.position, this.#normal, this.#tint]) attribute.setUsage(DynamicDrawUsage);
     this.#geometry.setIndex(index);
     this.#geometry.setAttribute('position', this.position);
     this.#geometry.setAttribute('normal', this.#normal);
@@ -60,12 +69,20 @@ export class Skin {
   }
 
   // Takes over the bytes of a shape.
-  show({positions, normals, origin, step}: Shape): void {
+  show(shape: Shape): void {
+    const {positions, normals, origin, step, status, muscles} = this.#shape = shape;
     this.position.array = positions;
     this.#normal.array = normals;
     this.position.needsUpdate = this.#normal.needsUpdate = true;
     this.uniforms.qOrigin.value.fromArray(origin);
     this.uniforms.qStep.value.fromArray(step);
+    if (this.#normals?.lines.visible) this.#normals.show(shape);
+    if (status) {
+      if (!this.#geometry.hasAttribute('tint')) this.#geometry.setAttribute('tint', this.#tint);
+      this.#tint.array = statusColours(status);
+      this.#tint.needsUpdate = true;
+    }
+    this.#showMuscles(muscles);
     this.object.visible = true;
   }
 
@@ -81,8 +98,14 @@ export class Skin {
     this.#geometry.setAttribute('weight', new BufferAttribute(bytes, 1, true));
   }
 
+  set paint({colours, uvs, images}: Paint) {
+    this.#geometry.setAttribute('base', new BufferAttribute(colours, 4, true));
+    this.#geometry.setAttribute('place', new BufferAttribute(uvs, 3));
+    this.uniforms.images.value = images;
+  }
+
   set overlay(overlay: Overlay) {
-    this.uniforms.overlay.value = {none: 0, distance: 1, weight: 2}[overlay];
+    this.uniforms.overlay.value = {none: 0, distance: 1, weight: 2, status: 3, paint: 4}[overlay];
   }
 
   set flat(flat: boolean) {
@@ -96,6 +119,30 @@ export class Skin {
     this.edges.visible = visible;
   }
 
+  set normals(visible: boolean) {
+    if (visible && !this.#normals) {
+      this.#normals = new Normals(this.vertices, DECODE, this.uniforms);
+      this.object.add(this.#normals.lines);
+    }
+    if (!this.#normals) return;
+    this.#normals.lines.visible = visible;
+    if (visible && this.#shape) this.#normals.show(this.#shape);
+  }
+
+  // Muscles under a translucent skin; none = the skin is solid.
+  #showMuscles(muscles: PosedMuscle[]): void {
+    const seen = muscles.length > 0;
+    if (seen && !this.#muscles) {
+      this.#muscles = new Muscles(muscles.length);
+      this.object.add(this.#muscles.mesh);
+    }
+    this.#muscles?.show(muscles);
+    if (this.#material.transparent === seen) return;
+    this.#material.transparent = this.uniforms.seeThrough.value = seen;
+    this.#material.side = seen ? FrontSide : DoubleSide; // the far side of the skin would cover muscles
+    this.#material.needsUpdate = true;
+  }
+
   #decoding<M extends Material>(material: M): M {
     material.customProgramCacheKey = () => `sinew ${material.type}`;
     material.onBeforeCompile = (shader) => {
@@ -103,7 +150,8 @@ export class Skin {
       shader.vertexShader = `${DECODE}
         uniform int overlay; uniform float scale; varying float heat;
         #ifdef STANDARD
-        attribute vec3 position2; attribute float weight;
+        attribute vec3 position2; attribute float weight; attribute vec3 tint; attribute vec3 base; attribute vec3 place;
+        varying vec3 shownTint; varying vec3 imagePlace;
         #endif
         ${shader.vertexShader}`
         .replace('#include <begin_vertex>', `
@@ -112,13 +160,31 @@ export class Skin {
         #ifdef STANDARD
         if (overlay == 1) heat = distance(transformed, qOrigin2 + qStep2 * position2) / scale;
         if (overlay == 2) heat = weight;
+        shownTint = overlay == 4 ? base : tint;
+        imagePlace = place;
         #endif`)
         .replace('#include <beginnormal_vertex>', 'vec3 objectNormal = normalOf(normal.xy);');
-      shader.fragmentShader = `uniform int overlay; uniform sampler2D ramp; uniform vec3 back; varying float heat;
+      if (material.type !== 'MeshStandardMaterial') return;
+      shader.fragmentShader = `uniform int overlay; uniform sampler2D ramp; uniform vec3 back; uniform bool seeThrough; varying float heat;
+        uniform sampler2DArray images; varying vec3 shownTint; varying vec3 imagePlace;
         ${shader.fragmentShader}`
-        .replace('#include <color_fragment>', material.type !== 'MeshStandardMaterial' ? '#include <color_fragment>' : `
-        if (overlay > 0) diffuseColor.rgb = texture2D(ramp, vec2(clamp(heat, 0.002, 0.998), 0.5)).rgb;
-        if (!gl_FrontFacing) diffuseColor.rgb = back;`);
+        .replace('#include <color_fragment>', `
+        if (overlay >= 3) {
+          diffuseColor.rgb = sRGBTransferEOTF(vec4(shownTint, 1.0)).rgb * (overlay == 4 ? 0.7 : 1.0); // the lights are made for clay
+          vec3 texel = texture(images, vec3(imagePlace.xy, floor(max(imagePlace.z, 0.0) + 0.5))).rgb;
+          if (overlay == 4 && imagePlace.z > -0.5) diffuseColor.rgb *= texel;
+        } else if (overlay > 0) diffuseColor.rgb = texture2D(ramp, vec2(clamp(heat, 0.002, 0.998), 0.5)).rgb;
+        bool inside = !gl_FrontFacing;
+        #ifndef FLAT_SHADED
+        inside = inside && dot(normalize(vNormal), normalize(vViewPosition)) < -0.1; // not a face that turns away at the outline
+        #endif
+        if (inside) diffuseColor.rgb = back;`)
+        .replace('#include <opaque_fragment>', `
+        if (seeThrough) { // as studio.cc draws: see-through where it faces the camera
+          float grazing = 1.0 - clamp(dot(normal, normalize(vViewPosition)), 0.0, 1.0);
+          diffuseColor.a = 0.34 + 0.61 * grazing * grazing * grazing;
+        }
+        #include <opaque_fragment>`);
     };
     return material;
   }

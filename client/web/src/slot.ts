@@ -1,6 +1,6 @@
 // One recipe of the page: its bind, its stream, the newest shape.
 
-import {Attribute, Compression, Encoding, type Frame} from '@proto/frame_pb';
+import {Attribute, Compression, Encoding, type Frame, type PosedMuscle} from '@proto/frame_pb';
 import {JointFormat, Space} from '@proto/pose_pb';
 import {DeformService, Notice_Kind, OrderMode, type StreamDeformResponse, type WatchOpened} from '@proto/deform_service_pb';
 import {Session_State, SessionService, type Session} from '@proto/session_service_pb';
@@ -19,6 +19,14 @@ export interface Shape {
   minimum: number[];
   maximum: number[];
   evaluateSeconds: number;
+  status: Uint8Array | null; // [V], where the recipe writes it and it was asked for
+  muscles: PosedMuscle[];
+}
+
+// What frames have beyond positions and normals.
+export interface Extras {
+  status: boolean; // of recipes that write it
+  muscles: boolean; // of rigs that have some
 }
 
 export type SlotState =
@@ -55,6 +63,7 @@ export class Slot {
   #missing = false; // the server had no such rig at the last attempt
   #heard = 0;
   #parts: Frame[] = [];
+  #extras: Extras = {status: false, muscles: false};
   #attempt = 0;
   #abort = new AbortController();
   #backOff = new BackOff();
@@ -141,6 +150,16 @@ export class Slot {
     for (const sent of this.#sentAt.keys()) if (sent <= frame) this.#sentAt.delete(sent);
   }
 
+  // A stream that runs is opened again if what it brings changes.
+  ask(extras: Extras): void {
+    if (extras.status === this.#extras.status && extras.muscles === this.#extras.muscles) return;
+    this.#extras = extras;
+    if (!this.#call) return;
+    const drop = this.#drop;
+    this.#drop = () => {}; // its session stays
+    this.#open(drop);
+  }
+
   #set(state: SlotState): void {
     this.state = state;
     this.events.state();
@@ -180,27 +199,30 @@ export class Slot {
       if (attempt !== this.#attempt) return;
       abort.signal.removeEventListener('abort', drop); // from here on its stream keeps it
       this.session = now;
-      this.#open(now.name, drop);
+      this.drawn = this.recipe;
+      this.#open(drop);
+      this.#set({kind: 'live'});
     } catch (error) {
       if (attempt !== this.#attempt) return;
       this.#lost(error instanceof CallError ? error : new CallError(UNKNOWN, String(error)));
     }
   }
 
-  #open(session: string, drop: () => void): void {
+  #open(drop: () => void): void {
     this.#close();
     this.#drop = drop;
-    this.drawn = this.recipe;
+    const status = this.#extras.status && this.session!.recipe!.stages.some(({method}) => method.case === 'implicit');
     this.#replacedBefore = 0;
     this.#call = this.streams.open({
-      target: {target: {case: 'session', value: session}},
+      target: {target: {case: 'session', value: this.session!.name}},
       layout: {jointFormat: JointFormat.MATRIX_3X4, space: Space.MODEL},
       output: {
-        attributes: [Attribute.POSITIONS, Attribute.NORMALS],
+        attributes: [Attribute.POSITIONS, Attribute.NORMALS, ...status ? [Attribute.VERTEX_STATUS] : []],
         encodings: [Encoding.Q16],
         normalEncodings: [Encoding.OCT8],
         compressions: [Compression.NONE],
-        chunkBytes: Math.min(Math.max(this.vertices * 8, 4096), 64 << 20),
+        chunkBytes: Math.min(Math.max(this.vertices * 9, 4096), 64 << 20),
+        muscles: this.#extras.muscles,
         omitChecksums: true,
       },
       mode: OrderMode.LATEST,
@@ -217,7 +239,6 @@ export class Slot {
         this.#lost(error ?? new CallError(CANCELLED, ''));
       },
     });
-    this.#set({kind: 'live'});
     this.events.live();
   }
 

@@ -7,6 +7,7 @@ import {InfoService} from '@proto/info_service_pb';
 import {decodePositions, distances, pickVertex, roundUp} from './decode.ts';
 import type {LinkState} from './link.ts';
 import {Edits, matrix4, poseJson, toModel, type Edit} from './pose.ts';
+import {loadPaint} from './paint.ts';
 import {Player, type ClipInfo} from './player.ts';
 import {faceEdges, influencesOf, weightBytes, type CharacterRig} from './rig.ts';
 import {Scene} from './scene.ts';
@@ -25,6 +26,7 @@ export interface ViewInfo {
   clip: number; // to begin with
   clips: ClipInfo[];
   ofServer?: boolean; // a rig of a server, which the page was told no more about
+  paint: {images: string[]} | null; // colours of the file
 }
 
 export async function listMethods(server: Server): Promise<ListMethodsResponse> {
@@ -58,6 +60,10 @@ export class Viewer {
   flat = false;
   edges = false;
   bones = false;
+  normals = false;
+  muscles = false;
+  status = false;
+  colours = false;
   mode: GizmoMode = 'turn';
   space: GizmoSpace = 'local';
   connection: CallError | null = null;
@@ -69,7 +75,7 @@ export class Viewer {
   controls: Float32Array;
   #rest: Float32Array;
   #skins: Skin[];
-  #second = ''; // the recipe that was compared last
+  second = ''; // the recipe to compare with, while one is shown
   #number = 0n;
   #wanted = false; // the pose has changed since it was sent
   #placed = false; // the ground
@@ -77,6 +83,7 @@ export class Viewer {
   #dragged: {edit: Edit | undefined; parent: Matrix4 | null; turn: Quaternion; at: Vector3} | null = null;
   #camera: number[] = [];
   #measured = 0;
+  #paint: 'absent' | 'coming' | 'there' = 'absent';
 
   constructor(readonly server: Server, readonly info: ViewInfo, readonly rig: CharacterRig, canvas: HTMLCanvasElement,
     private readonly events: ViewerEvents) {
@@ -142,12 +149,14 @@ export class Viewer {
     if (this.follows) return;
     this.view = view;
     if (view !== 'one') {
-      if (!this.slots[1].recipe) this.recipe(1, this.#second || (this.info.recipes[1] ?? (this.slots[0].recipe === 'lbs' ? 'dqs' : 'lbs')));
+      if (!this.slots[1].recipe) this.recipe(1, this.second || (this.info.recipes[1] ?? (this.slots[0].recipe === 'lbs' ? 'dqs' : 'lbs')));
     } else if (this.slots[1].recipe) {
-      this.#second = this.slots[1].recipe;
+      this.second = this.slots[1].recipe;
       this.slots[1].stop();
     }
+    this.scene.side = view === 'side';
     this.distance = null;
+    this.#measureDistance();
     this.overlay();
     this.events.slots();
     this.events.look();
@@ -158,13 +167,18 @@ export class Viewer {
     this.scene.draw();
   }
 
+  // Joints and controls of a frame of the clip, or of the rest pose, with the edits.
+  poseAt(frame: number): {model: Float32Array; controls: Float32Array} {
+    const pose = this.player.poseAt(frame);
+    return {
+      model: this.edits.apply(this.rig.joints, pose?.transforms ?? this.#rest),
+      controls: Float32Array.from(this.rig.controls, ({defaultValue}, c) => this.edits.controls.get(c) ?? pose?.controls[c] ?? defaultValue ?? 0),
+    };
+  }
+
   // The pose has changed: by the clip or by an edit.
   posed(): void {
-    const pose = this.player.pose;
-    this.model = this.edits.apply(this.rig.joints, pose?.transforms ?? this.#rest);
-    this.rig.controls.forEach(({defaultValue}, c) => {
-      this.controls[c] = this.edits.controls.get(c) ?? pose?.controls[c] ?? defaultValue ?? 0;
-    });
+    ({model: this.model, controls: this.controls} = this.poseAt(this.player.frame));
     this.#wanted = true;
     this.#send();
     this.scene.pose(this.model, this.rig.joints.map(({parent}) => parent), this.joint);
@@ -183,8 +197,7 @@ export class Viewer {
   // Chooses the joint under a point of the page, or the strongest one of the vertex there.
   pick(x: number, y: number): void {
     const joint = this.scene.jointAt(x, y);
-    const at = this.scene.split === null ? 0 : x < this.scene.canvas.getBoundingClientRect().left + this.scene.split * this.scene.canvas.clientWidth ? 0 : 1;
-    const shape = this.slots[at].shape;
+    const shape = this.slots[this.scene.panel(x).skin].shape;
     if (joint >= 0) return this.choose(joint);
     if (!shape) return;
     const {origin, direction} = this.scene.ray(x, y);
@@ -192,17 +205,36 @@ export class Viewer {
     this.choose(this.vertex < 0 ? -1 : influencesOf(this.rig.influences, this.vertex)[0]?.joint ?? -1);
   }
 
-  // Brings flat, edges, bones, weights and the view to the screen.
+  // Brings what is switched on, and the view, to the screen.
   overlay(): void {
     this.#skins.forEach((skin) => {
       skin.flat = this.flat;
       skin.showEdges(this.edges, () => this.#edgePairs());
+      skin.normals = this.normals;
     });
+    for (const slot of this.slots) slot.ask({status: this.status, muscles: this.muscles && this.rig.muscles > 0});
+    void this.#loadPaint();
     this.#showSkins();
     this.scene.bones = this.bones && !this.follows; // their pose is not known here
     this.scene.gizmo.setMode(this.mode === 'turn' ? 'rotate' : 'translate');
     this.#attach();
     this.events.look();
+  }
+
+  // Once, when it is first asked for.
+  async #loadPaint(): Promise<void> {
+    if (!this.colours || !this.info.paint || this.#paint !== 'absent') return;
+    this.#paint = 'coming';
+    try {
+      const paint = await loadPaint(this.server, this.info.paint);
+      for (const skin of this.#skins) skin.paint = paint;
+      this.#paint = 'there';
+      this.#showSkins();
+    } catch (error) {
+      this.#paint = 'absent'; // the skin stays as clay, and the next look tries again
+      this.problem = `No colours: ${(error as Error).message}`;
+      this.events.slots();
+    }
   }
 
   frame(): void {
@@ -241,7 +273,7 @@ export class Viewer {
     this.#wanted = false;
     this.#number++;
     const bytes = (values: Float32Array) => new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
-    for (const slot of live) slot.send(this.#number, bytes(this.#placed ? this.model : this.#rest), bytes(this.controls.slice()));
+    for (const slot of live) slot.send(this.#number, bytes(this.#placed ? this.model : this.#rest), bytes(this.controls));
   }
 
   #shapeCame(): void {
@@ -261,25 +293,29 @@ export class Viewer {
       if (this.#camera.length) this.scene.view = this.#camera;
       else this.frame();
     }
-    if (this.view === 'heat' && this.#samePose() && (!this.player.playing || performance.now() - this.#measured > 250)) {
-      this.#measured = performance.now();
-      const found = distances(decodePositions(first.shape!), decodePositions(second.shape!));
-      const scale = Math.max(this.distance?.scale ?? 0, roundUp(found.largest));
-      this.distance = {...found, scale};
-      this.#skins[0].uniforms.scale.value = scale || 1;
-      this.events.slots();
-    }
+    if (!this.player.playing || performance.now() - this.#measured > 250) this.#measureDistance();
     this.#showSkins();
     this.#send();
+  }
+
+  #measureDistance(): void {
+    if (this.view !== 'heat' || !this.#samePose()) return;
+    this.#measured = performance.now();
+    const [first, second] = this.slots.map(({shape}) => decodePositions(shape!));
+    const found = distances(first, second);
+    const scale = Math.max(this.distance?.scale ?? 0, roundUp(found.largest));
+    this.distance = {...found, scale};
+    this.#skins[0].uniforms.scale.value = scale || 1;
+    this.events.slots();
   }
 
   #showSkins(): void {
     const [first, second] = this.slots;
     this.#skins[0].object.visible = this.#framed && first.shape !== null;
-    this.#skins[1].object.visible = this.#framed && second.shape !== null && this.view === 'wipe';
+    this.#skins[1].object.visible = this.#framed && second.shape !== null && (this.view === 'wipe' || this.view === 'side');
     const weights = this.weights && this.joint >= 0;
     this.#skins.forEach((skin, k) =>
-      (skin.overlay = weights ? 'weight' : this.view === 'heat' && k === 0 && this.#samePose() ? 'distance' : 'none'));
+      (skin.overlay = this.status && this.slots[k].shape?.status ? 'status' : weights ? 'weight' : this.view === 'heat' && k === 0 && this.#samePose() ? 'distance' : this.colours && this.#paint === 'there' ? 'paint' : 'none'));
     this.scene.draw();
   }
 
