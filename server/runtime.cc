@@ -393,7 +393,7 @@ v1::ServerStats Runtime::Stats() const {
   stats.set_rig_bytes(rigs->stored_bytes());
   stats.set_sessions(sessions.count());
   stats.set_bound_entries(bound->entries());
-  stats.set_bound_bytes(bound->bytes() + bound->parts_bytes());
+  stats.set_bound_bytes(bound->bytes());
   stats.set_streams(streams.count());
   stats.set_frames_sent(static_cast<std::uint64_t>(metrics.frames.Value()));
   const auto up = clock.Now() - started_;

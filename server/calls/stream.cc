@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint32_t kOrderedWindow = 8, kLatestWindow = 2;
 // Frames in the transport, ready (two) and being evaluated.
 constexpr std::uint64_t kBuffers = 4;
-// Of a viewer: a frame in the transport and one of which parts are left.
+// A viewer holds a frame in the transport and one of which parts are left.
 constexpr std::uint64_t kViewerBuffers = 2;
 
 }  // namespace

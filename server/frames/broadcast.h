@@ -54,7 +54,7 @@ class Broadcast {
   // A viewer begins. kNotFound: not open, or has ended. kResourceExhausted: too many viewers.
   absl::Status Enter();
   void Leave(const StreamViewer* viewer);
-  // For those that have entered.
+  // Call these after Enter.
   const v1::WatchOpened& opened() const { return opened_; }
   std::uint64_t viewer_bytes() const { return viewer_bytes_; }
   // The newest frame, unless it is older than `seen`, which is 0 at first and updated. Its header

@@ -39,7 +39,7 @@ class Evaluator {
   enum class Frames {
     kInOrder,    // compressed ones build on the frames before them
     kPublished,  // each can be decoded by itself
-    kOnePiece,   // also, and frames are not cut, whatever output.chunk_bytes says
+    kOnePiece,   // as kPublished; frames are not cut, whatever output.chunk_bytes says
   };
   // The session may still be binding. `stop` ends the evaluation in progress, and all later ones,
   // with kCancelled.

@@ -68,8 +68,9 @@ absl::StatusOr<std::shared_ptr<PageStream>> PageStreams::Open(const std::string&
   }
   const absl::MutexLock lock(&mutex_);
   if (pages_.contains(id)) return absl::AlreadyExistsError("page: its frames are read already");
-  const std::string& client =
-      caller.authorization.empty() ? caller.forwarded : caller.authorization;
+  // A scheme may be spelt in several ways, and all but the last address may be a lie.
+  const std::string& from = caller.authorization.empty() ? caller.forwarded : caller.authorization;
+  const std::string client = from.substr(from.find_last_of(" ,") + 1);
   SINEW_ASSIGN_OR_RETURN(Quota::Permit place, places_.Take(client));
   return pages_[id] = std::make_shared<PageStream>(upstream_, caller, std::move(place));
 }

@@ -255,6 +255,16 @@ bool WebPort::State::Allowed(const httplib::Request& request, httplib::Response&
     Refuse(403, "this port answers its own page only\n", response);
     return false;
   }
+  // The library limits no chunked body, and reads the body of a GET as the next request.
+  if (request.has_header("Transfer-Encoding")) {
+    Refuse(501, "Transfer-Encoding: not supported\n", response);
+    return false;
+  }
+  if (request.method != "POST" && request.has_header("Content-Length") &&
+      request.get_header_value("Content-Length") != "0") {
+    Refuse(400, absl::StrCat("body: got one with ", request.method, ", need none\n"), response);
+    return false;
+  }
   const bool reads = request.method == "GET" || request.method == "HEAD";
   const bool file =
       reads && !request.path.starts_with("/view") && !request.path.starts_with("/clips");

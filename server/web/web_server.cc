@@ -105,7 +105,7 @@ class WebServer::Connection final : public httplib::Stream {
 
   const socket_t socket_;
   Steady::time_point start_;  // of the request
-  std::size_t received_ = 0;  // of it
+  std::size_t received_ = 0;  // bytes of the request
   bool in_header_ = true;
   std::array<char, 16 << 10> buffer_{};
   std::size_t next_ = 0, end_ = 0;  // of what the buffer holds

@@ -74,7 +74,8 @@ class Shown {
     bake::MotionRequest motion;
     std::string rig;
     std::shared_ptr<const client::GltfPaint> paint = std::make_shared<client::GltfPaint>();
-    std::size_t first = 0;  // number of the first clip
+    std::size_t number = 0;  // of characters shown so far
+    std::size_t first = 0;   // number of the first clip
     std::vector<Clip> clips = {};
     std::size_t chosen = 0;
   };
@@ -160,7 +161,7 @@ absl::Status Shown::Take(const std::string& path, const std::string& file) {
                           .frames = frames,
                           .data = std::make_shared<const client::ClipData>(std::move(clip))});
   } else {
-    const std::size_t first = next.first + next.clips.size();
+    const std::size_t first = next.first + next.clips.size(), number = next.number + 1;
     // Muscles, clips and poses of the command line are those of its own file.
     SINEW_ASSIGN_OR_RETURN(
         bake::CharacterFile character,
@@ -169,6 +170,7 @@ absl::Status Shown::Take(const std::string& path, const std::string& file) {
     SINEW_ASSIGN_OR_RETURN(
         next, Load(std::move(character), {.clip = {}, .poses = {}, .fps = options_.motion.fps}));
     next.first = first;
+    next.number = number;
   }
   const std::lock_guard lock(mutex_);
   now_ = std::move(next);
@@ -177,6 +179,7 @@ absl::Status Shown::Take(const std::string& path, const std::string& file) {
 
 absl::StatusOr<Document> Shown::Get(const std::string& path) const {
   const Character shown = now();
+  const std::string colours = absl::StrCat("/view/", shown.number);
   if (path == "/view.json") {
     // A server that was started again may have lost it; one that has it is sent nothing.
     SINEW_RETURN_IF_ERROR(client_.UploadRig(shown.file->rig_bytes).status());
@@ -190,6 +193,7 @@ absl::StatusOr<Document> Shown::Get(const std::string& path) const {
     }
     nlohmann::ordered_json paint;  // null: the file has no colours that can be shown
     if (!shown.paint->colours.empty()) {
+      paint["path"] = colours;
       paint["images"] = nlohmann::ordered_json::array();
       for (const auto& image : shown.paint->images) paint["images"].push_back(image.type);
     }
@@ -203,19 +207,21 @@ absl::StatusOr<Document> Shown::Get(const std::string& path) const {
                                              {"paint", paint}},
                                             2)};
   }
-  if (path == "/view/colours") {
-    return Document{.type = "application/octet-stream",
-                    .bytes = {shown.paint->colours.begin(), shown.paint->colours.end()}};
-  }
-  if (path == "/view/uvs") {
-    return Document{.type = "application/octet-stream", .bytes = Bytes(shown.paint->uvs)};
-  }
   absl::string_view rest = path;
-  std::size_t image = 0;
-  if (absl::ConsumePrefix(&rest, "/view/images/") && absl::SimpleAtoi(rest, &image) &&
-      image < shown.paint->images.size()) {
-    return Document{.type = shown.paint->images[image].type,
-                    .bytes = shown.paint->images[image].bytes};
+  if (absl::ConsumePrefix(&rest, colours + "/")) {
+    std::size_t image = 0;
+    if (rest == "colours") {
+      return Document{.type = "application/octet-stream",
+                      .bytes = {shown.paint->colours.begin(), shown.paint->colours.end()}};
+    }
+    if (rest == "uvs") {
+      return Document{.type = "application/octet-stream", .bytes = Bytes(shown.paint->uvs)};
+    }
+    if (absl::ConsumePrefix(&rest, "images/") && absl::SimpleAtoi(rest, &image) &&
+        image < shown.paint->images.size()) {
+      return Document{.type = shown.paint->images[image].type,
+                      .bytes = shown.paint->images[image].bytes};
+    }
   }
   rest = path;
   const bool controls = absl::ConsumeSuffix(&rest, "/controls");

@@ -31,7 +31,7 @@ double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// The same with NONE last, if it comes first and others follow; else empty.
+// `allowed` with NONE moved to its end, if NONE comes first and others follow; else empty.
 google::protobuf::RepeatedField<int> ForSlowLines(google::protobuf::RepeatedField<int> allowed) {
   if (allowed.size() < 2 || allowed[0] != v1::COMPRESSION_NONE) return {};
   std::rotate(allowed.begin(), allowed.begin() + 1, allowed.end());

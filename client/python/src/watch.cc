@@ -18,7 +18,7 @@ using namespace py::literals;
 namespace sinew::python {
 namespace {
 
-// Keeps a server in this process.
+// `service` keeps a server of this process alive while its stream is watched.
 struct WatchedStream {
   std::shared_ptr<void> service;
   client::Watch watch;

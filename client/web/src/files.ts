@@ -20,9 +20,7 @@ export class Files {
     }});
     find('page-tools').prepend(button('Open', 'A character file, or poses as .npy; a drop onto the page does it, too', () => field.click()), field);
     document.body.append(this.#notice);
-    addEventListener('dragover', (event) => event.preventDefault());
     addEventListener('drop', (event) => {
-      event.preventDefault();
       this.#take(event.dataTransfer?.files ?? null);
     });
     addEventListener('keydown', (event) => event.key === 'Escape' && !this.#busy && (this.#notice.hidden = true));

@@ -1,6 +1,6 @@
 // The frames of a stream that another page or program publishes, as shapes that this page draws.
 
-import {Compression, Encoding, type Frame} from '@proto/frame_pb';
+import {Attribute, Compression, Encoding, type Frame} from '@proto/frame_pb';
 import {DeformService, type WatchOpened} from '@proto/deform_service_pb';
 import type {Server} from './server.ts';
 import type {Shape} from './slot.ts';
@@ -29,7 +29,7 @@ export function shapeOf(parts: Frame[], triangles: Uint32Array): Shape {
     origin: first.quantisation?.origin ?? minimum,
     step: first.quantisation?.step ?? minimum.map((low, c) => Math.max(maximum[c] - low, 1e-30) / 65535),
     evaluateSeconds: Number(last.timing?.evaluateNs ?? 0n) / 1e9,
-    status: first.channels.length ? new Uint8Array(...bytesOf(parts.map(({channels}) => channels[0].data), 1)) : null,
+    status: statusOf(parts),
     muscles: last.muscles,
   };
   const positions = parts.map((part) => part.positions);
@@ -52,6 +52,11 @@ export function shapeOf(parts: Frame[], triangles: Uint32Array): Shape {
     shape.normals = octahedral(faceNormals(floats, triangles));
   }
   return shape;
+}
+
+function statusOf(parts: Frame[]): Uint8Array | null {
+  const pieces = parts.flatMap(({channels}) => channels.filter(({attribute}) => attribute === Attribute.VERTEX_STATUS).map(({data}) => data));
+  return pieces.length ? new Uint8Array(...bytesOf(pieces, 1)) : null;
 }
 
 // Sums over the triangles of each vertex, by their areas.

@@ -24,9 +24,8 @@ function takeToken(): {token: string; state: LinkState; clipGiven: boolean} {
 }
 
 async function start(): Promise<void> {
-  addEventListener('hashchange', () => { // another link was opened here
-    if (location.hash.includes('token=')) location.reload();
-  });
+  addEventListener('hashchange', () => location.reload()); // another link was opened here
+  for (const kind of ['dragover', 'drop']) addEventListener(kind, (event) => event.preventDefault());
   setTheme(localStorage.getItem('theme') ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'));
   const {token, state, clipGiven} = takeToken();
   const text = find('start-text');
@@ -40,7 +39,7 @@ async function start(): Promise<void> {
     try {
       const view = await readView(server);
       ofServer = view === null;
-      const info = state.follow ? await followed(server, state.follow, ofServer) : view ?? await chooseRig(server, wanted);
+      const info = state.follow ? await followed(server, state.follow, view) : view ?? await chooseRig(server, wanted);
       wanted = info.rig;
       text.textContent = `Loading ${info.label} …`;
       const [methods, rig] = await Promise.all([listMethods(server), downloadRig(server, info.rig, (part) => (progress.value = part))]);
@@ -62,9 +61,10 @@ async function start(): Promise<void> {
 }
 
 // What a page shows that follows a stream: its rig, and no clips.
-async function followed(server: Server, name: string, ofServer: boolean): Promise<ViewInfo> {
+async function followed(server: Server, name: string, view: ViewInfo | null): Promise<ViewInfo> {
   const {source} = await askingToken(server, () => openingOf(server, name));
-  return {version: '', label: name, rig: source!.rig, recipes: [], clip: -1, clips: [], paint: null, ofServer};
+  return {version: '', label: name, rig: source!.rig, recipes: [], clip: -1, clips: [],
+    paint: view?.rig === source!.rig ? view.paint : null, ofServer: view === null};
 }
 
 function run(page: Page, state: LinkState, clipGiven: boolean): void {

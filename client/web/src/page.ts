@@ -189,7 +189,7 @@ export class Page {
     const gone = viewer.follows && waiting !== null && (waiting.code === NOT_FOUND || waiting.reason === 'PUBLISHER_ENDED');
     if (viewer.follows) this.#recipes[0].text = first.recipe;
     const trouble = gone ? `${viewer.follows} is not shared any more. The last shape is shown; this page continues once it is shared again.` :
-      troubleText(viewer.connection, waiting, silence) || viewer.problem;
+      troubleText(viewer.connection, waiting, silence, viewer.info.ofServer) || viewer.problem;
     say(find('state'), trouble || this.#told || bind);
     find('state').classList.toggle('trouble', trouble !== '');
     this.#metrics.update();

@@ -10,12 +10,12 @@ export interface Paint {
 }
 
 // Downloads and decodes what view.json announces: the types of the images.
-export async function loadPaint(server: Server, {images}: {images: string[]}): Promise<Paint> {
-  const bytes = async (path: string) => (await server.get(path)).arrayBuffer();
+export async function loadPaint(server: Server, {path, images}: {path: string; images: string[]}): Promise<Paint> {
+  const bytes = async (part: string) => (await server.get(`${path}/${part}`)).arrayBuffer();
   return {
-    colours: new Uint8Array(await bytes('/view/colours')),
-    uvs: new Float32Array(await bytes('/view/uvs')),
-    images: images.length ? await texture(await Promise.all(images.map(async (type, k) => new Blob([await bytes(`/view/images/${k}`)], {type})))) : null,
+    colours: new Uint8Array(await bytes('colours')),
+    uvs: new Float32Array(await bytes('uvs')),
+    images: images.length ? await texture(await Promise.all(images.map(async (type, k) => new Blob([await bytes(`images/${k}`)], {type})))) : null,
   };
 }
 

@@ -2,7 +2,7 @@
 
 import {create, fromBinary, toBinary, type DescMessage, type DescMethodClientStreaming, type DescMethodServerStreaming, type DescMethodUnary,
   type MessageInitShape, type MessageShape} from '@bufbuild/protobuf';
-import {CallError, envelope, Splitter, trailerError, UNAUTHENTICATED, UNAVAILABLE} from './wire.ts';
+import {CallError, envelope, Splitter, trailerError, PERMISSION_DENIED, UNAUTHENTICATED, UNAVAILABLE} from './wire.ts';
 
 export class Server {
   constructor(public token: string) {}
@@ -24,9 +24,8 @@ export class Server {
     const answer = await this.fetch(path, options);
     if (answer.ok) return answer;
     const text = (await answer.text().catch(() => '')).slice(0, 200).trim();
-    if (answer.status === 401 || answer.status === 403) {
-      throw new CallError(UNAUTHENTICATED, `The server does not accept the token of this page: ${text}.`);
-    }
+    if (answer.status === 401) throw new CallError(UNAUTHENTICATED, `The server does not accept the token of this page: ${text}.`);
+    if (answer.status === 403) throw new CallError(PERMISSION_DENIED, `The server refuses this page: ${text}.`);
     throw new CallError(UNAVAILABLE, `The server answered ${answer.status}${text ? `: ${text}` : ''}.`);
   }
 

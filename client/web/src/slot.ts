@@ -84,7 +84,7 @@ export class Slot {
 
   // From now on shows what another page or program publishes under this name, and never sends a pose. When that ends, it
   // tries again until the name is published again. `opened` is called each time.
-  async follow(name: string, opened: (stream: WatchOpened) => void): Promise<never> {
+  async follow(name: string, opened: (stream: WatchOpened) => void): Promise<void> {
     const backOff = new BackOff();
     while (true) {
       try {
@@ -93,17 +93,20 @@ export class Slot {
             const {source} = message.opened;
             this.recipe = this.drawn = source?.recipeForm.case === 'recipeText' ? source.recipeForm.value : 'a recipe';
             this.#parts = [];
-            backOff.reset();
             this.#set({kind: 'live'});
             opened(message.opened);
           }
           for (const part of message.frames) {
             this.streams.bytes += part.positions.length + part.normals.length;
             this.#take(part);
+            if (part.lastChunk) backOff.reset();
           }
         }
-      } catch (error) {
-        this.#set({kind: 'waiting', error: error instanceof CallError ? error : new CallError(UNKNOWN, String(error))});
+      } catch (thrown) {
+        const error = thrown instanceof CallError ? thrown : new CallError(UNKNOWN, String(thrown));
+        const lasts = error.code === INVALID_ARGUMENT; // frames that this page cannot show
+        this.#set({kind: lasts ? 'failed' : 'waiting', error});
+        if (lasts) return;
       }
       await backOff.wait();
     }
@@ -154,10 +157,22 @@ export class Slot {
   ask(extras: Extras): void {
     if (extras.status === this.#extras.status && extras.muscles === this.#extras.muscles) return;
     this.#extras = extras;
-    if (!this.#call) return;
+    this.#reopen();
+  }
+
+  // Others may follow what is shown under this name; '' = no longer.
+  share(name: string): void {
+    this.publish = name;
+    if (!this.#reopen() && this.recipe) this.start(this.recipe);
+  }
+
+  // Opens the stream that runs again, with the session that it has.
+  #reopen(): boolean {
+    if (!this.#call) return false;
     const drop = this.#drop;
-    this.#drop = () => {}; // its session stays
+    this.#drop = () => {};
     this.#open(drop);
+    return true;
   }
 
   #set(state: SlotState): void {
@@ -230,11 +245,15 @@ export class Slot {
       publish: this.publish,
     }, {
       message: (message) => {
-        if (message.opened) this.#backOff.reset();
+        if (message.opened) {
+          this.#backOff.reset();
+          if (this.state.kind === 'waiting') this.#set({kind: 'live'});
+        }
         this.#message(message);
       },
       ended: (error) => {
         this.#call = null;
+        if (error?.code === ALREADY_EXISTS) return void this.#openLater(drop);
         this.#close();
         this.#lost(error ?? new CallError(CANCELLED, ''));
       },
@@ -242,12 +261,21 @@ export class Slot {
     this.events.live();
   }
 
+  // The name is still in use: a stream of this page that has just been closed ends a little later.
+  async #openLater(drop: () => void): Promise<void> {
+    this.#set({kind: 'waiting', error: new CallError(ALREADY_EXISTS, `The name ${this.publish} is still in use by another stream.`)});
+    const attempt = this.#attempt;
+    await this.#backOff.wait();
+    if (attempt !== this.#attempt || this.#call) return;
+    this.#drop = () => {}; // its session stays
+    this.#open(drop);
+  }
+
   #lost(error: CallError): void {
     // A server that ends cancels its calls; what the page aborts is no CallError.
     if (error.code === CANCELLED) error = new CallError(UNAVAILABLE, 'The server ended the call.');
-    if (error.code === ALREADY_EXISTS) error = new CallError(error.code, `The name ${this.publish} is still in use by another stream.`);
-    // A rig that is gone may be uploaded again, and a name becomes free.
-    if (!error.passing && error.code !== NOT_FOUND && error.code !== ALREADY_EXISTS) {
+    // A rig that is gone may be uploaded again.
+    if (!error.passing && error.code !== NOT_FOUND) {
       this.#set({kind: 'failed', error});
       return;
     }
@@ -266,8 +294,8 @@ export class Slot {
   // A part of a frame; the last one completes the shape.
   #take(part: Frame): void {
     this.#parts.push(part);
+    this.skipped += part.skipped; // of the first part
     if (!part.lastChunk) return;
-    this.skipped += part.skipped;
     this.shape = shapeOf(this.#parts.splice(0), this.triangles);
     this.events.shape(this.shape);
   }

@@ -26,7 +26,7 @@ export interface ViewInfo {
   clip: number; // to begin with
   clips: ClipInfo[];
   ofServer?: boolean; // a rig of a server, which the page was told no more about
-  paint: {images: string[]} | null; // colours of the file
+  paint: {path: string; images: string[]} | null; // colours of the file
 }
 
 export async function listMethods(server: Server): Promise<ListMethodsResponse> {
@@ -140,9 +140,7 @@ export class Viewer {
 
   // Others may follow the first recipe under this name; '' = no longer.
   share(name: string): void {
-    const [first] = this.slots;
-    first.publish = name;
-    if (first.recipe) first.start(first.recipe);
+    this.slots[0].share(name);
   }
 
   setView(view: LinkState['view']): void {

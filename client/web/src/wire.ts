@@ -8,6 +8,7 @@ export const UNKNOWN = 2;
 export const INVALID_ARGUMENT = 3;
 export const NOT_FOUND = 5;
 export const ALREADY_EXISTS = 6;
+export const PERMISSION_DENIED = 7;
 export const UNAVAILABLE = 14;
 export const UNAUTHENTICATED = 16;
 const TRAILER = 0x80;

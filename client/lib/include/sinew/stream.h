@@ -61,9 +61,9 @@ struct OutputOptions {
   // 50,000 vertices: for lines below 1 Gbit/s. Also together with MakeCompact.
   void MakeCompressed() { compressions = {Compression::kZstd, Compression::kNone}; }
 
-  // The same on slow lines only: a stream opens again, compressed, once 12 of its last 16 frames
-  // came at less than 1 Gbit/s (125 MB/s). Frames say which: FrameView::compression. Frames below
-  // 64 kB are not measured. For one frame or a clip: no compression.
+  // MakeCompressed for slow lines only: a stream opens again, compressed, once 12 of its last 16
+  // frames came at less than 1 Gbit/s (125 MB/s). Frames say which: FrameView::compression. Frames
+  // below 64 kB are not measured. For one frame or a clip: no compression.
   void MakeCompressedIfSlow() { compressions = {Compression::kNone, Compression::kZstd}; }
 
   std::vector<Attribute> attributes = {};       // empty = positions

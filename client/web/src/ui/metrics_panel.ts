@@ -161,7 +161,7 @@ export class MetricsPanel {
     this.#buttons.forEach((made, each) => press(made, each === metric));
     const {frames, values} = this.#result!;
     const all = values.flatMap((_, recipe) => [...this.#values(recipe) ?? []]).filter((value) => !Number.isNaN(value));
-    const [low, high] = [Math.min(...all), Math.max(...all)];
+    const [low, high] = all.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
     this.#lines.forEach((line, recipe) => line.setAttribute('d', curvePath(this.#values(recipe) ?? new Float64Array(), low, high)));
     const text = (value: number) => DISTANCES.includes(metric) ? this.#length(value, high) : `${metric.text(value)}${metric.unit ? ` ${metric.unit}` : ''}`;
     this.#title.textContent = metric.label;
