@@ -17,9 +17,9 @@ export const bin = process.env.SINEW_BIN;
 export const pictures = process.env.SINEW_SCREENSHOTS;
 export const folder = mkdtempSync(path.join(tmpdir(), 'sinew-page-'));
 const running = [];
-let browser;
+export let browser;
 export let page;
-let complaints;
+export let complaints; // errors of the page, of which a test may have none
 
 // Starts a program and returns the first line of its standard output.
 export async function start(program, ...options) {
@@ -142,6 +142,11 @@ export async function newPage(options = {}) {
   page.setDefaultTimeout(30000);
   page.on('pageerror', (error) => complaints.push(error.stack));
   page.on('console', (message) => message.type() === 'error' && !/Failed to load resource/.test(message.text()) && complaints.push(message.text()));
+}
+
+// What the functions here act on from now on.
+export function usePage(other) {
+  page = other;
 }
 
 // Draws nothing while window.blind is true: without a graphics card, drawing would take most of the time.

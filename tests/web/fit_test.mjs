@@ -170,7 +170,7 @@ for (const colorScheme of ['light', 'dark']) {
     await page.keyboard.press('Enter');
     await type(0, 'lbs(max_influences=');
     await page.locator('.recipe .error').first().waitFor();
-    for (const summary of await page.locator('details:not([open]) summary').all()) await summary.click();
+    for (const summary of await page.locator('details:not([open]) summary:visible').all()) await summary.click();
     await check('heat, vertex, errors, sliders');
     await press('?');
     await page.getByRole('dialog').waitFor();

@@ -7,8 +7,8 @@ import {createRequire} from 'node:module';
 import path from 'node:path';
 import {test} from 'node:test';
 import {gzipSync} from 'node:zlib';
-import {bend, bin, count, different, folder, isClay, isHot, joint, keep, live, open, page, pictures, pixels, press, recipe, settled, start, stop, text, type,
-  useBrowser, view} from './browser.mjs';
+import {bend, bin, browser, complaints, count, different, folder, isClay, isHot, joint, keep, live, open, page, pictures, pixels, press, recipe, settled, start, stop, text, type,
+  useBrowser, usePage, view} from './browser.mjs';
 
 const require = createRequire(new URL('../../client/web/package.json', import.meta.url));
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
@@ -400,8 +400,11 @@ test('two pages follow one, which shares its character', async () => {
     followers.push(follower);
   }
   const inEach = async (act) => {
-    for (page of followers) await act();
-    page = poser;
+    for (const follower of followers) {
+      usePage(follower);
+      await act();
+    }
+    usePage(poser);
   };
   const before = new Map(), bent = new Map();
   await inEach(async () => {
