@@ -20,7 +20,7 @@ class WebServer final : public httplib::Server {
   // A request arrives within this time, or at this rate if it is long.
   static constexpr std::chrono::seconds kRequestTime{5};
   static constexpr std::size_t kBytesPerSecond = 64 << 10;
-  // A reply that nobody reads; longer than the server waits for a stream's reader.
+  // How long a reply may stay unread; longer than the server waits for a stream's reader.
   static constexpr std::chrono::seconds kWriteTime{60};
   static constexpr std::chrono::seconds kIdleTime{5};  // between two requests of a connection
 
