@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import {execFileSync} from 'node:child_process';
-import {writeFileSync} from 'node:fs';
+import {readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {test} from 'node:test';
 import {crc32, deflateSync} from 'node:zlib';
@@ -105,6 +105,11 @@ test('the status of vertices has the numbers of sinew render', async () => {
   assert.ok(count(shown, (r, g, b) => g > 1.25 * r && b > 1.2 * r && g > 90) > 2000, 'vertices at the level of the rest pose are cyan');
   assert.ok(count(shown, (r, g, b) => r > 120 && r > 1.6 * g && g > b) > 20, 'those in contact are orange');
   await keep('status');
+  const waiting = page.waitForEvent('download');
+  await press('p');
+  const saved = await pixels(readFileSync(await (await waiting).path()));
+  const swatch = count(saved, (r, g, b) => r === 130 && g === 225 && b === 215) - count(shown, (r, g, b) => r === 130 && g === 225 && b === 215);
+  assert.ok(swatch > 100, `the saved picture has the legend, too: ${swatch} pixels of its colour for the level of the rest pose`);
   await press('4');
   await live(1);
   await legend.getByText('Recipe B has no implicit stage').waitFor();

@@ -622,7 +622,7 @@ test('a server shows its rigs to those who have a token', async () => {
   await page.getByRole('button', {name: 'Link', exact: true}).click();
   const link = await page.evaluate(() => navigator.clipboard.readText());
   assert.match(link, /#rig=rigs/);
-  assert.ok(!link.includes(alice.text) && !link.includes('token'), 'a token is nobody else\'s');
+  assert.ok(!link.includes(alice.text) && !link.includes('token'), 'links hold no token');
   const other = await (await browser.newContext()).newPage();
   await other.goto(`${link}&token=${encodeURIComponent(alice.text)}`);
   await other.waitForFunction(() => document.querySelector('.joint.edited') !== null, undefined, {timeout: 60000});

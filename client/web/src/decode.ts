@@ -1,6 +1,6 @@
 // Encodings of frame.proto, decoded on the processor where the page needs numbers. The shader does the same in skin.ts.
 
-import type {Shape} from './slot.ts';
+import type {Shape} from './shape.ts';
 
 // float32 [V * 3] of ENCODING_Q16. Products are exact, so that one rounding makes each sum a float32 sum.
 export function decodePositions({positions, origin, step}: Pick<Shape, 'positions' | 'origin' | 'step'>): Float32Array {

@@ -79,7 +79,9 @@ function run(page: Page, state: LinkState, clipGiven: boolean): void {
     viewer.overlay();
     return viewer.follow(state.follow);
   }
-  page.share(sessionStorage.getItem('share') ?? '');
+  // A reload shares on, another character does not.
+  const shared = JSON.parse(sessionStorage.getItem('share') || 'null') as {name: string; rig: string} | null;
+  page.share(shared?.rig === viewer.info.rig ? shared.name : '');
   viewer.recipe(0, state.recipes[0] ?? recipes[0] ?? 'lbs');
   viewer.view = state.view;
   const second = state.recipes[1] ?? (recipes.length > 1 && !state.recipes.length ? recipes[1] : '');

@@ -3,7 +3,7 @@
 import {BufferAttribute, Color, InstancedBufferAttribute, InstancedBufferGeometry, InstancedMesh, LineSegments, Matrix4, MeshStandardMaterial,
   ShaderMaterial, SphereGeometry, SRGBColorSpace, type IUniform} from 'three';
 import type {PosedMuscle} from '@proto/frame_pb';
-import type {Shape} from './slot.ts';
+import type {Shape} from './shape.ts';
 
 // A line from each vertex along its normal. `decode` is GLSL with positionOf and normalOf, `uniforms` has what it needs.
 export class Normals {
@@ -47,7 +47,8 @@ export class Normals {
   }
 }
 
-// As `sinew render --translucent` draws them: three reds in turn, a little thinner than they are, so that flat faces of the skin do not cut in.
+// Three reds in turn, as in `sinew render --translucent`. Muscles are drawn a little thinner than they are, so that flat faces of
+// the skin do not cut in.
 const FLESH = [[118, 34, 52], [146, 58, 68], [92, 24, 44]].map(([r, g, b]) => new Color().setRGB(r / 255, g / 255, b / 255, SRGBColorSpace));
 const DRAWN_PART = 0.97;
 

@@ -6,7 +6,7 @@ import {Attribute, type Frame} from '@proto/frame_pb';
 import {JointFormat, Space, type PoseSchema} from '@proto/pose_pb';
 import {distances} from './decode.ts';
 import type {Server} from './server.ts';
-import {bytesOf} from './follow.ts';
+import {bytesOf} from './shape.ts';
 import type {Viewer} from './viewer.ts';
 import {CallError, INVALID_ARGUMENT} from './wire.ts';
 
@@ -205,7 +205,7 @@ export function curvePath(values: Float64Array, low: number, high: number): stri
   return path;
 }
 
-// What the user is told when a measurement has failed.
+// What the page says when a measurement has failed.
 export function failure(error: unknown): string {
   if ((error as Error).name === 'AbortError') return 'Cancelled: nothing is kept.';
   return error instanceof CallError && error.code === INVALID_ARGUMENT ? `Not measured: ${error.message}` : (error as Error).message;

@@ -119,7 +119,7 @@ export class Page {
 
   // Others may follow recipe A under this name; '' = no longer. After a reload of the page, too.
   share(name: string): void {
-    sessionStorage.setItem('share', name);
+    sessionStorage.setItem('share', name && JSON.stringify({name, rig: this.viewer.info.rig}));
     press(this.#share, name !== '');
     say(find('label'), name ? `${this.viewer.info.label} · shared as ${name}` : this.viewer.info.label);
     this.viewer.share(name);
@@ -284,6 +284,8 @@ export class Page {
     const url = URL.createObjectURL(await annotated(await scene.png(), scene.canvas.width / scene.canvas.clientWidth, {
       left: slots[0].drawn, right: view === 'one' ? '' : slots[1].drawn, border: scene.split,
       legend: find('legend').hidden ? null : {title: text('legend-title'), high: text('legend-high')},
+      status: find('status-legend').hidden ? [] : [...find('status-legend').querySelectorAll('li')].map((row) =>
+        ({text: row.textContent ?? '', colour: row.querySelector<HTMLElement>('.swatch')!.style.background})),
     }));
     make('a', {href: url, download: `${this.viewer.info.label.replace(/\W+/g, '-')}-${this.viewer.player.frame}.png`}).click();
     setTimeout(() => URL.revokeObjectURL(url), 10000);
@@ -321,7 +323,7 @@ export class Page {
     const aSecond = (key: 'shown' | 'skipped' | 'bytes') => (now[key] - this.#rates[key]) / seconds;
     const delay = Math.max(...viewer.slots.filter(({shape}) => shape).map((slot) => slot.delay));
     find('rates').textContent = [`${Math.round(aSecond('shown'))} frames/s`, `${Math.round(aSecond('skipped'))} left out`,
-      ...(delay >= 0 ? [`delay ${Math.round(delay * 1e3)} ms`] : []), `${(aSecond('bytes') / 1e6).toFixed(1)} MB/s`,
+      ...(delay >= 0 && !viewer.follows ? [`delay ${Math.round(delay * 1e3)} ms`] : []), `${(aSecond('bytes') / 1e6).toFixed(1)} MB/s`,
       ...(times.length ? [`deforming ${times.join(', ')}`] : []), `${viewer.rig.vertices.toLocaleString('en')} vertices`].join(' · ');
     this.#rates = now;
     this.#showSlots();

@@ -6,7 +6,7 @@ import {BufferAttribute, BufferGeometry, CanvasTexture, Color, DoubleSide, Dynam
 import type {PosedMuscle} from '@proto/frame_pb';
 import {Muscles, Normals} from './marks.ts';
 import type {Paint} from './paint.ts';
-import type {Shape} from './slot.ts';
+import type {Shape} from './shape.ts';
 import {statusColours} from './status.ts';
 
 export type Overlay = 'none' | 'distance' | 'weight' | 'status' | 'paint';

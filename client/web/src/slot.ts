@@ -1,27 +1,13 @@
 // One recipe of the page: its bind, its stream, the newest shape.
 
-import {Attribute, Compression, Encoding, type Frame, type PosedMuscle} from '@proto/frame_pb';
+import {Attribute, Compression, Encoding, type Frame} from '@proto/frame_pb';
 import {JointFormat, Space} from '@proto/pose_pb';
 import {DeformService, Notice_Kind, OrderMode, type StreamDeformResponse, type WatchOpened} from '@proto/deform_service_pb';
 import {Session_State, SessionService, type Session} from '@proto/session_service_pb';
-import {shapeOf} from './follow.ts';
 import {BackOff} from './server.ts';
+import {shapeOf, type Shape} from './shape.ts';
 import type {Call, Streams} from './stream.ts';
 import {ALREADY_EXISTS, CallError, CANCELLED, INVALID_ARGUMENT, NOT_FOUND, UNAVAILABLE, UNKNOWN} from './wire.ts';
-
-// A complete frame as it came: ENCODING_Q16 and ENCODING_OCT8.
-export interface Shape {
-  frame: bigint;
-  positions: Uint16Array; // [V * 3]
-  normals: Int8Array; // [V * 2]
-  origin: number[];
-  step: number[];
-  minimum: number[];
-  maximum: number[];
-  evaluateSeconds: number;
-  status: Uint8Array | null; // [V], where the recipe writes it and it was asked for
-  muscles: PosedMuscle[];
-}
 
 // What frames have beyond positions and normals.
 export interface Extras {

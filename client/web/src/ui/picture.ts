@@ -7,12 +7,13 @@ export interface Notes {
   right: string; // '' = none
   border: number | null; // part of the width where a wipe has its border
   legend: {title: string; high: string} | null;
+  status: Array<{text: string; colour: string}>; // rows of the legend of vertex status
 }
 
 const MARGIN = 12; // all lengths in pixels of the page
 const LINE = 20;
 
-export async function annotated(view: Blob, scale: number, {left, right, border, legend}: Notes): Promise<Blob> {
+export async function annotated(view: Blob, scale: number, {left, right, border, legend, status}: Notes): Promise<Blob> {
   const image = await createImageBitmap(view);
   const canvas = new OffscreenCanvas(image.width, image.height);
   const context = canvas.getContext('2d')!;
@@ -45,6 +46,19 @@ export async function annotated(view: Blob, scale: number, {left, right, border,
     box(x, height - MARGIN - LINE - 4, wide, LINE + 4);
     context.fillText(shown, x + MARGIN / 2, height - MARGIN - LINE / 2 - 1);
   });
+  if (status.length) {
+    context.font = '13px system-ui, "DejaVu Sans", sans-serif';
+    const wide = Math.max(...status.map(({text}) => context.measureText(text).width)) + 3.5 * MARGIN;
+    const y = height - 2.5 * MARGIN - (status.length + 2) * LINE;
+    box(MARGIN, y, wide, (status.length + 0.5) * LINE);
+    status.forEach(({text, colour: of}, k) => {
+      const middle = y + (k + 0.75) * LINE;
+      context.fillStyle = of;
+      context.fillRect(1.5 * MARGIN, middle - MARGIN / 2, MARGIN, MARGIN);
+      context.fillStyle = colour('--text');
+      context.fillText(text, 3.25 * MARGIN, middle);
+    });
+  }
   if (legend) {
     context.font = '13px system-ui, "DejaVu Sans", sans-serif';
     const wide = Math.min(width - 2 * MARGIN, Math.max(240, context.measureText(legend.title).width + MARGIN));

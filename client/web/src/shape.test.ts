@@ -2,7 +2,7 @@ import {expect, test} from 'vitest';
 import {create} from '@bufbuild/protobuf';
 import {Compression, Encoding, FrameSchema, type Frame} from '@proto/frame_pb';
 import {decodePositions} from './decode.ts';
-import {octahedral, shapeOf} from './follow.ts';
+import {octahedral, shapeOf} from './shape.ts';
 
 const bytes = (values: number[], at = 1) => { // not aligned, as in a message
   const all = new Uint8Array(at + values.length * 4);
