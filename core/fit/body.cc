@@ -154,8 +154,19 @@ absl::StatusOr<Body> Body::Create(const Mesh& mesh, std::uint32_t resolution, co
   }
 
   std::vector<std::uint8_t> is_medial(inside.size(), 0);
-  const auto nx = static_cast<std::size_t>(body.cells_[0]);
-  const std::size_t steps[] = {1, nx, nx * static_cast<std::size_t>(body.cells_[1])};
+  const auto nx = static_cast<std::size_t>(body.cells_[0]),
+             ny = static_cast<std::size_t>(body.cells_[1]);
+  // Half of the 26 neighbours: across an axis that lies between cells, the opposite one is
+  // diagonal.
+  std::vector<std::size_t> steps;
+  for (std::size_t dz = 0; dz <= 1; ++dz) {
+    for (std::size_t dy = 0; dy <= 2; ++dy) {
+      for (std::size_t dx = 0; dx <= 2; ++dx) {
+        const std::size_t ahead = dx + nx * dy + nx * ny * dz, centre = 1 + nx;
+        if (ahead > centre) steps.push_back(ahead - centre);
+      }
+    }
+  }
   for (std::size_t c = 0; c < inside.size(); ++c) {
     if (!inside[c] || skin.distance[c] <= kLeastDepth) continue;
     const Vec3d here = Unit(body.Middle(c) - body.Middle(skin.source[c]));

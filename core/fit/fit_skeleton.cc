@@ -222,8 +222,8 @@ std::string AxisName(const Vec3d& axis) {
 }
 
 // What a user should look at.
-void Warn(const SkeletonTemplate& skeleton, const Body& body, const std::vector<Vec3d>& places,
-          SkeletonFit& fitted) {
+void Warn(const SkeletonTemplate& skeleton, const Body& body, const SphereGraph& graph,
+          const Match& match, const std::vector<Vec3d>& places, SkeletonFit& fitted) {
   const auto warn = [&](std::string field, std::string message) {
     fitted.warnings.push_back({Severity::kWarning, std::move(field), std::move(message)});
   };
@@ -242,6 +242,18 @@ void Warn(const SkeletonTemplate& skeleton, const Body& body, const std::vector<
     warn("mesh",
          absl::StrFormat("%.0f %% of its inside is not connected to the rest and was left out",
                          100 * (1 - body.connected())));
+  }
+  for (std::size_t k = 1; k < match.skeleton.joints.size(); ++k) {
+    const fit::ReducedJoint& joint = match.skeleton.joints[k];
+    const std::uint16_t sphere = match.embedding.spheres[k];
+    const std::uint16_t above = match.embedding.spheres[joint.parent];
+    if (!joint.leaf || Length(graph.centre[sphere] - graph.centre[above]) > graph.radius[above]) {
+      continue;
+    }
+    const std::uint32_t parent = match.skeleton.joints[joint.parent].joint;
+    warn(absl::StrCat("joints.", skeleton.joints[joint.joint].name),
+         absl::StrCat("it lies within the thickness of the body at \"",
+                      skeleton.joints[parent].name, "\"; the body may have no such limb"));
   }
   for (std::uint32_t j = 1; j < places.size(); ++j) {
     const TemplateJoint& joint = skeleton.joints[j];
@@ -301,7 +313,7 @@ absl::StatusOr<SkeletonFit> FitSkeleton(const Mesh& mesh, const SkeletonTemplate
   fitted.facing = FacingOf(match);
   if (matches.other) fitted.other = FacingOf(*matches.other);
   fitted.spheres = graph.count();
-  Warn(skeleton, body, places, fitted);
+  Warn(skeleton, body, graph, match, places, fitted);
   for (const Vec3d& place : places) fitted.places.push_back(body.FromUnit(place));
   return fitted;
 }

@@ -31,7 +31,7 @@ struct JointHint {
 enum class FitUp : std::uint8_t { kUnknown, kY, kZ };
 
 struct FitOptions {
-  std::uint32_t resolution = 224;  // cells along the longest side, 64 to 384
+  std::uint32_t resolution = 192;  // cells along the longest side, 64 to 384
   double scale = 1;                // of the template, 0.5 to 2
   std::vector<JointHint> hints{};
   FitUp up = FitUp::kY;

@@ -19,6 +19,7 @@ namespace {
 using sinew::testing::Body;
 using sinew::testing::MeshOf;
 using sinew::testing::ValueOrDie;
+using ::testing::Contains;
 using ::testing::HasSubstr;
 
 // A closed capsule around a segment.
@@ -111,7 +112,9 @@ Figure Perturbed(const char* name, unsigned seed) {
   return Fleshed(std::move(skeleton), std::move(places));
 }
 
-SkeletonFit Fit(const Figure& figure, const FitOptions& options = {}) {
+// At a coarse resolution, which the thick limbs of these figures allow.
+SkeletonFit Fit(const Figure& figure, FitOptions options = {}) {
+  options.resolution = 128;
   Task task;
   return ValueOrDie(FitSkeleton(MeshOf(figure.body), figure.skeleton, options, task));
 }
@@ -141,17 +144,13 @@ TEST_P(FitSkeletonOf, FindsTheJointsOfCapsulesAroundTheTemplate) {
 }
 
 TEST_P(FitSkeletonOf, FindsThoseOfOtherProportions) {
-  double sum = 0;
   for (unsigned seed = 1; seed <= 4; ++seed) {
     const Figure figure = Perturbed(GetParam(), seed);
     const SkeletonFit fitted = Fit(figure);
     EXPECT_LT(fitted.facing.residual, kDoubtfulResidual) << seed;
     const double error = LargestError(figure, fitted);
     EXPECT_LT(error, 0.15) << seed;
-    sum += error;
   }
-  RecordProperty("mean_of_largest_errors", std::to_string(sum / 4));
-  std::printf("%s: mean of largest errors %.3f\n", GetParam(), sum / 4);
 }
 
 TEST_P(FitSkeletonOf, SymmetricBodiesHaveSymmetricSkeletons) {
@@ -221,7 +220,7 @@ TEST(FitSkeleton, ThreadsDoNotChangeTheResult) {
   for (const int threads : {1, 4}) {
     tbb::task_arena(threads).execute([&] {
       Task task;
-      fits.push_back(ValueOrDie(FitSkeleton(mesh, figure.skeleton, {}, task)));
+      fits.push_back(ValueOrDie(FitSkeleton(mesh, figure.skeleton, {.resolution = 128}, task)));
     });
   }
   EXPECT_EQ(fits[0].places, fits[1].places);
@@ -248,8 +247,10 @@ TEST(FitSkeleton, BodyOfAnotherKindIsRefusedOrDoubtful) {
   Task task;
   const auto fitted = FitSkeleton(MeshOf(ball.body), ball.skeleton, {}, task);
   if (fitted.ok()) {
-    EXPECT_GT(fitted->facing.residual, kDoubtfulResidual);
-    EXPECT_FALSE(fitted->warnings.empty());
+    std::vector<std::string> fields;
+    for (const Problem& warning : fitted->warnings) fields.push_back(warning.field);
+    EXPECT_THAT(fields, Contains("joints.left_foot"));
+    EXPECT_THAT(fields, Contains("joints.left_hand"));
   } else {
     EXPECT_EQ(fitted.status().code(), absl::StatusCode::kFailedPrecondition);
     EXPECT_THAT(fitted.status().message(), HasSubstr("no place for joint \""));
@@ -287,7 +288,7 @@ TEST(FitSkeleton, StopsAndReportsProgress) {
   const Mesh mesh = MeshOf(figure.body);
   std::vector<double> reported;
   Task whole({.progress = [&](double part) { reported.push_back(part); }});
-  EXPECT_TRUE(FitSkeleton(mesh, figure.skeleton, {}, whole).ok());
+  EXPECT_TRUE(FitSkeleton(mesh, figure.skeleton, {.resolution = 128}, whole).ok());
   ASSERT_FALSE(reported.empty());
   EXPECT_TRUE(std::ranges::is_sorted(reported));
   EXPECT_NEAR(reported.back(), 1, 1e-9);
