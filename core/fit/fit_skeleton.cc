@@ -106,34 +106,6 @@ std::vector<Vec3d> Reinsert(const ReducedSkeleton& skeleton, const SphereGraph& 
   return places;
 }
 
-absl::Status CheckOptions(const SkeletonTemplate& skeleton, const FitOptions& options) {
-  SINEW_RETURN_IF_ERROR(fit::CheckTemplate(skeleton));
-  if (options.resolution < 64 || options.resolution > 384) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("resolution: got ", options.resolution, ", need 64 to 384"));
-  }
-  if (!(options.scale >= 0.5 && options.scale <= 2)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("scale: got ", options.scale, ", need 0.5 to 2"));
-  }
-  for (std::size_t h = 0; h < options.hints.size(); ++h) {
-    const JointHint& hint = options.hints[h];
-    if (std::ranges::find(skeleton.joints, hint.joint, &TemplateJoint::name) ==
-        skeleton.joints.end()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "hints[", h, "].joint: got \"", hint.joint, "\", need one of ",
-          absl::StrJoin(skeleton.joints, ", ", [](std::string* out, const TemplateJoint& joint) {
-            out->append(joint.name);
-          })));
-    }
-    for (const double x : {hint.place.x, hint.place.y, hint.place.z}) {
-      if (std::isfinite(x)) continue;
-      return absl::InvalidArgumentError(absl::StrCat("hints[", h, "].place: need finite numbers"));
-    }
-  }
-  return absl::OkStatus();
-}
-
 std::uint32_t JointOf(const SkeletonTemplate& skeleton, const JointHint& hint) {
   const auto found = std::ranges::find(skeleton.joints, hint.joint, &TemplateJoint::name);
   return static_cast<std::uint32_t>(found - skeleton.joints.begin());
@@ -282,9 +254,37 @@ void Warn(const SkeletonTemplate& skeleton, const Body& body, const SphereGraph&
 
 }  // namespace
 
+absl::Status CheckFitOptions(const SkeletonTemplate& skeleton, const FitOptions& options) {
+  SINEW_RETURN_IF_ERROR(fit::CheckTemplate(skeleton));
+  if (options.resolution < 64 || options.resolution > 384) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("resolution: got ", options.resolution, ", need 64 to 384"));
+  }
+  if (!(options.scale >= 0.5 && options.scale <= 2)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("scale: got ", options.scale, ", need 0.5 to 2"));
+  }
+  for (std::size_t h = 0; h < options.hints.size(); ++h) {
+    const JointHint& hint = options.hints[h];
+    if (std::ranges::find(skeleton.joints, hint.joint, &TemplateJoint::name) ==
+        skeleton.joints.end()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "hints[", h, "].joint: got \"", hint.joint, "\", need one of ",
+          absl::StrJoin(skeleton.joints, ", ", [](std::string* out, const TemplateJoint& joint) {
+            out->append(joint.name);
+          })));
+    }
+    for (const double x : {hint.place.x, hint.place.y, hint.place.z}) {
+      if (std::isfinite(x)) continue;
+      return absl::InvalidArgumentError(absl::StrCat("hints[", h, "].place: need finite numbers"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<SkeletonFit> FitSkeleton(const Mesh& mesh, const SkeletonTemplate& skeleton,
                                         const FitOptions& options, Task& task) {
-  SINEW_RETURN_IF_ERROR(CheckOptions(skeleton, options));
+  SINEW_RETURN_IF_ERROR(CheckFitOptions(skeleton, options));
   const DenormalGuard guard;
   task.SetTotal(1);
   SINEW_ASSIGN_OR_RETURN(const Body body, Body::Create(mesh, options.resolution, task));

@@ -56,7 +56,10 @@ struct SkeletonFit {
 
 inline constexpr double kDoubtfulResidual = 0.1;
 
-// kInvalidArgument: an option or a hint out of range, a mesh without an inside.
+// kInvalidArgument: a template that CheckTemplate refuses, an option or a hint out of range.
+absl::Status CheckFitOptions(const fit::SkeletonTemplate& skeleton, const FitOptions& options);
+
+// Errors of CheckFitOptions; kInvalidArgument also: a mesh without an inside.
 // kFailedPrecondition: the template does not fit; the message names the first joint without a
 // place. kResourceExhausted, kCancelled.
 absl::StatusOr<SkeletonFit> FitSkeleton(const Mesh& mesh, const fit::SkeletonTemplate& skeleton,
