@@ -303,7 +303,8 @@ absl::StatusOr<Computed> GeodesicWeights(const Skin& skin, const WeightOptions& 
   SINEW_RETURN_IF_ERROR(CheckFaces(skin, "geodesic needs faces"));
   const std::size_t points = skin.points.size(), joints = skin.joints.size();
   std::size_t held = progress.held + GeodesicBytes(skin);
-  SINEW_ASSIGN_OR_RETURN(const Voxels voxels, MakeVoxels(skin, options.resolution, held, task));
+  SINEW_ASSIGN_OR_RETURN(const Voxels voxels,
+                         MakeVoxels(skin.points, skin.triangles, options.resolution, held, task));
   progress.Advance(0.2);
   held += voxels.number.size() * sizeof voxels.number[0] +
           voxels.count() * (sizeof voxels.cell[0] + sizeof voxels.neighbour[0]);

@@ -47,10 +47,11 @@ bool IsLeft(const Point& a, std::uint32_t id_a, const Point& b, std::uint32_t id
 
 class Voxeliser {
  public:
-  Voxeliser(const Skin& skin, Voxels& voxels, std::size_t held, const Task& task)
-      : skin_(skin), voxels_(voxels), held_(held), task_(task) {
-    points_.reserve(skin.points.size());
-    for (const Vec3d& p : skin.points) {
+  Voxeliser(std::span<const Vec3d> points, std::span<const Triangle> triangles, Voxels& voxels,
+            std::size_t held, const Task& task)
+      : triangles_(triangles), voxels_(voxels), held_(held), task_(task) {
+    points_.reserve(points.size());
+    for (const Vec3d& p : points) {
       const Vec3d at = (1 / voxels.size) * (p - voxels.origin);
       points_.push_back({at.x, at.y, at.z});
     }
@@ -87,8 +88,8 @@ class Voxeliser {
     double unchecked = kTestsBetweenChecks;
     const auto first = [](double x) { return static_cast<std::int32_t>(std::ceil(x)); };
     const auto last = [](double x) { return static_cast<std::int32_t>(std::floor(x)); };
-    for (std::size_t t = 0; t < skin_.triangles.size(); ++t) {
-      const auto& id = skin_.triangles[t];
+    for (std::size_t t = 0; t < triangles_.size(); ++t) {
+      const auto& id = triangles_[t];
       const Point &a = points_[id[0]], &b = points_[id[1]], &c = points_[id[2]];
       const std::int32_t low_u = first(std::min({a[u], b[u], c[u]})),
                          high_u = last(std::max({a[u], b[u], c[u]})),
@@ -160,7 +161,7 @@ class Voxeliser {
     return static_cast<std::size_t>(at[0] + nx * (at[1] + ny * at[2]));
   }
 
-  const Skin& skin_;
+  std::span<const Triangle> triangles_;
   Voxels& voxels_;
   const std::size_t held_;
   const Task& task_;
@@ -234,10 +235,11 @@ std::int32_t Voxels::At(const std::array<std::int32_t, 3>& at) const {
   return number[static_cast<std::size_t>(at[0] + cells[0] * (at[1] + cells[1] * at[2]))];
 }
 
-absl::StatusOr<Voxels> MakeVoxels(const Skin& skin, std::uint32_t resolution, std::size_t held,
-                                  const Task& task) {
-  Vec3d low = skin.points[0], high = low;
-  for (const Vec3d& p : skin.points) {
+absl::StatusOr<Voxels> MakeVoxels(std::span<const Vec3d> points,
+                                  std::span<const Triangle> triangles, std::uint32_t resolution,
+                                  std::size_t held, const Task& task) {
+  Vec3d low = points[0], high = low;
+  for (const Vec3d& p : points) {
     low = {std::min(low.x, p.x), std::min(low.y, p.y), std::min(low.z, p.z)};
     high = {std::max(high.x, p.x), std::max(high.y, p.y), std::max(high.z, p.z)};
   }
@@ -251,11 +253,11 @@ absl::StatusOr<Voxels> MakeVoxels(const Skin& skin, std::uint32_t resolution, st
   voxels.cells = {cells(extent.x), cells(extent.y), cells(extent.z)};
   std::size_t all = 1;
   for (const std::int32_t n : voxels.cells) all *= static_cast<std::size_t>(n);
-  held += all * sizeof(std::int32_t) + skin.points.size() * sizeof(Point);
+  held += all * sizeof(std::int32_t) + points.size() * sizeof(Point);
   SINEW_RETURN_IF_ERROR(task.CheckMemory(held));
   voxels.number.assign(all, 0);
   {
-    Voxeliser voxeliser(skin, voxels, held, task);
+    Voxeliser voxeliser(points, triangles, voxels, held, task);
     for (std::size_t axis = 0; axis < 3; ++axis) {
       SINEW_RETURN_IF_ERROR(voxeliser.Vote(axis));
     }

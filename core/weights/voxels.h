@@ -5,11 +5,12 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
+#include <span>
 #include <vector>
 
 #include "core/base/types.h"
-#include "core/weights/skin.h"
+#include "core/parallel/task.h"
+#include "core/surface/part_triangles.h"
 
 namespace sinew::weights {
 
@@ -38,7 +39,8 @@ struct Voxels {
 // out, and a hole spoils the votes of at most one axis. Surfaces open in both directions, or
 // thinner than a cell, have no voxels. kResourceExhausted: `held` plus the grid exceed
 // task.memory_limit(), or large faces would take minutes; kCancelled.
-absl::StatusOr<Voxels> MakeVoxels(const Skin& skin, std::uint32_t resolution, std::size_t held,
-                                  const Task& task);
+absl::StatusOr<Voxels> MakeVoxels(std::span<const Vec3d> points,
+                                  std::span<const Triangle> triangles, std::uint32_t resolution,
+                                  std::size_t held, const Task& task);
 
 }  // namespace sinew::weights

@@ -175,13 +175,14 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
   rows.Share(5).Limit(m.bytes, "max-compare-bytes", "bytes",
                       "Total memory of CompareDeformers calls", 1 << 20, kHuge);
   auto& w = c.weights;
-  internal.Limit(w.count, "max-weight-calls", "calls", "Concurrent ComputeWeights calls", 1, 1e6);
-  rows.Share(8).Limit(w.memory_bytes, "max-weight-bytes", "bytes", "Memory per ComputeWeights call",
-                      1 << 20, kHuge);
-  rows.Limit(w.seconds, "max-weight-seconds", "seconds", "Time per ComputeWeights call", 0.001,
-             1e7);
+  internal.Limit(w.count, "max-weight-calls", "calls",
+                 "Concurrent ComputeWeights and FitSkeleton calls", 1, 1e6);
+  rows.Share(8).Limit(w.memory_bytes, "max-weight-bytes", "bytes",
+                      "Memory per ComputeWeights or FitSkeleton call", 1 << 20, kHuge);
+  rows.Limit(w.seconds, "max-weight-seconds", "seconds",
+             "Time per ComputeWeights or FitSkeleton call", 0.001, 1e7);
   internal.Limit(w.resolution, "max-weight-resolution", "voxels",
-                 "Voxels along the longest side in ComputeWeights", 16, 512);
+                 "Voxels along the longest side in ComputeWeights and FitSkeleton", 16, 512);
 }
 
 }  // namespace sinew::server

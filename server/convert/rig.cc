@@ -1,6 +1,7 @@
 #include "server/convert/rig.h"
 
 #include <absl/strings/str_cat.h>
+#include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
 #include <algorithm>
@@ -226,6 +227,16 @@ absl::StatusOr<ConvertedRig> ConvertRig(const v1::Rig& rig, const RigConfig& lim
   converted.summary.set_without_weights(without_skin > 0);
   SINEW_RETURN_IF_ERROR(CheckSummary(converted.summary.ByteSizeLong(), limits));
   return converted;
+}
+
+std::string SerialiseRig(const v1::Rig& rig) {
+  std::string bytes;
+  google::protobuf::io::StringOutputStream stream(&bytes);
+  google::protobuf::io::CodedOutputStream coded(&stream);
+  coded.SetSerializationDeterministic(true);
+  rig.SerializeToCodedStream(&coded);
+  coded.Trim();
+  return bytes;
 }
 
 }  // namespace sinew::server

@@ -9,6 +9,7 @@
 #include <absl/status/statusor.h>
 
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "core/rig/rig.h"
@@ -44,5 +45,8 @@ absl::StatusOr<RigSource> ReadRig(const v1::Rig& rig, const RigConfig& limits, i
 // alone: the summary says so.
 absl::StatusOr<ConvertedRig> ConvertRig(std::string_view bytes, const RigConfig& limits);
 absl::StatusOr<ConvertedRig> ConvertRig(const v1::Rig& rig, const RigConfig& limits);
+
+// Equal rigs give equal bytes.
+std::string SerialiseRig(const v1::Rig& rig);
 
 }  // namespace sinew::server

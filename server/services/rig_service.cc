@@ -3,6 +3,7 @@
 #include "core/base/status.h"
 #include "server/calls/compute_weights.h"
 #include "server/calls/download.h"
+#include "server/calls/fit_skeleton.h"
 #include "server/calls/unary_call.h"
 #include "server/calls/upload.h"
 #include "server/convert/unknown_fields.h"
@@ -97,6 +98,14 @@ void AddRigMethods(Runtime& runtime, RpcService& service) {
                .audited = true,
                .limit = &runtime.weights},
               ComputeWeightsCall::Start<>);
+
+  service.Add({.runtime = runtime,
+               .name = "RigService/FitSkeleton",
+               .scope = Scope::kRigsWrite,
+               .work = true,
+               .audited = true,
+               .limit = &runtime.weights},
+              FitSkeletonCall::Start<>);
 }
 
 }  // namespace sinew::server

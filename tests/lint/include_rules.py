@@ -65,6 +65,7 @@ FOLDERS = (
     ("core/surface", "core/base core/mesh core/muscle core/parallel core/rig core/simd core/solve", "", ""),
     ("core/deform/method", "core/base core/parallel core/rig core/simd core/surface", "", ""),
     ("core/weights", "core/base core/mesh core/parallel core/rig core/surface", "", "eigen embree"),
+    ("core/fit", "core/base core/mesh core/parallel core/rig core/surface core/weights", "", "eigen embree"),
     ("core/deform/bulge_free", "core/base core/deform/method core/rig core/simd core/surface", "", ""),
     ("core/deform/cor", "core/base core/deform/kernels core/deform/method core/parallel core/rig core/simd", "", ""),
     ("core/deform/ddm",
@@ -104,8 +105,8 @@ FOLDERS = (
     ("server/access", "client/lib/base core/base server/base", "grpc openssl", "json re2"),
     ("server/threads", "core/base server/base", "prometheus", "tbb"),
     ("server/convert",
-     "client/lib/base core/base core/deform/engine core/deform/method core/metrics core/muscle core/rig core/weights "
-     "server/base",
+     "client/lib/base core/base core/deform/engine core/deform/method core/fit core/mesh core/metrics core/muscle core/rig "
+     "core/weights server/base",
      "proto", ""),
     ("server/shared", "client/lib/base core/base server/base", "proto", "curl hiredis openssl pugixml"),
     ("server/store",
@@ -118,7 +119,7 @@ FOLDERS = (
      "core/base core/simd server/access server/base server/frames server/shared server/store server/threads",
      "", ""),
     ("server/calls",
-     "core/base core/deform/engine core/metrics core/rig core/weights server server/access server/base "
+     "core/base core/deform/engine core/fit core/metrics core/parallel core/rig core/weights server server/access server/base "
      "server/convert server/frames server/shared server/store server/threads",
      "grpc proto", ""),
     ("server/services",

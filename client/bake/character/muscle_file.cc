@@ -2,20 +2,17 @@
 
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
-#include <absl/strings/str_join.h>
 #include <absl/strings/str_replace.h>
 #include <absl/strings/strip.h>
 
 #include <array>
-#include <cmath>
-#include <initializer_list>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
 #include "client/bake/base/errors.h"
 #include "client/bake/character/joint_suggestion.h"
+#include "client/bake/character/json_object.h"
 #include "client/bake/character/json_text.h"
 #include "client/bake/files/input_file.h"
 #include "core/base/status.h"
@@ -24,104 +21,8 @@ namespace sinew::bake {
 namespace {
 
 using Json = nlohmann::json;
+using Object = JsonObject;
 constexpr std::uint64_t kMaxBytes = 64 << 20;
-
-absl::Status Wrong(const std::string& path, const std::string& what) {
-  return absl::InvalidArgumentError(absl::StrCat(path.empty() ? "top level" : path, ": ", what));
-}
-
-std::string Shown(const Json& value) {
-  if (value.is_array()) return absl::StrCat("an array of ", value.size());
-  if (value.is_object()) return "an object";
-  std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
-  if (text.size() > 40) text = text.substr(0, 37) + "...";
-  return text;
-}
-
-// An object whose members are known by name; reports the first wrong one.
-class Object {
- public:
-  static absl::StatusOr<Object> Open(const Json& json, const std::string& path,
-                                     std::initializer_list<const char*> known) {
-    if (!json.is_object()) {
-      return Wrong(path, absl::StrCat("got ", Shown(json), ", need an object {...}"));
-    }
-    for (const auto& [name, value] : json.items()) {
-      bool found = false;
-      for (const char* each : known) found = found || name == each;
-      if (!found) {
-        return Wrong(
-            Member(path, name),
-            absl::StrCat("unknown member, need one of ", absl::StrJoin(known, ", "),
-                         DidYouMean(name, std::vector<std::string>(known.begin(), known.end()))));
-      }
-    }
-    return Object(json, path);
-  }
-
-  const std::string& path() const { return path_; }
-  std::string PathOf(const char* name) const { return Member(path_, name); }
-  const Json* Find(const char* name) const {
-    const auto at = json_->find(name);
-    return at == json_->end() ? nullptr : &*at;
-  }
-  absl::StatusOr<const Json*> Need(const char* name) const {
-    const Json* found = Find(name);
-    if (found == nullptr) return Wrong(path_, absl::StrCat("has no \"", name, "\""));
-    return found;
-  }
-  // Leaves `value` as it is where there is no such member.
-  absl::Status Read(const char* name, float& value) const {
-    const Json* found = Find(name);
-    return found == nullptr ? absl::OkStatus() : ReadNumber(*found, PathOf(name), value);
-  }
-  absl::Status Read(const char* name, std::string& value) const {
-    const Json* found = Find(name);
-    if (found == nullptr) return absl::OkStatus();
-    if (!found->is_string()) {
-      return Wrong(PathOf(name), absl::StrCat("got ", Shown(*found), ", need a string"));
-    }
-    value = found->get<std::string>();
-    return absl::OkStatus();
-  }
-  template <std::size_t N>
-  absl::Status Read(const char* name, std::array<float, N>& values) const {
-    const Json* found = Find(name);
-    if (found == nullptr) return absl::OkStatus();
-    if (!found->is_array() || found->size() != N) {
-      return Wrong(PathOf(name),
-                   absl::StrCat("got ", Shown(*found), ", need an array of ", N, " numbers"));
-    }
-    for (std::size_t i = 0; i < N; ++i) {
-      SINEW_RETURN_IF_ERROR(
-          ReadNumber((*found)[i], absl::StrCat(PathOf(name), "[", i, "]"), values[i]));
-    }
-    return absl::OkStatus();
-  }
-  template <class T>
-  absl::Status ReadNeeded(const char* name, T& value) const {
-    SINEW_RETURN_IF_ERROR(Need(name).status());
-    return Read(name, value);
-  }
-
- private:
-  Object(const Json& json, std::string path) : json_(&json), path_(std::move(path)) {}
-  static std::string Member(const std::string& path, const std::string& name) {
-    return path.empty() ? name : absl::StrCat(path, ".", name);
-  }
-  static absl::Status ReadNumber(const Json& json, const std::string& path, float& value) {
-    if (!json.is_number()) return Wrong(path, absl::StrCat("got ", Shown(json), ", need a number"));
-    const double number = json.get<double>();
-    if (!(std::abs(number) <= std::numeric_limits<float>::max())) {
-      return Wrong(path, absl::StrCat("got ", Shown(json), ", which does not fit 32 bits"));
-    }
-    value = static_cast<float>(number);
-    return absl::OkStatus();
-  }
-
-  const Json* json_;
-  std::string path_;
-};
 
 absl::Status ReadJoint(const Object& object, const client::RigData& rig, std::uint32_t& joint) {
   std::string name;
@@ -146,15 +47,15 @@ absl::Status ReadWrap(const Json& json, const std::string& path, const client::R
   std::string shape;
   SINEW_RETURN_IF_ERROR(object.ReadNeeded("shape", shape));
   if (shape != "cylinder" && shape != "sphere") {
-    return Wrong(object.PathOf("shape"),
-                 absl::StrCat("got \"", shape, "\", need cylinder or sphere"));
+    return WrongMember(object.PathOf("shape"),
+                       absl::StrCat("got \"", shape, "\", need cylinder or sphere"));
   }
   SINEW_RETURN_IF_ERROR(ReadJoint(object, rig, wrap.joint));
   SINEW_RETURN_IF_ERROR(object.ReadNeeded("centre", wrap.centre));
   if (shape == "cylinder") {
     SINEW_RETURN_IF_ERROR(object.ReadNeeded("axis", wrap.axis));
   } else if (object.Find("axis") != nullptr) {
-    return Wrong(object.PathOf("axis"), "got one for a sphere, need none");
+    return WrongMember(object.PathOf("axis"), "got one for a sphere, need none");
   }
   wrap.shape =
       shape == "sphere" ? client::MuscleWrap::Shape::kSphere : client::MuscleWrap::Shape::kCylinder;
@@ -171,9 +72,9 @@ absl::Status ReadProfile(const Object& object, client::MuscleProfile& profile) {
     return absl::OkStatus();
   }
   const std::vector<std::string> names = {"ellipsoid", "sine", "root_sine", "parabola"};
-  return Wrong(object.PathOf("profile"),
-               absl::StrCat("got \"", name, "\", need ellipsoid, sine, root_sine or parabola",
-                            DidYouMean(name, names)));
+  return WrongMember(object.PathOf("profile"),
+                     absl::StrCat("got \"", name, "\", need ellipsoid, sine, root_sine or parabola",
+                                  DidYouMean(name, names)));
 }
 
 absl::Status ReadMuscle(const Json& json, const std::string& path, const client::RigData& rig,
@@ -190,7 +91,8 @@ absl::Status ReadMuscle(const Json& json, const std::string& path, const client:
   SINEW_RETURN_IF_ERROR(ReadPoint(*insertion, object.PathOf("insertion"), rig, muscle.insertion));
   if (const Json* const via = object.Find("via")) {
     if (!via->is_array()) {
-      return Wrong(object.PathOf("via"), absl::StrCat("got ", Shown(*via), ", need an array"));
+      return WrongMember(object.PathOf("via"),
+                         absl::StrCat("got ", ShownJson(*via), ", need an array"));
     }
     for (std::size_t k = 0; k < via->size(); ++k) {
       SINEW_RETURN_IF_ERROR(ReadPoint((*via)[k], absl::StrCat(object.PathOf("via"), "[", k, "]"),
@@ -246,7 +148,7 @@ absl::Status ReadMuscles(std::string_view text, client::RigData& rig) {
   SINEW_ASSIGN_OR_RETURN(const Object object, Object::Open(json, "", {"muscles"}));
   SINEW_ASSIGN_OR_RETURN(const Json* const list, object.Need("muscles"));
   if (!list->is_array()) {
-    return Wrong("muscles", absl::StrCat("got ", Shown(*list), ", need an array"));
+    return WrongMember("muscles", absl::StrCat("got ", ShownJson(*list), ", need an array"));
   }
   std::vector<client::Muscle> muscles;
   for (std::size_t m = 0; m < list->size(); ++m) {

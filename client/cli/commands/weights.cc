@@ -20,6 +20,7 @@
 #include "client/cli/base/exit_code.h"
 #include "client/cli/base/table.h"
 #include "client/cli/character/read_options.h"
+#include "client/cli/character/weight_methods.h"
 #include "client/cli/commands/commands.h"
 #include "client/rig/rig_units.h"
 #include "core/base/status.h"
@@ -33,13 +34,6 @@ struct Options {
   bool all_joints = false;
   client::WeightsRequest request;
 };
-
-absl::StatusOr<client::WeightMethod> ReadMethod(const std::string& name) {
-  if (name == "capsule") return client::WeightMethod::kCapsule;
-  if (name == "heat") return client::WeightMethod::kHeat;
-  if (name == "geodesic") return client::WeightMethod::kGeodesic;
-  return UsageError(absl::StrCat("--method: got \"", name, "\", need capsule, heat or geodesic"));
-}
 
 // Refuses options of other methods than --method.
 absl::Status CheckMethodOptions(const Options& options) {
@@ -200,7 +194,7 @@ absl::Status Weigh(Context& context, Options options) {
   if (!options.out.empty() && !absl::EndsWith(absl::AsciiStrToLower(options.out), ".sinewrig")) {
     return UsageError(absl::StrCat("--out: got \"", options.out, "\", need .sinewrig"));
   }
-  SINEW_ASSIGN_OR_RETURN(options.request.method, ReadMethod(options.method));
+  SINEW_ASSIGN_OR_RETURN(options.request.method, ReadWeightMethod("--method", options.method));
   SINEW_RETURN_IF_ERROR(CheckMethodOptions(options));
   std::vector<std::string> carriers;
   SINEW_ASSIGN_OR_RETURN(const bake::CharacterFile character,

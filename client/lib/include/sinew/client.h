@@ -25,6 +25,7 @@
 
 #include "sinew/clip.h"
 #include "sinew/compare.h"
+#include "sinew/fit.h"
 #include "sinew/frame.h"
 #include "sinew/messages.h"
 #include "sinew/options.h"
@@ -107,6 +108,13 @@ class Client {
   absl::StatusOr<WeightedRig> ComputeWeights(const WeightsRequest& request,
                                              const WeightsProgress& progress = {},
                                              const CallOptions& call = {}) const;
+
+  // Places the joints of a template in the meshes of a stored rig without skins, and stores the
+  // result as a new rig, for ComputeWeights. A stop ends the computation. Repeated calls give the
+  // same rig. Errors: see FitRequest; kNotFound: no such rig.
+  absl::StatusOr<FittedRig> FitSkeleton(const FitRequest& request,
+                                        const WeightsProgress& progress = {},
+                                        const CallOptions& call = {}) const;
 
   // Returns at once; the server binds in the background. A retry does not create a second session.
   absl::StatusOr<Session> CreateSession(const SessionRequest& request,

@@ -37,7 +37,7 @@ Body Box(const Vec3d& low, const Vec3d& high) {
 
 Voxels VoxelsOf(const Skin& skin, std::uint32_t resolution) {
   const Task task;
-  return ValueOrDie(MakeVoxels(skin, resolution, 0, task));
+  return ValueOrDie(MakeVoxels(skin.points, skin.triangles, resolution, 0, task));
 }
 
 // Volume of the voxels in the body's units.

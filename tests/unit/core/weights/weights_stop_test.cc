@@ -96,7 +96,8 @@ TEST(Stop, DuringStraightLinesOfOpenSheets) {
 
 TEST(Stop, MarchStopsAtNextCheck) {
   const weights::Skin skin = testing::SkinOf(testing::Canonical());
-  const weights::Voxels voxels = testing::ValueOrDie(weights::MakeVoxels(skin, 128, 0, Task()));
+  const weights::Voxels voxels =
+      testing::ValueOrDie(weights::MakeVoxels(skin.points, skin.triangles, 128, 0, Task()));
   ASSERT_GT(voxels.count(), 20'000u);
   std::stop_source stop;
   stop.request_stop();

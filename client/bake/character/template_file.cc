@@ -1,0 +1,75 @@
+#include "client/bake/character/template_file.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "client/bake/base/errors.h"
+#include "client/bake/character/joint_suggestion.h"
+#include "client/bake/character/json_object.h"
+#include "client/bake/character/json_text.h"
+#include "client/bake/files/input_file.h"
+#include "core/base/status.h"
+
+namespace sinew::bake {
+namespace {
+
+constexpr std::uint64_t kMaxBytes = 1 << 20;
+
+// The number of the joint that a member names.
+absl::Status ReadIndex(const JsonObject& object, const char* member,
+                       const std::vector<std::string>& names, std::optional<std::uint32_t>& index) {
+  std::string name;
+  SINEW_RETURN_IF_ERROR(object.Read(member, name));
+  if (object.Find(member) == nullptr) return absl::OkStatus();
+  for (std::uint32_t j = 0; j < names.size(); ++j) {
+    if (names[j] == name) index = j;
+  }
+  if (index) return absl::OkStatus();
+  return WrongMember(
+      object.PathOf(member),
+      absl::StrCat("got \"", name, "\", need the name of a joint", DidYouMean(name, names)));
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<client::TemplateJoint>> ParseTemplate(const std::string& text) {
+  SINEW_ASSIGN_OR_RETURN(const nlohmann::json json, ParseJson(text));
+  SINEW_ASSIGN_OR_RETURN(const JsonObject whole, JsonObject::Open(json, "", {"joints"}));
+  SINEW_ASSIGN_OR_RETURN(const nlohmann::json* const list, whole.Need("joints"));
+  if (!list->is_array()) {
+    return WrongMember("joints", absl::StrCat("got ", ShownJson(*list), ", need an array"));
+  }
+  std::vector<JsonObject> objects;
+  std::vector<std::string> names;
+  for (std::size_t j = 0; j < list->size(); ++j) {
+    SINEW_ASSIGN_OR_RETURN(JsonObject object,
+                           JsonObject::Open((*list)[j], absl::StrCat("joints[", j, "]"),
+                                            {"name", "parent", "at", "wide", "foot", "partner"}));
+    SINEW_RETURN_IF_ERROR(object.ReadNeeded("name", names.emplace_back()));
+    objects.push_back(std::move(object));
+  }
+  std::vector<client::TemplateJoint> joints(objects.size());
+  for (std::size_t j = 0; j < objects.size(); ++j) {
+    client::TemplateJoint& joint = joints[j];
+    joint.name = names[j];
+    SINEW_RETURN_IF_ERROR(objects[j].ReadNeeded("at", joint.place));
+    SINEW_RETURN_IF_ERROR(objects[j].Read("wide", joint.wide));
+    SINEW_RETURN_IF_ERROR(objects[j].Read("foot", joint.foot));
+    SINEW_RETURN_IF_ERROR(ReadIndex(objects[j], "parent", names, joint.parent));
+    SINEW_RETURN_IF_ERROR(ReadIndex(objects[j], "partner", names, joint.partner));
+  }
+  return joints;
+}
+
+absl::StatusOr<std::vector<client::TemplateJoint>> ReadTemplateFile(const std::string& path) {
+  SINEW_ASSIGN_OR_RETURN(const InputFile file, InputFile::Open(path, kMaxBytes, "template"));
+  absl::StatusOr<std::vector<client::TemplateJoint>> joints =
+      ParseTemplate(std::string(file.text()));
+  if (!joints.ok()) return Prefixed(path, joints.status());
+  return joints;
+}
+
+}  // namespace sinew::bake

@@ -1,0 +1,195 @@
+#include "core/fit/body.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <utility>
+
+#include "core/base/disjoint_sets.h"
+#include "core/base/status.h"
+#include "core/base/vectors.h"
+#include "core/fit/distance_grid.h"
+#include "core/mesh/weld.h"
+#include "core/surface/part_triangles.h"
+#include "core/weights/voxels.h"
+
+namespace sinew::fit {
+namespace {
+
+constexpr double kLongestSide = 0.9;
+// Two directions to the skin belong to different sides beyond this angle: 120 degrees.
+constexpr double kOpposite = -0.5;
+// Medial points nearer to the skin, in cells, are noise of the grid.
+constexpr double kLeastDepth = 1.1;
+
+// Parts of the body that are at most this many cells apart, such as a head on a collar, are joined.
+constexpr std::size_t kBridge = 3;
+
+// [cells] the number of the connected part that a cell belongs to, or kOutside.
+using Parts = std::vector<std::uint32_t>;
+constexpr std::uint32_t kOutside = 0xffffffff;
+
+Parts PartsOf(const weights::Voxels& voxels) {
+  DisjointSets sets(voxels.count());
+  for (std::uint32_t v = 0; v < voxels.count(); ++v) {
+    for (const std::int32_t other : voxels.neighbour[v]) {
+      if (other != weights::kNoVoxel) sets.Join(v, static_cast<std::uint32_t>(other));
+    }
+  }
+  Parts parts(voxels.number.size(), kOutside);
+  for (std::uint32_t v = 0; v < voxels.count(); ++v) parts[voxels.cell[v]] = sets.Lowest(v);
+  return parts;
+}
+
+// Fills narrow gaps between parts along the axes, and joins them.
+void Bridge(const std::array<std::int32_t, 3>& cells, Parts& parts) {
+  const Parts before = parts;
+  DisjointSets sets(parts.size());
+  std::size_t step = 1;
+  for (const std::int32_t count : cells) {
+    const auto size = static_cast<std::size_t>(count);
+    for (std::size_t c = 0; c < before.size(); ++c) {
+      if (before[c] == kOutside) continue;
+      // The next inside cell along the axis.
+      const std::size_t last = std::min(kBridge + 1, size - 1 - c / step % size);
+      std::size_t gap = 1;
+      while (gap <= last && before[c + gap * step] == kOutside) ++gap;
+      if (gap > last || before[c + gap * step] == before[c]) continue;
+      sets.Join(before[c], before[c + gap * step]);
+      for (std::size_t k = 1; k < gap; ++k) parts[c + k * step] = before[c];
+    }
+    step *= size;
+  }
+  for (std::uint32_t& part : parts) {
+    if (part != kOutside) part = sets.Lowest(part);
+  }
+}
+
+// 1 for the cells of the largest part; `share` of all inside cells.
+std::vector<std::uint8_t> LargestPart(const Parts& parts, double& share) {
+  std::vector<std::uint32_t> count(parts.size(), 0);
+  std::size_t all = 0;
+  for (const std::uint32_t part : parts) {
+    if (part == kOutside) continue;
+    ++count[part];
+    ++all;
+  }
+  const auto largest = static_cast<std::uint32_t>(std::ranges::max_element(count) - count.begin());
+  std::vector<std::uint8_t> inside(parts.size());
+  std::ranges::transform(parts, inside.begin(), [&](std::uint32_t part) {
+    return static_cast<std::uint8_t>(part == largest);
+  });
+  share = static_cast<double>(count[largest]) / static_cast<double>(all);
+  return inside;
+}
+
+}  // namespace
+
+Vec3d Body::Middle(std::size_t cell) const {
+  const auto nx = static_cast<std::size_t>(cells_[0]), ny = static_cast<std::size_t>(cells_[1]);
+  return origin_ + size_ * Vec3d{static_cast<double>(cell % nx),
+                                 static_cast<double>(cell / nx % ny),
+                                 static_cast<double>(cell / nx / ny)};
+}
+
+double Body::Sample(const std::vector<float>& grid, const Vec3d& p) const {
+  const Vec3d at = (1 / size_) * (p - origin_);
+  std::array<std::size_t, 3> low{};
+  std::array<double, 3> part{};
+  const double place[] = {at.x, at.y, at.z};
+  for (std::size_t k = 0; k < 3; ++k) {
+    const double x = std::clamp(place[k], 0.0, static_cast<double>(cells_[k] - 1));
+    const double floor = std::min(std::floor(x), static_cast<double>(cells_[k] - 2));
+    low[k] = static_cast<std::size_t>(floor);
+    part[k] = x - floor;
+  }
+  const auto nx = static_cast<std::size_t>(cells_[0]), ny = static_cast<std::size_t>(cells_[1]);
+  double sum = 0;
+  for (std::size_t corner = 0; corner < 8; ++corner) {
+    const std::size_t i = corner & 1, j = corner >> 1 & 1, k = corner >> 2;
+    const double weight =
+        (i ? part[0] : 1 - part[0]) * (j ? part[1] : 1 - part[1]) * (k ? part[2] : 1 - part[2]);
+    sum += weight * grid[low[0] + i + nx * (low[1] + j + ny * (low[2] + k))];
+  }
+  return sum;
+}
+
+absl::StatusOr<Body> Body::Create(const Mesh& mesh, std::uint32_t resolution, const Task& task) {
+  Body body;
+  const Vec3d extent = mesh.maximum() - mesh.minimum();
+  const double longest = std::max({extent.x, extent.y, extent.z});
+  if (!(longest > 0))
+    return absl::InvalidArgumentError("mesh: all vertices are at one place, need a body");
+  body.centre_ = mesh.centre();
+  body.scale_ = kLongestSide / longest;
+  const WeldedPoints welded = Weld(mesh, task);
+  std::vector<Vec3d> points;
+  points.reserve(welded.points());
+  for (const std::uint32_t v : welded.first)
+    points.push_back(body.ToUnit(ToDouble(mesh.positions()[v])));
+  std::vector<Triangle> triangles;
+  ForEachTriangle(mesh, welded, [&](const Triangle& t, std::uint32_t) { triangles.push_back(t); });
+  SINEW_ASSIGN_OR_RETURN(const weights::Voxels voxels,
+                         weights::MakeVoxels(points, triangles, resolution, 0, task));
+  if (voxels.count() == 0)
+    return absl::InvalidArgumentError("mesh: encloses no space, need a body");
+  body.origin_ = voxels.origin;
+  body.size_ = voxels.size;
+  body.cells_ = voxels.cells;
+  Parts parts = PartsOf(voxels);
+  Bridge(body.cells_, parts);
+  const std::vector<std::uint8_t> inside = LargestPart(parts, body.connected_);
+
+  const NearestCells within = FindNearest(body.cells_, inside, task);
+  std::vector<std::uint8_t> outside(inside.size());
+  std::ranges::transform(inside, outside.begin(),
+                         [](std::uint8_t in) { return static_cast<std::uint8_t>(1 - in); });
+  const NearestCells skin = FindNearest(body.cells_, outside, task);
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  body.depth_.resize(inside.size());
+  for (std::size_t c = 0; c < inside.size(); ++c) {
+    // The skin lies midway between the last cell inside and the first one outside.
+    const double cells = inside[c] ? skin.distance[c] - 0.5 : 0.5 - within.distance[c];
+    body.depth_[c] = static_cast<float>(body.size_ * cells);
+  }
+
+  std::vector<std::uint8_t> is_medial(inside.size(), 0);
+  const auto nx = static_cast<std::size_t>(body.cells_[0]),
+             ny = static_cast<std::size_t>(body.cells_[1]);
+  // Half of the 26 neighbours: across an axis that lies between cells, the opposite one is
+  // diagonal.
+  std::vector<std::size_t> steps;
+  for (std::size_t dz = 0; dz <= 1; ++dz) {
+    for (std::size_t dy = 0; dy <= 2; ++dy) {
+      for (std::size_t dx = 0; dx <= 2; ++dx) {
+        const std::size_t ahead = dx + nx * dy + nx * ny * dz, centre = 1 + nx;
+        if (ahead > centre) steps.push_back(ahead - centre);
+      }
+    }
+  }
+  for (std::size_t c = 0; c < inside.size(); ++c) {
+    if (!inside[c] || skin.distance[c] <= kLeastDepth) continue;
+    const Vec3d here = Unit(body.Middle(c) - body.Middle(skin.source[c]));
+    for (const std::size_t step : steps) {
+      const std::size_t d = c + step;  // the grid has an empty border
+      if (!inside[d] || skin.distance[d] <= kLeastDepth) continue;
+      const Vec3d there = Unit(body.Middle(d) - body.Middle(skin.source[d]));
+      if (Dot(here, there) <= kOpposite)
+        is_medial[skin.distance[c] >= skin.distance[d] ? c : d] = 1;
+    }
+  }
+  for (std::size_t c = 0; c < inside.size(); ++c) {
+    if (is_medial[c]) body.medial_.push_back({body.Middle(c), body.depth_[c]});
+  }
+  if (body.medial_.empty())
+    return absl::InvalidArgumentError("mesh: too thin everywhere, need a higher resolution");
+  // Cells are visited in order, so points of equal depth keep a fixed one.
+  std::ranges::stable_sort(body.medial_, std::greater<>(), &MedialPoint::radius);
+  const NearestCells medial = FindNearest(body.cells_, is_medial, task);
+  body.to_medial_.resize(inside.size());
+  for (std::size_t c = 0; c < inside.size(); ++c)
+    body.to_medial_[c] = static_cast<float>(body.size_) * medial.distance[c];
+  return body;
+}
+
+}  // namespace sinew::fit

@@ -1,0 +1,59 @@
+// body.h - the inside of a mesh as a solid on a grid: depth below the skin, and its medial surface.
+//
+// Unit space: the mesh is centred at its bounding box and its longest side is 0.9, as in Pinocchio,
+// whose constants refer to it.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "core/base/types.h"
+#include "core/mesh/mesh.h"
+#include "core/parallel/task.h"
+
+namespace sinew::fit {
+
+struct MedialPoint {
+  Vec3d place;
+  double radius = 0;  // distance to the skin
+};
+
+class Body {
+ public:
+  // The largest connected inside of the mesh with `resolution` cells along its longest side.
+  // The mesh need not be closed: see weights::MakeVoxels. kInvalidArgument: no inside.
+  // kResourceExhausted, kCancelled.
+  static absl::StatusOr<Body> Create(const Mesh& mesh, std::uint32_t resolution, const Task& task);
+
+  Vec3d ToUnit(const Vec3d& p) const { return scale_ * (p - centre_); }
+  Vec3d FromUnit(const Vec3d& p) const { return (1 / scale_) * p + centre_; }
+
+  // Distance below the skin; negative outside. Interpolated; constant beyond the grid.
+  double Depth(const Vec3d& p) const { return Sample(depth_, p); }
+  // Distance to the medial surface.
+  double ToMedial(const Vec3d& p) const { return Sample(to_medial_, p); }
+
+  // Points whose directions to the skin on two sides differ by 120 degrees or more, deepest first.
+  const std::vector<MedialPoint>& medial() const { return medial_; }
+  // The share of inside cells that is connected.
+  double connected() const { return connected_; }
+  double cell() const { return size_; }
+
+ private:
+  double Sample(const std::vector<float>& grid, const Vec3d& p) const;
+  Vec3d Middle(std::size_t cell) const;
+
+  Vec3d centre_;
+  double scale_ = 1;
+  Vec3d origin_;     // centre of cell 0
+  double size_ = 1;  // of a cell
+  std::array<std::int32_t, 3> cells_{};
+  std::vector<float> depth_, to_medial_;  // [cells]
+  std::vector<MedialPoint> medial_;
+  double connected_ = 1;
+};
+
+}  // namespace sinew::fit

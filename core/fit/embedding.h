@@ -1,0 +1,44 @@
+// embedding.h - which sphere of a body each joint of a reduced skeleton belongs to.
+//
+// The discrete optimisation of Baran and Popovic 2007, section 4: a best-first search over partial
+// assignments with a lower bound of what is still to come, so the result is the best one for its
+// nine penalties.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/fit/reduced_skeleton.h"
+#include "core/fit/spheres.h"
+#include "core/parallel/task.h"
+
+namespace sinew::fit {
+
+struct Embedding {
+  std::vector<std::uint16_t> spheres;  // [reduced joints]
+  double penalty = 0;
+};
+
+struct EmbedInput {
+  const ReducedSkeleton& skeleton;
+  const SphereGraph& graph;
+  Vec3d up;
+  // [reduced joints] the only sphere of a joint, or none.
+  std::span<const std::optional<std::uint16_t>> fixed;
+};
+
+// The assignment with the least penalty, if it is at most `most` <= 1. None also after 50,000
+// partial assignments, which a body that resembles the template does not need. `furthest` rises to
+// the number of joints that found a place. kCancelled.
+absl::StatusOr<std::optional<Embedding>> Embed(const EmbedInput& input, double most,
+                                               const Task& task, std::size_t& furthest);
+
+// The points of a path through the centres of `spheres` at the given parts of its length.
+std::vector<Vec3d> PointsOfPath(const SphereGraph& graph, std::span<const std::uint16_t> spheres,
+                                std::span<const double> parts);
+
+}  // namespace sinew::fit

@@ -1,0 +1,321 @@
+#include "core/fit/fit_skeleton.h"
+
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
+#include <absl/strings/str_join.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "core/base/status.h"
+#include "core/base/vectors.h"
+#include "core/fit/body.h"
+#include "core/fit/embedding.h"
+#include "core/fit/reduced_skeleton.h"
+#include "core/fit/refine.h"
+#include "core/fit/spheres.h"
+
+namespace sinew {
+namespace {
+
+using fit::Body;
+using fit::Embedding;
+using fit::ReducedSkeleton;
+using fit::SkeletonTemplate;
+using fit::SphereGraph;
+using fit::TemplateJoint;
+
+// Template coordinates within [-1, 1] to unit space, as in the published program.
+constexpr double kTemplateScale = 0.5 * 0.7;
+constexpr double kApart = 0.3;  // of the radius: how far joints of one sphere are spread
+// Residuals up to which all orientations are searched before larger ones are: wrong orientations
+// have many assignments, and large residuals.
+constexpr double kMostPenalty = 1;
+constexpr double kLevels[] = {0.03, 0.06, 0.1, 0.2, 0.4, kMostPenalty};
+constexpr double kNear = 2;  // residuals up to this times the least one tell no orientation apart
+constexpr double kUnequal = 1.5;   // ratio of the lengths of left and right bones that is reported
+constexpr double kOutside = 0.01;  // of the longest side
+constexpr double kConnected = 0.98;
+constexpr int kProbes = 10;  // of a bone
+
+// Axes of the mesh's space for the template's right-handed x, y, z.
+struct Orientation {
+  Vec3d side, up, forward;
+  Vec3d operator()(const Vec3d& p) const { return p.x * side + p.y * up + p.z * forward; }
+};
+
+std::vector<Orientation> Orientations(const FitOptions& options) {
+  constexpr Vec3d kX{1, 0, 0}, kY{0, 1, 0}, kZ{0, 0, 1};
+  // Up, and where characters with that axis up usually face; the usual ones first.
+  constexpr struct {
+    Vec3d up, forward;
+    FitUp named;
+  } kAxes[] = {{kY, kZ, FitUp::kY},
+               {kZ, {0, -1, 0}, FitUp::kZ},
+               {{0, 0, -1}, kY, FitUp::kUnknown},
+               {{0, -1, 0}, kZ, FitUp::kUnknown},
+               {kX, kZ, FitUp::kUnknown},
+               {{-1, 0, 0}, kZ, FitUp::kUnknown}};
+  std::vector<Orientation> orientations;
+  for (const auto& [up, first, named] : kAxes) {
+    if (options.up != FitUp::kUnknown && options.up != named) continue;
+    Vec3d forward = first;
+    for (int turn = 0; turn < (options.turns ? 4 : 1); ++turn) {
+      const Vec3d side = Cross(up, forward);
+      orientations.push_back({side, up, forward});
+      forward = side;
+    }
+  }
+  return orientations;
+}
+
+std::vector<Vec3d> Places(const SkeletonTemplate& skeleton, double scale, const Orientation& turn) {
+  std::vector<Vec3d> places;
+  for (const TemplateJoint& joint : skeleton.joints) {
+    places.push_back(kTemplateScale * scale * turn(joint.place));
+  }
+  return places;
+}
+
+// All joints from those of the reduced skeleton.
+std::vector<Vec3d> Reinsert(const ReducedSkeleton& skeleton, const SphereGraph& graph,
+                            const Embedding& embedding) {
+  std::vector<Vec3d> places(skeleton.places.size());
+  for (std::size_t k = 0; k < skeleton.joints.size(); ++k) {
+    const fit::ReducedJoint& joint = skeleton.joints[k];
+    const std::uint16_t sphere = embedding.spheres[k];
+    places[joint.joint] = graph.centre[sphere];
+    if (joint.parent == fit::kNone) continue;
+    const std::uint16_t above = embedding.spheres[joint.parent];
+    if (above != sphere) {
+      const std::vector<Vec3d> points =
+          fit::PointsOfPath(graph, graph.Path(above, sphere), joint.parts);
+      for (std::size_t b = 0; b < points.size(); ++b) places[joint.chain[b]] = points[b];
+      continue;
+    }
+    // A chain without length would stay one, for its length has no gradient.
+    Vec3d at = graph.centre[sphere];
+    for (const std::uint32_t link : joint.chain) {
+      const Vec3d bone = skeleton.places[link] - skeleton.places[skeleton.parents[link]];
+      at = at + std::min(Length(bone), kApart * graph.radius[sphere]) * Unit(bone);
+      places[link] = at;
+    }
+  }
+  return places;
+}
+
+std::uint32_t JointOf(const SkeletonTemplate& skeleton, const JointHint& hint) {
+  const auto found = std::ranges::find(skeleton.joints, hint.joint, &TemplateJoint::name);
+  return static_cast<std::uint32_t>(found - skeleton.joints.begin());
+}
+
+// [reduced joints] the sphere nearest to the hint of the joint.
+std::vector<std::optional<std::uint16_t>> FixedSpheres(const SkeletonTemplate& skeleton,
+                                                       const ReducedSkeleton& reduced,
+                                                       const Body& body, const SphereGraph& graph,
+                                                       const std::vector<JointHint>& hints) {
+  std::vector<std::optional<std::uint16_t>> fixed(reduced.joints.size());
+  for (const JointHint& hint : hints) {
+    const auto place =
+        std::ranges::find(reduced.joints, JointOf(skeleton, hint), &fit::ReducedJoint::joint);
+    if (place == reduced.joints.end()) continue;  // it takes its place afterwards
+    const auto distance = [&, at = body.ToUnit(hint.place)](const Vec3d& centre) {
+      return Length(centre - at);
+    };
+    const auto nearest = std::ranges::min_element(graph.centre, {}, distance);
+    fixed[static_cast<std::size_t>(place - reduced.joints.begin())] =
+        static_cast<std::uint16_t>(nearest - graph.centre.begin());
+  }
+  return fixed;
+}
+
+struct Match {
+  Orientation orientation;
+  ReducedSkeleton skeleton;
+  Embedding embedding;
+};
+
+struct Matches {
+  Match best;
+  std::optional<Match> other;  // the next best, if its residual is near
+};
+
+absl::StatusOr<Matches> Search(const SkeletonTemplate& skeleton, const FitOptions& options,
+                               const Body& body, const SphereGraph& graph, const Task& task) {
+  const std::vector<Orientation> orientations = Orientations(options);
+  std::vector<ReducedSkeleton> skeletons;
+  for (const Orientation& turn : orientations) {
+    skeletons.push_back(fit::Reduce(skeleton, Places(skeleton, options.scale, turn)));
+  }
+  const auto fixed = FixedSpheres(skeleton, skeletons[0], body, graph, options.hints);
+  std::size_t furthest = 0;
+  const auto embed = [&](std::size_t k, double most) {
+    return fit::Embed({skeletons[k], graph, orientations[k].up, fixed}, most, task, furthest);
+  };
+  double least = kMostPenalty;
+  bool fits = false;
+  for (const double level : kLevels) {
+    for (std::size_t k = 0; k < orientations.size(); ++k) {
+      SINEW_ASSIGN_OR_RETURN(const std::optional<Embedding> found,
+                             embed(k, std::min(level, least)));
+      if (!found) continue;
+      least = found->penalty;
+      fits = true;
+    }
+    if (fits) break;
+  }
+  if (!fits) {
+    const std::size_t lost = std::min(furthest, skeletons[0].joints.size() - 1);
+    return absl::FailedPreconditionError(absl::StrCat(
+        "template: \"", skeleton.name, "\" does not fit the body: no place for joint \"",
+        skeleton.joints[skeletons[0].joints[lost].joint].name, "\""));
+  }
+  // The first orientation is the usual one: another must be better by far.
+  std::optional<Match> best, other;
+  for (std::size_t k = 0; k < orientations.size(); ++k) {
+    SINEW_ASSIGN_OR_RETURN(std::optional<Embedding> found,
+                           embed(k, std::min(kMostPenalty, kNear * least)));
+    if (!found) continue;
+    if (best && other && other->embedding.penalty <= found->penalty) continue;
+    (best ? other : best).emplace(Match{orientations[k], skeletons[k], *std::move(found)});
+  }
+  return Matches{*std::move(best), std::move(other)};
+}
+
+FitFacing FacingOf(const Match& match) {
+  return {match.orientation.up, match.orientation.forward, match.embedding.penalty};
+}
+
+std::string AxisName(const Vec3d& axis) {
+  const char* sign = axis.x + axis.y + axis.z < 0 ? "-" : "+";
+  return absl::StrCat(sign, axis.x != 0 ? "x" : axis.y != 0 ? "y" : "z");
+}
+
+// What a user should look at.
+void Warn(const SkeletonTemplate& skeleton, const Body& body, const SphereGraph& graph,
+          const Match& match, const std::vector<Vec3d>& places, SkeletonFit& fitted) {
+  const auto warn = [&](std::string field, std::string message) {
+    fitted.warnings.push_back({Severity::kWarning, std::move(field), std::move(message)});
+  };
+  if (fitted.facing.residual > kDoubtfulResidual) {
+    warn("template", absl::StrFormat("residual %.3f: above %.1f fits are often wrong; look at it, "
+                                     "and give hints for joints that are not in their limbs",
+                                     fitted.facing.residual, kDoubtfulResidual));
+  }
+  if (fitted.other) {
+    warn("template",
+         absl::StrFormat("the character may face %s instead of %s: residuals %.3f and %.3f",
+                         AxisName(fitted.other->forward), AxisName(fitted.facing.forward),
+                         fitted.other->residual, fitted.facing.residual));
+  }
+  if (body.connected() < kConnected) {
+    warn("mesh",
+         absl::StrFormat("%.0f %% of its inside is not connected to the rest and was left out",
+                         100 * (1 - body.connected())));
+  }
+  for (std::size_t k = 1; k < match.skeleton.joints.size(); ++k) {
+    const fit::ReducedJoint& joint = match.skeleton.joints[k];
+    const std::uint16_t sphere = match.embedding.spheres[k];
+    const std::uint16_t above = match.embedding.spheres[joint.parent];
+    if (!joint.leaf || Length(graph.centre[sphere] - graph.centre[above]) > graph.radius[above]) {
+      continue;
+    }
+    const std::uint32_t parent = match.skeleton.joints[joint.parent].joint;
+    warn(absl::StrCat("joints.", skeleton.joints[joint.joint].name),
+         absl::StrCat("it lies within the thickness of the body at \"",
+                      skeleton.joints[parent].name, "\"; the body may have no such limb"));
+  }
+  for (std::uint32_t j = 1; j < places.size(); ++j) {
+    const TemplateJoint& joint = skeleton.joints[j];
+    const Vec3d root = places[joint.parent];
+    double depth = 0;
+    for (int k = 0; k <= kProbes; ++k) {
+      depth = std::min(depth,
+                       body.Depth(root + (static_cast<double>(k) / kProbes) * (places[j] - root)));
+    }
+    if (depth < -kOutside) {
+      warn(absl::StrCat("joints.", joint.name),
+           absl::StrFormat("the bone to it leaves the body by %.1f %% of its longest side",
+                           -100 * depth / 0.9));
+    }
+    if (joint.partner == fit::kNone || joint.partner > j || joint.partner == 0) continue;
+    const double mine = Length(places[j] - root);
+    const double its =
+        Length(places[joint.partner] - places[skeleton.joints[joint.partner].parent]);
+    if (std::max(mine, its) > kUnequal * std::min(mine, its) + kOutside) {
+      warn(absl::StrCat("joints.", joint.name),
+           absl::StrFormat("its bone is %.2f times as long as that of \"%s\"", mine / its,
+                           skeleton.joints[joint.partner].name));
+    }
+  }
+}
+
+}  // namespace
+
+absl::Status CheckFitOptions(const SkeletonTemplate& skeleton, const FitOptions& options) {
+  SINEW_RETURN_IF_ERROR(fit::CheckTemplate(skeleton));
+  if (options.resolution < 64 || options.resolution > 384) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("resolution: got ", options.resolution, ", need 64 to 384"));
+  }
+  if (!(options.scale >= 0.5 && options.scale <= 2)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("scale: got ", options.scale, ", need 0.5 to 2"));
+  }
+  for (std::size_t h = 0; h < options.hints.size(); ++h) {
+    const JointHint& hint = options.hints[h];
+    if (std::ranges::find(skeleton.joints, hint.joint, &TemplateJoint::name) ==
+        skeleton.joints.end()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "hints[", h, "].joint: got \"", hint.joint, "\", need one of ",
+          absl::StrJoin(skeleton.joints, ", ", [](std::string* out, const TemplateJoint& joint) {
+            out->append(joint.name);
+          })));
+    }
+    for (const double x : {hint.place.x, hint.place.y, hint.place.z}) {
+      if (std::isfinite(x)) continue;
+      return absl::InvalidArgumentError(absl::StrCat("hints[", h, "].place: need finite numbers"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<SkeletonFit> FitSkeleton(const Mesh& mesh, const SkeletonTemplate& skeleton,
+                                        const FitOptions& options, Task& task) {
+  SINEW_RETURN_IF_ERROR(CheckFitOptions(skeleton, options));
+  const DenormalGuard guard;
+  task.SetTotal(1);
+  SINEW_ASSIGN_OR_RETURN(const Body body, Body::Create(mesh, options.resolution, task));
+  task.Advance(0.4);
+  SINEW_ASSIGN_OR_RETURN(const SphereGraph graph, fit::PackSpheres(body, task));
+  task.Advance(0.1);
+  SINEW_ASSIGN_OR_RETURN(const Matches matches, Search(skeleton, options, body, graph, task));
+  task.Advance(0.3);
+
+  const Match& match = matches.best;
+  std::vector<Vec3d> places = Reinsert(match.skeleton, graph, match.embedding);
+  std::vector<Vec3d> bones(places.size());
+  for (std::size_t j = 1; j < bones.size(); ++j) {
+    bones[j] = match.skeleton.places[j] - match.skeleton.places[skeleton.joints[j].parent];
+  }
+  std::vector<std::uint8_t> fixed(places.size(), 0);
+  for (const JointHint& hint : options.hints) {
+    const std::uint32_t joint = JointOf(skeleton, hint);
+    places[joint] = body.ToUnit(hint.place);
+    fixed[joint] = 1;
+  }
+  places = fit::Refine(body, skeleton, bones, fixed, std::move(places));
+  task.Advance(0.2);
+
+  SkeletonFit fitted;
+  fitted.facing = FacingOf(match);
+  if (matches.other) fitted.other = FacingOf(*matches.other);
+  fitted.spheres = graph.count();
+  Warn(skeleton, body, graph, match, places, fitted);
+  for (const Vec3d& place : places) fitted.places.push_back(body.FromUnit(place));
+  return fitted;
+}
+
+}  // namespace sinew

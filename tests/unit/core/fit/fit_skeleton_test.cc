@@ -1,0 +1,305 @@
+#include "core/fit/fit_skeleton.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <random>
+#include <stop_token>
+
+#include "core/base/vectors.h"
+#include "tests/support/bodies.h"
+
+namespace sinew {
+namespace {
+
+using sinew::testing::Body;
+using sinew::testing::MeshOf;
+using sinew::testing::ValueOrDie;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+// A closed capsule around a segment.
+Body Capsule(const Vec3d& a, const Vec3d& b, double radius) {
+  constexpr std::uint32_t kAround = 16, kRings = 10;  // half of the rings around each end
+  const Vec3d along = Unit(b - a);
+  const Vec3d aside = Unit(Cross(along, std::abs(along.x) < 0.8 ? Vec3d{1, 0, 0} : Vec3d{0, 1, 0}));
+  const Vec3d other = Cross(along, aside);
+  Body body;
+  for (std::uint32_t ring = 0; ring < kRings; ++ring) {
+    const bool first = ring < kRings / 2;
+    // From pole to equator, and back.
+    const double angle = (first ? ring + 0.5 : ring - 0.5) / (kRings - 1) * std::numbers::pi;
+    for (std::uint32_t k = 0; k < kAround; ++k) {
+      const double turn = 2 * std::numbers::pi * k / kAround;
+      body.points.push_back((first ? a : b) - radius * std::cos(angle) * along +
+                            radius * std::sin(angle) *
+                                (std::cos(turn) * aside + std::sin(turn) * other));
+    }
+  }
+  for (std::uint32_t k = 0; k < kAround; ++k) {
+    const std::uint32_t next = (k + 1) % kAround;
+    for (std::uint32_t ring = 0; ring + 1 < kRings; ++ring) {
+      const std::uint32_t at = ring * kAround;
+      body.faces.push_back({at + k, at + next, at + kAround + next, at + kAround + k});
+    }
+  }
+  std::vector<std::uint32_t> low, high;
+  for (std::uint32_t k = 0; k < kAround; ++k) {
+    low.push_back(kAround - 1 - k);
+    high.push_back((kRings - 1) * kAround + k);
+  }
+  body.faces.push_back(low);
+  body.faces.push_back(high);
+  return body;
+}
+
+struct Figure {
+  fit::SkeletonTemplate skeleton;
+  std::vector<Vec3d> places;  // of its joints
+  Body body;
+  double height = 0;
+};
+
+// Capsules around bones at `places`.
+Figure Fleshed(fit::SkeletonTemplate skeleton, std::vector<Vec3d> places) {
+  Figure figure{.skeleton = std::move(skeleton), .places = std::move(places), .body = {}};
+  double low = 1e9, high = -1e9;
+  for (std::size_t j = 1; j < figure.places.size(); ++j) {
+    const fit::TemplateJoint& joint = figure.skeleton.joints[j];
+    const bool trunk = joint.partner == fit::kNone && joint.name != "tail";
+    Append(figure.body,
+           Capsule(figure.places[joint.parent], figure.places[j], trunk ? 0.13 : 0.06));
+    low = std::min(low, figure.places[j].y);
+    high = std::max(high, figure.places[j].y);
+  }
+  figure.height = high - low + 0.2;
+  return figure;
+}
+
+Figure Standing(const char* name) {
+  fit::SkeletonTemplate skeleton = ValueOrDie(fit::BuiltInTemplate(name));
+  std::vector<Vec3d> places;
+  for (const fit::TemplateJoint& joint : skeleton.joints) places.push_back(joint.place);
+  return Fleshed(std::move(skeleton), std::move(places));
+}
+
+// Bones of other lengths and directions than the template's, equally for left and right.
+Figure Perturbed(const char* name, unsigned seed) {
+  fit::SkeletonTemplate skeleton = ValueOrDie(fit::BuiltInTemplate(name));
+  std::mt19937 random(seed);
+  std::vector<Vec3d> bones(skeleton.joints.size());
+  for (std::size_t j = 1; j < bones.size(); ++j) {
+    const fit::TemplateJoint& joint = skeleton.joints[j];
+    if (joint.partner != fit::kNone && joint.partner < j) {
+      bones[j] = {-bones[joint.partner].x, bones[joint.partner].y, bones[joint.partner].z};
+      continue;
+    }
+    const Vec3d bone = joint.place - skeleton.joints[joint.parent].place;
+    const double length = std::uniform_real_distribution<>(0.8, 1.25)(random);
+    const double bend = std::uniform_real_distribution<>(-0.25, 0.25)(random);
+    const Vec3d turned = {bone.x, std::cos(bend) * bone.y - std::sin(bend) * bone.z,
+                          std::sin(bend) * bone.y + std::cos(bend) * bone.z};
+    bones[j] = length * turned;
+  }
+  std::vector<Vec3d> places = bones;
+  for (std::size_t j = 1; j < bones.size(); ++j) {
+    places[j] = places[skeleton.joints[j].parent] + bones[j];
+  }
+  return Fleshed(std::move(skeleton), std::move(places));
+}
+
+// At a coarse resolution, which the thick limbs of these figures allow.
+SkeletonFit Fit(const Figure& figure, FitOptions options = {}) {
+  options.resolution = 128;
+  Task task;
+  return ValueOrDie(FitSkeleton(MeshOf(figure.body), figure.skeleton, options, task));
+}
+
+double LargestError(const Figure& figure, const SkeletonFit& fitted) {
+  double largest = 0;
+  for (std::size_t j = 0; j < figure.places.size(); ++j) {
+    largest = std::max(largest, Length(fitted.places[j] - figure.places[j]));
+  }
+  return largest / figure.height;
+}
+
+Vec3d TurnedY(const Vec3d& p, double degrees) {
+  const double angle = degrees * std::numbers::pi / 180;
+  return {std::cos(angle) * p.x + std::sin(angle) * p.z, p.y,
+          std::cos(angle) * p.z - std::sin(angle) * p.x};
+}
+
+class FitSkeletonOf : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(FitSkeletonOf, FindsTheJointsOfCapsulesAroundTheTemplate) {
+  const Figure figure = Standing(GetParam());
+  const SkeletonFit fitted = Fit(figure);
+  EXPECT_LT(fitted.facing.residual, kDoubtfulResidual);
+  EXPECT_EQ(fitted.facing.forward, (Vec3d{0, 0, 1}));
+  EXPECT_LT(LargestError(figure, fitted), 0.1);
+}
+
+TEST_P(FitSkeletonOf, FindsThoseOfOtherProportions) {
+  for (unsigned seed = 1; seed <= 4; ++seed) {
+    const Figure figure = Perturbed(GetParam(), seed);
+    const SkeletonFit fitted = Fit(figure);
+    EXPECT_LT(fitted.facing.residual, kDoubtfulResidual) << seed;
+    const double error = LargestError(figure, fitted);
+    EXPECT_LT(error, 0.15) << seed;
+  }
+}
+
+TEST_P(FitSkeletonOf, SymmetricBodiesHaveSymmetricSkeletons) {
+  const Figure figure = Standing(GetParam());
+  const SkeletonFit fitted = Fit(figure);
+  for (std::size_t j = 0; j < figure.places.size(); ++j) {
+    const std::uint32_t partner = figure.skeleton.joints[j].partner;
+    const Vec3d other = fitted.places[partner == fit::kNone ? j : partner];
+    EXPECT_LT(Length(fitted.places[j] - Vec3d{-other.x, other.y, other.z}), 0.03 * figure.height)
+        << figure.skeleton.joints[j].name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Templates, FitSkeletonOf,
+                         ::testing::Values("human", "quadruped", "horse", "centaur"));
+
+TEST(FitSkeleton, ScaleAndPlaceOfTheMeshDoNotMatter) {
+  Figure figure = Standing("human");
+  const SkeletonFit near = Fit(figure);
+  const Vec3d shift = {512, -1024, 256};
+  figure.body = Mapped(figure.body, [&](const Vec3d& p) { return 128 * p + shift; });
+  const SkeletonFit far = Fit(figure);
+  for (std::size_t j = 0; j < near.places.size(); ++j) {
+    EXPECT_LT(Length(far.places[j] - (128 * near.places[j] + shift)), 0.02 * 128);
+  }
+}
+
+TEST(FitSkeleton, FacesAnyOfFourWays) {
+  const Figure figure = Standing("human");
+  for (const double degrees : {90.0, 180.0, 270.0}) {
+    Figure turned = figure;
+    turned.body = Mapped(figure.body, [&](const Vec3d& p) { return TurnedY(p, degrees); });
+    for (Vec3d& place : turned.places) place = TurnedY(place, degrees);
+    EXPECT_LT(LargestError(turned, Fit(turned)), 0.1) << degrees;
+  }
+}
+
+TEST(FitSkeleton, FindsWhichWayIsUp) {
+  const Figure figure = Standing("human");
+  // x to y, y to z, z to x.
+  const auto turn = [](const Vec3d& p) { return Vec3d{p.z, p.x, p.y}; };
+  Figure lying = figure;
+  lying.body = Mapped(figure.body, turn);
+  for (Vec3d& place : lying.places) place = turn(place);
+  EXPECT_LT(LargestError(lying, Fit(lying, {.up = FitUp::kUnknown})), 0.1);
+  EXPECT_LT(LargestError(lying, Fit(lying, {.up = FitUp::kZ})), 0.1);
+}
+
+TEST(FitSkeleton, OrderOfVerticesDoesNotMatter) {
+  const Figure figure = Standing("human");
+  Figure shuffled = figure;
+  std::vector<std::uint32_t> order(figure.body.points.size());
+  for (std::uint32_t v = 0; v < order.size(); ++v) order[v] = v;
+  std::ranges::shuffle(order, std::mt19937(5));
+  for (std::uint32_t v = 0; v < order.size(); ++v)
+    shuffled.body.points[order[v]] = figure.body.points[v];
+  for (auto& face : shuffled.body.faces) {
+    for (std::uint32_t& corner : face) corner = order[corner];
+  }
+  EXPECT_EQ(Fit(shuffled).places, Fit(figure).places);
+}
+
+TEST(FitSkeleton, ThreadsDoNotChangeTheResult) {
+  const Figure figure = Standing("horse");
+  const Mesh mesh = MeshOf(figure.body);
+  std::vector<SkeletonFit> fits;
+  for (const int threads : {1, 4}) {
+    tbb::task_arena(threads).execute([&] {
+      Task task;
+      fits.push_back(ValueOrDie(FitSkeleton(mesh, figure.skeleton, {.resolution = 128}, task)));
+    });
+  }
+  EXPECT_EQ(fits[0].places, fits[1].places);
+  EXPECT_EQ(fits[0].facing.residual, fits[1].facing.residual);
+}
+
+TEST(FitSkeleton, HintsAreKept) {
+  const Figure figure = Standing("human");
+  const Vec3d knee = {0.2, -0.3, 0.01}, hand = {0.6, 0, 0.15};
+  const SkeletonFit fitted = Fit(figure, {.hints = {{"left_knee", knee}, {"left_hand", hand}}});
+  int kept = 0;
+  for (std::size_t j = 0; j < fitted.places.size(); ++j) {
+    const std::string& name = figure.skeleton.joints[j].name;
+    if (name != "left_knee" && name != "left_hand") continue;
+    EXPECT_LT(Length(fitted.places[j] - (name == "left_knee" ? knee : hand)), 1e-6);
+    ++kept;
+  }
+  EXPECT_EQ(kept, 2);
+}
+
+TEST(FitSkeleton, BodyOfAnotherKindIsRefusedOrDoubtful) {
+  Figure ball = Standing("human");
+  ball.body = Capsule({0, 0, 0}, {0, 0.01, 0}, 1);
+  Task task;
+  const auto fitted = FitSkeleton(MeshOf(ball.body), ball.skeleton, {}, task);
+  if (fitted.ok()) {
+    std::vector<std::string> fields;
+    for (const Problem& warning : fitted->warnings) fields.push_back(warning.field);
+    EXPECT_THAT(fields, Contains("joints.left_foot"));
+    EXPECT_THAT(fields, Contains("joints.left_hand"));
+  } else {
+    EXPECT_EQ(fitted.status().code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(fitted.status().message(), HasSubstr("no place for joint \""));
+  }
+}
+
+TEST(FitSkeleton, BadInputIsNamed) {
+  const Figure figure = Standing("human");
+  const Mesh mesh = MeshOf(figure.body);
+  const auto message = [&](const Mesh& of, const FitOptions& options) {
+    Task task;
+    const absl::Status status = FitSkeleton(of, figure.skeleton, options, task).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    return std::string(status.message());
+  };
+  EXPECT_THAT(message(mesh, {.resolution = 63}), HasSubstr("resolution: got 63, need 64 to 384"));
+  EXPECT_THAT(message(mesh, {.scale = 0.4}), HasSubstr("scale: got 0.4, need 0.5 to 2"));
+  EXPECT_THAT(message(mesh, {.scale = std::nan("")}), HasSubstr("scale: "));
+  EXPECT_THAT(message(mesh, {.hints = {{"knee", {}}}}),
+              HasSubstr("hints[0].joint: got \"knee\", need one of chest"));
+  EXPECT_THAT(message(mesh, {.hints = {{"hips", {std::nan(""), 0, 0}}}}),
+              HasSubstr("hints[0].place"));
+  Body sheet;
+  sheet.points = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}};
+  sheet.faces = {{0, 1, 2, 3}};
+  EXPECT_THAT(message(MeshOf(sheet), {}), HasSubstr("mesh: encloses no space"));
+  Body point;
+  point.points = {{1, 2, 3}, {1, 2, 3}, {1, 2, 3}};
+  point.faces = {{0, 1, 2}};
+  EXPECT_THAT(message(MeshOf(point), {}), HasSubstr("all vertices are at one place"));
+}
+
+TEST(FitSkeleton, StopsAndReportsProgress) {
+  const Figure figure = Standing("human");
+  const Mesh mesh = MeshOf(figure.body);
+  std::vector<double> reported;
+  Task whole({.progress = [&](double part) { reported.push_back(part); }});
+  EXPECT_TRUE(FitSkeleton(mesh, figure.skeleton, {.resolution = 128}, whole).ok());
+  ASSERT_FALSE(reported.empty());
+  EXPECT_TRUE(std::ranges::is_sorted(reported));
+  EXPECT_NEAR(reported.back(), 1, 1e-9);
+  std::stop_source stop;
+  Task stopped({.stop = stop.get_token(), .progress = [&](double) { stop.request_stop(); }});
+  EXPECT_EQ(FitSkeleton(mesh, figure.skeleton, {}, stopped).status().code(),
+            absl::StatusCode::kCancelled);
+  Task small({.memory_limit = 1000});
+  EXPECT_EQ(FitSkeleton(mesh, figure.skeleton, {}, small).status().code(),
+            absl::StatusCode::kResourceExhausted);
+}
+
+}  // namespace
+}  // namespace sinew
