@@ -48,6 +48,15 @@ absl::StatusOr<HostPort> ParseHostPort(const std::string& option, const std::str
   return parsed;
 }
 
+std::string AddressText(const HostPort& address) {
+  const bool v6 = absl::StrContains(address.host, ":");
+  return absl::StrCat(v6 ? "[" : "", address.host, v6 ? "]" : "", ":", address.port);
+}
+
+std::string WithHost(const std::string& address) {
+  return absl::StrContains(address, ":") ? address : "127.0.0.1:" + address;
+}
+
 bool IsUnixAddress(const std::string& address) {
   return absl::StartsWith(address, kUnix);
 }

@@ -15,6 +15,12 @@ struct HostPort {
 // "host:port" or "[v6]:port" with port 0 to 65535. kInvalidArgument names `option`.
 absl::StatusOr<HostPort> ParseHostPort(const std::string& option, const std::string& address);
 
+// As ParseHostPort reads it.
+std::string AddressText(const HostPort& address);
+
+// The address that "host:port" or "port" means; a port alone is one of 127.0.0.1.
+std::string WithHost(const std::string& address);
+
 // Accepts what ParseHostPort does, or "unix:/path" (an absolute path short enough for a socket).
 absl::Status CheckListenAddress(const std::string& option, const std::string& address);
 bool IsUnixAddress(const std::string& address);

@@ -20,8 +20,8 @@ namespace sinew::server {
 struct NetworkConfig {
   std::vector<std::string> listen{"127.0.0.1:50051"};  // empty = this process only
   std::string http = "127.0.0.1:0";                    // metrics and probes; "off" = none
-  std::string web = "off";                             // port of 127.0.0.1 with a page for browsers
-  std::vector<std::string> web_hosts;                  // under which a proxy with TLS serves it
+  std::string web = "off";                             // [host:]port with a page for browsers
+  std::vector<std::string> web_hosts;                  // under which browsers elsewhere find it
   std::uint64_t web_connections = 128;                 // of browsers
   std::string ready_file;                              // empty = none
   bool exit_with_parent = false, channelz = false;

@@ -117,10 +117,10 @@ absl::Status CheckWeb(const Config& config) {
   const NetworkConfig& network = config.network;
   const AccessConfig& access = config.access;
   const bool on = network.web != "off";
-  std::uint32_t port = 0;
-  if (on && (!absl::SimpleAtoi(network.web, &port) || port > 65'535)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("web: got \"", network.web, "\", need a port from 0 to 65535, or off"));
+  const std::string address = WithHost(network.web);
+  if (on && !ParseHostPort("web", address).ok()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "web: got \"", network.web, "\", need [host:]port with a port from 0 to 65535, or off"));
   }
   for (const std::string& host : network.web_hosts) {
     const bool plain = std::ranges::all_of(host, [](char c) {
@@ -134,11 +134,19 @@ absl::Status CheckWeb(const Config& config) {
                        "port unless that is 443"));
     }
   }
-  // Browsers show the page's port no certificate.
+  // Calls of the page come without the certificate of its browser.
   if (on && access.Authenticates() && access.token_file.empty() && access.jwks_file.empty()) {
     return absl::InvalidArgumentError(
         "web: got it with --tls-client-ca alone; the calls of a page need --token-file or "
         "--jwks-file");
+  }
+  if (on && !IsLocalAddress(address) && !access.insecure &&
+      (!access.UsesTls() || !access.Authenticates())) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("web: ", network.web,
+                     " can be reached from other machines, which needs TLS "
+                     "(--tls-cert, --tls-key) and authentication (--token-file or --jwks-file); "
+                     "--insecure serves them without"));
   }
   if (!network.web_hosts.empty() && !access.Authenticates() && !access.insecure) {
     return absl::FailedPreconditionError(

@@ -26,9 +26,11 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
   rows.Text(n.listen, "listen",
             "Address to serve on, host:port (port 0 = any) or unix:/path; repeatable");
   rows.Text(n.http, "http", "Address of metrics and health probes, host:port, or off");
-  rows.Text(n.web, "web", "Port of 127.0.0.1 with a page that shows rigs in a browser, or off");
-  rows.Text(n.web_hosts, "web-host",
-            "Host under which a proxy with TLS on this machine serves that page; repeatable");
+  rows.Text(n.web, "web",
+            "Port with a page that shows rigs in a browser, [host:]port (127.0.0.1), or off");
+  rows.Text(
+      n.web_hosts, "web-host",
+      "Name, with its port, under which browsers of other machines find that page; repeatable");
   rows.Text(n.ready_file, "ready-file", "JSON file written when ready: addresses, http, web, pid");
   rows.Text(n.exit_with_parent, "exit-with-parent",
             "Drain when the process that started this one has ended, as a test that was killed");

@@ -150,7 +150,7 @@ int CheckFiles(const Config& config) {
   }
   if (status.ok() && config.network.web != "off") {
     status = WebPort::PageFolder().status();
-    if (status.ok()) status = Listener::Check("web", "127.0.0.1:" + config.network.web);
+    if (status.ok()) status = Listener::Check("web", WithHost(config.network.web));
   }
   for (const std::string& name : config.unknown_variables) {
     std::fprintf(stderr, "sinewd: warning: environment: %s: no option has this variable\n",
@@ -183,10 +183,12 @@ int Serve(const Config& config, const std::function<absl::StatusOr<Config>()>& r
   const std::string line =
       config.log.format == "json"
           ? ReadyText(server, -1)
-          : absl::StrCat("sinewd: listening on ", absl::StrJoin(server.addresses(), ", "), "\n",
-                         server.web_address().empty()
-                             ? ""
-                             : absl::StrCat("sinewd: page at http://", server.web_address(), "\n"));
+          : absl::StrCat(
+                "sinewd: listening on ", absl::StrJoin(server.addresses(), ", "), "\n",
+                server.web_address().empty()
+                    ? ""
+                    : absl::StrCat("sinewd: page at ", config.access.UsesTls() ? "https" : "http",
+                                   "://", server.web_address(), "\n"));
   std::fputs(line.c_str(), stdout);
   // A parent that ended before `parent` was asked for has left the pipe that it reads the line
   // from.

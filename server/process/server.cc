@@ -11,7 +11,6 @@
 #include <grpcpp/security/server_credentials.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -153,7 +152,9 @@ absl::StatusOr<std::unique_ptr<Server::State>> Server::State::Start(const Config
   SINEW_RETURN_IF_ERROR(state->Listen(config));
   state->StartTimers();
   state->AddReadings();
-  for (const std::string& address : state->addresses) {
+  std::vector<std::string> reached = state->addresses;
+  if (state->web != nullptr) reached.push_back(state->web_address);
+  for (const std::string& address : reached) {
     if (IsLocalAddress(address)) continue;
     if (!config.access.UsesTls()) {
       runtime.log->warn(
@@ -228,7 +229,13 @@ absl::Status Server::State::Listen(const Config& whole) {
 
 absl::Status Server::State::StartWeb(const NetworkConfig& config) {
   WebPort::Options options;
-  options.port = static_cast<int>(std::strtol(config.web.c_str(), nullptr, 10));  // checked before
+  SINEW_ASSIGN_OR_RETURN(const HostPort address, ParseHostPort("web", WithHost(config.web)));
+  options.host = address.host;
+  options.port = address.port;
+  if (runtime->access->certificates() != nullptr) {
+    SINEW_ASSIGN_OR_RETURN(options.tls,
+                           TlsContext::Create([this] { return runtime->access->certificates(); }));
+  }
   SINEW_ASSIGN_OR_RETURN(options.page_folder, WebPort::PageFolder());
   options.hosts = config.web_hosts;
   options.connections = config.web_connections;
@@ -245,7 +252,7 @@ absl::Status Server::State::StartWeb(const NetworkConfig& config) {
     return {started.status().code(), absl::StrCat("web: ", started.status().message())};
   }
   web = *std::move(started);
-  web_address = absl::StrCat("127.0.0.1:", web->port());
+  web_address = AddressText({.host = address.host, .port = web->port()});
   return absl::OkStatus();
 }
 

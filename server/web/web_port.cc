@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "core/base/status.h"
+#include "server/base/address.h"
 #include "server/base/thread_name.h"
 #include "server/web/grpc_web.h"
 #include "server/web/page_streams.h"
@@ -160,7 +161,7 @@ class WebPort::State {
   explicit State(Options options)
       : options_(std::move(options)),
         streams_(options_.upstream, std::max<std::size_t>(1, options_.connections / 2)),
-        http_(options_.connections) {}
+        http_(options_.connections, options_.tls) {}
   ~State();
 
   absl::Status Start();
@@ -225,8 +226,8 @@ absl::Status WebPort::State::Start() {
   });
   AddRoutes();
   if (options_.port == 0) {
-    port_ = http_.bind_to_any_port("127.0.0.1");
-  } else if (http_.bind_to_port("127.0.0.1", options_.port)) {
+    port_ = http_.bind_to_any_port(options_.host);
+  } else if (http_.bind_to_port(options_.host, options_.port)) {
     port_ = options_.port;
   }
   if (port_ <= 0) {
@@ -252,7 +253,7 @@ WebPort::State::~State() {
 
 bool WebPort::State::Allowed(const httplib::Request& request, httplib::Response& response) const {
   if (!IsOwn(request)) {
-    Refuse(403, "this port answers its own page only\n", response);
+    Refuse(403, "this port answers its own page only, under names of --web-host\n", response);
     return false;
   }
   // The library limits no chunked body, and reads the body of a GET as the next request.
@@ -299,13 +300,18 @@ bool WebPort::State::Allowed(const httplib::Request& request, httplib::Response&
   return false;
 }
 
-// Browsers leave out port 80.
+// Browsers leave out port 80, or 443 with TLS.
 bool WebPort::State::IsOwn(const httplib::Request& request) const {
   const std::string host = request.get_header_value("Host"),
                     origin = request.get_header_value("Origin");
-  for (const char* name : {"127.0.0.1", "localhost"}) {
-    const std::string here = port_ == 80 ? name : absl::StrCat(name, ":", port_);
-    if (host == here && (origin.empty() || origin == "http://" + here)) return true;
+  const bool tls = options_.tls != nullptr;
+  for (const std::string& name :
+       {std::string("127.0.0.1"), std::string("localhost"), options_.host}) {
+    std::string here = AddressText({.host = name, .port = port_});
+    if (port_ == (tls ? 443 : 80)) here.resize(here.rfind(':'));
+    if (host == here && (origin.empty() || origin == (tls ? "https://" : "http://") + here)) {
+      return true;
+    }
   }
   return std::ranges::any_of(options_.hosts, [&](const std::string& name) {
     return host == name && (origin.empty() || origin == "https://" + name);

@@ -1,4 +1,4 @@
-// web_port.h - serves a page to browsers on this machine, and forwards its calls to a server.
+// web_port.h - serves a page to browsers, and forwards its calls to a server.
 //
 //   GET  /...                      the page's files
 //   GET  DOCUMENT                  what the program says about the character it shows
@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "server/web/forwarded_call.h"
+#include "server/web/tls_context.h"
 
 namespace sinew::server {
 
@@ -35,9 +36,11 @@ class WebPort {
     std::string bytes;
   };
   struct Options {
-    int port = 0;                             // of 127.0.0.1; 0 = a free one
+    std::string host = "127.0.0.1";           // to listen on
+    int port = 0;                             // 0 = a free one
+    std::shared_ptr<TlsContext> tls = {};     // null: without TLS
     std::string page_folder = {};             // with index.html
-    std::vector<std::string> hosts = {};      // under which a proxy with TLS serves the port
+    std::vector<std::string> hosts = {};      // other names of the port, which have TLS
     std::optional<std::string> token = {};    // of the port; unset: the callers' tokens are sent on
     std::size_t connections = 64;             // at a time; half of them may be pages
     std::chrono::milliseconds last_words{0};  // for replies that are being written at the end

@@ -24,6 +24,8 @@ thread_local bool refuses = false;
 
 class WebServer::Connection final : public HttpStream {
  public:
+  using HttpStream::AcceptTls;
+  using HttpStream::EndWriting;
   using HttpStream::HttpStream;
 
   // Whether another request begins.
@@ -43,11 +45,7 @@ class WebServer::Connection final : public HttpStream {
   }
 
   // False if the browser has left.
-  bool is_writable() const override {
-    char byte = 0;
-    return WaitToWrite() &&
-           (!Poll(POLLIN, {}) || ::recv(socket(), &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT) > 0);
-  }
+  bool is_writable() const override { return WaitToWrite() && !Poll(POLLRDHUP, {}); }
 
  private:
   bool WaitToRead() const override {
@@ -57,7 +55,7 @@ class WebServer::Connection final : public HttpStream {
   bool WaitToWrite() const override { return Poll(POLLOUT, kWriteTime); }
   bool MayReceive() const override { return !in_header_ || received() < kHeaderBytes; }
 
-  Steady::time_point start_;  // of the request
+  Steady::time_point start_ = Steady::now();  // of the request
   bool in_header_ = true;
 };
 
@@ -96,7 +94,8 @@ class WebServer::Threads final : public httplib::TaskQueue {
   std::size_t running_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-WebServer::WebServer(std::size_t most) : most_(most) {
+WebServer::WebServer(std::size_t most, std::shared_ptr<TlsContext> tls)
+    : most_(most), tls_(std::move(tls)) {
   new_task_queue = [] { return new Threads; };
 }
 
@@ -132,7 +131,7 @@ bool WebServer::process_and_close_socket(socket_t socket) {
     return false;
   }
   Connection connection(socket);
-  bool more = true;
+  bool more = tls_ == nullptr || connection.AcceptTls(tls_->NewConnection());
   while (more && connection.WaitForRequest() && Begin()) {
     bool closed = false;
     more = process_request(connection, false, closed,
@@ -142,7 +141,7 @@ bool WebServer::process_and_close_socket(socket_t socket) {
   }
   // What closes at once loses the answer to a request that has not arrived completely.
   if (!more) {
-    ::shutdown(socket, SHUT_WR);
+    connection.EndWriting();
     connection.Drain();
   }
   Remove(socket);

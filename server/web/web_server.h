@@ -7,7 +7,10 @@
 
 #include <chrono>
 #include <cstddef>
+#include <memory>
 #include <set>
+
+#include "server/web/tls_context.h"
 
 namespace sinew::server {
 
@@ -24,8 +27,8 @@ class WebServer final : public httplib::Server {
   static constexpr std::chrono::seconds kWriteTime{60};
   static constexpr std::chrono::seconds kIdleTime{5};  // between two requests of a connection
 
-  // most: connections at a time; further ones are closed at once.
-  explicit WebServer(std::size_t most);
+  // most: connections at a time; further ones are closed at once. tls: null = without.
+  WebServer(std::size_t most, std::shared_ptr<TlsContext> tls);
 
   // Waits up to `time` for replies that are being written, then cuts off all connections. Call it
   // before stop().
@@ -43,6 +46,7 @@ class WebServer final : public httplib::Server {
   void Remove(socket_t socket);
 
   const std::size_t most_;
+  const std::shared_ptr<TlsContext> tls_;
   absl::Mutex mutex_;
   std::set<socket_t> open_ ABSL_GUARDED_BY(mutex_);
   std::size_t answering_ ABSL_GUARDED_BY(mutex_) = 0;

@@ -125,7 +125,7 @@ FOLDERS = (
     ("server/services",
      "core/base core/deform/engine core/simd server server/access server/base server/calls server/convert",
      "proto", ""),
-    ("server/web", "core/base server/base server/threads", "grpc httplib", "openssl"),
+    ("server/web", "client/lib/base core/base server/access server/base server/threads", "grpc httplib openssl", ""),
     ("server/process",
      "client/lib/base core/base core/simd server server/access server/base server/calls server/services server/shared "
      "server/store server/threads server/web",

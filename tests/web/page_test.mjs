@@ -8,7 +8,7 @@ import path from 'node:path';
 import {test} from 'node:test';
 import {gzipSync} from 'node:zlib';
 import {bend, bin, browser, complaints, count, different, folder, isClay, isHot, joint, keep, live, open, page, pictures, pixels, press, recipe, settled, start, stop, text, type,
-  useBrowser, usePage, view} from './browser.mjs';
+  newPage, useBrowser, usePage, view} from './browser.mjs';
 
 const require = createRequire(new URL('../../client/web/package.json', import.meta.url));
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
@@ -630,6 +630,30 @@ test('a server shows its rigs to those who have a token', async () => {
   await other.context().close();
   await stop(server.child);
   await page.locator('#state').getByText(/[Tt]rying again/).waitFor();
+});
+
+test('a server with TLS serves its page with it', async () => {
+  const alice = token('alice over tls');
+  const [cert, key] = ['cert.pem', 'key.pem'].map((name) => path.join(folder, name));
+  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', key, '-out', cert, '-subj', '/CN=page',
+    '-addext', 'subjectAltName=IP:127.0.0.1'], {stdio: 'ignore'});
+  const server = await web('--token-file', alice.tokens, '--tls-cert', cert, '--tls-key', key);
+  execFileSync(path.join(bin, 'sinew'), ['upload', 'model:arm', '--server', server.address, '--tls-ca', cert, '--token-file', alice.file, '--quiet']);
+  await newPage({ignoreHTTPSErrors: true});
+  await page.goto(`${server.link.replace('http:', 'https:')}#token=${encodeURIComponent(alice.text)}`);
+  await page.locator('.rigs button').first().click();
+  await shown();
+  await settled();
+  const rest = await pixels();
+  await page.locator('.joint').nth(1).click();
+  for (let degrees = 1; degrees <= 50; degrees++) {
+    await page.getByRole('spinbutton', {name: /^Turn x/}).fill(String(degrees));
+    await page.keyboard.press('Enter');
+  }
+  await press('Escape');
+  await settled();
+  assert.ok(different(rest, await pixels()) > 300, 'the arm is posed');
+  await keep('web-tls');
 });
 
 test('a server says which scope a token lacks', async () => {

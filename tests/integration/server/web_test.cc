@@ -12,11 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "server/access/tokens.h"
 #include "server/web/grpc_web.h"
 #include "tests/integration/server/bare_socket.h"
-#include "tests/integration/server/sinewd_process.h"
 #include "tests/integration/server/stubs.h"
+#include "tests/integration/server/web_fixture.h"
 
 namespace sinew::testing {
 namespace {
@@ -33,41 +32,14 @@ std::string Framed(const google::protobuf::Message& message) {
   return Framed({.bytes = ToByteBuffer(message.SerializeAsString())}, false);
 }
 
-struct WebTest : ::testing::Test {
-  TemporaryFolder folder;
-  std::string program, tokens;
-  std::unique_ptr<SinewdProcess> server;
+struct WebTest : WebFixture {
   std::unique_ptr<httplib::Client> http;
 
-  // A program with a page beside it, whether or not the real one was built.
-  WebTest() {
-    std::filesystem::create_directories(folder.path() / "bin");
-    program = (folder.path() / "bin" / "sinewd").string();
-    std::error_code error;
-    std::filesystem::create_hard_link(ProgramPath("sinewd"), program, error);
-    if (error) std::filesystem::copy_file(ProgramPath("sinewd"), program);
-    std::filesystem::create_directories(folder.path() / "share/sinew/web");
-    WriteAll(folder.path() / "share/sinew/web/index.html", "<p>page</p>");
-  }
-
-  std::unique_ptr<SinewdProcess> Run(std::vector<std::string> flags, bool wait = true) const {
-    return std::make_unique<SinewdProcess>(std::move(flags), wait, -1, 0, 0, program);
-  }
   void Start(std::vector<std::string> flags = {}) {
     flags.insert(flags.end(), {"--web", "0"});
-    if (!tokens.empty())
-      flags.insert(flags.end(), {"--token-file", (folder.path() / "tokens").string()});
-    server = Run(flags);
-    ASSERT_FALSE(server->web().empty()) << server->err();
+    Serve(flags);
     http = std::make_unique<httplib::Client>("http://" + server->web());
     http->set_read_timeout(std::chrono::seconds(20));
-  }
-  std::string AddToken(const std::string& name, const std::string& rest = "") {
-    const auto made = server::MakeToken(name);
-    std::string line = made->line;
-    line.insert(line.rfind('}'), rest);
-    WriteAll((folder.path() / "tokens").string(), tokens += line);
-    return "Bearer " + made->token;
   }
   httplib::Headers With(const std::string& token) const {
     return token.empty() ? httplib::Headers{} : httplib::Headers{{"Authorization", token}};
