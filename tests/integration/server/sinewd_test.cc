@@ -454,15 +454,18 @@ TEST(Sinewd, IdleThreadsAreFewAndNamed) {
   const std::set<std::string> of_grpc{"default-executo", "resolver-execut", "grpc_global_tim",
                                       "event_engine",    "timer_manager",   "nexting_thread",
                                       "grpcpp_sync_ser"};
-  std::multiset<std::string> names;
-  for (const auto& thread :
-       std::filesystem::directory_iterator(absl::StrCat("/proc/", server.pid(), "/task"))) {
-    std::string name;
-    std::getline(std::ifstream(thread.path() / "comm"), name);
-    if (!of_grpc.contains(name)) names.insert(name);
-  }
-  EXPECT_THAT(names,
-              ::testing::ElementsAre("control", "io", "listener", "log", "sinewd", "timers"));
+  const std::multiset<std::string> expected{"control", "io", "listener", "log", "sinewd", "timers"};
+  // A thread has the name of the program until it runs.
+  WaitUntil([&] {
+    std::multiset<std::string> names;
+    for (const auto& thread :
+         std::filesystem::directory_iterator(absl::StrCat("/proc/", server.pid(), "/task"))) {
+      std::string name;
+      std::getline(std::ifstream(thread.path() / "comm"), name);
+      if (!of_grpc.contains(name)) names.insert(name);
+    }
+    return names == expected;
+  });
   EXPECT_EQ(server.Stop(), 0);
 }
 
@@ -482,7 +485,7 @@ TEST(Sinewd, HasAThreadForEachCoreOfItsAffinityMask) {
 TEST(Sinewd, ServesInAnAddressSpaceOfOneGigabyte) {
   SinewdProcess server({}, true, -1, 0, 1'000'000'000);
   ASSERT_FALSE(server.address().empty()) << server.err();
-  EXPECT_NE(server.err().find("memory 600 MB"), std::string::npos) << server.err();
+  WaitUntil([&] { return server.err().find("memory 600 MB") != std::string::npos; });
   EXPECT_EQ(server.Stop(), 0);
 }
 
