@@ -122,11 +122,11 @@ export class Viewer {
     this.scene.orbit.addEventListener('change', () => events.look());
   }
 
-  // Recipe `k` from now on; '' = none.
+  // Recipe `k` from now on; without a text the one before stays.
   recipe(k: number, text: string): void {
+    if (!text.trim()) return;
     this.distance = null;
-    if (text.trim()) this.slots[k].start(text);
-    else this.slots[k].stop();
+    this.slots[k].start(text);
     this.events.look();
   }
 
