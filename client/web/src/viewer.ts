@@ -15,6 +15,7 @@ import type {Server} from './server.ts';
 import {rampTexture, Skin} from './skin.ts';
 import {Slot} from './slot.ts';
 import {Streams} from './stream.ts';
+import {find} from './ui/dom.ts';
 import type {GizmoMode, GizmoSpace} from './ui/pose_panel.ts';
 import type {CallError} from './wire.ts';
 
@@ -240,7 +241,9 @@ export class Viewer {
     if (!shapes.length) return;
     const least = (lists: number[][]) => lists.reduce((a, b) => a.map((x, k) => Math.min(x, b[k])));
     const most = (lists: number[][]) => lists.reduce((a, b) => a.map((x, k) => Math.max(x, b[k])));
-    this.scene.frame({minimum: least(shapes.map((s) => s.minimum)), maximum: most(shapes.map((s) => s.maximum))});
+    const [tools, view] = [find('view-tools'), this.scene.canvas].map((element) => element.getBoundingClientRect());
+    const covered = Math.min(0.15, (tools.bottom - view.top) / view.height); // small windows have more tools than view
+    this.scene.frame({minimum: least(shapes.map((s) => s.minimum)), maximum: most(shapes.map((s) => s.maximum))}, covered);
   }
 
   // The camera that a link asks for; [] = framed.
