@@ -88,6 +88,7 @@ async function run(page: Page, state: LinkState, clipGiven: boolean): Promise<vo
   viewer.setView(state.view);
   viewer.choose(viewer.rig.joints.findIndex(({name}) => name === state.joint));
   const named = clips.findIndex(({name}) => name === state.clip);
+  if (state.clip && named < 0) page.tell(`The link names the clip ${state.clip}, which this character does not have.`, 15);
   viewer.player.choose(clipGiven ? named : viewer.info.clip, state.frame).catch((error) => page.tell((error as Error).message));
 }
 
