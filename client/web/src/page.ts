@@ -2,6 +2,7 @@
 
 import {FLAGS, writeLink, type Flag, type LinkState} from './link.ts';
 import {subjectOf} from './metrics.ts';
+import {npy} from './npy.ts';
 import {Server} from './server.ts';
 import {Sharing} from './sharing.ts';
 import {troubleText} from './trouble.ts';
@@ -67,6 +68,7 @@ export class Page {
       undo: () => viewer.edits.undo() && viewer.posed(),
       redo: () => viewer.edits.redo() && viewer.posed(),
       copy: () => void this.#copy(viewer.poseJson(), 'The pose is in the clipboard.'),
+      save: () => this.#savePose(),
     });
     find('pose').append(this.#pose.element);
     this.#transport = new Transport(viewer.player, (error) => this.tell((error as Error).message));
@@ -266,6 +268,15 @@ export class Page {
       status: find('status-legend').hidden ? [] : [...find('status-legend').querySelectorAll('li')].map((row) =>
         ({text: row.textContent ?? '', colour: row.querySelector<HTMLElement>('.swatch')!.style.background})),
     }));
+  }
+
+  // The pose as an array for programs; the values of its controls, if it has some, are one of their own.
+  #savePose(): void {
+    const {rig: {joints, controls}, model, controls: values} = this.viewer;
+    const names = [this.#fileName('.npy'), ...controls.length ? [this.#fileName('.controls.npy')] : []];
+    save(names[0], new Blob([npy([1, joints.length, 12], model)]));
+    if (controls.length) save(names[1], new Blob([npy([1, controls.length], values)]));
+    this.tell(`Saved: ${names.join(' and ')}.`);
   }
 
   #fileName(ending: string): string {

@@ -19,6 +19,7 @@ export interface PoseActions {
   undo(): void;
   redo(): void;
   copy(): void;
+  save(): void;
 }
 
 export class PosePanel {
@@ -51,8 +52,9 @@ export class PosePanel {
     this.element = make('div', {},
       make('div', {className: 'row'}, make('h2', {}, 'Joints'), make('div', {className: 'bar'},
         button('Undo', 'Undo (Ctrl Z)', actions.undo), button('Redo', 'Redo (Ctrl Y)', actions.redo),
-        button('Reset', 'Takes back all changes of the pose', () => this.resetAll()),
-        button('Copy', 'Copies the pose as JSON: joint to model matrices by name', actions.copy))),
+        button('Reset', 'Takes back all changes of the pose', () => this.resetAll()))),
+      make('div', {className: 'bar'}, button('Copy JSON', 'Copies the pose: joint to model matrices by name', actions.copy),
+        button('Save .npy', 'Saves the pose as an array for --poses, numpy and this page; the values of controls as one of their own', actions.save)),
       this.#tree.element, this.#joint, this.#vertex, this.#controlSliders());
   }
 
