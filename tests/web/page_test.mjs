@@ -355,6 +355,10 @@ test('controls have sliders', async () => {
   assert.equal(await slider.inputValue(), now);
   await settled();
   assert.equal(different(before, await pixels()), 0);
+  const unused = page.getByText('No recipe shown uses controls; lbs | muscle would.');
+  assert.equal(await unused.isHidden(), true);
+  await type(0, 'lbs');
+  await unused.waitFor();
 });
 
 test('a link restores the view', async () => {

@@ -177,6 +177,9 @@ export class Page {
     say(find('state'), trouble || this.#told || bind);
     find('state').classList.toggle('trouble', trouble !== '');
     this.#metrics.update();
+    const stages = viewer.slots.flatMap(({session}) => session?.recipe?.stages ?? []);
+    this.#pose.controlsUsed = !stages.length || stages.some(({method}) =>
+      method.case === 'shapes' || viewer.rig.muscles > 0 && (method.case === 'implicit' || method.case === 'muscle'));
     this.#legend();
   }
 

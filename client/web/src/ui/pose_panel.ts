@@ -34,6 +34,7 @@ export class PosePanel {
   #weights: HTMLButtonElement;
   #joint = make('div', {hidden: true});
   #vertex = make('div', {className: 'vertex', hidden: true});
+  #unused = make('p', {className: 'hint', hidden: true});
   #controls: Array<{slider: HTMLInputElement; output: HTMLElement; reset: HTMLButtonElement}> = [];
   #chosen = -1;
 
@@ -79,6 +80,11 @@ export class PosePanel {
 
   set space(space: GizmoSpace) {
     this.#space.set(space);
+  }
+
+  // Whether a recipe shown has a stage that controls act on.
+  set controlsUsed(used: boolean) {
+    say(this.#unused, used ? '' : `No recipe shown uses controls; ${this.rig.muscles ? 'lbs | muscle' : 'shapes | lbs'} would.`);
   }
 
   set weightsShown(on: boolean) {
@@ -152,7 +158,7 @@ export class PosePanel {
   }
 
   #controlSliders(): HTMLElement {
-    const section = make('div', {className: 'controls'}, this.rig.controls.length > 0 && make('h2', {}, 'Controls'));
+    const section = make('div', {className: 'controls'}, this.rig.controls.length > 0 && make('h2', {}, 'Controls'), this.#unused);
     this.rig.controls.forEach(({name, minimum = 0, maximum = 1, defaultValue = 0}, c) => {
       const slider = make('input', {type: 'range', min: String(minimum), max: String(maximum), step: 'any', value: String(defaultValue), oninput: () => {
         this.edits.step(`control ${c}`);
