@@ -7,7 +7,7 @@ import {createRequire} from 'node:module';
 import path from 'node:path';
 import {test} from 'node:test';
 import {bend, bin, count, different, folder, isClay, joint, keep, open, page, pixels, press, settled, shown, text, useBrowser, view, web} from './browser.mjs';
-import {painted} from './character.mjs';
+import {glb, painted} from './character.mjs';
 
 const require = createRequire(new URL('../../client/web/package.json', import.meta.url));
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
@@ -198,4 +198,20 @@ test('a .gltf is dropped with its side files', async () => {
   await settled();
   await keep('side-files');
   assert.ok(count(await pixels(), isSwatch) > 300, 'the image is drawn');
+});
+
+test('what is odd about a file is listed', async () => {
+  const {document, buffer} = painted();
+  const {attributes} = document.meshes[0].primitives[1];
+  delete attributes.JOINTS_0;
+  delete attributes.WEIGHTS_0;
+  const file = path.join(folder, 'odd.glb');
+  writeFileSync(file, glb(document, buffer));
+  const {line} = await view('model:tube', '--deformer', 'lbs');
+  await open(line);
+  assert.equal(await page.locator('.about-file').count(), 0);
+  await drop(file);
+  await page.locator('summary').getByText('A warning about the file').click();
+  await keep('warning');
+  assert.match(await page.locator('.about-file li').innerText(), /^odd\.glb: nodes\[0\] primitives\[1\]: no JOINTS_0 in a mesh with a skin/);
 });

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "client/bake/character/import_warnings.h"
 #include "client/bake/character/json_text.h"
 #include "client/bake/character/recipe_argument.h"
 #include "client/bake/files/input_file.h"
@@ -226,7 +227,8 @@ absl::StatusOr<Document> Shown::Get(const std::string& path) const {
                                              {"recipes", recipes_},
                                              {"clip", shown.chosen},
                                              {"clips", clips},
-                                             {"paint", paint}},
+                                             {"paint", paint},
+                                             {"warnings", bake::ShownWarnings(*shown.file)}},
                                             2)};
   }
   absl::string_view rest = path;

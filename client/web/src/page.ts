@@ -58,6 +58,10 @@ export class Page {
       },
       length: (value) => this.#length(value),
     });
+    const warnings = info.warnings ?? [];
+    if (warnings.length) find('methods').append(make('details', {className: 'about-file'},
+      make('summary', {}, warnings.length > 1 ? 'Warnings about the file' : 'A warning about the file'),
+      make('ul', {className: 'warnings'}, ...warnings.map((line) => make('li', {}, line)))));
     find('methods').append(...this.#recipes.map(({element}) => element), this.#metrics.element);
     this.#pose = new PosePanel(rig, viewer.edits, {
       choose: (joint) => this.#choose(joint),

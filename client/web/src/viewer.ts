@@ -28,6 +28,7 @@ export interface ViewInfo {
   clips: ClipInfo[];
   ofServer?: boolean; // a rig of a server, which the page was told no more about
   paint: {path: string; images: string[]} | null; // colours of the file
+  warnings?: string[]; // about the file
 }
 
 export async function listMethods(server: Server): Promise<ListMethodsResponse> {
