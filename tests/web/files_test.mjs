@@ -70,12 +70,14 @@ test('a dropped file is shown, or what is wrong with it', async () => {
 });
 
 test('a server takes rigs that are dropped, and no other files', async () => {
-  const {rig, wrong} = files('hand');
+  const {rig, poses, wrong} = files('hand');
   const {link} = await web();
   await page.goto(link);
   await page.getByText('This server has no rigs yet.').waitFor();
   await drop(wrong);
   await notice().getByText('wrong-<i>.glb: this server takes .sinewrig files only.').waitFor();
+  await drop(poses);
+  await notice().getByText('hand.npy: this server plays no files of poses').waitFor();
   writeFileSync(path.join(folder, 'broken.sinewrig'), 'no rig');
   await drop(path.join(folder, 'broken.sinewrig'));
   await notice().getByText('broken.sinewrig: rig: the bytes are not').waitFor();

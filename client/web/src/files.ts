@@ -84,6 +84,7 @@ export class Files {
   }
 
   async #upload(file: File): Promise<string> {
+    if (/\.npy$/i.test(file.name)) throw new Error(`${file.name}: this server plays no files of poses; "sinew view" does.`);
     if (!/\.sinewrig$/i.test(file.name)) {
       throw new Error(`${file.name}: this server takes .sinewrig files only. "sinew export FILE --rig OUT.sinewrig" makes one of a character file.`);
     }
