@@ -81,9 +81,11 @@ struct Source {
   std::uint64_t max_bytes;
 };
 
+// The first `wanted` bytes, or all.
+using Wanted = std::optional<std::uint64_t>;
+
 absl::StatusOr<std::vector<unsigned char>> ReadSideFile(const std::string& uri,
-                                                        const Source& source,
-                                                        std::uint64_t wanted) {
+                                                        const Source& source, Wanted wanted) {
   std::string name = PercentDecoded(uri);
   std::ranges::replace(name, '\\', '/');
   const std::string quoted = absl::StrCat("uri: got \"", name.substr(0, kQuoted), "\"");
@@ -102,20 +104,19 @@ absl::StatusOr<std::vector<unsigned char>> ReadSideFile(const std::string& uri,
   if (size > source.max_bytes) {
     return InvalidArgument(quoted, ": ", size, " bytes, need at most ", source.max_bytes);
   }
-  if (size < wanted) {
-    return InvalidArgument(quoted, ": the file has ", size, " bytes, byteLength says ", wanted);
+  if (wanted && size < *wanted) {
+    return InvalidArgument(quoted, ": the file has ", size, " bytes, byteLength says ", *wanted);
   }
-  std::vector<unsigned char> bytes(wanted);
+  std::vector<unsigned char> bytes(wanted.value_or(size));
   std::ifstream in(path, std::ios::binary);
-  in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(wanted));
-  if (static_cast<std::uint64_t>(in.gcount()) != wanted) {
+  in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  if (static_cast<std::uint64_t>(in.gcount()) != bytes.size()) {
     return InvalidArgument(quoted, ": cannot be read");
   }
   return bytes;
 }
 
-absl::StatusOr<std::vector<unsigned char>> DecodeDataUri(std::string_view uri,
-                                                         std::uint64_t wanted) {
+absl::StatusOr<std::vector<unsigned char>> DecodeDataUri(std::string_view uri, Wanted wanted) {
   const std::size_t comma = uri.find(',');
   if (comma == std::string_view::npos ||
       !absl::EndsWithIgnoreCase(AbslView(uri.substr(0, comma)), ";base64")) {
@@ -129,12 +130,18 @@ absl::StatusOr<std::vector<unsigned char>> DecodeDataUri(std::string_view uri,
   if (!absl::Base64Unescape(AbslView(text), &decoded)) {
     return InvalidArgument("uri: a data URI that is not base64");
   }
-  if (decoded.size() < wanted) {
-    return InvalidArgument("uri: a data URI of ", decoded.size(), " bytes, byteLength says ",
-                           wanted);
+  const std::uint64_t size = wanted.value_or(decoded.size());
+  if (decoded.size() < size) {
+    return InvalidArgument("uri: a data URI of ", decoded.size(), " bytes, byteLength says ", size);
   }
   return std::vector<unsigned char>(decoded.begin(),
-                                    decoded.begin() + static_cast<std::ptrdiff_t>(wanted));
+                                    decoded.begin() + static_cast<std::ptrdiff_t>(size));
+}
+
+absl::StatusOr<std::vector<unsigned char>> ReadUri(const std::string& uri, const Source& source,
+                                                   Wanted wanted) {
+  return absl::StartsWithIgnoreCase(uri, "data:") ? DecodeDataUri(uri, wanted)
+                                                  : ReadSideFile(uri, source, wanted);
 }
 
 absl::StatusOr<tinygltf::Buffer> Load(const Json& buffer, const Source& source) {
@@ -148,10 +155,7 @@ absl::StatusOr<tinygltf::Buffer> Load(const Json& buffer, const Source& source) 
   const Json* uri = Member(buffer, "uri");
   if (uri != nullptr && !uri->is_string()) return InvalidArgument("uri: need a string");
   if (uri != nullptr) {
-    const auto& text = uri->get_ref<const std::string&>();
-    SINEW_ASSIGN_OR_RETURN(out.data, absl::StartsWithIgnoreCase(text, "data:")
-                                         ? DecodeDataUri(text, wanted)
-                                         : ReadSideFile(text, source, wanted));
+    SINEW_ASSIGN_OR_RETURN(out.data, ReadUri(uri->get_ref<const std::string&>(), source, wanted));
     return out;
   }
   if (!source.bin) return InvalidArgument("no uri, and the file has no BIN chunk");
@@ -180,6 +184,12 @@ absl::StatusOr<std::vector<tinygltf::Buffer>> LoadGltfBuffers(const Json& docume
     out.push_back(*std::move(buffer));
   }
   return out;
+}
+
+absl::StatusOr<std::vector<unsigned char>> LoadGltfUri(const std::string& uri,
+                                                       const std::string& folder,
+                                                       std::uint64_t max_bytes) {
+  return ReadUri(uri, {.bin = {}, .folder = folder, .max_bytes = max_bytes}, {});
 }
 
 }  // namespace sinew::client

@@ -1,5 +1,5 @@
-// gltf_buffers.h - the bytes of a glTF file's buffers: of its BIN chunk, of data URIs and of side
-// files.
+// gltf_buffers.h - the bytes of a glTF file's buffers and images: of its BIN chunk, of data URIs
+// and of side files.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -27,5 +27,10 @@ absl::StatusOr<std::vector<tinygltf::Buffer>> LoadGltfBuffers(const nlohmann::js
                                                               std::optional<std::string_view> bin,
                                                               const std::string& folder,
                                                               std::uint64_t max_bytes);
+
+// All bytes of what a URI names, as above.
+absl::StatusOr<std::vector<unsigned char>> LoadGltfUri(const std::string& uri,
+                                                       const std::string& folder,
+                                                       std::uint64_t max_bytes);
 
 }  // namespace sinew::client

@@ -185,9 +185,9 @@ std::vector<tinygltf::Image> ListImages(const nlohmann::json& document) {
     tinygltf::Image& added = out.emplace_back();
     added.bufferView = -1;
     if (!image.is_object()) continue;
-    const auto view = image.find("bufferView"), type = image.find("mimeType");
+    const auto view = image.find("bufferView"), uri = image.find("uri");
     if (view != image.end() && view->is_number_unsigned()) added.bufferView = view->get<int>();
-    if (type != image.end() && type->is_string()) added.mimeType = type->get<std::string>();
+    if (uri != image.end() && uri->is_string()) added.uri = uri->get<std::string>();
   }
   return out;
 }

@@ -24,7 +24,7 @@ namespace sinew::client {
 //   path       of the file; for its side files see LoadGltfBuffers
 //   max_bytes  of a side file, and of all that is decoded
 //   problems   gets the parser's warnings, and channels that animate no node
-//   images     null, or gets bufferView and mimeType of each image, -1 and "" for none
+//   images     null, or gets bufferView and uri of each image, -1 and "" for none
 // kInvalidArgument: not glTF 2, damaged (with line and column of its JSON), nested too deeply, a
 // key twice in one object, a required extension that is not supported, or what LoadGltfBuffers,
 // DecodeMeshopt and DecodeDraco refuse.

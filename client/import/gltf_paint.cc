@@ -8,12 +8,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <utility>
 
 #include "client/import/gltf_accessor.h"
+#include "client/import/gltf_buffers.h"
 #include "client/import/gltf_document.h"
 #include "core/base/status.h"
 
@@ -41,10 +43,49 @@ absl::StatusOr<std::size_t> NodeOf(const std::string& path) {
   return InvalidArgument(path, ": not a node of a glTF file");
 }
 
+// "image/png" or "image/jpeg"; empty for other types.
+std::string TypeOf(const std::string& bytes) {
+  if (absl::StartsWith(bytes, "\x89PNG\r\n\x1a\n")) return "image/png";
+  return absl::StartsWith(bytes, "\xff\xd8\xff") ? "image/jpeg" : "";
+}
+
+// Where a texture is sampled: coordinates of which set, and u, v = rows * (u, v, 1). With
+// KHR_texture_transform, offset * rotation * scale, counter-clockwise as v points down.
+struct Placement {
+  int set = 0;
+  std::array<std::array<double, 3>, 2> rows = {{{1, 0, 0}, {0, 1, 0}}};
+};
+
+Placement PlacementOf(const tinygltf::TextureInfo& texture) {
+  Placement out = {.set = texture.texCoord};
+  const auto found = texture.extensions.find("KHR_texture_transform");
+  if (found == texture.extensions.end()) return out;
+  const tinygltf::Value& transform = found->second;
+  const auto pair = [&](const char* key, double absent) {
+    std::array<double, 2> values = {absent, absent};
+    if (!transform.Has(key) || transform.Get(key).ArrayLen() != 2) return values;
+    for (int k = 0; k < 2; ++k) {
+      values[static_cast<std::size_t>(k)] = transform.Get(key).Get(k).GetNumberAsDouble();
+    }
+    return values;
+  };
+  const auto offset = pair("offset", 0), scale = pair("scale", 1);
+  const double angle =
+      transform.Has("rotation") ? transform.Get("rotation").GetNumberAsDouble() : 0;
+  const double c = std::cos(angle), s = std::sin(angle);
+  out.rows = {{{c * scale[0], s * scale[1], offset[0]}, {-s * scale[0], c * scale[1], offset[1]}}};
+  const auto set = ReadNumber(transform, "texCoord", {}, "");
+  if (set.ok()) out.set = static_cast<int>(*set);
+  return out;
+}
+
 class Painter {
  public:
-  Painter(const tinygltf::Model& model, const std::vector<tinygltf::Image>& images)
-      : model_(model), images_(images) {}
+  Painter(const tinygltf::Model& model, const std::vector<tinygltf::Image>& images,
+          const std::string& path)
+      : model_(model),
+        images_(images),
+        folder_(std::filesystem::path(path).parent_path().string()) {}
 
   absl::Status Add(const Mesh& mesh) {
     SINEW_ASSIGN_OR_RETURN(const std::size_t index, NodeOf(mesh.source_path));
@@ -85,10 +126,9 @@ class Painter {
     const std::size_t count = accessor->count;
     const Elements colours = Read(primitive, "COLOR_0", count);
     const int image = ImageOf(look.baseColorTexture.index);
+    const Placement place = PlacementOf(look.baseColorTexture);
     const Elements uvs =
-        image < 0
-            ? Elements{}
-            : Read(primitive, absl::StrCat("TEXCOORD_", look.baseColorTexture.texCoord), count);
+        image < 0 ? Elements{} : Read(primitive, absl::StrCat("TEXCOORD_", place.set), count);
     painted_ |= factor != kWhite || colours.width >= 3 || uvs.width == 2;
     for (std::size_t v = 0; v < count; ++v) {
       for (std::size_t c = 0; c < 3; ++c) {
@@ -97,8 +137,10 @@ class Painter {
       }
       out_.colours.push_back(255);
       const bool has_uv = uvs.width == 2;
-      for (std::size_t c = 0; c < 2; ++c) {
-        out_.uvs.push_back(has_uv ? static_cast<float>(uvs.values[v * 2 + c]) : 0);
+      for (const auto& [u_part, v_part, offset] : place.rows) {
+        out_.uvs.push_back(has_uv ? static_cast<float>(u_part * uvs.values[v * 2] +
+                                                       v_part * uvs.values[v * 2 + 1] + offset)
+                                  : 0);
       }
       out_.uvs.push_back(has_uv ? static_cast<float>(image) : -1);
     }
@@ -114,7 +156,7 @@ class Painter {
     return read.ok() && read->count == count ? *std::move(read) : Elements{};
   }
 
-  // The index of a texture's image in the paint; -1 = it has none that is inside of the file.
+  // The index of a texture's image in the paint; -1 = it has none that can be read.
   int ImageOf(int texture) {
     if (texture < 0 || static_cast<std::size_t>(texture) >= model_.textures.size()) return -1;
     const int source = model_.textures[static_cast<std::size_t>(texture)].source;
@@ -125,27 +167,37 @@ class Painter {
   }
 
   int AddImage(const tinygltf::Image& image) {
-    const bool type = image.mimeType == "image/png" || image.mimeType == "image/jpeg";
-    const absl::StatusOr<const tinygltf::BufferView*> view =
-        Find(model_.bufferViews, image.bufferView, "image", "buffer view");
-    if (!type || !view.ok() || out_.images.size() == kMostImages) return -1;
-    const absl::StatusOr<const tinygltf::Buffer*> buffer =
-        Find(model_.buffers, (*view)->buffer, "image", "buffer");
-    if (!buffer.ok()) return -1;
-    const std::vector<unsigned char>& data = (*buffer)->data;
-    const std::size_t offset = (*view)->byteOffset, size = (*view)->byteLength;
-    if (offset > data.size() || size > data.size() - offset || size > kMostImageBytes - bytes_) {
+    if (out_.images.size() == kMostImages) return -1;
+    const absl::StatusOr<std::string> bytes = BytesOf(image);
+    if (!bytes.ok() || bytes->size() > kMostImageBytes - bytes_ || TypeOf(*bytes).empty()) {
       return -1;
     }
-    bytes_ += size;
-    const auto first = data.begin() + static_cast<std::ptrdiff_t>(offset);
-    out_.images.push_back(
-        {image.mimeType, std::string(first, first + static_cast<std::ptrdiff_t>(size))});
+    bytes_ += bytes->size();
+    out_.images.push_back({TypeOf(*bytes), *bytes});
     return static_cast<int>(out_.images.size()) - 1;
+  }
+
+  absl::StatusOr<std::string> BytesOf(const tinygltf::Image& image) const {
+    if (image.bufferView < 0) {
+      SINEW_ASSIGN_OR_RETURN(const std::vector<unsigned char> bytes,
+                             LoadGltfUri(image.uri, folder_, kMostImageBytes - bytes_));
+      return std::string(bytes.begin(), bytes.end());
+    }
+    SINEW_ASSIGN_OR_RETURN(const auto* view,
+                           Find(model_.bufferViews, image.bufferView, "image", "buffer view"));
+    SINEW_ASSIGN_OR_RETURN(const auto* buffer,
+                           Find(model_.buffers, view->buffer, "image", "buffer"));
+    const std::vector<unsigned char>& data = buffer->data;
+    if (view->byteOffset > data.size() || view->byteLength > data.size() - view->byteOffset) {
+      return InvalidArgument("image: beyond its buffer");
+    }
+    const auto first = data.begin() + static_cast<std::ptrdiff_t>(view->byteOffset);
+    return std::string(first, first + static_cast<std::ptrdiff_t>(view->byteLength));
   }
 
   const tinygltf::Model& model_;
   const std::vector<tinygltf::Image>& images_;
+  const std::string folder_;   // of the file
   std::map<int, int> places_;  // of the file's images in out_
   std::size_t bytes_ = 0;      // of all images
   bool painted_ = false;
@@ -161,7 +213,7 @@ absl::StatusOr<GltfPaint> ReadGltfPaint(const std::string& path, const RigData& 
   std::vector<tinygltf::Image> images;
   SINEW_ASSIGN_OR_RETURN(const tinygltf::Model model,
                          LoadGltfDocument(bytes, path, kMostBytes, problems, &images));
-  Painter painter(model, images);
+  Painter painter(model, images, path);
   for (const Mesh& mesh : rig.meshes) SINEW_RETURN_IF_ERROR(painter.Add(mesh));
   return painter.Take();
 }

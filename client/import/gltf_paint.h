@@ -14,17 +14,19 @@ namespace sinew::client {
 // Base colour of a vertex: its colour times that of its image there.
 struct GltfPaint {
   struct Image {
-    std::string type;   // "image/png" or "image/jpeg", as the file says
-    std::string bytes;  // not decoded, not checked
+    std::string type;   // "image/png" or "image/jpeg", by its first bytes
+    std::string bytes;  // not decoded
   };
   std::vector<std::uint8_t> colours;  // [V * 4] sRGB and 255: factor of the material, COLOR_0
-  std::vector<float> uvs;             // [V * 3] u, v (downwards), and the index of the image or -1
+  std::vector<float>
+      uvs;  // [V * 3] u, v (downwards), transformed, and the index of the image or -1
   std::vector<Image> images;
 };
 
-// The paint of the file's materials in the order of the rig's vertices. Images are those inside of
-// the file, up to 16 and 64 MiB of all: meshes of others have -1. `rig` is what ImportFile read of
-// `path`. Both lists are empty where the file has neither colours nor images.
+// The paint of the file's materials in the order of the rig's vertices. Images are inside of the
+// file or in side files, which lie as those of LoadGltfBuffers; up to 16 and 64 MiB of all: meshes
+// of others, and of images that are missing, have -1. `rig` is what ImportFile read of `path`. Both
+// lists are empty where the file has neither colours nor images.
 // kInvalidArgument: not a glTF file, or not that of the rig.
 absl::StatusOr<GltfPaint> ReadGltfPaint(const std::string& path, const RigData& rig);
 

@@ -41,9 +41,19 @@ export const view = (...options) => start('sinew', 'view', '--no-open', ...optio
 export async function open(link) {
   await page.goto(link);
   await page.waitForFunction(() => document.getElementById('start').hidden, undefined, {timeout: 60000});
-  await page.waitForFunction(() => /\b[AB] [\d.]+ ms/.test(document.getElementById('rates').textContent), undefined, {timeout: 60000});
+  await shown();
   await settled();
 }
+
+// A server with a page, and the addresses of both.
+export async function web(...options) {
+  const {child, line} = await start('sinewd', '--listen', '127.0.0.1:0', '--http', 'off', '--web', '0', '--log-format', 'json', ...options);
+  const {addresses, web} = JSON.parse(line);
+  return {child, address: addresses[0], link: `http://${web}/`};
+}
+
+// Waits until the first shape has come.
+export const shown = () => page.waitForFunction(() => /\b[AB] [\d.]+ ms/.test(document.getElementById('rates').textContent), undefined, {timeout: 60000});
 
 // Waits until two pictures in a row are the same.
 export async function settled() {
@@ -118,6 +128,12 @@ export async function type(index, recipeText) {
   await recipe(index).fill(recipeText);
   await recipe(index).press('Enter');
 }
+
+// Whether nothing covers an element.
+export const bare = (id) => page.locator(`#${id}`).evaluate((element) => {
+  const {left, top, width, height} = element.getBoundingClientRect();
+  return [0.05, 0.3, 0.5, 0.7, 0.95].every((x) => [0.2, 0.5, 0.8].every((y) => element.contains(document.elementFromPoint(left + x * width, top + y * height))));
+});
 
 export const live = (index = 0) => page.locator('.recipe').nth(index).getByText(/^Bound data/).waitFor({timeout: 60000});
 

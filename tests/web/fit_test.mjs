@@ -76,6 +76,23 @@ test('400 x 800 with fingers: turn, pinch, tap, gizmo, and every control', async
   assert.deepEqual(await unreachable(), []);
 });
 
+test('the tools of the view are whole, and in front of the border of a wipe', async () => {
+  const {line} = await view('model:arm', '--deformer', 'lbs', 'dqs');
+  await open(line);
+  await press('2');
+  await live(1);
+  for (const width of [320, 420, 700, 1000, 1100, 1300]) {
+    await page.setViewportSize({width, height: 640});
+    await settled();
+    await keep(`fit-tools-${width}`);
+    assert.deepEqual(await page.evaluate(() => [...document.querySelectorAll('#view-tools button')].filter((button) => {
+      if (!button.checkVisibility()) return false;
+      const {left, right, top, bottom} = button.getBoundingClientRect();
+      return [0.1, 0.3, 0.5, 0.7, 0.9].some((x) => !button.contains(document.elementFromPoint(left + x * (right - left), (top + bottom) / 2)));
+    }).map((button) => button.textContent)), [], `${width} pixels wide`);
+  }
+});
+
 test('at 200 % in a small window, every control can be reached and the legend is seen', async () => {
   const {line} = await view('model:hand', '--deformer', 'lbs', 'dqs');
   await newPage({viewport: {width: 550, height: 320}, deviceScaleFactor: 2});

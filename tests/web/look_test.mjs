@@ -5,8 +5,8 @@ import {execFileSync} from 'node:child_process';
 import {readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {test} from 'node:test';
-import {crc32, deflateSync} from 'node:zlib';
 import {bend, bin, count, different, folder, isClay, keep, live, open, page, pixels, press, recipe, settled, text, type, useBrowser, view} from './browser.mjs';
+import {glb, painted} from './character.mjs';
 
 useBrowser();
 
@@ -175,50 +175,10 @@ test('the inside of a surface has the colour that sinew render gives it', async 
   assert.ok(count(outside, isTurquoise) < 10);
 });
 
-// A GLB of two squares beside each other, each of a joint: the left one has an image of four texels, the right one a colour.
-function painted() {
-  const chunk = (type, data) => {
-    const body = Buffer.concat([Buffer.from(type), data]);
-    const [length, check] = [Buffer.alloc(4), Buffer.alloc(4)];
-    length.writeUInt32BE(data.length);
-    check.writeUInt32BE(crc32(body));
-    return Buffer.concat([length, body, check]);
-  };
-  const rows = [[255, 0, 0, 0, 200, 0], [0, 0, 255, 255, 255, 255]]; // red, green above blue, white
-  const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), chunk('IHDR', Buffer.from([0, 0, 0, 2, 0, 0, 0, 2, 8, 2, 0, 0, 0])),
-    chunk('IDAT', deflateSync(Buffer.from(rows.flatMap((row) => [0, ...row])))), chunk('IEND', Buffer.alloc(0))]);
-  const parts = [];
-  const doc = {asset: {version: '2.0'}, bufferViews: [], accessors: [], scenes: [{nodes: [0, 1]}], nodes: [{mesh: 0, skin: 0}, {name: 'root'}],
-    skins: [{joints: [1]}], images: [{bufferView: 0, mimeType: 'image/png'}], textures: [{source: 0}],
-    materials: [{pbrMetallicRoughness: {baseColorTexture: {index: 0}}}, {pbrMetallicRoughness: {baseColorFactor: [0.6, 0, 0.6, 1]}}]};
-  const add = (bytes) => {
-    doc.bufferViews.push({buffer: 0, byteOffset: parts.reduce((sum, {length}) => sum + length, 0), byteLength: bytes.length});
-    parts.push(bytes, Buffer.alloc((4 - bytes.length % 4) % 4));
-    return doc.bufferViews.length - 1;
-  };
-  add(png);
-  const accessor = (values, componentType, type, size, more = {}) => doc.accessors.push({bufferView: add(Buffer.from(values.buffer)), componentType, type,
-    count: values.length / size, ...more}) - 1;
-  const square = (left, material) => ({material, indices: accessor(Uint16Array.of(0, 1, 2, 0, 2, 3), 5123, 'SCALAR', 1), attributes: {
-    POSITION: accessor(Float32Array.of(left, 0, 0, left + 1, 0, 0, left + 1, 1, 0, left, 1, 0), 5126, 'VEC3', 3, {min: [left, 0, 0], max: [left + 1, 1, 0]}),
-    TEXCOORD_0: accessor(Float32Array.of(0, 1, 1, 1, 1, 0, 0, 0), 5126, 'VEC2', 2), // v points down
-    JOINTS_0: accessor(new Uint8Array(16), 5121, 'VEC4', 4), WEIGHTS_0: accessor(Float32Array.from({length: 16}, (_, k) => k % 4 ? 0 : 1), 5126, 'VEC4', 4)}});
-  doc.meshes = [{primitives: [square(-1, 0), square(0, 1)]}];
-  const bin = Buffer.concat(parts);
-  doc.buffers = [{byteLength: bin.length}];
-  let json = Buffer.from(JSON.stringify(doc));
-  json = Buffer.concat([json, Buffer.alloc((4 - json.length % 4) % 4, ' ')]);
-  const head = Buffer.alloc(20);
-  [0x46546c67, 2, 28 + json.length + bin.length, json.length, 0x4e4f534a].forEach((value, k) => head.writeUInt32LE(value, k * 4));
-  const second = Buffer.alloc(8);
-  second.writeUInt32LE(bin.length);
-  second.writeUInt32LE(0x004e4942, 4);
-  return Buffer.concat([head, json, second, bin]);
-}
-
 test('colours and images of the file are drawn', async () => {
   const file = path.join(folder, 'painted.glb');
-  writeFileSync(file, painted());
+  const {document, buffer} = painted();
+  writeFileSync(file, glb(document, buffer));
   const {line} = await view(file, '--deformer', 'lbs');
   await open(`${line}&camera=0+0.5+6+0+0.5+0`);
   const clay = await pixels();
@@ -276,4 +236,7 @@ test('a link restores what is drawn, and the recipe that is not shown', async ()
   await live(1);
   await settled();
   assert.ok(different(side, await pixels()) < 40, 'both panels are the same');
+  await page.goto('about:blank');
+  await page.goto(`${line}&clip=Jump`);
+  await page.locator('#state').getByText('The link names the clip Jump, which this character does not have.').waitFor();
 });

@@ -7,8 +7,8 @@ import {createRequire} from 'node:module';
 import path from 'node:path';
 import {test} from 'node:test';
 import {gzipSync} from 'node:zlib';
-import {bend, bin, browser, complaints, count, different, folder, isClay, isHot, joint, keep, live, open, page, pictures, pixels, press, recipe, settled, start, stop, text, type,
-  newPage, useBrowser, usePage, view} from './browser.mjs';
+import {bare, bend, bin, browser, complaints, count, different, folder, isClay, isHot, joint, keep, live, newPage, open, page, pictures, pixels, press, recipe, settled, shown, start, stop,
+  text, type, useBrowser, usePage, view, web} from './browser.mjs';
 
 const require = createRequire(new URL('../../client/web/package.json', import.meta.url));
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
@@ -143,6 +143,9 @@ test('a wrong recipe is marked where it is wrong, and the last shape stays', asy
   assert.match(await page.locator('.recipe mark').first().innerText(), /^(step=7|radus=1)$/);
   assert.equal(different(before, await pixels()), 0);
   await keep('error');
+  await type(0, ' '); // on the way to another one
+  await page.locator('.recipe .error').getByText('Got no recipe, need one, such as lbs. lbs is shown.').waitFor();
+  assert.equal(different(before, await pixels()), 0);
   await type(0, 'lbs | delta_mush');
   await live();
   await settled();
@@ -302,7 +305,7 @@ test('a click chooses a joint, which turns and turns back', async () => {
   await press('Control+y');
   await settled();
   assert.ok(different(turned, await pixels()) < 20, 'done again');
-  await page.getByRole('button', {name: 'Copy', exact: true}).click();
+  await page.getByRole('button', {name: 'Copy JSON', exact: true}).click();
   const pose = JSON.parse(await page.evaluate(() => navigator.clipboard.readText()));
   assert.equal(pose.joints[name].length, 12);
   await press('Escape');
@@ -352,6 +355,10 @@ test('controls have sliders', async () => {
   assert.equal(await slider.inputValue(), now);
   await settled();
   assert.equal(different(before, await pixels()), 0);
+  const unused = page.getByText('No recipe shown uses controls; lbs | muscle would.');
+  assert.equal(await unused.isHidden(), true);
+  await type(0, 'lbs');
+  await unused.waitFor();
 });
 
 test('a link restores the view', async () => {
@@ -449,6 +456,42 @@ test('two pages follow one, which shares its character', async () => {
     assert.ok(different(bent.get(page), await pixels()) < 40);
     await page.context().close();
   });
+});
+
+test('a tab that is duplicated leaves the shared name to its original', async () => {
+  const {line} = await view('model:hand', '--deformer', 'lbs');
+  await open(line);
+  const share = () => page.getByRole('button', {name: 'Share', exact: true});
+  const sharedAs = async () => {
+    await page.getByText(/^model:hand · shared as /).waitFor();
+    return (await text('label')).replace(/.* /, '');
+  };
+  await share().click();
+  const name = await sharedAs();
+  const original = page;
+  // As browsers do, a window that this page opens gets a copy of what its tab keeps.
+  const [copy] = await Promise.all([page.context().waitForEvent('page'), page.evaluate(() => void window.open(location.href))]);
+  usePage(copy);
+  await page.locator('#state').getByText(`${name} is shared by another tab, not by this one.`).waitFor();
+  await shown();
+  await settled();
+  await keep('duplicated');
+  assert.ok(count(await pixels(), isClay) > 1000, 'the hand is drawn');
+  assert.equal(await bare('state'), true, 'the line can be read');
+  assert.equal(await text('label'), 'model:hand');
+  assert.equal(await share().getAttribute('aria-pressed'), 'false');
+  await share().click();
+  const own = await sharedAs();
+  assert.notEqual(own, name);
+  for (const [tab, kept] of [[copy, own], [original, name]]) {
+    usePage(tab);
+    await page.bringToFront();
+    await page.reload();
+    assert.equal(await sharedAs(), kept);
+    await shown();
+    await settled();
+    assert.equal(await page.locator('#state').isHidden(), true);
+  }
 });
 
 test('the view comes back when the graphics driver does', async () => {
@@ -570,13 +613,6 @@ test('names from a file are shown as text, not as HTML', async () => {
   assert.equal(await page.locator('main img, main b, header img').count(), 0);
 });
 
-// A server with a page, and the addresses of both.
-async function web(...options) {
-  const {child, line} = await start('sinewd', '--listen', '127.0.0.1:0', '--http', 'off', '--web', '0', '--log-format', 'json', ...options);
-  const {addresses, web} = JSON.parse(line);
-  return {child, address: addresses[0], link: `http://${web}/`};
-}
-
 // A token file with one token; returns the flags of the server and of clients, and the token.
 function token(name, rest = '') {
   const file = path.join(folder, `${name}.token`);
@@ -585,8 +621,6 @@ function token(name, rest = '') {
   writeFileSync(tokens, line.trim().replace(/}$/, `${rest}}`) + '\n');
   return {tokens, file, text: readFileSync(file, 'utf8').trim()};
 }
-
-const shown = () => page.waitForFunction(() => /\b[AB] [\d.]+ ms/.test(document.getElementById('rates').textContent), undefined, {timeout: 60000});
 
 test('a server shows its rigs to those who have a token', async () => {
   const alice = token('alice');
@@ -662,85 +696,6 @@ test('a server says which scope a token lacks', async () => {
   await page.goto(`${server.link}#token=${encodeURIComponent(writer.text)}`);
   await page.getByText('call: needs the scope rigs:read').waitFor();
   complaints.splice(0);
-});
-
-// Drops files onto the page, as a browser reports them.
-async function drop(...files) {
-  const transfer = await page.evaluateHandle((files) => {
-    const data = new DataTransfer();
-    for (const [name, base64] of files) data.items.add(new File([Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))], name));
-    return data;
-  }, files.map((file) => [path.basename(file), readFileSync(file, 'base64')]));
-  const target = page.locator('#view');
-  await target.dispatchEvent('dragover', {dataTransfer: transfer});
-  await target.dispatchEvent('drop', {dataTransfer: transfer});
-}
-
-const notice = () => page.locator('#notice');
-
-// A rig and poses of a model, and a file that is neither.
-function files(model) {
-  const rig = path.join(folder, `${model}-<i>.sinewrig`), poses = path.join(folder, `${model}.npy`), wrong = path.join(folder, 'wrong-<i>.glb');
-  execFileSync(path.join(bin, 'sinew'), ['export', `model:${model}`, '--rig', rig, '--poses', poses, '--quiet']);
-  writeFileSync(wrong, 'glTF, it says');
-  return {rig, poses, wrong};
-}
-
-test('a dropped file is shown, or what is wrong with it', async () => {
-  const {rig, poses, wrong} = files('arm');
-  const {line} = await view('model:hand', '--deformer', 'lbs');
-  await open(line);
-  const hand = await pixels();
-  await drop(wrong);
-  await notice().getByText('wrong-<i>.glb').waitFor();
-  await page.locator('#notice.error').waitFor();
-  await keep('drop-wrong');
-  assert.equal(await notice().locator('i').count(), 0);
-  await page.keyboard.press('Escape');
-  assert.equal(await notice().isHidden(), true);
-  await drop(rig, poses);
-  await notice().getByText('Got 2 files, need one.').waitFor();
-  await drop(rig);
-  await page.waitForFunction(() => document.getElementById('label').textContent === 'arm-<i>.sinewrig', undefined, {timeout: 60000});
-  await shown();
-  await settled();
-  assert.ok(different(hand, await pixels()) > 500, 'another character is shown');
-  await drop(poses);
-  await page.waitForFunction(() => document.querySelector('select[aria-label=Clip]')?.selectedOptions[0]?.textContent.startsWith('arm.npy'),
-    undefined, {timeout: 60000});
-  await shown();
-  await settled();
-  const first = await pixels();
-  await bend();
-  await settled();
-  assert.ok(different(first, await pixels()) > 300, 'its poses move it');
-  await keep('drop-poses');
-  await page.locator('input[type=file]').setInputFiles(wrong); // what the button Open does
-  await page.locator('#notice.error').waitFor();
-});
-
-test('a server takes rigs that are dropped, and no other files', async () => {
-  const {rig, wrong} = files('hand');
-  const {link} = await web();
-  await page.goto(link);
-  await page.getByText('This server has no rigs yet.').waitFor();
-  await drop(wrong);
-  await notice().getByText('wrong-<i>.glb: this server takes .sinewrig files only.').waitFor();
-  writeFileSync(path.join(folder, 'broken.sinewrig'), 'no rig');
-  await drop(path.join(folder, 'broken.sinewrig'));
-  await notice().getByText('broken.sinewrig: rig: the bytes are not').waitFor();
-  await keep('web-drop-wrong');
-  await drop(rig);
-  await shown();
-  await settled();
-  assert.ok(count(await pixels(), isClay) > 1000, 'the hand is drawn');
-  assert.match(page.url(), /#rig=rigs/);
-  await page.getByRole('button', {name: 'Rigs', exact: true}).click();
-  await page.locator('.rigs button').waitFor();
-  assert.equal(await page.locator('.rigs button').count(), 1);
-  await page.evaluate(AXE);
-  const {violations} = await page.evaluate(() => window.axe.run(document, {resultTypes: ['violations']}));
-  assert.deepEqual(violations.filter(({impact}) => impact === 'serious' || impact === 'critical').map(({id}) => id), []);
 });
 
 test('axe finds no serious fault, light, dark and at 200 %', async () => {

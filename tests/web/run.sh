@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the tests of the page of `sinew view`; exit code 77 where their tools are missing.
 #
-# usage: tests/web/run.sh unit|page|metrics|look|fit|trouble|installed FOLDER
+# usage: tests/web/run.sh unit|page|files|metrics|look|fit|trouble|installed FOLDER
 #        tests/web/run.sh measure FOLDER [VERTICES...]      prints times, judges none
 #   FOLDER            of the programs sinew and sinewd
 #   SINEW_CHROMIUM    the browser (default: chromium)

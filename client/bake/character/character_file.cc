@@ -76,23 +76,6 @@ absl::StatusOr<client::ClipData> Cut(const client::ClipData& whole, const FrameS
   return clip;
 }
 
-absl::StatusOr<std::vector<float>> ReadControls(const CharacterFile& character,
-                                                const MotionRequest& request, std::size_t frames) {
-  SINEW_ASSIGN_OR_RETURN(const InputFile input,
-                         InputFile::Open(request.controls, kMaxPoseBytes, "controls"));
-  absl::StatusOr<ControlArray> array = ReadControlsNpy(input.bytes());
-  if (!array.ok()) return Prefixed("controls: " + request.controls, array.status());
-  const std::size_t need = character.rig.controls.size();
-  if (array->controls != need || array->frames != frames) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("controls: got ", CountedText(array->frames, "frame"), " of ",
-                     CountedText(array->controls, "control"), " in ", request.controls,
-                     ", need the ", CountedText(frames, "frame"), " of the poses and the ",
-                     CountedText(need, "control"), " of ", character.label));
-  }
-  return std::move(array->values);
-}
-
 // `times`, some of which may be outside the clip, where its ends hold: `sample` reads those inside.
 template <class Sample>
 absl::StatusOr<client::ClipData> Held(const std::vector<double>& times, double last,
@@ -148,7 +131,7 @@ absl::StatusOr<client::ClipData> ReadPoses(const CharacterFile& character,
   whole.frames = poses->frames;
   whole.joint_transforms = std::move(poses->values);
   if (!request.controls.empty()) {
-    SINEW_ASSIGN_OR_RETURN(whole.controls, ReadControls(character, request, whole.frames));
+    SINEW_ASSIGN_OR_RETURN(whole.controls, ReadControls(character, request.controls, whole.frames));
   }
   if (!request.holds_ends) return Cut(whole, request.frames, whole.name);
   return Held(request.times, static_cast<double>(whole.frames - 1),
@@ -369,6 +352,22 @@ absl::StatusOr<client::ClipData> ReadMotion(const CharacterFile& character,
   AddControls(character, clip);
   MoveFrames(given.frames.start, clip);
   return clip;
+}
+
+absl::StatusOr<std::vector<float>> ReadControls(const CharacterFile& character,
+                                                const std::string& file, std::size_t frames) {
+  SINEW_ASSIGN_OR_RETURN(const InputFile input, InputFile::Open(file, kMaxPoseBytes, "controls"));
+  absl::StatusOr<ControlArray> array = ReadControlsNpy(input.bytes());
+  if (!array.ok()) return Prefixed("controls: " + file, array.status());
+  const std::size_t need = character.rig.controls.size();
+  if (array->controls != need || array->frames != frames) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("controls: got ", CountedText(array->frames, "frame"), " of ",
+                     CountedText(array->controls, "control"), " in ", file, ", need the ",
+                     CountedText(frames, "frame"), " of the poses and the ",
+                     CountedText(need, "control"), " of ", character.label));
+  }
+  return std::move(array->values);
 }
 
 absl::StatusOr<double> LastFrame(const CharacterFile& character, const MotionRequest& request) {

@@ -94,6 +94,11 @@ std::size_t DefaultClip(const CharacterFile& character);
 absl::StatusOr<client::ClipData> ReadMotion(const CharacterFile& character,
                                             const MotionRequest& request);
 
+// Values of the character's controls for `frames` poses, from a .npy of frames x controls.
+// kInvalidArgument: another shape.
+absl::StatusOr<std::vector<float>> ReadControls(const CharacterFile& character,
+                                                const std::string& file, std::size_t frames);
+
 // The number of the last frame that the clip or the poses have, with its fraction: where the clip
 // ends, counted from 0. Errors of ReadMotion.
 absl::StatusOr<double> LastFrame(const CharacterFile& character, const MotionRequest& request);

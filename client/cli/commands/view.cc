@@ -17,8 +17,11 @@
 #include <utility>
 #include <vector>
 
+#include "client/bake/character/import_warnings.h"
 #include "client/bake/character/json_text.h"
 #include "client/bake/character/recipe_argument.h"
+#include "client/bake/files/input_file.h"
+#include "client/bake/formats/npy.h"
 #include "client/bake/passes/bound_character.h"
 #include "client/cli/base/exit_code.h"
 #include "client/cli/character/motion_options.h"
@@ -32,6 +35,7 @@
 namespace sinew::cli {
 namespace {
 
+constexpr std::uint64_t kMostMotionBytes = std::uint64_t{1} << 30;  // as the port takes
 constexpr double kSameFrame = 1e-6;  // a key that is as close to a frame is on it
 
 using Document = server::WebPort::Document;
@@ -83,6 +87,8 @@ class Shown {
   Shown(const Options& options, const Context& context, const client::Client& client)
       : options_(options), context_(context), client_(client) {}
   absl::StatusOr<Character> Load(bake::CharacterFile file, bake::MotionRequest motion) const;
+  // Adds poses to the clips, or to the poses that came last the values of their controls.
+  absl::Status TakeMotion(const std::string& file, Character& character) const;
   static absl::StatusOr<std::uint64_t> Frames(const bake::CharacterFile& file,
                                               const bake::MotionRequest& motion);
   Character now() const {
@@ -150,16 +156,33 @@ absl::StatusOr<std::unique_ptr<Shown>> Shown::Of(bake::CharacterFile character,
   return shown;
 }
 
+absl::Status Shown::TakeMotion(const std::string& file, Character& character) const {
+  SINEW_ASSIGN_OR_RETURN(const bake::InputFile input,
+                         bake::InputFile::Open(file, kMostMotionBytes, "poses"));
+  const auto header = bake::ParseNpyHeader(input.bytes());
+  if (header.ok() && header->shape.size() == 2) {
+    if (character.clips.empty() || character.clips.back().data == nullptr) {
+      return InvalidArgument(file, ": values of controls, need the .npy of their poses first");
+    }
+    client::ClipData clip = *character.clips.back().data;
+    SINEW_ASSIGN_OR_RETURN(clip.controls, bake::ReadControls(*character.file, file, clip.frames));
+    character.clips.back().data = std::make_shared<const client::ClipData>(std::move(clip));
+    return absl::OkStatus();
+  }
+  bake::MotionRequest request = {.clip = {}, .poses = file, .fps = options_.motion.fps};
+  SINEW_ASSIGN_OR_RETURN(client::ClipData clip, bake::ReadMotion(*character.file, request));
+  SINEW_ASSIGN_OR_RETURN(const std::uint64_t frames, Frames(*character.file, request));
+  character.chosen = character.clips.size();
+  character.clips.push_back({.name = clip.name,
+                             .frames = frames,
+                             .data = std::make_shared<const client::ClipData>(std::move(clip))});
+  return absl::OkStatus();
+}
+
 absl::Status Shown::Take(const std::string& path, const std::string& file) {
   Character next = now();
   if (path == "/motion") {
-    bake::MotionRequest request = {.clip = {}, .poses = file, .fps = options_.motion.fps};
-    SINEW_ASSIGN_OR_RETURN(client::ClipData clip, bake::ReadMotion(*next.file, request));
-    SINEW_ASSIGN_OR_RETURN(const std::uint64_t frames, Frames(*next.file, request));
-    next.chosen = next.clips.size();
-    next.clips.push_back({.name = clip.name,
-                          .frames = frames,
-                          .data = std::make_shared<const client::ClipData>(std::move(clip))});
+    SINEW_RETURN_IF_ERROR(TakeMotion(file, next));
   } else {
     const std::size_t first = next.first + next.clips.size(), number = next.number + 1;
     // Muscles, clips and poses of the command line are those of its own file.
@@ -204,7 +227,8 @@ absl::StatusOr<Document> Shown::Get(const std::string& path) const {
                                              {"recipes", recipes_},
                                              {"clip", shown.chosen},
                                              {"clips", clips},
-                                             {"paint", paint}},
+                                             {"paint", paint},
+                                             {"warnings", bake::ShownWarnings(*shown.file)}},
                                             2)};
   }
   absl::string_view rest = path;

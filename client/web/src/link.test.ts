@@ -29,4 +29,5 @@ test('the token is read and never written', () => {
 test('what is malformed is as at the start', () => {
   const {state} = readLink('#view=x&wipe=no&frame=-3&camera=1+2&flat=yes&vertex=1e99&recipe=a&recipe=b&recipe=c');
   expect(state).toEqual({...START, vertex: 1e9, recipes: ['a', 'b']});
+  expect(readLink('#camera=1+2+3+1+2+3').state.camera).toEqual([]); // looks nowhere
 });

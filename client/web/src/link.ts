@@ -60,6 +60,7 @@ export function readLink(fragment: string): {state: LinkState; token: string | n
   };
   const view = keys.get('view');
   const camera = (keys.get('camera') ?? '').split(' ').map(Number);
+  const looks = camera.length === 6 && camera.every(Number.isFinite) && [0, 1, 2].some((k) => camera[k] !== camera[k + 3]);
   const state: LinkState = {
     rig: keys.get('rig') ?? '',
     recipes: keys.getAll('recipe').slice(0, 2),
@@ -71,7 +72,7 @@ export function readLink(fragment: string): {state: LinkState; token: string | n
     vertex: Math.round(number('vertex', 0, 1e9, -1)),
     weights: keys.get('weights') === '1',
     ...Object.fromEntries(FLAGS.map((flag) => [flag, keys.get(flag) === '1'])) as Record<Flag, boolean>,
-    camera: camera.length === 6 && camera.every(Number.isFinite) ? camera : [],
+    camera: looks ? camera : [],
     edits: keys.get('edits') ?? '',
     follow: keys.get('follow') ?? '',
   };

@@ -44,7 +44,7 @@ async function start(): Promise<void> {
       text.textContent = `Loading ${info.label} …`;
       const [methods, rig] = await Promise.all([listMethods(server), downloadRig(server, info.rig, (part) => (progress.value = part))]);
       if (info.ofServer && !state.follow) info.label = rig.label || info.rig;
-      run(new Page(server, info, rig, methods, state), state, clipGiven);
+      await run(new Page(server, info, rig, methods, state), state, clipGiven);
       find('start').hidden = true;
       return;
     } catch (error) {
@@ -67,21 +67,19 @@ async function followed(server: Server, name: string, view: ViewInfo | null): Pr
     paint: view?.rig === source!.rig ? view.paint : null, ofServer: view === null};
 }
 
-function run(page: Page, state: LinkState, clipGiven: boolean): void {
+async function run(page: Page, state: LinkState, clipGiven: boolean): Promise<void> {
   const {viewer} = page;
   const {clips, recipes} = viewer.info;
   viewer.edits.read(state.edits);
   for (const flag of FLAGS) viewer[flag] = state[flag];
   Object.assign(viewer, {weights: state.weights, vertex: state.vertex < viewer.rig.vertices ? state.vertex : -1});
   viewer.camera = state.camera;
-  page.split = state.wipe;
+  page.divider.part = state.wipe;
   if (state.follow) {
     viewer.overlay();
     return viewer.follow(state.follow);
   }
-  // A reload shares on, another character does not.
-  const shared = JSON.parse(sessionStorage.getItem('share') || 'null') as {name: string; rig: string} | null;
-  page.share(shared?.rig === viewer.info.rig ? shared.name : '');
+  page.tell(await page.sharing.again(), 15);
   viewer.recipe(0, state.recipes[0] ?? recipes[0] ?? 'lbs');
   viewer.view = state.view;
   const second = state.recipes[1] ?? (recipes.length > 1 && !state.recipes.length ? recipes[1] : '');
@@ -90,6 +88,7 @@ function run(page: Page, state: LinkState, clipGiven: boolean): void {
   viewer.setView(state.view);
   viewer.choose(viewer.rig.joints.findIndex(({name}) => name === state.joint));
   const named = clips.findIndex(({name}) => name === state.clip);
+  if (state.clip && named < 0) page.tell(`The link names the clip ${state.clip}, which this character does not have.`, 15);
   viewer.player.choose(clipGiven ? named : viewer.info.clip, state.frame).catch((error) => page.tell((error as Error).message));
 }
 

@@ -174,7 +174,8 @@ export class Scene {
   }
 
   // Looks at all of a box, from the side it is seen from now.
-  frame({minimum, maximum}: Box): void {
+  // covered: the part of the view's height that is hidden at its top.
+  frame({minimum, maximum}: Box, covered: number): void {
     const low = new Vector3(...minimum);
     const high = new Vector3(...maximum);
     const middle = low.clone().add(high).multiplyScalar(0.5);
@@ -190,7 +191,7 @@ export class Scene {
     let distance = 0;
     for (let corner = 0; corner < 8; corner++) {
       const point = new Vector3(corner & 1 ? low.x : high.x, corner & 2 ? low.y : high.y, corner & 4 ? low.z : high.z).sub(middle);
-      distance = Math.max(distance, Math.abs(point.dot(above)) * 1.12 / half + point.dot(back),
+      distance = Math.max(distance, Math.abs(point.dot(above)) * 1.12 / (half * (1 - 2 * covered)) + point.dot(back),
         Math.abs(point.dot(right)) * 1.12 / (half * this.camera.aspect) + point.dot(back));
     }
     this.orbit.target.copy(middle);

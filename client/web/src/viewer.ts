@@ -15,6 +15,7 @@ import type {Server} from './server.ts';
 import {rampTexture, Skin} from './skin.ts';
 import {Slot} from './slot.ts';
 import {Streams} from './stream.ts';
+import {find} from './ui/dom.ts';
 import type {GizmoMode, GizmoSpace} from './ui/pose_panel.ts';
 import type {CallError} from './wire.ts';
 
@@ -27,6 +28,7 @@ export interface ViewInfo {
   clips: ClipInfo[];
   ofServer?: boolean; // a rig of a server, which the page was told no more about
   paint: {path: string; images: string[]} | null; // colours of the file
+  warnings?: string[]; // about the file
 }
 
 export async function listMethods(server: Server): Promise<ListMethodsResponse> {
@@ -122,11 +124,11 @@ export class Viewer {
     this.scene.orbit.addEventListener('change', () => events.look());
   }
 
-  // Recipe `k` from now on; '' = none.
+  // Recipe `k` from now on; without a text the one before stays.
   recipe(k: number, text: string): void {
+    if (!text.trim()) return;
     this.distance = null;
-    if (text.trim()) this.slots[k].start(text);
-    else this.slots[k].stop();
+    this.slots[k].start(text);
     this.events.look();
   }
 
@@ -240,7 +242,9 @@ export class Viewer {
     if (!shapes.length) return;
     const least = (lists: number[][]) => lists.reduce((a, b) => a.map((x, k) => Math.min(x, b[k])));
     const most = (lists: number[][]) => lists.reduce((a, b) => a.map((x, k) => Math.max(x, b[k])));
-    this.scene.frame({minimum: least(shapes.map((s) => s.minimum)), maximum: most(shapes.map((s) => s.maximum))});
+    const [tools, view] = [find('view-tools'), this.scene.canvas].map((element) => element.getBoundingClientRect());
+    const covered = Math.min(0.15, (tools.bottom - view.top) / view.height); // small windows have more tools than view
+    this.scene.frame({minimum: least(shapes.map((s) => s.minimum)), maximum: most(shapes.map((s) => s.maximum))}, covered);
   }
 
   // The camera that a link asks for; [] = framed.

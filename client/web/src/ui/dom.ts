@@ -47,6 +47,13 @@ export function choice<T extends string>(name: string, options: Array<[T, string
   };
 }
 
+// Hands a file to the browser, which saves it.
+export function save(name: string, content: Blob): void {
+  const url = URL.createObjectURL(content);
+  make('a', {href: url, download: name}).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10000);
+}
+
 export function plainNumber(value: number, digits = 4): string {
   return String(Number(value.toPrecision(digits)));
 }

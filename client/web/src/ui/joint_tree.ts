@@ -39,7 +39,7 @@ export class JointTree {
       row.style.paddingInlineStart = `${Math.min(level[j] - 1, 16) * 0.5 + 0.2}rem`;
       return row;
     });
-    this.#filter = make('input', {type: 'search', placeholder: `Find among ${joints.length} joints`, 'aria-label': 'Find a joint', oninput: () => {
+    this.#filter = make('input', {type: 'search', placeholder: `Find among ${joints.length} joint${joints.length === 1 ? '' : 's'}`, 'aria-label': 'Find a joint', oninput: () => {
       this.#show();
       this.#reveal();
     }});

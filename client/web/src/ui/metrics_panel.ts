@@ -98,6 +98,7 @@ export class MetricsPanel {
     try {
       this.#result = await measure(this.server, subject, this.#crossings.checked, (part) => (this.#progress.value = part), abort.signal);
       this.#fill();
+      this.element.scrollIntoView(); // most of it was below the window
     } catch (error) {
       this.#result = null;
       message = failure(error);

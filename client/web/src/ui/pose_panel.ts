@@ -19,6 +19,7 @@ export interface PoseActions {
   undo(): void;
   redo(): void;
   copy(): void;
+  save(): void;
 }
 
 export class PosePanel {
@@ -33,6 +34,7 @@ export class PosePanel {
   #weights: HTMLButtonElement;
   #joint = make('div', {hidden: true});
   #vertex = make('div', {className: 'vertex', hidden: true});
+  #unused = make('p', {className: 'hint', hidden: true});
   #controls: Array<{slider: HTMLInputElement; output: HTMLElement; reset: HTMLButtonElement}> = [];
   #chosen = -1;
 
@@ -51,8 +53,9 @@ export class PosePanel {
     this.element = make('div', {},
       make('div', {className: 'row'}, make('h2', {}, 'Joints'), make('div', {className: 'bar'},
         button('Undo', 'Undo (Ctrl Z)', actions.undo), button('Redo', 'Redo (Ctrl Y)', actions.redo),
-        button('Reset', 'Takes back all changes of the pose', () => this.resetAll()),
-        button('Copy', 'Copies the pose as JSON: joint to model matrices by name', actions.copy))),
+        button('Reset', 'Takes back all changes of the pose', () => this.resetAll()))),
+      make('div', {className: 'bar'}, button('Copy JSON', 'Copies the pose: joint to model matrices by name', actions.copy),
+        button('Save .npy', 'Saves the pose as an array for --poses, numpy and this page; the values of controls as one of their own', actions.save)),
       this.#tree.element, this.#joint, this.#vertex, this.#controlSliders());
   }
 
@@ -77,6 +80,11 @@ export class PosePanel {
 
   set space(space: GizmoSpace) {
     this.#space.set(space);
+  }
+
+  // Whether a recipe shown has a stage that controls act on.
+  set controlsUsed(used: boolean) {
+    say(this.#unused, used ? '' : `No recipe shown uses controls; ${this.rig.muscles ? 'lbs | muscle' : 'shapes | lbs'} would.`);
   }
 
   set weightsShown(on: boolean) {
@@ -150,7 +158,7 @@ export class PosePanel {
   }
 
   #controlSliders(): HTMLElement {
-    const section = make('div', {className: 'controls'}, this.rig.controls.length > 0 && make('h2', {}, 'Controls'));
+    const section = make('div', {className: 'controls'}, this.rig.controls.length > 0 && make('h2', {}, 'Controls'), this.#unused);
     this.rig.controls.forEach(({name, minimum = 0, maximum = 1, defaultValue = 0}, c) => {
       const slider = make('input', {type: 'range', min: String(minimum), max: String(maximum), step: 'any', value: String(defaultValue), oninput: () => {
         this.edits.step(`control ${c}`);

@@ -58,7 +58,8 @@ export class RecipePanel {
     const {state, session} = slot;
     this.#slot = slot;
     say(this.#act, state.kind === 'binding' ? 'Cancel' : state.kind === 'failed' && state.error.code !== INVALID_ARGUMENT ? 'Try again' : '');
-    const {message, place} = recipeError(slot.recipe, state.kind === 'failed' ? state.error.message : '');
+    const empty = slot.recipe && !this.#input.value.trim() && `Got no recipe, need one, such as lbs. ${slot.drawn || slot.recipe} is shown.`;
+    const {message, place} = empty ? {message: empty, place: null} : recipeError(slot.recipe, state.kind === 'failed' ? state.error.message : '');
     say(this.#error, message);
     this.#input.setAttribute('aria-invalid', String(message !== ''));
     this.#place.hidden = !place;

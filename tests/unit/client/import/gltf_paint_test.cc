@@ -1,7 +1,12 @@
 #include "client/import/gltf_paint.h"
 
+#include <absl/strings/escaping.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_replace.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <filesystem>
 
 #include "tests/support/gltf_builder.h"
 
@@ -10,10 +15,13 @@ namespace {
 
 using ::sinew::testing::GltfBuilder;
 using ::sinew::testing::MakeStrip;
+using ::sinew::testing::WriteFile;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// A strip with an image of three bytes, upside down texture coordinates and a factor.
+constexpr char kPng[] = "\x89PNG\r\n\x1a\n", kJpeg[] = "\xff\xd8\xff";  // how they begin
+
+// A strip with an image, upside down texture coordinates and a factor.
 GltfBuilder Painted() {
   GltfBuilder b = MakeStrip();
   const int uvs = b.AddAccessor<float>({0, 1, 1, 1, 1, 0, 0, 0}, "VEC2");
@@ -23,7 +31,8 @@ GltfBuilder Painted() {
   primitive["attributes"]["COLOR_0"] =
       b.AddAccessor<float>({1, 1, 1, 1, 1, 1, 0, 0, 0, 0.5f, 1, 1}, "VEC3");
   primitive["material"] = 0;
-  b.Push("images", {{"bufferView", b.AddView<std::uint8_t>({7, 8, 9})}, {"mimeType", "image/png"}});
+  const std::vector<std::uint8_t> image(kPng, kPng + sizeof(kPng) - 1);
+  b.Push("images", {{"bufferView", b.AddView(image)}, {"mimeType", "image/png"}});
   b.Push("textures", {{"source", 0}});
   b.Push("materials",
          {{"pbrMetallicRoughness",
@@ -48,7 +57,7 @@ TEST(GltfPaint, HasFactorsColoursAndImagesOfVertices) {
   EXPECT_THAT(paint.uvs, ElementsAre(0, 1, 0, 1, 1, 0, 1, 0, 0, 0, 0, 0));
   ASSERT_EQ(paint.images.size(), 1u);
   EXPECT_EQ(paint.images[0].type, "image/png");
-  EXPECT_EQ(paint.images[0].bytes, "\7\10\11");
+  EXPECT_EQ(paint.images[0].bytes, kPng);
 }
 
 TEST(GltfPaint, IsEmptyWithoutColours) {
@@ -67,12 +76,46 @@ TEST(GltfPaint, LeavesOutImagesBeyondTheBuffer) {
   EXPECT_EQ(paint.colours.at(0), 255);
 }
 
-TEST(GltfPaint, LeavesOutOtherTypesAndImagesOutsideOfTheFile) {
+TEST(GltfPaint, ReadsImagesOfSideFilesAndDataUris) {
   GltfBuilder b = Painted();
-  b.doc["images"][0]["mimeType"] = "text/html";
+  const std::string side = WriteFile("skin 1.jpg", std::string(kJpeg) + "side");
+  const std::string name = std::filesystem::path(side).filename();
+  b.doc["images"][0] = {{"uri", absl::StrReplaceAll(name, {{" ", "%20"}})}};
+  const GltfPaint paint = PaintOf(b);
+  ASSERT_EQ(paint.images.size(), 1u);
+  EXPECT_EQ(paint.images[0].type, "image/jpeg");
+  EXPECT_EQ(paint.images[0].bytes, std::string(kJpeg) + "side");
+  EXPECT_EQ(paint.uvs.at(2), 0);
+  b.doc["images"][0] = {{"uri", absl::StrCat("data:;base64,", absl::Base64Escape(kPng))}};
+  const GltfPaint data = PaintOf(b);
+  ASSERT_EQ(data.images.size(), 1u);
+  EXPECT_EQ(data.images[0].type, "image/png");
+  EXPECT_EQ(data.images[0].bytes, kPng);
+}
+
+TEST(GltfPaint, LeavesOutOtherTypesAndImagesOfOtherFolders) {
+  GltfBuilder b = Painted();
+  b.buffer.replace(b.buffer.find(kPng), 4, "<htm");
   EXPECT_THAT(PaintOf(b).images, IsEmpty());
-  b.doc["images"][0] = {{"uri", "secret.png"}};
-  EXPECT_THAT(PaintOf(b).images, IsEmpty());
+  const std::string outside = WriteFile("outside.png", kPng);
+  for (const std::string& uri : {std::string("missing.png"), outside, "file://" + outside}) {
+    b.doc["images"][0] = {{"uri", uri}};
+    EXPECT_THAT(PaintOf(b).images, IsEmpty()) << uri;
+    EXPECT_EQ(PaintOf(b).uvs.at(2), -1);
+  }
+}
+
+// The example of KHR_texture_transform: only the lower left quadrant, rotated clockwise.
+TEST(GltfPaint, TransformsTextureCoordinates) {
+  GltfBuilder b = Painted();
+  nlohmann::json& texture = b.doc["materials"][0]["pbrMetallicRoughness"]["baseColorTexture"];
+  texture["texCoord"] = 3;  // overridden
+  texture["extensions"]["KHR_texture_transform"] = {
+      {"offset", {0, 1}}, {"rotation", 1.57079632679}, {"scale", {0.5, 0.25}}, {"texCoord", 0}};
+  const std::vector<float> uvs = PaintOf(b).uvs;
+  const auto is = [](float value) { return ::testing::FloatNear(value, 1e-6f); };
+  EXPECT_THAT(uvs, ElementsAre(is(0.25f), is(1), 0, is(0.25f), is(0.5f), 0, is(0), is(0.5f), 0,
+                               is(0), is(1), 0));
 }
 
 TEST(GltfPaint, RefusesAnotherFileThanThatOfTheRig) {
