@@ -102,7 +102,10 @@ absl::StatusOr<CentredPoses> CentredPoses::Create(const PoseExamples& examples,
             std::max<double>(high.z, p.z)};
   }
   result.centre_ = 0.5 * (low + high);
-  result.diagonal_ = Length(high - low);
+  result.rest_diagonal_ = Length(high - low);
+  double scale = 0;
+  for (const AffineD& m : matrices) scale += std::cbrt(std::abs(Determinant(Linear(m))));
+  result.diagonal_ = result.rest_diagonal_ * scale / static_cast<double>(matrices.size());
 
   std::vector<std::uint64_t> pairs;
   for (std::size_t v = 0; v < rest.size(); ++v) {

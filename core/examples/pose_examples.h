@@ -69,7 +69,10 @@ class CentredPoses {
     return matrices_[pose * joints() + joint];
   }
   const Vec3d& centre() const { return centre_; }
-  double diagonal() const { return diagonal_; }  // of the box of the rest points
+  // Of the box of the rest points, in their unit; and in that of the targets, if the matrices
+  // scale.
+  double rest_diagonal() const { return rest_diagonal_; }
+  double diagonal() const { return diagonal_; }
 
   // The sum over poses of M_i' M_j, for joints that are candidates of one vertex; M has 3 x 4.
   Block Product(std::uint32_t i, std::uint32_t j) const;
@@ -82,7 +85,7 @@ class CentredPoses {
  private:
   const PoseExamples* examples_ = nullptr;
   Vec3d centre_;
-  double diagonal_ = 0;
+  double rest_diagonal_ = 0, diagonal_ = 0;
   std::vector<AffineD> matrices_;
   std::vector<Vec3d> origins_;                            // [poses]
   absl::flat_hash_map<std::uint64_t, std::size_t> pair_;  // of joints i <= j
