@@ -164,6 +164,10 @@ void Rescale(double scale, RigSource& source) {
   for (Shape& shape : source.shapes) {
     for (ShapeTarget& target : shape.targets) stretch(target.offsets);
   }
+  JointCoefficients& extra = source.coefficients;
+  for (std::size_t i = 0; i < extra.values.size(); ++i) {
+    if (i % 4 != 3) extra.values[i] = static_cast<float>(scale * double{extra.values[i]});
+  }
   for (Binding& binding : source.bindings) {
     for (std::size_t i = 0; i < 12; ++i) {
       if (i % 4 != 3) binding.inverse_bind.m[i] /= scale;
@@ -196,6 +200,8 @@ absl::StatusOr<Rig> Rig::Create(RigSource source) {
     return InvalidArgument("rig.meshes.skin.influence_counts: got ", influences.vertices(),
                            " rows, need one per vertex (", mesh.vertices(), ")");
   }
+  SINEW_RETURN_IF_ERROR(
+      source.coefficients.Check(mesh.vertices(), source.bindings.size(), mesh.diagonal()));
   SINEW_RETURN_IF_ERROR(CheckControls(source.controls));
   SINEW_RETURN_IF_ERROR(CheckShapes(source.shapes, source.controls.size(), mesh.vertices()));
   SINEW_RETURN_IF_ERROR(CheckMaps(source.maps, mesh.vertices()));
@@ -213,6 +219,7 @@ absl::StatusOr<Rig> Rig::Create(RigSource source) {
     rig.own_influences_ = std::exchange(rig.influences_, *std::move(united));
   }
   rig.bindings_ = std::move(source.bindings);
+  rig.coefficients_ = std::move(source.coefficients);
   rig.controls_ = std::move(source.controls);
   rig.shapes_ = std::move(source.shapes);
   rig.maps_ = std::move(source.maps);
@@ -244,6 +251,12 @@ absl::StatusOr<Rig> Rig::Create(RigSource source) {
   digest.UpdateArray(rig.own_influences().offsets());
   digest.UpdateArray(rig.own_influences().all_bindings());
   digest.UpdateArray(rig.own_influences().all_weights());
+  if (const JointCoefficients& extra = rig.coefficients_; !extra.empty()) {
+    AddValue(digest, extra.columns);
+    digest.UpdateArray(std::span<const std::uint64_t>(extra.offsets));
+    digest.UpdateArray(std::span<const std::uint16_t>(extra.bindings));
+    digest.UpdateArray(std::span<const float>(extra.values));
+  }
   for (const Control& control : rig.controls_) AddValue(digest, control.default_value);
   AddValue(digest, rig.shapes_.size());
   for (const Shape& shape : rig.shapes_) {
@@ -289,6 +302,8 @@ std::size_t Rig::bytes() const {
       bytes += target.vertices.size() * (4 + 12) + target.normal_offsets.size() * 12;
     }
   }
+  bytes += coefficients_.offsets.size() * 8 + coefficients_.bindings.size() * 2 +
+           coefficients_.values.size() * 4;
   for (const VertexMap& map : maps_) bytes += map.values.size() * 4 + map.name.size();
   bytes += muscles_.size() * (sizeof(Muscle) + sizeof(MuscleRow)) +
            muscle_tables_.points.size() * (sizeof(MusclePoint) + sizeof(MusclePointRow));

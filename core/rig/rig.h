@@ -17,6 +17,7 @@
 #include "core/muscle/muscle.h"
 #include "core/muscle/posed_muscle.h"
 #include "core/rig/influences.h"
+#include "core/rig/joint_coefficients.h"
 #include "core/rig/skeleton.h"
 
 namespace sinew {
@@ -60,6 +61,7 @@ struct RigSource {
   std::vector<Shape> shapes;
   std::vector<VertexMap> maps;
   std::vector<Muscle> muscles;
+  JointCoefficients coefficients{};  // [V] rows, or none
 };
 
 class Rig {
@@ -79,6 +81,7 @@ class Rig {
   const Influences& own_influences() const {
     return own_influences_ ? *own_influences_ : influences_;
   }
+  const JointCoefficients& coefficients() const { return coefficients_; }
   std::span<const Control> controls() const { return controls_; }
   std::span<const Shape> shapes() const { return shapes_; }
   std::span<const Muscle> muscles() const { return muscles_; }
@@ -106,6 +109,7 @@ class Rig {
   Influences influences_;
   std::optional<Influences> own_influences_;  // if they differ
   std::vector<Binding> bindings_;
+  JointCoefficients coefficients_;
   std::vector<Control> controls_;
   std::vector<Shape> shapes_;
   std::vector<VertexMap> maps_;

@@ -80,6 +80,13 @@ HWY_INLINE Pack RowTimes(const float* r, const PackPoint& p, float c) {
                 MulAdd(Pack::Set(r[1]), p.y, MulAdd(Pack::Set(r[2]), p.z, Pack::Set(c))));
 }
 
+// sum + r (p, w): one row of a homogeneous point.
+HWY_INLINE Pack AddRow(const float* r, const PackPoint& p, const Pack& w, const Pack& sum) {
+  return MulAdd(
+      Pack::Set(r[0]), p.x,
+      MulAdd(Pack::Set(r[1]), p.y, MulAdd(Pack::Set(r[2]), p.z, MulAdd(Pack::Set(r[3]), w, sum))));
+}
+
 // m p, m row-major 3x4.
 HWY_INLINE PackPoint Transform(const float* m, const PackPoint& p) {
   return {RowTimes(m, p, m[3]), RowTimes(m + 4, p, m[7]), RowTimes(m + 8, p, m[11])};

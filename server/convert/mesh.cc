@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <set>
 #include <unordered_map>
@@ -182,6 +183,9 @@ absl::Status MeshFlattener::AddSkin(const v1::Mesh& mesh, const std::string& pat
   SINEW_ASSIGN_OR_RETURN(const std::vector<std::uint32_t> bindings,
                          AddBindings(mesh.skin(), skin_path));
   SINEW_RETURN_IF_ERROR(AddInfluences(mesh.skin(), skin_path, bindings));
+  if (mesh.skin().has_coefficients()) {
+    SINEW_RETURN_IF_ERROR(AddCoefficients(mesh.skin(), skin_path + ".coefficients", bindings));
+  }
   std::int32_t fallback = -1;
   if (mesh.skin().has_fallback_joint()) {
     const std::uint32_t place = mesh.skin().fallback_joint();
@@ -255,6 +259,47 @@ absl::Status MeshFlattener::AddInfluences(const v1::Skin& skin, const std::strin
   return absl::OkStatus();
 }
 
+absl::Status MeshFlattener::AddCoefficients(const v1::Skin& skin, const std::string& path,
+                                            const std::vector<std::uint32_t>& bindings) {
+  const v1::Coefficients& from = skin.coefficients();
+  JointCoefficients& out = source_.coefficients;
+  const std::uint32_t columns = from.values().columns();
+  if (columns != JointCoefficients::kAnimationSpace && columns != JointCoefficients::kMultiWeight) {
+    return InvalidField(path + ".values.columns", absl::StrCat("got ", columns, ", need 4 or 12"));
+  }
+  if (!out.empty() && columns != out.columns) {
+    return InvalidField(
+        path + ".values.columns",
+        absl::StrCat("got ", columns, ", need ", out.columns, " as in the meshes before"));
+  }
+  out.columns = columns;
+  SINEW_ASSIGN_OR_RETURN(
+      const std::vector<std::uint32_t> counts,
+      ReadIntegers(from.counts(), path + ".counts", v1::ARRAY_TYPE_UINT8, vertices_));
+  const std::uint32_t most = *std::max_element(counts.begin(), counts.end());
+  SINEW_RETURN_IF_ERROR(CheckLimit(path + ".counts", most, limits_.influences, "influences",
+                                   "max-vertex-influences"));
+  const std::uint64_t total = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+  SINEW_ASSIGN_OR_RETURN(
+      const std::vector<std::uint32_t> joints,
+      ReadIntegers(from.joints(), path + ".joints", v1::ARRAY_TYPE_UINT8, total));
+  SINEW_ASSIGN_OR_RETURN(const std::vector<float> values,
+                         ReadFloats(from.values(), path + ".values", columns, total));
+  out.offsets.resize(first_ + std::size_t{1}, out.bindings.size());  // of meshes without any
+  for (const std::uint32_t count : counts) out.offsets.push_back(out.offsets.back() + count);
+  for (std::size_t i = 0; i < joints.size(); ++i) {
+    if (joints[i] >= bindings.size()) {
+      return InvalidField(path + ".joints",
+                          absl::StrCat("row ", i, " ", Need(joints[i], bindings.size())));
+    }
+    if (bindings[joints[i]] > std::numeric_limits<std::uint16_t>::max())
+      break;  // Rig::Create refuses
+    out.bindings.push_back(static_cast<std::uint16_t>(bindings[joints[i]]));
+  }
+  out.values.insert(out.values.end(), values.begin(), values.end());
+  return absl::OkStatus();
+}
+
 absl::Status MeshFlattener::AddShapes(const v1::Mesh& mesh, const std::string& path) {
   for (int s = 0; s < mesh.shapes_size(); ++s) {
     const v1::Shape& shape = mesh.shapes(s);
@@ -325,6 +370,10 @@ absl::Status MeshFlattener::Finish() {
     return InvalidField("rig.meshes.weld",
                         absl::StrCat("got it on ", welded_meshes_, " of ", rig_.meshes_size(),
                                      " meshes, need all or none"));
+  }
+  JointCoefficients& extra = source_.coefficients;
+  if (!extra.empty()) {
+    extra.offsets.resize(source_.mesh.positions.size() + 1, extra.bindings.size());
   }
   for (VertexMap& map : source_.maps) map.values.resize(source_.mesh.positions.size(), 1.0f);
   return absl::OkStatus();

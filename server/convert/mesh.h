@@ -47,6 +47,8 @@ class MeshFlattener {
                                                          const std::string& path);
   absl::Status AddInfluences(const v1::Skin& skin, const std::string& path,
                              const std::vector<std::uint32_t>& bindings);
+  absl::Status AddCoefficients(const v1::Skin& skin, const std::string& path,
+                               const std::vector<std::uint32_t>& bindings);
   absl::Status AddShapes(const v1::Mesh& mesh, const std::string& path);
   absl::Status AddTarget(const v1::ShapeTarget& target, const std::string& path, Shape& shape);
   absl::Status AddMaps(const v1::Mesh& mesh, const std::string& path);

@@ -36,6 +36,7 @@ Warnings WarningsOf(const Recipe& recipe, const Rig& rig) {
   };
   add("source.recipe", UnusedParameters(recipe));
   if (rig.muscles().empty()) add("source.recipe", UnusedWithoutMuscles(recipe));
+  add("source.recipe", WithoutCoefficients(recipe, rig.coefficients().columns));
   if (UsesMuscles(recipe)) add("rig", SuspiciousMuscles(rig));
   return warnings;
 }

@@ -76,6 +76,8 @@ constexpr Row kRows[] = {
     {"chain", "enhanced_ddm(variant=2, truncation=0)"},
     {"chain", "enhanced_ddm(variant=3, truncation=0, alpha=0.5)"},
     {"chain", "enhanced_ddm(variant=4, truncation=0)"},
+    {"chain", "animation_space"},
+    {"chain", "multi_weight"},
     {"two_meshes", "shapes | lbs"},
     {"two_meshes", "shapes | dqs | bulge_free"},
     {"two_meshes", "shapes | spherical_blend"},

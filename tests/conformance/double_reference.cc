@@ -10,6 +10,7 @@
 #include "core/deform/implicit/implicit.h"
 #include "core/surface/rig_surface.h"
 #include "tests/reference/bulge_free_reference.h"
+#include "tests/reference/coefficients_reference.h"
 #include "tests/reference/cor_reference.h"
 #include "tests/reference/ddm_reference.h"
 #include "tests/reference/delta_mush_reference.h"
@@ -181,6 +182,21 @@ absl::StatusOr<BoundStage> Bind(const Rig& rig, const RelaxParams& params) {
   return BoundStage{
       [&rig, params](ReferenceFrame& f) { f.posed = reference::Relaxed(rig, params, f.posed); },
       "relax_reference.h"};
+}
+
+absl::StatusOr<BoundStage> BindCoefficients(const Rig& rig) {
+  if (rig.coefficients().empty()) return Bind(rig, LbsParams{});
+  return BoundStage{
+      [&rig](ReferenceFrame& f) { f.posed = reference::WithCoefficients(rig, f.skin); },
+      "coefficients_reference.h"};
+}
+
+absl::StatusOr<BoundStage> Bind(const Rig& rig, const AnimationSpaceParams&) {
+  return BindCoefficients(rig);
+}
+
+absl::StatusOr<BoundStage> Bind(const Rig& rig, const MultiWeightParams&) {
+  return BindCoefficients(rig);
 }
 
 absl::StatusOr<BoundStage> Bind(const Rig&, const MuscleParams&) {

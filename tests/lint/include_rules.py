@@ -66,6 +66,8 @@ FOLDERS = (
     ("core/deform/method", "core/base core/parallel core/rig core/simd core/surface", "", ""),
     ("core/weights", "core/base core/mesh core/parallel core/rig core/surface", "", "eigen embree"),
     ("core/fit", "core/base core/mesh core/parallel core/rig core/surface core/weights", "", "eigen embree"),
+    ("core/examples", "core/base core/parallel core/solve", "", ""),
+    ("core/deform/animation_space", "core/base core/deform/method core/rig core/simd", "", ""),
     ("core/deform/bulge_free", "core/base core/deform/method core/rig core/simd core/surface", "", ""),
     ("core/deform/cor", "core/base core/deform/kernels core/deform/method core/parallel core/rig core/simd", "", ""),
     ("core/deform/ddm",
@@ -74,6 +76,7 @@ FOLDERS = (
     ("core/deform/delta_mush", "core/base core/deform/method core/rig core/simd core/surface", "", ""),
     ("core/deform/dqs", "core/base core/deform/kernels core/deform/method core/rig core/simd core/solve", "", ""),
     ("core/deform/lbs", "core/base core/deform/kernels core/deform/method core/rig", "", ""),
+    ("core/deform/multi_weight", "core/base core/deform/kernels core/deform/method core/rig core/simd", "", ""),
     ("core/deform/muscle", "core/base core/deform/method core/muscle core/surface", "", ""),
     ("core/deform/relax", "core/base core/deform/method core/simd core/surface", "", ""),
     ("core/deform/shapes", "core/base core/deform/method core/simd", "", ""),
@@ -87,9 +90,9 @@ FOLDERS = (
      "core/base core/deform/implicit core/deform/method core/parallel core/rig core/simd core/solve core/surface",
      "", ""),
     ("core/deform/engine",
-     "core/base core/deform/bulge_free core/deform/cor core/deform/ddm core/deform/delta_mush "
+     "core/base core/deform/animation_space core/deform/bulge_free core/deform/cor core/deform/ddm core/deform/delta_mush "
      "core/deform/dqs core/deform/implicit core/deform/kernels core/deform/lbs core/deform/method "
-     "core/deform/muscle core/deform/relax core/deform/shapes core/deform/spherical_blend core/muscle "
+     "core/deform/multi_weight core/deform/muscle core/deform/relax core/deform/shapes core/deform/spherical_blend core/muscle "
      "core/parallel core/rig core/surface",
      "", ""),
     ("core/metrics", "core/base core/deform/engine core/parallel core/rig core/surface", "", "eigen"),
@@ -146,6 +149,8 @@ FOLDERS = (
     ("client/bake/passes",
      "client/bake/base client/bake/character client/bake/files client/bake/formats client/import client/rig "
      "core/base sinew", "", ""),
+    ("client/bake/fit",
+     "client/bake/base client/bake/files client/bake/formats core/base core/examples core/mesh core/parallel core/surface sinew", "", ""),
     ("client/bake/pictures", "client/bake/base client/bake/character client/render client/rig core/base sinew",
      "json", ""),
     ("client/cli/base", "client/bake/base client/bake/character client/bake/passes client/import core/base sinew", "json",
@@ -159,7 +164,7 @@ FOLDERS = (
      "client/models client/render client/rig core/base sinew",
      "", ""),
     ("client/cli/commands",
-     "client/bake/base client/bake/character client/bake/files client/bake/formats client/bake/passes "
+     "client/bake/base client/bake/character client/bake/files client/bake/fit client/bake/formats client/bake/passes "
      "client/bake/pictures client/bench client/cli/base client/cli/character client/cli/run client/import "
      "client/lib/base client/lib/codec client/lib/rpc client/models client/render client/rig core/base sinew",
      "json", ""),

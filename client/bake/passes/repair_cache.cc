@@ -6,7 +6,6 @@
 #include <absl/strings/strip.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <utility>
 #include <vector>
@@ -19,52 +18,12 @@
 #include "client/bake/files/input_file.h"
 #include "client/bake/passes/bake_manifest.h"
 #include "client/bake/passes/bake_targets.h"
+#include "client/bake/passes/cache_motion.h"
 #include "client/bake/passes/clip_stream.h"
 #include "core/base/status.h"
 
 namespace sinew::bake {
 namespace {
-
-// The motion that the cache was baked from.
-absl::StatusOr<MotionRequest> MotionOf(const RepairRequest& request, const CharacterFile& character,
-                                       const Manifest& manifest) {
-  MotionRequest motion = request.motion;
-  if (motion.poses.empty()) motion.clip = manifest.clip;
-  motion.fps = manifest.fps;
-  const auto start = static_cast<std::int64_t>(manifest.start_frame);
-  motion.frames.start = start;
-  for (std::uint32_t k = 0; k < manifest.frames; ++k) {
-    const double number = manifest.FrameNumber(k);
-    if (number < static_cast<double>(start - (manifest.shutter ? 1 : 0)) ||
-        number > static_cast<double>(kMaxFrame)) {
-      return absl::InvalidArgumentError(absl::StrCat(ManifestPath(request.cache), ": has frame ",
-                                                     ExactText(number), ", need ", start, " to ",
-                                                     kMaxFrame));
-    }
-    motion.times.push_back(number);
-    motion.frames.ranges.push_back({.first = std::floor(number), .last = std::floor(number)});
-  }
-  motion.velocity_step = manifest.velocity_step;
-  if (const auto& shutter = manifest.shutter) {
-    motion.holds_ends = true;
-    motion.shutter = {.open = shutter->open,
-                      .close = shutter->close,
-                      .samples = static_cast<std::int64_t>(shutter->samples)};
-  } else if (std::ranges::all_of(motion.times, [](double n) { return n == std::floor(n); })) {
-    motion.times.clear();
-  }
-  const bool has_clip = std::ranges::any_of(
-      character.clips, [&](const client::ClipInfo& clip) { return clip.name == manifest.clip; });
-  if (motion.poses.empty() && !has_clip) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        request.cache, ": was baked from the clip '", manifest.clip, "', which ", character.label,
-        " does not have; ",
-        manifest.clip_source.empty() ? "if it was baked from `poses`, need their file"
-                                     : absl::StrCat("need the file of the clip, ",
-                                                    manifest.clip_source, ", as `clip_file`")));
-  }
-  return motion;
-}
 
 // The points that the cache has of the character.
 absl::StatusOr<CacheTarget> TargetOf(const RepairRequest& request, const CharacterFile& character,
@@ -153,20 +112,9 @@ absl::Status BakeAgain(const Monitor& monitor, const RepairRequest& request, Ope
                        const Manifest& manifest, const CacheDamage& damage) {
   SINEW_ASSIGN_OR_RETURN(const CharacterFile character, request.read());
   SINEW_ASSIGN_OR_RETURN(const CacheTarget target, TargetOf(request, character, manifest));
-  if (manifest.clip.empty() || manifest.pose_hashes.empty()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(ManifestPath(request.cache),
-                     ": does not say what the cache was baked from, as those of earlier versions; "
-                     "bake it again"));
-  }
-  SINEW_ASSIGN_OR_RETURN(const MotionRequest motion, MotionOf(request, character, manifest));
-  SINEW_ASSIGN_OR_RETURN(const client::ClipData clip, ReadMotion(character, motion));
-  SINEW_ASSIGN_OR_RETURN(const std::vector<std::uint64_t> hashes,
-                         PoseHashes(character, motion, clip));
-  if (hashes != manifest.pose_hashes) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        request.cache, ": was baked from other poses than those of '", clip.name, "'"));
-  }
+  MotionRequest motion = request.motion;
+  SINEW_ASSIGN_OR_RETURN(const client::ClipData clip,
+                         ReadCacheMotion(request.cache, manifest, character, motion));
   SINEW_ASSIGN_OR_RETURN(CacheOutput output, CacheOutput::Create({.path = request.cache,
                                                                   .format = target.format,
                                                                   .attributes = target.attributes},

@@ -96,6 +96,17 @@ std::string UnknownField(const google::protobuf::Message& message, const std::st
   return {};
 }
 
+absl::Status ReadCoefficients(const std::string& path, const v1::Coefficients& from,
+                              Coefficients& to) {
+  to.columns = from.values().columns();
+  if (to.columns != 4 && to.columns != 12) {
+    return InvalidArgument(path, ".values.columns: got ", to.columns, ", need 4 or 12");
+  }
+  SINEW_RETURN_IF_ERROR(ReadIndices(path + ".counts", from.counts(), to.counts));
+  SINEW_RETURN_IF_ERROR(ReadIndices(path + ".joints", from.joints(), to.joints));
+  return ReadFloats(path + ".values", from.values(), to.columns, to.values);
+}
+
 absl::Status ReadSkin(const std::string& path, const v1::Skin& from, Skin& to) {
   if (from.has_geometry_bind()) {
     std::vector<float> matrix;
@@ -116,7 +127,9 @@ absl::Status ReadSkin(const std::string& path, const v1::Skin& from, Skin& to) {
   SINEW_RETURN_IF_ERROR(
       ReadFloats(path + ".influence_weights", from.influence_weights(), 1, to.influence_weights));
   if (from.has_fallback_joint()) to.fallback_joint = from.fallback_joint();
-  return absl::OkStatus();
+  return from.has_coefficients()
+             ? ReadCoefficients(path + ".coefficients", from.coefficients(), to.coefficients)
+             : absl::OkStatus();
 }
 
 absl::Status ReadShape(const std::string& path, const v1::Shape& from, Shape& to) {

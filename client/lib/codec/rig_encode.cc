@@ -61,8 +61,21 @@ absl::Status CheckSkin(const std::string& path, const Skin& skin, std::size_t ve
   const std::size_t influences = Sum(skin.influence_counts);
   SINEW_RETURN_IF_ERROR(CheckSize(path + ".influence_joints", skin.influence_joints.size(),
                                   influences, "the sum of influence_counts"));
-  return CheckSize(path + ".influence_weights", skin.influence_weights.size(), influences,
-                   "the sum of influence_counts");
+  SINEW_RETURN_IF_ERROR(CheckSize(path + ".influence_weights", skin.influence_weights.size(),
+                                  influences, "the sum of influence_counts"));
+  const Coefficients& extra = skin.coefficients;
+  if (extra.empty()) return absl::OkStatus();
+  const std::string field = path + ".coefficients";
+  if (extra.columns != 4 && extra.columns != 12) {
+    return InvalidArgument(field, ".columns: got ", extra.columns, ", need 4 or 12");
+  }
+  SINEW_RETURN_IF_ERROR(
+      CheckSize(field + ".counts", extra.counts.size(), vertices, "one per vertex"));
+  const std::size_t entries = Sum(extra.counts);
+  SINEW_RETURN_IF_ERROR(
+      CheckSize(field + ".joints", extra.joints.size(), entries, "the sum of counts"));
+  return CheckSize(field + ".values", extra.values.size(), entries * extra.columns,
+                   "columns for each of joints");
 }
 
 absl::Status CheckTarget(const std::string& path, const ShapeTarget& target, std::size_t vertices) {
@@ -148,6 +161,11 @@ void SetSkin(const Skin& from, v1::Skin& to) {
   SetIndices(*to.mutable_influence_joints(), from.influence_joints, true, true);
   SetFloats(*to.mutable_influence_weights(), 1, from.influence_weights);
   if (from.fallback_joint) to.set_fallback_joint(*from.fallback_joint);
+  if (from.coefficients.empty()) return;
+  v1::Coefficients& extra = *to.mutable_coefficients();
+  SetIndices(*extra.mutable_counts(), from.coefficients.counts, true, true);
+  SetIndices(*extra.mutable_joints(), from.coefficients.joints, true, true);
+  SetFloats(*extra.mutable_values(), from.coefficients.columns, from.coefficients.values);
 }
 
 void SetShape(const Shape& from, v1::Shape& to) {

@@ -12,6 +12,7 @@
 
 #include "core/base/status.h"
 #include "core/base/table_io.h"
+#include "core/deform/animation_space/animation_space.h"
 #include "core/deform/bulge_free/bulge_free.h"
 #include "core/deform/cor/cor.h"
 #include "core/deform/ddm/ddm.h"
@@ -20,6 +21,7 @@
 #include "core/deform/implicit/implicit.h"
 #include "core/deform/lbs/lbs.h"
 #include "core/deform/method/fields.h"
+#include "core/deform/multi_weight/multi_weight.h"
 #include "core/deform/muscle/muscle.h"
 #include "core/deform/relax/relax.h"
 #include "core/deform/shapes/shapes.h"
@@ -162,7 +164,7 @@ struct MethodLists {
 // All methods, in the order of StageParams (params.h).
 const auto& AllMethods() {
   using Lists = MethodLists<Lbs, Dqs, BulgeFree, SphericalBlend, Cor, DeltaMush, Ddm, EnhancedDdm,
-                            Shapes, Implicit, Relax, MuscleStage>;
+                            Shapes, Implicit, Relax, MuscleStage, AnimationSpace, MultiWeight>;
   static const auto* const kLists = new Lists;
   return *kLists;
 }

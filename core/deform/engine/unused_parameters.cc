@@ -11,6 +11,7 @@
 
 #include "core/base/status.h"
 #include "core/deform/engine/registry.h"
+#include "core/rig/joint_coefficients.h"
 
 namespace sinew {
 
@@ -51,6 +52,23 @@ std::vector<Problem> UnusedWithoutMuscles(const Recipe& recipe) {
     }
   }
   return unused;
+}
+
+std::vector<Problem> WithoutCoefficients(const Recipe& recipe, std::uint32_t columns) {
+  std::vector<Problem> missing;
+  for (std::size_t k = 0; k < recipe.size(); ++k) {
+    const bool space = std::holds_alternative<AnimationSpaceParams>(recipe[k]);
+    if (!space && !std::holds_alternative<MultiWeightParams>(recipe[k])) continue;
+    if (columns == (space ? JointCoefficients::kAnimationSpace : JointCoefficients::kMultiWeight)) {
+      continue;
+    }
+    const std::string name(StageName(recipe[k]));
+    missing.push_back(
+        {Severity::kWarning, absl::StrCat("stages[", k, "].", name),
+         absl::StrCat("the rig has no coefficients for ", name,
+                      ": the same as lbs; `sinew fit-weights --model ", name, "` makes them")});
+  }
+  return missing;
 }
 
 }  // namespace sinew

@@ -28,6 +28,20 @@ struct Joint {
   std::string source_path = {};    // its place in the file, for messages
 };
 
+// More than a weight for each influence, for the methods `animation_space` (4 values: offset x y z
+// and weight) and `multi_weight` (12: the same for each coordinate in the frame of the main joint);
+// see Coefficients in rig.proto. Stored vertex after vertex, as the influences of a Skin are.
+struct Coefficients {
+  std::uint32_t columns = 0;               // 4 or 12 values
+  std::vector<std::uint32_t> counts = {};  // [V] 0 = by the weights
+  std::vector<std::uint32_t> joints = {};  // [sum of counts] indices into Skin::joints; the first
+                                           // of a vertex is its main joint
+  std::vector<float> values = {};          // [sum of counts * columns]
+
+  // The methods blend by the weights.
+  bool empty() const { return counts.empty(); }
+};
+
 // Skin weights. Influences are stored vertex after vertex, without padding: those of vertex v are
 // the influence_counts[v] entries after those of all vertices before it. Bind space is the space of
 // the vertices when they were bound. At rest, joint to model times inverse bind times geometry bind
@@ -41,6 +55,7 @@ struct Skin {
   std::vector<float> influence_weights;  // [sum of counts] >= 0, each vertex sums to 1 within 1e-3
   // Index into `joints`: the joint of vertices without weights.
   std::optional<std::uint32_t> fallback_joint;
+  Coefficients coefficients = {};
 
   // Without weights, see Client::ComputeWeights.
   bool empty() const { return joints.empty() && influence_counts.empty(); }

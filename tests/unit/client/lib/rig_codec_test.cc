@@ -39,6 +39,11 @@ TEST(RigCodec, RoundTripsEveryField) {
   EXPECT_EQ(b.skin.influence_joints, a.skin.influence_joints);
   EXPECT_EQ(b.skin.influence_weights, a.skin.influence_weights);
   EXPECT_EQ(b.skin.fallback_joint, 1u);
+  EXPECT_EQ(b.skin.coefficients.columns, 4u);
+  EXPECT_EQ(b.skin.coefficients.counts, a.skin.coefficients.counts);
+  EXPECT_EQ(b.skin.coefficients.joints, a.skin.coefficients.joints);
+  EXPECT_EQ(b.skin.coefficients.values, a.skin.coefficients.values);
+  EXPECT_TRUE(back->meshes[1].skin.coefficients.empty());
   ASSERT_EQ(b.shapes.size(), 1u);
   ASSERT_EQ(b.shapes[0].targets.size(), 2u);
   EXPECT_EQ(b.shapes[0].targets[0].vertices, a.shapes[0].targets[0].vertices);
@@ -75,6 +80,14 @@ TEST(EncodeRig, RejectsMismatchedShapes) {
       {"rig.joints[1].parent", [](RigData& r) { r.joints[1].parent = 1; }},
       {"rig.joints[0].parent", [](RigData& r) { r.joints[0].parent = -2; }},
       {"rig.rest_local", [](RigData& r) { r.rest_local.pop_back(); }},
+      {"rig.meshes[0].skin.coefficients.columns",
+       [](RigData& r) { r.meshes[0].skin.coefficients.columns = 5; }},
+      {"rig.meshes[0].skin.coefficients.counts",
+       [](RigData& r) { r.meshes[0].skin.coefficients.counts.push_back(0); }},
+      {"rig.meshes[0].skin.coefficients.joints",
+       [](RigData& r) { r.meshes[0].skin.coefficients.joints.pop_back(); }},
+      {"rig.meshes[0].skin.coefficients.values",
+       [](RigData& r) { r.meshes[0].skin.coefficients.values.pop_back(); }},
       {"rig.meshes[0].positions", [](RigData& r) { r.meshes[0].positions.push_back(1); }},
       {"rig.meshes[0].face_vertices", [](RigData& r) { r.meshes[0].face_vertices.pop_back(); }},
       {"rig.meshes[1].face_vertices", [](RigData& r) { r.meshes[1].face_vertices.pop_back(); }},

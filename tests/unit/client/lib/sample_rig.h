@@ -31,6 +31,10 @@ inline RigData SampleRig() {
   quad.skin.influence_joints = {0, 0, 1, 1, 0, 1};
   quad.skin.influence_weights = {1, 0.25f, 0.75f, 1, 0.5f, 0.5f};
   quad.skin.fallback_joint = 1;
+  quad.skin.coefficients = {.columns = 4,
+                            .counts = {1, 0, 2, 0, 0},
+                            .joints = {1, 0, 1},
+                            .values = {0, 0, 0, 1, 0.5f, 0, -2, 0.75f, -0.5f, 0, 2, 0.25f}};
   quad.shapes = {{.control = "smile",
                   .targets = {{.weight = 0.5f, .vertices = {1, 3}, .offsets = {1, 2, 3, 4, 5, 6}},
                               {.weight = 1,

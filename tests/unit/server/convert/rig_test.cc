@@ -83,6 +83,73 @@ TEST(ConvertRig, AppliesGeometryBindBeforeInverseBind) {
   EXPECT_NEAR(in_joint.z, 2.0 * given[2], 1e-6);
 }
 
+// Of each vertex: all of its first joint.
+v1::Coefficients WholeJoints(std::uint32_t columns, std::size_t vertices) {
+  std::vector<float> values;
+  for (std::size_t v = 0; v < vertices; ++v) {
+    for (std::uint32_t c = 0; c < columns; ++c) values.push_back(c % 4 == 3 ? 1.0f : 0.0f);
+  }
+  v1::Coefficients coefficients;
+  *coefficients.mutable_counts() = IntArray(std::vector<std::uint32_t>(vertices, 1));
+  *coefficients.mutable_joints() = IntArray(std::vector<std::uint32_t>(vertices, 2));
+  *coefficients.mutable_values() = FloatArray(values, columns);
+  return coefficients;
+}
+
+TEST(ConvertRig, CoefficientsOfOneMeshLeaveOthersTheirWeights) {
+  v1::Rig rig = TubeRig({.rings = 2, .segments = 3});
+  for (int m = 0; m < 2; ++m) *rig.add_meshes() = rig.meshes(0);
+  *rig.mutable_meshes(1)->mutable_skin()->mutable_coefficients() = WholeJoints(4, 6);
+  const auto converted = Convert(rig);
+  ASSERT_TRUE(converted.ok()) << converted.status();
+  const JointCoefficients& coefficients = converted->rig->coefficients();
+  EXPECT_EQ(coefficients.columns, 4u);
+  ASSERT_EQ(coefficients.offsets.size(), 19u);
+  EXPECT_TRUE(coefficients.row(5).empty());
+  ASSERT_EQ(coefficients.row(6).size(), 1u);
+  EXPECT_EQ(coefficients.row(6)[0], 2u);
+  EXPECT_EQ(coefficients.row_values(11)[3], 1.0f);
+  EXPECT_TRUE(coefficients.row(17).empty());
+}
+
+TEST(ConvertRig, BadCoefficientsAreRefusedByField) {
+  using Harm = std::function<void(v1::Rig&, v1::Coefficients&)>;
+  const std::pair<const char*, Harm> cases[] = {
+      {"rig.meshes[0].skin.coefficients.values.columns: got 5, need 4 or 12",
+       [](v1::Rig&, v1::Coefficients& c) { c.mutable_values()->set_columns(5); }},
+      {"rig.meshes[1].skin.coefficients.values.columns: got 12, need 4 as in the meshes before",
+       [](v1::Rig& rig, v1::Coefficients&) {
+         *rig.add_meshes() = rig.meshes(0);
+         *rig.mutable_meshes(1)->mutable_skin()->mutable_coefficients() = WholeJoints(12, 6);
+       }},
+      {"rig.meshes[0].skin.coefficients.joints: row 0 got 3, need less than 3",
+       [](v1::Rig&, v1::Coefficients& c) {
+         *c.mutable_joints() = IntArray(std::vector<std::uint32_t>(6, 3));
+       }},
+      {"rig.meshes.skin.coefficients.values: the weights of vertex 0 sum to 2",
+       [](v1::Rig&, v1::Coefficients& c) {
+         *c.mutable_values() = FloatArray(std::vector<float>(24, 2), 4);
+       }},
+  };
+  for (const auto& [message, harm] : cases) {
+    v1::Rig rig = TubeRig({.rings = 2, .segments = 3});
+    v1::Coefficients& c = *rig.mutable_meshes(0)->mutable_skin()->mutable_coefficients();
+    c = WholeJoints(4, 6);
+    ASSERT_TRUE(Convert(rig).ok());
+    harm(rig, c);
+    const absl::Status status = Convert(rig).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_EQ(status.message().substr(0, std::strlen(message)), message);
+  }
+  v1::Rig rig = TubeRig({.rings = 2, .segments = 3});
+  v1::Coefficients& c = *rig.mutable_meshes(0)->mutable_skin()->mutable_coefficients();
+  c = WholeJoints(4, 6);
+  c.mutable_counts()->CopyFrom(IntArray({300, 0, 0, 0, 0, 0}));
+  RigConfig few;
+  few.influences = 8;
+  EXPECT_EQ(Convert(rig, few).status().code(), absl::StatusCode::kResourceExhausted);
+}
+
 TEST(ConvertRig, MissingMapsAreFilledWithOne) {
   v1::Rig rig = TubeRig({.rings = 2, .segments = 3});
   for (int m = 0; m < 2; ++m) {

@@ -1,0 +1,193 @@
+// sinew fit-weights: weights, or more than weights, that reproduce the frames of a cache.
+#include <absl/strings/ascii.h>
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "client/bake/base/errors.h"
+#include "client/bake/character/import_warnings.h"
+#include "client/bake/files/output_file.h"
+#include "client/bake/fit/example_file.h"
+#include "client/bake/fit/fit_weights.h"
+#include "client/bake/passes/cache_motion.h"
+#include "client/cli/base/exit_code.h"
+#include "client/cli/base/table.h"
+#include "client/cli/character/motion_options.h"
+#include "client/cli/character/read_options.h"
+#include "client/cli/commands/commands.h"
+#include "core/base/status.h"
+
+namespace sinew::cli {
+namespace {
+
+struct Options {
+  bake::ReadOptions read;
+  bake::MotionRequest motion;
+  std::string file, examples, model, out;
+  std::optional<std::string> frames;
+  std::optional<std::uint32_t> influences;
+  bake::FitWeightsRequest request;
+};
+
+// The poses of the examples: those that the manifest names, or those of the options.
+absl::StatusOr<client::ClipData> ReadPoses(const Context& context, Options& options,
+                                           const bake::CharacterFile& character,
+                                           const bake::ExampleFile& examples) {
+  if (examples.manifest && options.motion.clip.empty() && !options.frames) {
+    return bake::ReadCacheMotion(options.examples, *examples.manifest, character, options.motion);
+  }
+  SINEW_ASSIGN_OR_RETURN(client::ClipData clip, ChooseMotion(context, character, options.motion));
+  if (clip.frames != examples.frames) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        options.examples, ": got ", examples.frames, " frames, '", clip.name, "' has ", clip.frames,
+        "; choose the poses with --clip, --fps and --frames, or --poses"));
+  }
+  return clip;
+}
+
+// One row of errors, in percent of the diagonal and in units.
+class ErrorTable {
+ public:
+  explicit ErrorTable(double diagonal) : diagonal_(diagonal) {}
+  void Add(const std::string& frames, const std::string& of, const bake::FitErrors& errors) {
+    const auto both = [&](double value) {
+      const double percent = diagonal_ > 0 ? 100 * value / diagonal_ : 0;
+      return Cell({{"percent", percent}, {"units", value}},
+                  absl::StrFormat("%.4f %% (%.3g)", percent, value));
+    };
+    table_.Add({frames, of, both(errors.rms), both(errors.percentile_99), both(errors.largest),
+                static_cast<std::uint64_t>(errors.frame),
+                static_cast<std::uint64_t>(errors.vertex)});
+  }
+  const Table& table() const { return table_; }
+
+ private:
+  double diagonal_;
+  Table table_{{{"frames", "frames"},
+                {"", "of"},
+                {"rms", "rms"},
+                {"99 % below", "percentile_99"},
+                {"largest", "largest"},
+                {"at example", "example"},
+                {"vertex", "vertex"}}};
+};
+
+void WarnOf(const Context& context, const bake::FitReport& report, const std::string& model) {
+  if (report.fitted_frames < report.least_frames) {
+    context.Warn(absl::StrCat(report.fitted_frames, " frames were fitted, ", model, " needs about ",
+                              report.least_frames,
+                              " or more that move every joint, or it follows these and no others"));
+  }
+  if (!report.fitted_held_out) {
+    context.Warn("no frame was held out, so nothing says how well other poses are met");
+  } else if (report.fitted_held_out->rms > 0.98 * report.own_held_out->rms) {
+    context.Warn("no gain: on frames held out the result is not closer than the rig's own weights");
+  }
+}
+
+absl::Status Fit(Context& context, Options options) {
+  if (!options.out.empty() && !absl::EndsWith(absl::AsciiStrToLower(options.out), ".sinewrig")) {
+    return UsageError(absl::StrCat("--out: got \"", options.out, "\", need .sinewrig"));
+  }
+  const auto model = bake::ParseFitModel(options.model);
+  if (!model.ok()) return UsageError(absl::StrCat("--", model.status().message()));
+  options.request.model = *model;
+  options.request.influences = options.influences.value_or(*model == bake::FitModel::kLbs ? 4 : 8);
+  if (options.request.hold_out == 1) {
+    return UsageError("--hold-out: got 1, need 0, or 2 or more");
+  }
+  if (options.frames) {
+    SINEW_ASSIGN_OR_RETURN(options.motion.frames, bake::ParseFrames(*options.frames));
+  }
+  SINEW_ASSIGN_OR_RETURN(const bake::CharacterFile character,
+                         ReadAndWarn(context, options.file, options.read));
+  SINEW_ASSIGN_OR_RETURN(const bake::ExampleFile examples,
+                         bake::ReadExamples(context, options.examples, character.rig.vertices(),
+                                            bake::kMaxExamplePoints));
+  SINEW_ASSIGN_OR_RETURN(const client::ClipData clip,
+                         ReadPoses(context, options, character, examples));
+  std::optional<bake::OutputFile> out;
+  if (!options.out.empty()) {  // before the work
+    SINEW_ASSIGN_OR_RETURN(bake::OutputFile created, bake::OutputFile::Create(options.out));
+    out.emplace(std::move(created));
+  }
+  SINEW_ASSIGN_OR_RETURN(
+      const bake::FittedWeights fitted,
+      bake::FitWeights(context, character.rig, clip, examples.points, options.request));
+  if (out) {
+    SINEW_ASSIGN_OR_RETURN(const std::string bytes, client::EncodeRig(fitted.rig));
+    SINEW_RETURN_IF_ERROR(out->Write(bytes));
+    SINEW_RETURN_IF_ERROR(out->Commit());
+  }
+  const bake::FitReport& report = fitted.report;
+  WarnOf(context, report, options.model);
+  ErrorTable errors(report.diagonal);
+  errors.Add("fitted", "own weights", report.own);
+  errors.Add("fitted", options.model, report.fitted);
+  if (report.fitted_held_out) {
+    errors.Add("held out", "own weights", *report.own_held_out);
+    errors.Add("held out", options.model, *report.fitted_held_out);
+  }
+  nlohmann::ordered_json json = {{"model", options.model},
+                                 {"influences", options.request.influences},
+                                 {"frames", clip.frames},
+                                 {"fitted_frames", report.fitted_frames},
+                                 {"held_out_frames", report.held_out_frames},
+                                 {"diagonal", report.diagonal},
+                                 {"errors", errors.table().Json()},
+                                 {"warnings", bake::ImportWarnings(character)}};
+  if (!options.out.empty()) json["out"] = options.out;
+  const std::string held = report.held_out_frames == 0
+                               ? ""
+                               : absl::StrCat(", ", report.held_out_frames, " held out (one of ",
+                                              options.request.hold_out, ")");
+  context.PrintResult(
+      json,
+      absl::StrCat(character.label, ", ", clip.name, ": ", report.fitted_frames, " frames fitted",
+                   held, "; distances in % of the diagonal (units)\n\n", errors.table().Text()));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddFitWeights(CommandList& commands) {
+  auto [set, options] = commands.Add<Options>(
+      "fit-weights", "Fit weights, or more than weights, to the frames of a point cache",
+      [](Context& context, const Options& given) {
+        return context.Lost(Fit(context, given), "nothing was written");
+      });
+  set.AddText("FILE", options.file, "Character file with skin weights, .sinewrig or model:NAME")
+      .Required();
+  set.AddText("--examples", options.examples,
+              "What the character should look like: a cache of `sinew bake`, or a .npy of "
+              "(frames, vertices, 3)")
+      .Required();
+  set.AddText("--model", options.model, "lbs, animation_space or multi_weight").Required();
+  set.AddNumber("--influences", options.influences, 1, 16,
+                "Maximum joints of a vertex, 1 to 16 (lbs 4, others 8)");
+  set.AddNumber("--hold-out", options.request.hold_out, 0, 1000,
+                "Measure with one of so many frames, and do not fit it; 0 = fit all (3)");
+  set.AddNumber("--rings", options.request.rings, 0, 64,
+                "A vertex may use joints that have weight within so many edges, 0 to 64 (12)");
+  AddMotionOptions(set, options.read, options.motion);
+  AddFramesOption(set, options.frames, false);
+  AddReadOptions(set, options.read);
+  set.AddText("--out", options.out, "The character with what was fitted, .sinewrig");
+  set.SetFooter(
+      R"(Needs no server. The examples may come from any deformer, simulation or sculpt; their poses are those that the cache's
+manifest names, else those of --clip, or --poses, as many as there are frames.
+lbs replaces the weights, for game engines. animation_space adds an offset to each influence, for the method of that
+name: as fast as lbs, and much closer to `ddm` and `delta_mush`. multi_weight has a weight for each coordinate and needs
+more examples. Random poses of all joints are better examples than a walk: see client/docs/weights.md.
+Examples:
+  sinew bake hero.glb --deformer ddm --poses range.npy --out range.pc2
+  sinew fit-weights hero.glb --examples range.pc2 --poses range.npy --model animation_space --out fitted.sinewrig
+  sinew compare fitted.sinewrig --poses range.npy --deformer lbs animation_space ddm
+See also: sinew weights, sinew bake, sinew compare.)");
+}
+
+}  // namespace sinew::cli
