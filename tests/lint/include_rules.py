@@ -67,6 +67,7 @@ FOLDERS = (
     ("core/weights", "core/base core/mesh core/parallel core/rig core/surface", "", "eigen embree"),
     ("core/fit", "core/base core/mesh core/parallel core/rig core/surface core/weights", "", "eigen embree"),
     ("core/examples", "core/base core/parallel core/solve", "", ""),
+    ("core/distil", "core/base core/examples core/parallel core/rig core/solve", "", "eigen"),
     ("core/deform/bulge_free", "core/base core/deform/method core/rig core/simd core/surface", "", ""),
     ("core/deform/cor", "core/base core/deform/kernels core/deform/method core/parallel core/rig core/simd", "", ""),
     ("core/deform/ddm",
@@ -140,13 +141,16 @@ FOLDERS = (
     ("client/bench", "client/render core/base sinew", "", ""),
     ("client/bake/base", "core/base sinew", "", ""),
     ("client/bake/formats", "core/base", "", "json"),
-    ("client/bake/files", "client/bake/base client/bake/formats client/import core/base sinew", "", ""),
+    ("client/bake/files", "client/bake/base client/bake/formats client/import core/base sinew", "", "json"),
     ("client/bake/character",
      "client/bake/base client/bake/files client/bake/formats client/import client/models client/rig core/base sinew",
      "json", "utfcpp"),
     ("client/bake/passes",
      "client/bake/base client/bake/character client/bake/files client/bake/formats client/import client/rig "
      "core/base sinew", "", ""),
+    ("client/bake/distil",
+     "client/bake/base client/bake/character client/bake/files client/bake/passes client/rig core/base core/distil "
+     "core/examples core/parallel core/rig sinew", "json", ""),
     ("client/bake/pictures", "client/bake/base client/bake/character client/render client/rig core/base sinew",
      "json", ""),
     ("client/cli/base", "client/bake/base client/bake/character client/bake/passes client/import core/base sinew", "json",
@@ -160,8 +164,8 @@ FOLDERS = (
      "client/models client/render client/rig core/base sinew",
      "", ""),
     ("client/cli/commands",
-     "client/bake/base client/bake/character client/bake/files client/bake/formats client/bake/passes "
-     "client/bake/pictures client/bench client/cli/base client/cli/character client/cli/run client/import "
+     "client/bake/base client/bake/character client/bake/distil client/bake/files client/bake/formats "
+     "client/bake/passes client/bake/pictures client/bench client/cli/base client/cli/character client/cli/run client/import "
      "client/lib/base client/lib/codec client/lib/rpc client/models client/render client/rig core/base sinew",
      "json", ""),
     ("client/cli", "client/cli/commands", "", ""),
