@@ -11,6 +11,7 @@ namespace sinew {
 namespace {
 
 constexpr std::size_t kGrain = 4096;
+constexpr double kMost = 0.8;       // value of a sample: between the samples it may be larger
 constexpr double kCollapsed = 0.2;  // smallest singular value over `size` from which it is damped
 
 // [S][S] products of the residuals, less those of the first sample; summed in fixed chunks.
@@ -45,6 +46,37 @@ std::vector<double> KernelWeights(std::span<const Vec3d> samples, std::vector<do
   return values;
 }
 
+// The part of a component that is added, where `values` are above 0. The samples need root(energy)
+// * value of the unit shape sum(value * residual) / root(energy); scaled so that the one that needs
+// most needs kMost.
+void AddShape(std::span<const std::vector<Vec3f>> residuals, double energy,
+              std::vector<double> values, const ShapeLimits& limits, JointShapes& result) {
+  const double scale = *std::ranges::max_element(values) / kMost;
+  if (!(scale > 0)) return;
+  CorrectiveShape shape;
+  double farthest = 0;
+  for (std::size_t i = 0; i < residuals[0].size(); ++i) {
+    const Vec3d rest = ToDouble(residuals[0][i]);
+    Vec3d offset;
+    for (std::size_t s = 1; s < values.size(); ++s) {
+      offset = offset + values[s] * (ToDouble(residuals[s][i]) - rest);
+    }
+    offset = scale * offset;
+    const double length = Length(offset);
+    farthest = std::max(farthest, length);
+    if (length <= limits.least_offset) continue;
+    shape.vertices.push_back(static_cast<std::uint32_t>(i));
+    shape.offsets.push_back(ToFloat(offset));
+  }
+  if (!(farthest > limits.least_shape) || shape.vertices.empty()) return;
+  for (double& value : values) {
+    shape.energy += energy * std::max(value, 0.0) * std::max(value, 0.0);
+    value /= scale;
+  }
+  shape.kernel_weights = KernelWeights(result.samples, std::move(values));
+  result.shapes.push_back(std::move(shape));
+}
+
 }  // namespace
 
 Vec3d ToRest(const Mat3d& blend, const Vec3d& displacement, double size) {
@@ -66,7 +98,7 @@ double JointShapes::Value(std::size_t index, const Vec3d& turn) const {
   for (std::size_t s = 0; s < samples.size(); ++s) {
     value += shapes[index].kernel_weights[s] * Length(turn - samples[s]);
   }
-  return value;
+  return std::clamp(value, 0.0, 1.0);
 }
 
 JointShapes FitJointShapes(std::span<const Vec3d> samples,
@@ -75,39 +107,19 @@ JointShapes FitJointShapes(std::span<const Vec3d> samples,
   JointShapes result{.samples = {samples.begin(), samples.end()}, .shapes = {}};
   if (samples.size() < 2) return result;
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(Products(residuals, task));
-  const std::size_t n = residuals[0].size();
-  for (std::size_t k = 0; k < std::min(limits.most, samples.size() - 1); ++k) {
+  for (std::size_t k = 0; k < std::min(limits.components, samples.size() - 1); ++k) {
     const auto column = static_cast<Eigen::Index>(samples.size() - 1 - k);
     const double energy = solver.eigenvalues()[column];
     if (!(energy > 0)) break;
-    // The samples need root(energy) * u of the unit shape sum(u * residual) / root(energy); scaled
-    // so that the one that needs most needs 1.
-    Eigen::VectorXd u = solver.eigenvectors().col(column);
-    Eigen::Index top = 0;
-    u.cwiseAbs().maxCoeff(&top);
-    const double scale = u[top];
-    CorrectiveShape shape;
-    shape.energy = energy;
-    double farthest = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-      const Vec3d rest = ToDouble(residuals[0][i]);
-      Vec3d offset;
-      for (std::size_t s = 1; s < samples.size(); ++s) {
-        offset = offset + u[static_cast<Eigen::Index>(s)] * (ToDouble(residuals[s][i]) - rest);
-      }
-      offset = scale * offset;
-      const double length = Length(offset);
-      farthest = std::max(farthest, length);
-      if (length <= limits.least_offset) continue;
-      shape.vertices.push_back(static_cast<std::uint32_t>(i));
-      shape.offsets.push_back(ToFloat(offset));
+    const Eigen::VectorXd u = solver.eigenvectors().col(column);
+    for (const double sign : {1.0, -1.0}) {
+      std::vector<double> values(u.data(), u.data() + u.size());
+      for (double& value : values) value *= sign;
+      values[0] = 0;
+      AddShape(residuals, energy, std::move(values), limits, result);
     }
-    if (!(farthest > limits.least_shape) || shape.vertices.empty()) continue;
-    std::vector<double> values;
-    for (Eigen::Index s = 0; s < u.size(); ++s) values.push_back(s == 0 ? 0 : u[s] / scale);
-    shape.kernel_weights = KernelWeights(samples, std::move(values));
-    result.shapes.push_back(std::move(shape));
   }
+  std::ranges::stable_sort(result.shapes, std::ranges::greater{}, &CorrectiveShape::energy);
   return result;
 }
 

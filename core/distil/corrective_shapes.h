@@ -3,7 +3,8 @@
 // Poses that turn one joint alone show what linear blend lacks around it. The main components of
 // these residuals, taken back to the rest pose, are the shapes of the joint; how much of each a
 // turn needs is a sum of |turn - sample| over the samples (radial basis functions), which
-// interpolates them. Shapes of several joints add up.
+// interpolates them. A component that is also subtracted becomes two shapes, for players may clamp
+// morph weights to 0 and 1. Shapes of several joints add up.
 #pragma once
 
 #include <cstddef>
@@ -33,14 +34,14 @@ struct JointShapes {
   std::vector<Vec3d> samples;           // turns, the first is none
   std::vector<CorrectiveShape> shapes;  // by falling energy; all zero at rest
 
-  // How much of the shape `index` a turn needs; 1 is the most that a sample needs.
+  // How much of the shape `index` a turn needs, 0 to 1. No sample needs more than 0.8.
   double Value(std::size_t index, const Vec3d& turn) const;
 };
 
 struct ShapeLimits {
-  std::size_t most = 4;     // shapes of a joint
-  double least_shape = 0;   // drops shapes that move no vertex farther
-  double least_offset = 0;  // drops the vertices of a shape that it moves less
+  std::size_t components = 4;  // of a joint, each of them one or two shapes
+  double least_shape = 0;      // drops shapes that move no vertex farther
+  double least_offset = 0;     // drops the vertices of a shape that it moves less
 };
 
 // The shapes of one joint.

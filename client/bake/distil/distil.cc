@@ -17,6 +17,7 @@
 #include "core/base/vectors.h"
 #include "core/distil/corrective_shapes.h"
 #include "core/distil/joint_candidates.h"
+#include "core/distil/refit_shapes.h"
 #include "core/examples/linear_blend_fit.h"
 
 namespace sinew::bake {
@@ -198,7 +199,8 @@ class Distiller {
 
   absl::Status FitWeights() {
     points_ = WeldSkin(*skin_);
-    Targets targets(*this, PosesOf(set_.Training()));
+    targets_ = std::make_unique<Targets>(*this, PosesOf(set_.Training()));
+    Targets& targets = *targets_;
     std::vector<bool> apart(skin_->vertices());
     SINEW_RETURN_IF_ERROR(targets.Load(0, 0, &apart));
     if (std::ranges::find(apart, true) != apart.end()) {
@@ -317,31 +319,67 @@ class Distiller {
     if (poses.empty()) return absl::OkStatus();
     std::vector<std::vector<Vec3f>> residuals;  // of the joint that is being evaluated
     std::size_t next = 0;
-    SINEW_RETURN_IF_ERROR(Evaluate(
-        "Evaluate joints", poses,
-        [&](std::size_t, std::span<const AffineD> matrices, const Frame& frame) {
-          std::vector<Vec3f>& residual = residuals.emplace_back(points_.first.size());
-          task.For(residual.size(), kGrain, [&](std::size_t begin, std::size_t end) {
-            for (std::size_t p = begin; p < end; ++p) {
-              const std::uint32_t v = points_.first[p];
-              const AffineD blend = Blend(fitted_.row(p), matrices);
-              const Vec3d missing = ToDouble(frame[v]) - Apply(blend, ToDouble(skin_->rest[v]));
-              if (Length(missing) <= 1e-7 * skin_->diagonal) continue;
-              residual[p] = ToFloat(ToRest(Linear(blend), missing, sizes[p]));
-            }
-          });
-          if (residuals.size() < sampled[next].turns.size()) return absl::OkStatus();
-          shapes_.push_back(
-              {sampled[next].joint, FitJointShapes(sampled[next].turns, residuals,
-                                                   {.least_shape = kLeastShape * unit,
-                                                    .least_offset = kLeastOffset * unit},
-                                                   task)});
-          residuals.clear();
-          ++next;
-          return task.CheckCancelled();
-        }));
+    SINEW_RETURN_IF_ERROR(
+        Evaluate("Evaluate joints", poses,
+                 [&](std::size_t, std::span<const AffineD> matrices, const Frame& frame) {
+                   std::vector<Vec3f>& residual = residuals.emplace_back(points_.first.size());
+                   task.For(residual.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+                     for (std::size_t p = begin; p < end; ++p) {
+                       residual[p] = Residual(p, matrices, frame[points_.first[p]], sizes[p]);
+                     }
+                   });
+                   if (residuals.size() < sampled[next].turns.size()) return absl::OkStatus();
+                   shapes_.push_back(
+                       {sampled[next].joint, FitJointShapes(sampled[next].turns, residuals,
+                                                            {.least_shape = kLeastShape * unit,
+                                                             .least_offset = kLeastOffset * unit},
+                                                            task)});
+                   residuals.clear();
+                   ++next;
+                   return task.CheckCancelled();
+                 }));
     DropShapes();
-    return absl::OkStatus();
+    return RefitShapes(sizes, task);
+  }
+
+  // With what the shapes lack together in the training poses.
+  absl::Status RefitShapes(const std::vector<double>& sizes, const Task& task) {
+    std::vector<CorrectiveShape*> shapes;
+    for (const auto& [j, k] : order_) shapes.push_back(&shapes_[j].shapes.shapes[k]);
+    const TurnMeter meter(skin_->skeleton);
+    const std::vector<std::size_t> training = set_.Training();
+    std::vector<double> values;
+    for (const std::size_t pose : training) {
+      const std::vector<double> of_pose = ShapeValues(meter.Measure(set_.joints[pose]));
+      values.insert(values.end(), of_pose.begin(), of_pose.end());
+    }
+    const std::size_t poses = training.size(), bindings = skin_->bindings.size();
+    std::vector<Vec3f> targets;
+    const auto fill = [&](std::size_t begin, std::size_t end, std::span<Vec3f> residuals) {
+      targets.resize(residuals.size());
+      SINEW_RETURN_IF_ERROR(targets_->Fill(begin, end, targets));
+      task.For(end - begin, kGrain, [&](std::size_t from, std::size_t to) {
+        for (std::size_t i = from; i < to; ++i) {
+          for (std::size_t f = 0; f < poses; ++f) {
+            residuals[i * poses + f] =
+                Residual(begin + i, std::span(targets_->matrices()).subspan(f * bindings, bindings),
+                         targets[f * (end - begin) + i], sizes[begin + i]);
+          }
+        }
+      });
+      return absl::OkStatus();
+    };
+    return sinew::RefitShapes(shapes, values, poses, points_.first.size(), fill, task);
+  }
+
+  // What linear blend lacks at a point, at rest.
+  Vec3f Residual(std::size_t point, std::span<const AffineD> matrices, const Vec3f& target,
+                 double size) const {
+    const AffineD blend = Blend(fitted_.row(point), matrices);
+    const Vec3d missing =
+        ToDouble(target) - Apply(blend, ToDouble(skin_->rest[points_.first[point]]));
+    if (Length(missing) <= kRounding / 10 * skin_->diagonal) return {};
+    return ToFloat(ToRest(Linear(blend), missing, size));
   }
 
   // Keeps the shapes with most energy, and puts them in that order.
@@ -583,6 +621,7 @@ class Distiller {
   std::vector<std::uint32_t> carriers_;  // [V] the joint with the largest weight
   PoseSet set_;
   SkinPoints points_;
+  std::unique_ptr<Targets> targets_;                      // of the training poses
   std::vector<std::vector<std::uint32_t>> point_meshes_;  // [points]
   std::vector<std::vector<bool>> binding_meshes_;         // [bindings][meshes]
   Rows<JointWeight> fitted_;                              // [points]

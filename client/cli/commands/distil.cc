@@ -209,7 +209,7 @@ std::string Extras(const Options& options, const bake::Distilled& distilled) {
     json["drivers_help"] =
         "turn: rotation vector (axis times angle in radians) of the joint's rotation relative to "
         "that of its node, clamped to low..high and then shortened to `longest`; weight of the "
-        "target = sum over samples of weights[k] * |turn - samples[k]|";
+        "target = sum over samples of weights[k] * |turn - samples[k]|, clamped to 0..1";
     json["drivers"] = Json::parse(distilled.shapes_json);
   }
   return Json{{"sinew_distil", std::move(json)}}.dump();
