@@ -10,6 +10,7 @@
 #include "client/rig/vertex_influences.h"
 #include "sinew/import.h"
 #include "tests/integration/cli/process.h"
+#include "tests/support/assimp_player.h"
 #include "tests/support/npy_frame.h"
 #include "tests/support/paths.h"
 #include "tests/support/temporary_folder.h"
@@ -86,6 +87,22 @@ TEST_F(Distil, FilePlaysWithinTheReportedError) {
   EXPECT_LT(shaped, 1.2 * better["rms"]["units"].get<double>() + 1e-5);
   EXPECT_LT(farthest, 1.4 * better["largest"]["units"].get<double>() + 1e-5);
   EXPECT_LT(shaped, 0.6 * rms);
+}
+
+TEST_F(Distil, AssimpPlaysTheFileLikeTheServer) {
+  Distilled("ddm", "shapes");
+  const AssimpPlayer player(folder_ / "out.glb");
+  ASSERT_TRUE(player.ok()) << player.error();
+  const std::string frames = Bake(folder_ / "out.glb", "shapes | lbs");
+  for (const std::uint32_t key : {0u, 11u, 24u, 40u, 48u}) {
+    const std::vector<float> frame = NpyFrame(frames, key), played = player.Play(key);
+    ASSERT_EQ(frame.size(), played.size());
+    float worst = 0;
+    for (std::size_t i = 0; i < frame.size(); ++i) {
+      worst = std::max(worst, std::abs(frame[i] - played[i]));
+    }
+    EXPECT_LT(worst, 1e-5F) << key;
+  }
 }
 
 TEST_F(Distil, BoundsAndBaselineAreMet) {

@@ -61,7 +61,7 @@ TEST(PoseSamples, RandomTurnsAreThoseOfSeedAndPose) {
   EXPECT_FALSE(turn == RandomTurns(ranges, 1, 7)[0]);
   double low = 1, high = -1;
   for (std::uint64_t pose = 0; pose < 1000; ++pose) {
-    const Vec3d& one = RandomTurns(ranges, 1, pose)[0];
+    const Vec3d one = RandomTurns(ranges, 1, pose)[0];
     EXPECT_EQ(one.z, 0.5);
     low = std::min(low, one.x);
     high = std::max(high, one.x);
