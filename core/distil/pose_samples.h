@@ -39,6 +39,8 @@ class TurnMeter {
   explicit TurnMeter(const Skeleton& skeleton);
   // [J] the turns of all joints, given joint to model space. Translation and scale do not count.
   std::vector<Vec3d> Measure(std::span<const AffineD> model) const;
+  // The rotation of a joint at rest, relative to its parent.
+  const Mat3d& rest(std::size_t joint) const { return rest_[joint]; }
 
  private:
   Mat3d LocalRotation(std::size_t joint, std::span<const AffineD> model) const;

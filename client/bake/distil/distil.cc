@@ -58,7 +58,7 @@ class Distiller {
       const auto strongest = std::ranges::max_element(row, {}, &JointWeight::weight);
       carriers_.push_back(skin_->bindings[strongest->joint].joint);
     }
-    SINEW_ASSIGN_OR_RETURN(set_, MakePoses(character_, skin_->skeleton, moves, request_.poses));
+    SINEW_ASSIGN_OR_RETURN(set_, MakePoses(character_, *skin_, moves, request_.poses));
     SINEW_RETURN_IF_ERROR(FitWeights());
     if (request_.shapes) SINEW_RETURN_IF_ERROR(FitShapes());
     Distilled result;
@@ -288,7 +288,7 @@ class Distiller {
 
   // How much a blend scales at rest.
   std::vector<double> SizesAtRest() const {
-    const std::vector<AffineD> rest = skin_->Matrices(skin_->skeleton.rest_model());
+    const std::vector<AffineD> rest = skin_->Matrices(skin_->bind.rest_model());
     std::vector<double> sizes;
     for (std::size_t p = 0; p < points_.first.size(); ++p) {
       sizes.push_back(std::cbrt(std::abs(Determinant(Linear(Blend(fitted_.row(p), rest))))));
@@ -313,7 +313,7 @@ class Distiller {
       for (const Vec3d& turn : sampled.back().turns) {
         std::vector<Vec3d> turns(joints);
         turns[j] = turn;
-        poses.push_back(TurnedPose(skin_->skeleton, turns));
+        poses.push_back(TurnedPose(skin_->bind, turns));
       }
     }
     if (poses.empty()) return absl::OkStatus();
@@ -346,7 +346,7 @@ class Distiller {
   absl::Status RefitShapes(const std::vector<double>& sizes, const Task& task) {
     std::vector<CorrectiveShape*> shapes;
     for (const auto& [j, k] : order_) shapes.push_back(&shapes_[j].shapes.shapes[k]);
-    const TurnMeter meter(skin_->skeleton);
+    const TurnMeter meter(skin_->bind);
     const std::vector<std::size_t> training = set_.Training();
     std::vector<double> values;
     for (const std::size_t pose : training) {
@@ -454,7 +454,7 @@ class Distiller {
     const Rows<JointWeight> cut = cuts ? ExactRows(skin_->own, all) : Rows<JointWeight>{};
     DistilMeter own(carriers_, joints), own_cut(carriers_, joints), linear(carriers_, joints),
         shaped(carriers_, joints);
-    const TurnMeter meter(skin_->skeleton);
+    const TurnMeter meter(skin_->bind);
     double worst = -1;
     const auto evaluate = [&](std::size_t k, std::span<const AffineD> matrices,
                               const Frame& frame) {
@@ -509,8 +509,13 @@ class Distiller {
     rig = character_.rig;
     rig.muscles.clear();
     rig.controls.clear();
+    const TurnMeter meter(skin_->bind);
+    const std::vector<double> at_rest = ShapeValues(meter.Measure(set_.joints[0]));
     for (std::size_t k = 0; k < order_.size(); ++k) {
-      rig.controls.push_back({.name = ShapeName(k), .minimum = {}, .maximum = {}});
+      rig.controls.push_back({.name = ShapeName(k),
+                              .minimum = 0,
+                              .maximum = 1,
+                              .default_value = static_cast<float>(at_rest[k])});
     }
     std::size_t first = 0;
     for (std::size_t m = 0; m < rig.meshes.size(); ++m) {
@@ -561,7 +566,7 @@ class Distiller {
 
   absl::Status MakeClips(Distilled& result) const {
     const std::size_t floats = 12 * skin_->skeleton.joints();
-    const TurnMeter meter(skin_->skeleton);
+    const TurnMeter meter(skin_->bind);
     for (const std::string& name : ClipNames(character_, request_.poses.clips)) {
       SINEW_ASSIGN_OR_RETURN(
           client::ClipData clip,
@@ -591,6 +596,12 @@ class Distiller {
     if (order_.empty()) return;
     using Json = nlohmann::ordered_json;
     const auto vector = [](const Vec3d& v) { return Json::array({v.x, v.y, v.z}); };
+    const auto quaternion = [](const Mat3d& rotation) {
+      const Vec3d turn = TurnOf(rotation);
+      const double angle = Length(turn), s = angle > 0 ? std::sin(angle / 2) / angle : 0;
+      return Json::array({s * turn.x, s * turn.y, s * turn.z, std::cos(angle / 2)});
+    };
+    const TurnMeter meter(skin_->bind);
     Json drivers = Json::array();
     for (std::size_t k = 0; k < order_.size(); ++k) {
       const auto& [joint, shapes] = shapes_[order_[k].first];
@@ -599,6 +610,7 @@ class Distiller {
       for (const Vec3d& turn : shapes.samples) samples.push_back(vector(turn));
       drivers.push_back({{"target", ShapeName(k)},
                          {"joint", character_.rig.joints[joint].name},
+                         {"from", quaternion(meter.rest(joint))},
                          {"low", vector(range.low)},
                          {"high", vector(range.high)},
                          {"longest", range.most},

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "client/bake/distil/rig_skin.h"
 #include "core/base/status.h"
 
 namespace sinew::bake {
@@ -61,7 +60,7 @@ std::vector<std::string> ClipNames(const CharacterFile& character,
   return names;
 }
 
-absl::StatusOr<PoseSet> MakePoses(const CharacterFile& character, const Skeleton& skeleton,
+absl::StatusOr<PoseSet> MakePoses(const CharacterFile& character, const RigSkin& skin,
                                   const std::vector<bool>& moves, const PoseRequest& request) {
   std::vector<ClipPose> clips;
   if (!request.random) {
@@ -69,9 +68,9 @@ absl::StatusOr<PoseSet> MakePoses(const CharacterFile& character, const Skeleton
   }
   PoseSet set;
   set.from_clips = !clips.empty();
-  const std::size_t joints = skeleton.joints();
+  const std::size_t joints = skin.bind.joints();
   if (set.from_clips) {
-    const TurnMeter meter(skeleton);
+    const TurnMeter meter(skin.bind);
     std::vector<std::vector<Vec3d>> turns;
     for (const ClipPose& pose : clips) turns.push_back(meter.Measure(pose.joints));
     set.ranges = RangesOf(turns, joints, kMargin);
@@ -81,11 +80,11 @@ absl::StatusOr<PoseSet> MakePoses(const CharacterFile& character, const Skeleton
   for (std::size_t j = 0; j < joints; ++j) {
     if (!moves[j]) set.ranges[j] = {};
   }
-  set.joints.emplace_back(skeleton.rest_model().begin(), skeleton.rest_model().end());
+  set.joints.emplace_back(skin.skeleton.rest_model().begin(), skin.skeleton.rest_model().end());
   set.names.emplace_back("rest");
   set.random = std::max(kLeastRandom, 2 * joints);
   for (std::size_t k = 1; k <= set.random; ++k) {
-    set.joints.push_back(TurnedPose(skeleton, RandomTurns(set.ranges, request.seed, k)));
+    set.joints.push_back(TurnedPose(skin.bind, RandomTurns(set.ranges, request.seed, k)));
     set.names.push_back(absl::StrCat("random pose ", k));
   }
   for (ClipPose& pose : clips) {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "client/bake/character/character_file.h"
+#include "client/bake/distil/rig_skin.h"
 #include "core/base/types.h"
 #include "core/distil/pose_samples.h"
-#include "core/rig/skeleton.h"
 #include "sinew/rig_data.h"
 
 namespace sinew::bake {
@@ -33,11 +33,11 @@ struct PoseSet {
   std::vector<std::size_t> Training() const;
 };
 
-// Rest, max(60, 2 J) random poses, and those of the clips. Joints whose `moves` is false stay at
-// rest in random poses. Ranges are those of the clips, 20 % wider; without clips every joint turns
-// by up to 35 degrees. A third is held out, chosen by the seed.
+// Rest, max(60, 2 J) random poses turned from the bind pose, and those of the clips. Joints whose
+// `moves` is false stay at rest in random poses. Ranges are those of the clips, 20 % wider; without
+// clips every joint turns by up to 35 degrees. A third is held out, chosen by the seed.
 //   Errors of ReadMotion.
-absl::StatusOr<PoseSet> MakePoses(const CharacterFile& character, const Skeleton& skeleton,
+absl::StatusOr<PoseSet> MakePoses(const CharacterFile& character, const RigSkin& skin,
                                   const std::vector<bool>& moves, const PoseRequest& request);
 
 // Poses as a clip, with all controls at their defaults.

@@ -30,6 +30,34 @@ absl::StatusOr<Skeleton> ReadSkeleton(const client::RigData& rig) {
   return Skeleton::Create(std::move(joints), std::move(local));
 }
 
+// A joint whose parent is bound in the same mesh gets the place that both have there.
+absl::StatusOr<Skeleton> BindSkeleton(const client::RigData& rig, const Skeleton& skeleton) {
+  std::vector<SkeletonJoint> joints;
+  std::vector<AffineD> local(skeleton.rest_local().begin(), skeleton.rest_local().end());
+  for (std::size_t j = 0; j < skeleton.joints(); ++j) joints.push_back(skeleton.joint(j));
+  std::vector<bool> placed(joints.size());
+  for (const client::Mesh& mesh : rig.meshes) {
+    std::map<std::uint32_t, AffineD> inverse;  // of joints
+    for (std::size_t s = 0; s < mesh.skin.joints.size(); ++s) {
+      inverse.emplace(mesh.skin.joints[s], client::MatrixAt(mesh.skin.inverse_bind, s));
+    }
+    for (const auto& [joint, matrix] : inverse) {
+      const auto parent = inverse.find(joints[joint].parent);
+      if (placed[joint] || parent == inverse.end() || Determinant(Linear(matrix)) == 0) continue;
+      placed[joint] = true;
+      local[joint] = Compose(parent->second, Inverse(matrix));
+      if (!joints[joint].compensates_scale) continue;
+      const AffineD& above = local[joints[joint].parent];
+      for (std::size_t k = 0; k < 12; ++k) {  // what Skeleton::ToModel divides by
+        const std::size_t row = k / 4;
+        if (k % 4 < 3)
+          local[joint].m[k] *= std::hypot(above.m[row], above.m[4 + row], above.m[8 + row]);
+      }
+    }
+  }
+  return Skeleton::Create(std::move(joints), std::move(local));
+}
+
 // The influences of a vertex: one entry for each binding, sum 1.
 absl::StatusOr<std::vector<JointWeight>> ReadRow(const client::Mesh& mesh, std::size_t vertex,
                                                  std::span<const std::uint32_t> slots,
@@ -89,7 +117,8 @@ std::vector<AffineD> RigSkin::Matrices(std::span<const AffineD> joints) const {
 
 absl::StatusOr<RigSkin> ReadRigSkin(const client::RigData& rig) {
   SINEW_ASSIGN_OR_RETURN(Skeleton skeleton, ReadSkeleton(rig));
-  RigSkin skin(std::move(skeleton));
+  SINEW_ASSIGN_OR_RETURN(Skeleton bind, BindSkeleton(rig, skeleton));
+  RigSkin skin(std::move(skeleton), std::move(bind));
   std::map<std::pair<std::uint32_t, std::array<double, 12>>, std::uint32_t> known;
   skin.own.offsets = {0};
   for (std::size_t m = 0; m < rig.meshes.size(); ++m) {

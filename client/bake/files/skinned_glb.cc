@@ -7,6 +7,7 @@
 #include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 #include "client/bake/formats/glb.h"
@@ -203,7 +204,11 @@ float Linearised(std::uint8_t byte) {
 
 class Writer {
  public:
-  explicit Writer(const SkinnedScene& scene) : scene_(scene), rig_(*scene.rig) {}
+  explicit Writer(const SkinnedScene& scene) : scene_(scene), rig_(*scene.rig) {
+    for (const client::Control& control : rig_.controls) {
+      control_.emplace(control.name, control_.size());
+    }
+  }
 
   absl::StatusOr<std::string> Encode() {
     document_ = {{"asset", {{"version", "2.0"}, {"generator", "sinew"}}}, {"scene", 0}};
@@ -298,6 +303,12 @@ class Writer {
     return absl::OkStatus();
   }
 
+  std::size_t AddNodeBelow(std::uint32_t joint) {
+    const int node = Add("nodes", {{"name", rig_.joints[joint].name + " again"}});
+    lists_["nodes"][joint + 1]["children"].push_back(node);
+    return static_cast<std::size_t>(node);
+  }
+
   // Meshes that are bound alike share a skin.
   int AddSkin(const client::Skin& skin) {
     std::vector<float> columns;
@@ -312,7 +323,12 @@ class Writer {
     const auto [known, is_new] = skins_.try_emplace({skin.joints, columns}, 0);
     if (!is_new) return known->second;
     Json joints = Json::array();
-    for (const std::uint32_t joint : skin.joints) joints.push_back(joint + 1);
+    std::set<std::uint32_t> seen;
+    for (const std::uint32_t joint : skin.joints) {
+      // A skin must not repeat a node: a joint with a second bind matrix gets a node at its place.
+      const bool repeats = !seen.insert(joint).second;
+      joints.push_back(repeats ? AddNodeBelow(joint) : joint + 1);
+    }
     Json item = {{"joints", std::move(joints)},
                  {"inverseBindMatrices", AddAccessor(columns, kFloat, 16, "MAT4")}};
     if (!scene_.skin_extras.empty()) item["extras"] = Json::parse(scene_.skin_extras);
@@ -441,7 +457,6 @@ class Writer {
     return triangles;
   }
 
-  // Joint nodes come first, so that mesh m is node 1 + J + m.
   absl::Status AddMeshes() {
     std::size_t first = 0;
     for (std::size_t m = 0; m < rig_.meshes.size(); ++m) {
@@ -467,10 +482,11 @@ class Writer {
       SINEW_RETURN_IF_ERROR(AddInfluences(mesh, vertices.source, attributes));
       Json item = {{"name", mesh.name}, {"primitives", Json::array()}};
       Json targets = Json::array();
-      Json names = Json::array();
+      Json names = Json::array(), defaults = Json::array();
       for (const client::Shape& shape : mesh.shapes) {
         targets.push_back({{"POSITION", AddSparse(shape.targets.back(), vertices)}});
         names.push_back(shape.control);
+        defaults.push_back(rig_.controls[control_.at(shape.control)].default_value);
       }
       auto triangles = Triangles(mesh, first, vertices);
       if (triangles.empty()) triangles[-1];
@@ -485,13 +501,14 @@ class Writer {
         item["primitives"].push_back(std::move(primitive));
       }
       if (!targets.empty()) {
-        item["weights"] = std::vector<int>(targets.size(), 0);
+        item["weights"] = std::move(defaults);
         item["extras"] = {{"targetNames", std::move(names)}};
       }
       const int index = Add("meshes", std::move(item));
-      const int node =
-          Add("nodes", {{"name", mesh.name}, {"mesh", index}, {"skin", AddSkin(mesh.skin)}});
+      const int skin = AddSkin(mesh.skin);
+      const int node = Add("nodes", {{"name", mesh.name}, {"mesh", index}, {"skin", skin}});
       document_["scenes"][0]["nodes"].push_back(node);
+      mesh_nodes_.push_back(static_cast<std::size_t>(node));
       first += mesh.vertices();
     }
     return absl::OkStatus();
@@ -553,18 +570,16 @@ class Writer {
   void AddWeights(const client::ClipData& clip, int input, Json& animation) {
     const std::size_t controls = rig_.controls.size();
     if (clip.controls.size() != controls * clip.frames) return;
-    std::map<std::string, std::size_t> index;
-    for (std::size_t c = 0; c < controls; ++c) index[rig_.controls[c].name] = c;
     for (std::size_t m = 0; m < rig_.meshes.size(); ++m) {
       const std::vector<client::Shape>& shapes = rig_.meshes[m].shapes;
       if (shapes.empty()) continue;
       std::vector<float> values;
       for (std::size_t k = 0; k < clip.frames; ++k) {
         for (const client::Shape& shape : shapes) {
-          values.push_back(clip.controls[k * controls + index[shape.control]]);
+          values.push_back(clip.controls[k * controls + control_.at(shape.control)]);
         }
       }
-      AddChannel(input, values, 1, "SCALAR", 1 + rig_.joints.size() + m, "weights", animation);
+      AddChannel(input, values, 1, "SCALAR", mesh_nodes_[m], "weights", animation);
     }
   }
 
@@ -574,6 +589,8 @@ class Writer {
   std::map<std::string, Json> lists_;
   std::string binary_;
   std::vector<NodeTrs> rest_;
+  std::vector<std::size_t> mesh_nodes_;         // [meshes]
+  std::map<std::string, std::size_t> control_;  // indices by name
   std::map<std::pair<std::vector<std::uint32_t>, std::vector<float>>, int> skins_;
   std::map<int, int> materials_;
 };

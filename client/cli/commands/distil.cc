@@ -207,8 +207,8 @@ std::string Extras(const Options& options, const bake::Distilled& distilled) {
                {"error_of_source_weights", DistancesJson(report.own.all, report.diagonal)}};
   if (!distilled.shapes_json.empty()) {
     json["drivers_help"] =
-        "turn: rotation vector (axis times angle in radians) of the joint's rotation relative to "
-        "that of its node, clamped to low..high and then shortened to `longest`; weight of the "
+        "turn: rotation vector (axis times angle in radians) of inverse(from) * rotation of the "
+        "joint's node, clamped to low..high and then shortened to `longest`; weight of the "
         "target = sum over samples of weights[k] * |turn - samples[k]|, clamped to 0..1";
     json["drivers"] = Json::parse(distilled.shapes_json);
   }

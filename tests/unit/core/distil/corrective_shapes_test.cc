@@ -16,11 +16,11 @@ namespace {
 constexpr std::size_t kVertices = 10'000;
 
 // Two shapes, of which a turn needs x, and the square of y.
-struct Case {
+struct Residuals {
   std::vector<Vec3d> samples = SpanningTurns(FreeRange(0.8));
   std::vector<std::vector<Vec3f>> residuals;
 
-  Case() {
+  Residuals() {
     testing::Random random;
     const auto shape = [&] {
       std::vector<Vec3d> offsets(kVertices);
@@ -52,20 +52,20 @@ struct Case {
 };
 
 TEST(CorrectiveShapes, ReproduceTheSamples) {
-  const Case given;
+  const Residuals given;
   const JointShapes shapes =
       FitJointShapes(given.samples, given.residuals, {.least_shape = 1e-4}, Task());
   EXPECT_TRUE(shapes.shapes.size() == 3 || shapes.shapes.size() == 4);  // the square has one sign
   for (std::size_t s = 0; s < given.samples.size(); ++s) {
     for (const std::uint32_t vertex : {0u, 77u, 4999u, 5000u}) {
-      const Vec3d played = Case::Played(shapes, given.samples[s], vertex);
+      const Vec3d played = Residuals::Played(shapes, given.samples[s], vertex);
       EXPECT_LT(Length(played - ToDouble(given.residuals[s][vertex])), 1e-5) << s;
     }
   }
 }
 
 TEST(CorrectiveShapes, ValuesFitSlidersAndRestNeedsNone) {
-  const Case given;
+  const Residuals given;
   const JointShapes shapes = FitJointShapes(given.samples, given.residuals, {}, Task());
   ASSERT_FALSE(shapes.shapes.empty());
   for (std::size_t k = 0; k < shapes.shapes.size(); ++k) {
@@ -79,16 +79,16 @@ TEST(CorrectiveShapes, ValuesFitSlidersAndRestNeedsNone) {
 }
 
 TEST(CorrectiveShapes, ResidualAtRestIsNoShape) {
-  Case given;
+  Residuals given;
   for (std::vector<Vec3f>& row : given.residuals) {
     for (Vec3f& residual : row) residual.z += 10;
   }
   const JointShapes shapes = FitJointShapes(given.samples, given.residuals, {}, Task());
-  EXPECT_LT(Length(Case::Played(shapes, given.samples[1], 9'999)), 1e-4);
+  EXPECT_LT(Length(Residuals::Played(shapes, given.samples[1], 9'999)), 1e-4);
 }
 
 TEST(CorrectiveShapes, LimitsDropShapesAndVertices) {
-  const Case given;
+  const Residuals given;
   EXPECT_TRUE(
       FitJointShapes(given.samples, given.residuals, {.least_shape = 100}, Task()).shapes.empty());
   const JointShapes some =
@@ -100,7 +100,7 @@ TEST(CorrectiveShapes, LimitsDropShapesAndVertices) {
 }
 
 TEST(CorrectiveShapes, ThreadsDoNotMatter) {
-  const Case given;
+  const Residuals given;
   const Task alone({.parallel = false});
   const JointShapes one = FitJointShapes(given.samples, given.residuals, {}, alone);
   const JointShapes many = FitJointShapes(given.samples, given.residuals, {}, Task());

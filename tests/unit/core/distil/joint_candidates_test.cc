@@ -8,19 +8,19 @@
 namespace sinew {
 namespace {
 
-constexpr std::size_t kVertices = 3000, kEvery = 10;
+constexpr std::size_t kStrip = 3000, kEvery = 10;
 
 // Vertices in a row; every ten have a joint of their own.
 struct Strip {
-  Rows<JointWeight> own = CollectRows<JointWeight>(kVertices, [](const auto& add) {
-    for (std::uint32_t i = 0; i < kVertices; ++i) {
+  Rows<JointWeight> own = CollectRows<JointWeight>(kStrip, [](const auto& add) {
+    for (std::uint32_t i = 0; i < kStrip; ++i) {
       add(i, {i / static_cast<std::uint32_t>(kEvery), 1});
     }
   });
-  Rows<std::uint32_t> neighbours = CollectRows<std::uint32_t>(kVertices, [](const auto& add) {
-    for (std::uint32_t i = 0; i < kVertices; ++i) {
+  Rows<std::uint32_t> neighbours = CollectRows<std::uint32_t>(kStrip, [](const auto& add) {
+    for (std::uint32_t i = 0; i < kStrip; ++i) {
       if (i > 0) add(i, i - 1);
-      if (i + 1 < kVertices) add(i, i + 1);
+      if (i + 1 < kStrip) add(i, i + 1);
     }
   });
 };

@@ -12,14 +12,14 @@
 namespace sinew {
 namespace {
 
-constexpr std::size_t kVertices = 400, kPoses = 50, kShapes = 3;
+constexpr std::size_t kRefitted = 400, kPoses = 50, kShapes = 3;
 
 // Shapes that overlap, with offsets that are right, and values in some poses.
-struct Case {
+struct Together {
   std::vector<CorrectiveShape> right = std::vector<CorrectiveShape>(kShapes);
   std::vector<double> values;
 
-  Case() {
+  Together() {
     testing::Random random;
     for (std::uint32_t k = 0; k < kShapes; ++k) {
       for (std::uint32_t v = 100 * k; v < 100 * k + 200; ++v) {
@@ -47,7 +47,7 @@ struct Case {
       }
       return absl::OkStatus();
     };
-    return RefitShapes(pointers, values, kPoses, kVertices, fill, task);
+    return RefitShapes(pointers, values, kPoses, kRefitted, fill, task);
   }
   Vec3d Played(const std::vector<CorrectiveShape>& shapes, std::size_t pose,
                std::size_t vertex) const {
@@ -62,7 +62,7 @@ struct Case {
   }
   double Lacking(const std::vector<CorrectiveShape>& shapes) const {
     double squares = 0;
-    for (std::size_t v = 0; v < kVertices; v += 7) {
+    for (std::size_t v = 0; v < kRefitted; v += 7) {
       for (std::size_t f = 0; f < kPoses; ++f) {
         const Vec3d d = Played(shapes, f, v) - Played(right, f, v);
         squares += Dot(d, d);
@@ -73,7 +73,7 @@ struct Case {
 };
 
 TEST(RefitShapes, RightOffsetsStay) {
-  const Case given;
+  const Together given;
   std::vector<CorrectiveShape> shapes = given.right;
   ASSERT_TRUE(given.Refit(shapes, Task()).ok());
   for (std::size_t k = 0; k < kShapes; ++k) {
@@ -84,7 +84,7 @@ TEST(RefitShapes, RightOffsetsStay) {
 }
 
 TEST(RefitShapes, WrongOffsetsComeNearer) {
-  const Case given;
+  const Together given;
   std::vector<CorrectiveShape> shapes = given.Scaled(2);
   const double before = given.Lacking(shapes);
   ASSERT_TRUE(given.Refit(shapes, Task()).ok());
@@ -92,14 +92,14 @@ TEST(RefitShapes, WrongOffsetsComeNearer) {
 }
 
 TEST(RefitShapes, ThreadsDoNotMatter) {
-  const Case given;
+  const Together given;
   std::vector<CorrectiveShape> one = given.Scaled(2), many = given.Scaled(2);
   ASSERT_TRUE(given.Refit(one, Task({.parallel = false})).ok() && given.Refit(many, Task()).ok());
   for (std::size_t k = 0; k < kShapes; ++k) EXPECT_EQ(one[k].offsets, many[k].offsets);
 }
 
 TEST(RefitShapes, CancelledTaskEndsIt) {
-  const Case given;
+  const Together given;
   std::stop_source source;
   source.request_stop();
   std::vector<CorrectiveShape> shapes = given.Scaled(2);
