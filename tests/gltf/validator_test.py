@@ -1,4 +1,4 @@
-"""Baked .glb files in Khronos' glTF validator: no errors, no warnings.
+"""Baked and distilled .glb files in Khronos' glTF validator: no errors, no warnings.
 
 usage: validator_test.py --sinew FILE --tools FOLDER     FOLDER: where npm installs the validator, made if missing
 """
@@ -42,11 +42,11 @@ class ValidatorTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def validate(self, *bake, character="model:hand", deformer="ddm"):
-        """The report of the validator for a bake."""
+    def validate(self, *more, character="model:hand", deformer="ddm", command="bake"):
+        """The report of the validator for what a command writes."""
         path = self.folder / "out.glb"
-        subprocess.run([options.sinew, "bake", character, "--deformer", deformer, "--out", path, "--local", "--quiet",
-                        *bake], check=True, capture_output=True)
+        subprocess.run([options.sinew, command, character, "--deformer", deformer, "--out", path, "--local", "--quiet",
+                        *more], check=True, capture_output=True)
         done = subprocess.run(["node", "-e", _VALIDATE, path], check=True, capture_output=True, text=True,
                               env=dict(os.environ, NODE_PATH=str(options.tools.resolve() / "node_modules")))
         report = json.loads(done.stdout)
@@ -69,6 +69,11 @@ class ValidatorTest(unittest.TestCase):
         info = self.validate("--frames", "7")
         self.assertEqual((info["animationCount"], info["hasMorphTargets"]), (0, False))
 
+    def test_distilled_shapes_are_valid(self):
+        info = self.validate("--to", "shapes", command="distil")
+        self.assertEqual((info["animationCount"], info["hasMorphTargets"]), (1, True))
+        self.assertEqual(info["maxInfluences"], 4)
+
     def test_real_characters_are_valid(self):
         folder = os.environ.get("SINEW_SHARED_DATA")
         if not folder:
@@ -76,6 +81,8 @@ class ValidatorTest(unittest.TestCase):
         for name in ("CesiumMan.glb", "mannequiny.glb", "maya_kenney_character_7700_binary.fbx"):
             with self.subTest(name):
                 self.validate("--normals", "--frames", "0-4", character=f"{folder}/models/{name}", deformer="lbs")
+                self.validate("--to", "shapes", "--influences", "8", character=f"{folder}/models/{name}",
+                              command="distil")
 
 
 if __name__ == "__main__":

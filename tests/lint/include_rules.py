@@ -67,6 +67,7 @@ FOLDERS = (
     ("core/weights", "core/base core/mesh core/parallel core/rig core/surface", "", "eigen embree"),
     ("core/fit", "core/base core/mesh core/parallel core/rig core/surface core/weights", "", "eigen embree"),
     ("core/examples", "core/base core/parallel core/solve", "", ""),
+    ("core/distil", "core/base core/examples core/parallel core/rig core/solve", "", "eigen"),
     ("core/deform/animation_space", "core/base core/deform/method core/rig core/simd", "", ""),
     ("core/deform/bulge_free", "core/base core/deform/method core/rig core/simd core/surface", "", ""),
     ("core/deform/cor", "core/base core/deform/kernels core/deform/method core/parallel core/rig core/simd", "", ""),
@@ -142,7 +143,7 @@ FOLDERS = (
     ("client/bench", "client/render core/base sinew", "", ""),
     ("client/bake/base", "core/base sinew", "", ""),
     ("client/bake/formats", "core/base", "", "json"),
-    ("client/bake/files", "client/bake/base client/bake/formats client/import core/base sinew", "", ""),
+    ("client/bake/files", "client/bake/base client/bake/formats client/import core/base sinew", "", "json"),
     ("client/bake/character",
      "client/bake/base client/bake/files client/bake/formats client/import client/models client/rig core/base sinew",
      "json", "utfcpp"),
@@ -151,6 +152,9 @@ FOLDERS = (
      "core/base sinew", "", ""),
     ("client/bake/fit",
      "client/bake/base client/bake/files client/bake/formats core/base core/examples core/mesh core/parallel core/surface sinew", "", ""),
+    ("client/bake/distil",
+     "client/bake/base client/bake/character client/bake/files client/bake/passes client/rig core/base core/distil "
+     "core/examples core/parallel core/rig sinew", "json", ""),
     ("client/bake/pictures", "client/bake/base client/bake/character client/render client/rig core/base sinew",
      "json", ""),
     ("client/cli/base", "client/bake/base client/bake/character client/bake/passes client/import core/base sinew", "json",
@@ -164,8 +168,8 @@ FOLDERS = (
      "client/models client/render client/rig core/base sinew",
      "", ""),
     ("client/cli/commands",
-     "client/bake/base client/bake/character client/bake/files client/bake/fit client/bake/formats client/bake/passes "
-     "client/bake/pictures client/bench client/cli/base client/cli/character client/cli/run client/import "
+     "client/bake/base client/bake/character client/bake/distil client/bake/files client/bake/fit client/bake/formats "
+     "client/bake/passes client/bake/pictures client/bench client/cli/base client/cli/character client/cli/run client/import "
      "client/lib/base client/lib/codec client/lib/rpc client/models client/render client/rig core/base sinew",
      "json", ""),
     ("client/cli", "client/cli/commands", "", ""),

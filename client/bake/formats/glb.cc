@@ -147,13 +147,16 @@ absl::StatusOr<std::string> GlbDocument::Encode(const GlbScene& scene) {
   if (scene.uv_bytes > 0) add_view(scene.uv_bytes, kArrayBuffer, 8);
   document["accessors"] = std::move(content_->accessors);
   document["buffers"] = Json::array({{{"byteLength", bytes}}});
-  std::string json = document.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return GlbHead(document.dump(-1, ' ', false, Json::error_handler_t::replace), bytes);
+}
+
+absl::StatusOr<std::string> GlbHead(std::string json, std::uint64_t bytes) {
   json.append((4 - json.size() % 4) % 4, ' ');
-  const std::uint64_t total = 12 + 8 + json.size() + 8 + bytes;
+  const std::uint64_t padding = (4 - bytes % 4) % 4;
+  const std::uint64_t total = 12 + 8 + json.size() + 8 + bytes + padding;
   if (total > std::numeric_limits<std::uint32_t>::max()) {
     return InvalidArgument("glb: would have ", total, " bytes, need less than 4 GiB (",
-                           std::numeric_limits<std::uint32_t>::max(),
-                           "); bake fewer frames, or .usda");
+                           std::numeric_limits<std::uint32_t>::max(), "); bake fewer frames");
   }
   std::string head = "glTF";
   const auto number = [&](std::uint64_t value) {
@@ -164,7 +167,7 @@ absl::StatusOr<std::string> GlbDocument::Encode(const GlbScene& scene) {
   number(json.size());
   head += "JSON";
   head += json;
-  number(bytes);
+  number(bytes + padding);
   head += std::string_view("BIN\0", 4);
   return head;
 }

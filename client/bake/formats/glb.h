@@ -55,4 +55,9 @@ class GlbDocument {
   std::unique_ptr<Content> content_;
 };
 
+// What precedes the binary chunk of `bytes` bytes, whose end the caller pads with zeros to a
+// multiple of 4: the header, the JSON, and the header of the chunk. kInvalidArgument: 4 GiB or
+// more.
+absl::StatusOr<std::string> GlbHead(std::string json, std::uint64_t bytes);
+
 }  // namespace sinew::bake

@@ -85,6 +85,7 @@ void AddCommands(CommandList commands) {
   AddRender(commands);
   AddView(commands);
   AddCompare(commands);
+  AddDistil(commands);
   AddFitSkeleton(commands);
   AddFitWeights(commands);
   AddWeights(commands);

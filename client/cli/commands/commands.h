@@ -42,6 +42,7 @@ void AddExport(CommandList& commands);
 void AddRender(CommandList& commands);
 void AddView(CommandList& commands);
 void AddCompare(CommandList& commands);
+void AddDistil(CommandList& commands);
 void AddFitSkeleton(CommandList& commands);
 void AddFitWeights(CommandList& commands);
 void AddWeights(CommandList& commands);

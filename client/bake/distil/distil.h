@@ -1,0 +1,85 @@
+// distil.h - puts what a deformer does into weights, and shapes, that engines play by themselves.
+//
+// Poses are sampled, evaluated by the server, and fitted; a third of them is held out, and tells
+// how far the result is from the deformer, beside the rig's own weights under linear blend.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "client/bake/base/monitor.h"
+#include "client/bake/character/character_file.h"
+#include "client/bake/distil/pose_set.h"
+#include "sinew/client.h"
+#include "sinew/rig_data.h"
+
+namespace sinew::bake {
+
+struct DistilRequest {
+  std::size_t influences = 4;  // of a vertex, 1 to 8
+  bool shapes = false;         // also corrective shapes
+  std::size_t max_shapes = 0;  // keeps those with most energy; 0 = all
+  PoseRequest poses;
+  double fps = 24;  // of the clips of the result
+};
+
+// Distances between vertices of the deformer and of a result, in the units of the rig.
+struct Distances {
+  double rms = 0, p99 = 0, largest = 0;
+};
+
+// One way to play the character.
+struct DistilErrors {
+  Distances all, random, clips;  // over the held-out poses; of random ones, of clips
+  std::vector<double> joints;    // [J] rms of the vertices that each carries most
+  std::vector<double> poses;     // [held out] rms
+  std::size_t worst_pose = 0;    // of the set: the one with the largest rms
+  std::size_t farthest_vertex = 0, farthest_pose = 0;
+};
+
+struct DistilReport {
+  double diagonal = 0;  // of the box of the rest mesh
+  std::uint64_t seed = 0;
+  std::size_t poses = 0, random = 0, held_out = 0;
+  std::vector<std::string> pose_names;
+  std::vector<TurnRange> ranges;  // [J]
+  bool from_clips = false;
+  std::size_t kept_rows = 0, points = 0;  // points that keep their weights, of all
+  double training_rms = 0;                // of the fitted weights
+  DistilErrors own;                       // the rig's weights with `lbs`
+  // Those, cut to the influences, if any vertex has more.
+  std::optional<DistilErrors> own_cut;
+  DistilErrors linear;                 // the fitted weights with `lbs`
+  std::optional<DistilErrors> shapes;  // with shapes
+  std::size_t shape_count = 0, dropped_shapes = 0;
+
+  const DistilErrors& result() const { return shapes ? *shapes : linear; }
+  // What the result is judged by: weights that fit the engine as well.
+  const DistilErrors& baseline() const { return own_cut ? *own_cut : own; }
+  double gain() const;    // 1 - rms / rms of the baseline
+  bool is_exact() const;  // both are within rounding of the deformer
+  bool no_gain() const;   // under 2 %
+  bool is_worse() const;
+};
+
+struct Distilled {
+  client::RigData rig;                  // new weights; its shapes and controls are the corrections
+  std::vector<client::ClipData> clips;  // with controls
+  std::string shapes_json;              // how the turns of joints drive the shapes, or empty
+  DistilReport report;
+  // The held-out pose with the largest rms, for a picture.
+  std::vector<float> worst_joints;                           // [J * 12]
+  std::vector<float> worst_target, worst_own, worst_result;  // [V * 3]
+};
+
+// `bound`: the character with the deformer. The clips of the result are those of the request.
+//   kInvalidArgument: a character that has no joints, or vertices without weights; errors of
+//   MakePoses and StreamClip; kCancelled.
+absl::StatusOr<Distilled> Distil(const Monitor& monitor, const CharacterFile& character,
+                                 const client::Character& bound, const DistilRequest& request);
+
+}  // namespace sinew::bake

@@ -1,0 +1,45 @@
+// distil_errors.h - collects distances of vertices over poses.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "client/bake/distil/distil.h"
+
+namespace sinew::bake {
+
+class DistilMeter {
+ public:
+  // carriers: [V] the joint that each vertex counts for, below `joints`.
+  DistilMeter(std::span<const std::uint32_t> carriers, std::size_t joints)
+      : carriers_(carriers), joint_sums_(joints), joint_counts_(joints) {}
+
+  // The distances of a pose, [V].
+  void Add(std::size_t pose, bool is_random, std::span<const float> distances);
+  DistilErrors Errors() const;
+
+ private:
+  class Sum {
+   public:
+    void Add(float distance);
+    Distances Result() const;
+
+   private:
+    // Distances whose leading 17 bits agree, within 0.8 %.
+    std::vector<std::uint64_t> counts_ = std::vector<std::uint64_t>(std::size_t{1} << 16);
+    std::uint64_t count_ = 0;
+    double squares_ = 0, largest_ = 0;
+  };
+
+  std::span<const std::uint32_t> carriers_;
+  Sum all_, random_, clips_;
+  std::vector<double> joint_sums_;
+  std::vector<std::uint64_t> joint_counts_;
+  std::vector<double> poses_;
+  double worst_rms_ = -1, farthest_ = -1;
+  std::size_t worst_pose_ = 0, farthest_vertex_ = 0, farthest_pose_ = 0;
+};
+
+}  // namespace sinew::bake

@@ -1,0 +1,112 @@
+#include "client/bake/distil/pose_set.h"
+
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/status.h"
+
+namespace sinew::bake {
+namespace {
+
+constexpr double kFreeAngle = 35 * std::numbers::pi / 180;
+constexpr double kMargin = 0.2;
+constexpr std::size_t kLeastRandom = 60;
+constexpr std::size_t kMostClipPoses = 20000;
+
+struct ClipPose {
+  std::vector<AffineD> joints;
+  std::string name;
+};
+
+absl::StatusOr<std::vector<ClipPose>> ReadClipPoses(const CharacterFile& character,
+                                                    const PoseRequest& request) {
+  std::vector<ClipPose> poses;
+  for (const std::string& name : ClipNames(character, request.clips)) {
+    SINEW_ASSIGN_OR_RETURN(
+        const client::ClipData clip,
+        ReadMotion(character, {.clip = name, .poses = {}, .fps = request.poses_per_second}));
+    const std::size_t floats = character.rig.joints.size() * 12;
+    if (poses.size() + clip.frames > kMostClipPoses) {
+      return InvalidArgument("poses: the clips up to \"", name, "\" have more than ",
+                             kMostClipPoses, " poses at ", request.poses_per_second,
+                             " a second; name fewer clips");
+    }
+    for (std::size_t k = 0; k < clip.frames; ++k) {
+      poses.push_back({ToMatrices(std::span(clip.joint_transforms).subspan(k * floats, floats)),
+                       absl::StrFormat("%s at %.1f s", clip.name, clip.FrameNumber(k) / clip.fps)});
+    }
+  }
+  return poses;
+}
+
+}  // namespace
+
+std::vector<std::size_t> PoseSet::Training() const {
+  std::vector<std::size_t> training;
+  for (std::size_t k = 0; k < joints.size(); ++k) {
+    if (!std::ranges::binary_search(held_out, k)) training.push_back(k);
+  }
+  return training;
+}
+
+std::vector<std::string> ClipNames(const CharacterFile& character,
+                                   const std::vector<std::string>& wanted) {
+  if (!wanted.empty()) return wanted;
+  std::vector<std::string> names;
+  for (const client::ClipInfo& clip : character.clips) names.push_back(clip.name);
+  return names;
+}
+
+absl::StatusOr<PoseSet> MakePoses(const CharacterFile& character, const RigSkin& skin,
+                                  const std::vector<bool>& moves, const PoseRequest& request) {
+  std::vector<ClipPose> clips;
+  if (!request.random) {
+    SINEW_ASSIGN_OR_RETURN(clips, ReadClipPoses(character, request));
+  }
+  PoseSet set;
+  set.from_clips = !clips.empty();
+  const std::size_t joints = skin.bind.joints();
+  if (set.from_clips) {
+    const TurnMeter meter(skin.bind);
+    std::vector<std::vector<Vec3d>> turns;
+    for (const ClipPose& pose : clips) turns.push_back(meter.Measure(pose.joints));
+    set.ranges = RangesOf(turns, joints, kMargin);
+  } else {
+    set.ranges.assign(joints, FreeRange(kFreeAngle));
+  }
+  for (std::size_t j = 0; j < joints; ++j) {
+    if (!moves[j]) set.ranges[j] = {};
+  }
+  set.joints.emplace_back(skin.skeleton.rest_model().begin(), skin.skeleton.rest_model().end());
+  set.names.emplace_back("rest");
+  set.random = std::max(kLeastRandom, 2 * joints);
+  for (std::size_t k = 1; k <= set.random; ++k) {
+    set.joints.push_back(TurnedPose(skin.bind, RandomTurns(set.ranges, request.seed, k)));
+    set.names.push_back(absl::StrCat("random pose ", k));
+  }
+  for (ClipPose& pose : clips) {
+    set.joints.push_back(std::move(pose.joints));
+    set.names.push_back(std::move(pose.name));
+  }
+  set.held_out = HeldOutPoses(set.joints.size(), request.seed);
+  return set;
+}
+
+client::ClipData ClipOf(const client::RigData& rig,
+                        const std::vector<std::vector<AffineD>>& joints) {
+  client::ClipData clip;
+  clip.name = "poses";
+  clip.frames = joints.size();
+  for (const std::vector<AffineD>& pose : joints) {
+    AppendMatrices(pose, clip.joint_transforms);
+    for (const client::Control& control : rig.controls) {
+      clip.controls.push_back(control.default_value);
+    }
+  }
+  return clip;
+}
+
+}  // namespace sinew::bake

@@ -1,0 +1,66 @@
+// rig_skin.h - the skins of a rig as one problem: a binding is a joint with one inverse bind
+// matrix, so that meshes with bind spaces of their own can share a joint.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/base/rows.h"
+#include "core/base/types.h"
+#include "core/examples/pose_examples.h"
+#include "core/rig/skeleton.h"
+#include "sinew/rig_data.h"
+
+namespace sinew::bake {
+
+struct Binding {
+  std::uint32_t joint = 0;
+  AffineD to_joint;  // from the mesh
+};
+
+struct RigSkin {
+  RigSkin(Skeleton given, Skeleton bound) : skeleton(std::move(given)), bind(std::move(bound)) {}
+
+  Skeleton skeleton;
+  // The same joints, whose rest pose is the pose of the bind matrices, where the skin is as
+  // modelled; roots are where they are at rest.
+  Skeleton bind;
+  std::vector<Binding> bindings;
+  std::vector<std::vector<std::uint32_t>> mesh_bindings;  // [meshes] of the slots of each skin
+  std::vector<std::uint32_t> mesh_of;                     // [V]
+  std::vector<Vec3f> rest;                                // [V] in the space of the mesh
+  Rows<JointWeight> own;                                  // [V] bindings rising, each once; sum 1
+  double diagonal = 0;                                    // of the box of the posed rest mesh
+
+  std::size_t vertices() const { return rest.size(); }
+  // [bindings] mesh to model space, given joint to model space.
+  std::vector<AffineD> Matrices(std::span<const AffineD> joints) const;
+};
+
+// kInvalidArgument: no joints, or a vertex without weights.
+absl::StatusOr<RigSkin> ReadRigSkin(const client::RigData& rig);
+
+// [J] of 3x4 matrices, and back.
+std::vector<AffineD> ToMatrices(std::span<const float> joints);
+void AppendMatrices(std::span<const AffineD> joints, std::vector<float>& out);
+
+// A linear blend of `matrices`.
+AffineD Blend(std::span<const JointWeight> row, std::span<const AffineD> matrices);
+
+// Vertices that are moved alike: at one place of the mesh, with weights that differ by rounding.
+struct SkinPoints {
+  std::vector<std::uint32_t> point;  // [V]
+  std::vector<std::uint32_t> first;  // [points] the lowest vertex of each, rising
+};
+
+// `apart`: [V] vertices that are points of their own; or empty.
+SkinPoints WeldSkin(const RigSkin& skin, const std::vector<bool>& apart = {});
+
+// [points] the points at the other ends of the edges of faces, each once.
+Rows<std::uint32_t> NeighboursOf(const client::RigData& rig, const SkinPoints& points);
+
+}  // namespace sinew::bake

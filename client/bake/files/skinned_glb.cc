@@ -1,0 +1,623 @@
+#include "client/bake/files/skinned_glb.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "client/bake/formats/glb.h"
+#include "core/base/status.h"
+#include "core/base/trs.h"
+#include "core/base/types.h"
+#include "core/base/vectors.h"
+
+namespace sinew::bake {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kUnsignedByte = 5121, kUnsignedShort = 5123, kUnsignedInt = 5125, kFloat = 5126;
+constexpr int kArrayBuffer = 34962, kElementBuffer = 34963;
+constexpr std::size_t kMostInfluences = 8;
+constexpr double kShear = 1e-4;  // of the joint's scale: rounding, in files that store floats
+
+AffineD MatrixOf(std::span<const float> matrices, std::size_t index) {
+  AffineD matrix;
+  std::ranges::copy(matrices.subspan(index * 12, 12), matrix.m.begin());
+  return matrix;
+}
+
+// A node's transform as glTF stores it.
+struct NodeTrs {
+  std::array<float, 3> translation{};
+  std::array<float, 4> rotation{0, 0, 0, 1};
+  std::array<float, 3> scale{1, 1, 1};
+};
+
+std::array<double, 4> QuaternionOf(const std::array<Vec3d, 3>& columns) {
+  const auto& [a, b, c] = columns;
+  const std::array<double, 4> squares = {1 + a.x - b.y - c.z, 1 - a.x + b.y - c.z,
+                                         1 - a.x - b.y + c.z, 1 + a.x + b.y + c.z};
+  const double x = b.z - c.y, y = c.x - a.z, z = a.y - b.x;
+  const double xy = b.x + a.y, xz = c.x + a.z, yz = c.y + b.z;
+  std::array<double, 4> q{};
+  switch (std::ranges::max_element(squares) - squares.begin()) {
+    case 0:
+      q = {squares[0], xy, xz, x};
+      break;
+    case 1:
+      q = {xy, squares[1], yz, y};
+      break;
+    case 2:
+      q = {xz, yz, squares[2], z};
+      break;
+    default:
+      q = {x, y, z, squares[3]};
+  }
+  const double length = std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+  for (double& value : q) value /= length;
+  return q;
+}
+
+// kInvalidArgument: not the product of translation, rotation and scale.
+absl::StatusOr<NodeTrs> ToTrs(const AffineD& matrix) {
+  const std::array<double, 12>& m = matrix.m;
+  std::array<Vec3d, 3> columns;
+  std::array<double, 3> scale{};
+  for (std::size_t c = 0; c < 3; ++c) {
+    columns[c] = {m[c], m[4 + c], m[8 + c]};
+    scale[c] = Length(columns[c]);
+    columns[c] = Unit(columns[c]);
+  }
+  double shear = 0;
+  for (std::size_t c = 0; c < 3; ++c) {
+    const std::size_t d = (c + 1) % 3;
+    if (scale[c] > 0 && scale[d] > 0)
+      shear = std::max(shear, std::abs(Dot(columns[c], columns[d])));
+  }
+  if (!(shear <= kShear)) return InvalidArgument("shears by ", shear);
+  // A flat axis follows from the others; a mirror is a negative scale.
+  const Vec3d x = Length(columns[0]) > 0 ? columns[0] : Unit(Cross(columns[1], columns[2]));
+  const Vec3d guess = Length(columns[1]) > 0 ? columns[1] : Unit(Cross(columns[2], x));
+  const Vec3d y = Unit(guess - Dot(guess, x) * x);
+  const Vec3d z = Cross(x, y);
+  if (Dot(z, columns[2]) < 0) scale[2] = -scale[2];
+  NodeTrs trs;
+  const bool turns = Length(x) > 0 && Length(y) > 0;
+  const std::array<double, 4> q =
+      turns ? QuaternionOf({x, y, z}) : std::array<double, 4>{0, 0, 0, 1};
+  for (std::size_t k = 0; k < 3; ++k) {
+    trs.translation[k] = static_cast<float>(m[4 * k + 3]);
+    trs.scale[k] = static_cast<float>(scale[k]);
+  }
+  for (std::size_t k = 0; k < 4; ++k) trs.rotation[k] = static_cast<float>(q[k]);
+  return trs;
+}
+
+// The local transforms of a pose, [J].
+absl::StatusOr<std::vector<NodeTrs>> LocalTrs(const client::RigData& rig,
+                                              std::span<const float> joints,
+                                              const std::string& pose) {
+  std::vector<NodeTrs> result;
+  for (std::size_t j = 0; j < rig.joints.size(); ++j) {
+    AffineD local = MatrixOf(joints, j);
+    if (rig.joints[j].parent >= 0) {
+      const AffineD above = MatrixOf(joints, static_cast<std::size_t>(rig.joints[j].parent));
+      if (Determinant(Linear(above)) == 0) {
+        return InvalidArgument(pose, ": joint \"", rig.joints[j].name,
+                               "\" is below one that is scaled to 0, which glTF cannot place");
+      }
+      local = Compose(Inverse(above), local);
+    }
+    const absl::StatusOr<NodeTrs> trs = ToTrs(local);
+    if (!trs.ok()) {
+      return InvalidArgument(pose, ": joint \"", rig.joints[j].name, "\" ",
+                             StdView(trs.status().message()), ", need at most ", kShear,
+                             ": glTF has no shear (scale the parent evenly)");
+    }
+    result.push_back(*trs);
+  }
+  return result;
+}
+
+// The vertices that a mesh gets in the file.
+struct MeshVertices {
+  std::vector<std::uint32_t> source;   // [N] of the rig's mesh; the first ones are those themselves
+  std::vector<std::uint32_t> corners;  // [corners] the vertex of each, in the file
+  std::vector<float> uvs;              // [N * 2] v downwards, or empty
+};
+
+MeshVertices SplitVertices(const client::Mesh& mesh, const client::MeshExtras* extras) {
+  MeshVertices result;
+  for (std::uint32_t v = 0; v < mesh.vertices(); ++v) result.source.push_back(v);
+  result.corners = mesh.face_vertices;
+  if (extras == nullptr || extras->corner_uvs.size() != 2 * mesh.face_vertices.size()) {
+    return result;
+  }
+  result.uvs.assign(2 * mesh.vertices(), 0);
+  std::vector<bool> has_uv(mesh.vertices());
+  std::map<std::tuple<std::uint32_t, float, float>, std::uint32_t> copies;
+  for (std::size_t c = 0; c < mesh.face_vertices.size(); ++c) {
+    const std::uint32_t v = mesh.face_vertices[c];
+    const float u = extras->corner_uvs[2 * c], w = 1 - extras->corner_uvs[2 * c + 1];
+    if (!has_uv[v]) {
+      has_uv[v] = true;
+      result.uvs[2 * v] = u;
+      result.uvs[2 * v + 1] = w;
+    }
+    if (result.uvs[2 * v] == u && result.uvs[2 * v + 1] == w) continue;
+    const auto next = static_cast<std::uint32_t>(result.source.size());
+    const auto [at, is_new] = copies.try_emplace({v, u, w}, next);
+    result.corners[c] = at->second;
+    if (!is_new) continue;
+    result.source.push_back(v);
+    result.uvs.insert(result.uvs.end(), {u, w});
+  }
+  return result;
+}
+
+// [V * 3] of unit length.
+std::vector<float> UnitNormals(const client::Mesh& mesh) {
+  std::vector<Vec3d> sums(mesh.vertices());
+  if (mesh.normals.size() == mesh.positions.size()) {
+    for (std::size_t v = 0; v < sums.size(); ++v) {
+      sums[v] = {mesh.normals[3 * v], mesh.normals[3 * v + 1], mesh.normals[3 * v + 2]};
+    }
+  } else {
+    const auto at = [&](std::uint32_t v) {
+      const float* p = &mesh.positions[3 * v];
+      return Vec3d{p[0], p[1], p[2]};
+    };
+    std::size_t corner = 0;
+    const std::size_t faces =
+        mesh.face_sizes.empty() ? mesh.face_vertices.size() / 3 : mesh.face_sizes.size();
+    for (std::size_t f = 0; f < faces; ++f) {
+      const std::size_t size = mesh.face_sizes.empty() ? 3 : mesh.face_sizes[f];
+      const std::uint32_t* face = &mesh.face_vertices[corner];
+      Vec3d area;
+      for (std::size_t k = 2; k < size; ++k) {
+        area = area + Cross(at(face[k - 1]) - at(face[0]), at(face[k]) - at(face[0]));
+      }
+      for (std::size_t k = 0; k < size; ++k) sums[face[k]] = sums[face[k]] + area;
+      corner += size;
+    }
+  }
+  std::vector<float> normals;
+  for (const Vec3d& sum : sums) {
+    const Vec3f unit = Length(sum) > 0 ? ToFloat(Unit(sum)) : Vec3f{0, 1, 0};
+    normals.insert(normals.end(), {unit.x, unit.y, unit.z});
+  }
+  return normals;
+}
+
+// sRGB as a byte to linear in [0, 1].
+float Linearised(std::uint8_t byte) {
+  const double value = byte / 255.0;
+  return static_cast<float>(value <= 0.04045 ? value / 12.92
+                                             : std::pow((value + 0.055) / 1.055, 2.4));
+}
+
+class Writer {
+ public:
+  explicit Writer(const SkinnedScene& scene) : scene_(scene), rig_(*scene.rig) {
+    for (const client::Control& control : rig_.controls) {
+      control_.emplace(control.name, control_.size());
+    }
+  }
+
+  absl::StatusOr<std::string> Encode() {
+    document_ = {{"asset", {{"version", "2.0"}, {"generator", "sinew"}}}, {"scene", 0}};
+    SINEW_RETURN_IF_ERROR(AddJoints());
+    SINEW_RETURN_IF_ERROR(AddMeshes());
+    for (const client::ClipData& clip : scene_.clips) SINEW_RETURN_IF_ERROR(AddClip(clip));
+    for (const auto& [list, items] : lists_) {
+      if (!items.empty()) document_[list] = items;
+    }
+    binary_.resize((binary_.size() + 3) / 4 * 4);
+    document_["buffers"] = Json::array({{{"byteLength", binary_.size()}}});
+    SINEW_ASSIGN_OR_RETURN(
+        std::string file,
+        GlbHead(document_.dump(-1, ' ', false, Json::error_handler_t::replace), binary_.size()));
+    return file += binary_;
+  }
+
+ private:
+  int Add(const char* list, Json item) {
+    Json& items = lists_[list];
+    items.push_back(std::move(item));
+    return static_cast<int>(items.size()) - 1;
+  }
+
+  template <class T>
+  int AddView(std::span<const T> values, int target = 0) {
+    binary_.resize((binary_.size() + 3) / 4 * 4);
+    Json view = {
+        {"buffer", 0}, {"byteOffset", binary_.size()}, {"byteLength", values.size_bytes()}};
+    if (target != 0) view["target"] = target;
+    binary_.append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
+    return Add("bufferViews", std::move(view));
+  }
+
+  template <class T>
+  int AddAccessor(const std::vector<T>& values, int component, std::size_t width, const char* type,
+                  int target = 0) {
+    return Add("accessors", {{"bufferView", AddView(std::span<const T>(values), target)},
+                             {"componentType", component},
+                             {"count", values.size() / width},
+                             {"type", type}});
+  }
+
+  void AddBounds(std::span<const float> values, std::size_t width, Json& accessor) {
+    std::vector<float> low(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(width));
+    std::vector<float> high = low;
+    for (std::size_t k = width; k < values.size(); ++k) {
+      low[k % width] = std::min(low[k % width], values[k]);
+      high[k % width] = std::max(high[k % width], values[k]);
+    }
+    accessor["min"] = low;
+    accessor["max"] = high;
+  }
+  int AddBounded(const std::vector<float>& values, std::size_t width, const char* type,
+                 int target = 0) {
+    const int index = AddAccessor(values, kFloat, width, type, target);
+    AddBounds(values, width, lists_["accessors"].back());
+    return index;
+  }
+
+  // Node 0 turns and scales to glTF's metres with Y up; joint j is node 1 + j.
+  absl::Status AddJoints() {
+    std::vector<float> model;
+    for (std::size_t j = 0; j < rig_.joints.size(); ++j) {
+      const auto parent = rig_.joints[j].parent;
+      AffineD local = MatrixOf(rig_.rest_local, j);
+      if (parent >= 0) local = Compose(MatrixOf(model, static_cast<std::size_t>(parent)), local);
+      const Affine rounded = ToFloat(local);
+      model.insert(model.end(), rounded.m.begin(), rounded.m.end());
+    }
+    SINEW_ASSIGN_OR_RETURN(rest_, LocalTrs(rig_, model, "rest pose"));
+    Json root = {{"name", rig_.label.empty() ? "character" : rig_.label}};
+    if (rig_.up_axis == client::UpAxis::kZ) {
+      root["rotation"] = {-std::sqrt(0.5), 0, 0, std::sqrt(0.5)};
+    }
+    if (rig_.meters_per_unit != 1) root["scale"] = std::vector<double>(3, rig_.meters_per_unit);
+    std::vector<std::vector<std::size_t>> children(rig_.joints.size() + 1);
+    for (std::size_t j = 0; j < rig_.joints.size(); ++j) {
+      children[static_cast<std::size_t>(rig_.joints[j].parent + 1)].push_back(j + 1);
+    }
+    if (!children[0].empty()) root["children"] = children[0];
+    Add("nodes", std::move(root));
+    for (std::size_t j = 0; j < rig_.joints.size(); ++j) {
+      Json node = {{"name", rig_.joints[j].name},
+                   {"translation", rest_[j].translation},
+                   {"rotation", rest_[j].rotation}};
+      if (rest_[j].scale != NodeTrs{}.scale) node["scale"] = rest_[j].scale;
+      if (!children[j + 1].empty()) node["children"] = children[j + 1];
+      Add("nodes", std::move(node));
+    }
+    document_["scenes"] = Json::array({{{"nodes", {0}}}});
+    return absl::OkStatus();
+  }
+
+  std::size_t AddNodeBelow(std::uint32_t joint) {
+    const int node = Add("nodes", {{"name", rig_.joints[joint].name + " again"}});
+    lists_["nodes"][joint + 1]["children"].push_back(node);
+    return static_cast<std::size_t>(node);
+  }
+
+  // Meshes that are bound alike share a skin.
+  int AddSkin(const client::Skin& skin) {
+    std::vector<float> columns;
+    const AffineD geometry = MatrixOf(skin.geometry_bind, 0);
+    for (std::size_t s = 0; s < skin.joints.size(); ++s) {
+      const Affine bind = ToFloat(Compose(MatrixOf(skin.inverse_bind, s), geometry));
+      for (std::size_t c = 0; c < 4; ++c) {
+        columns.insert(columns.end(),
+                       {bind.m[c], bind.m[4 + c], bind.m[8 + c], c == 3 ? 1.0f : 0.0f});
+      }
+    }
+    const auto [known, is_new] = skins_.try_emplace({skin.joints, columns}, 0);
+    if (!is_new) return known->second;
+    Json joints = Json::array();
+    std::set<std::uint32_t> seen;
+    for (const std::uint32_t joint : skin.joints) {
+      // A skin must not repeat a node: a joint with a second bind matrix gets a node at its place.
+      const bool repeats = !seen.insert(joint).second;
+      joints.push_back(repeats ? AddNodeBelow(joint) : joint + 1);
+    }
+    Json item = {{"joints", std::move(joints)},
+                 {"inverseBindMatrices", AddAccessor(columns, kFloat, 16, "MAT4")}};
+    if (!scene_.skin_extras.empty()) item["extras"] = Json::parse(scene_.skin_extras);
+    return known->second = Add("skins", std::move(item));
+  }
+
+  // The influences of a mesh, strongest first, in sets of four.
+  absl::Status AddInfluences(const client::Mesh& mesh, const std::vector<std::uint32_t>& source,
+                             Json& attributes) {
+    const client::Skin& skin = mesh.skin;
+    std::vector<std::vector<std::pair<std::uint32_t, float>>> rows(mesh.vertices());
+    std::size_t at = 0, most = 0;
+    for (std::size_t v = 0; v < rows.size(); ++v) {
+      std::vector<std::pair<std::uint32_t, float>>& row = rows[v];
+      for (std::uint32_t k = 0; k < skin.influence_counts[v]; ++k, ++at) {
+        if (skin.influence_weights[at] == 0) continue;
+        row.emplace_back(skin.influence_joints[at], skin.influence_weights[at]);
+      }
+      std::ranges::stable_sort(row,
+                               [](const auto& a, const auto& b) { return a.second > b.second; });
+      if (row.empty() || row.size() > kMostInfluences) {
+        return InvalidArgument("mesh \"", mesh.name, "\": vertex ", v, " has ", row.size(),
+                               " influences, need 1 to ", kMostInfluences);
+      }
+      most = std::max(most, row.size());
+    }
+    for (std::size_t set = 0; set * 4 < most; ++set) {
+      std::vector<std::uint16_t> joints(4 * source.size());
+      std::vector<float> weights(4 * source.size());
+      for (std::size_t i = 0; i < source.size(); ++i) {
+        const auto& row = rows[source[i]];
+        for (std::size_t k = 4 * set; k < std::min(row.size(), 4 * set + 4); ++k) {
+          joints[4 * i + k % 4] = static_cast<std::uint16_t>(row[k].first);
+          weights[4 * i + k % 4] = row[k].second;
+        }
+      }
+      const std::string number = std::to_string(set);
+      if (skin.joints.size() <= 256) {
+        attributes["JOINTS_" + number] =
+            AddAccessor(std::vector<std::uint8_t>(joints.begin(), joints.end()), kUnsignedByte, 4,
+                        "VEC4", kArrayBuffer);
+      } else {
+        attributes["JOINTS_" + number] =
+            AddAccessor(joints, kUnsignedShort, 4, "VEC4", kArrayBuffer);
+      }
+      attributes["WEIGHTS_" + number] = AddAccessor(weights, kFloat, 4, "VEC4", kArrayBuffer);
+    }
+    return absl::OkStatus();
+  }
+
+  // Displacements of some vertices; all others stay.
+  int AddSparse(const client::ShapeTarget& target, const MeshVertices& vertices) {
+    std::map<std::uint32_t, std::size_t> rows;
+    for (std::size_t k = 0; k < target.offsets.size() / 3; ++k) {
+      rows[target.vertices.empty() ? static_cast<std::uint32_t>(k) : target.vertices[k]] = k;
+    }
+    std::vector<std::uint32_t> indices;
+    std::vector<float> values;
+    for (std::uint32_t i = 0; i < vertices.source.size(); ++i) {
+      const auto row = rows.find(vertices.source[i]);
+      if (row == rows.end()) continue;
+      indices.push_back(i);
+      for (std::size_t k = 0; k < 3; ++k) {
+        values.push_back(target.offsets[3 * row->second + k] / target.weight);
+      }
+    }
+    Json accessor = {
+        {"componentType", kFloat}, {"count", vertices.source.size()}, {"type", "VEC3"}};
+    std::vector<float> bounded = values;
+    if (indices.size() < vertices.source.size()) bounded.insert(bounded.end(), {0, 0, 0});
+    AddBounds(bounded, 3, accessor);
+    accessor["sparse"] = {{"count", indices.size()},
+                          {"indices",
+                           {{"bufferView", AddView(std::span<const std::uint32_t>(indices))},
+                            {"componentType", kUnsignedInt}}},
+                          {"values", {{"bufferView", AddView(std::span<const float>(values))}}}};
+    return Add("accessors", std::move(accessor));
+  }
+
+  // The colours of a mesh whose first vertex is `first`, unless all are white.
+  void AddColours(std::size_t first, const std::vector<std::uint32_t>& source, Json& attributes) {
+    if (scene_.paint == nullptr || scene_.paint->colours.empty()) return;
+    std::vector<float> colours;
+    for (const std::uint32_t v : source) {
+      const std::uint8_t* const colour = &scene_.paint->colours[4 * (first + v)];
+      for (std::size_t k = 0; k < 3; ++k) colours.push_back(Linearised(colour[k]));
+    }
+    if (std::ranges::all_of(colours, [](float value) { return value == 1; })) return;
+    attributes["COLOR_0"] = AddAccessor(colours, kFloat, 3, "VEC3", kArrayBuffer);
+  }
+
+  // The material of an image of the paint; -1 is the one without an image.
+  int Material(int image) {
+    const auto [known, is_new] = materials_.try_emplace(image, 0);
+    if (!is_new) return known->second;
+    Json look = {{"metallicFactor", 0}, {"roughnessFactor", 0.8}};
+    if (image >= 0) {
+      const client::GltfPaint::Image& from = scene_.paint->images[static_cast<std::size_t>(image)];
+      const int view = AddView(std::span<const char>(from.bytes));
+      const int index = Add("images", {{"bufferView", view}, {"mimeType", from.type}});
+      look["baseColorTexture"] = {{"index", Add("textures", {{"source", index}})}};
+    }
+    return known->second = Add("materials", {{"pbrMetallicRoughness", std::move(look)}});
+  }
+
+  // Triangles by the image that they show.
+  std::map<int, std::vector<std::uint32_t>> Triangles(const client::Mesh& mesh, std::size_t first,
+                                                      const MeshVertices& vertices) const {
+    std::map<int, std::vector<std::uint32_t>> triangles;
+    const bool has_images = scene_.paint != nullptr && !scene_.paint->images.empty() &&
+                            !scene_.paint->uvs.empty() && !vertices.uvs.empty();
+    const std::size_t faces =
+        mesh.face_sizes.empty() ? mesh.face_vertices.size() / 3 : mesh.face_sizes.size();
+    std::size_t corner = 0;
+    for (std::size_t f = 0; f < faces; ++f) {
+      const std::size_t size = mesh.face_sizes.empty() ? 3 : mesh.face_sizes[f];
+      const std::uint32_t* const face = &vertices.corners[corner];
+      const std::size_t shown = first + mesh.face_vertices[corner];
+      const int image = has_images ? static_cast<int>(scene_.paint->uvs[3 * shown + 2]) : -1;
+      std::vector<std::uint32_t>& list = triangles[image];
+      for (std::size_t k = 2; k < size; ++k) {
+        list.insert(list.end(), {face[0], face[k - 1], face[k]});
+      }
+      corner += size;
+    }
+    return triangles;
+  }
+
+  absl::Status AddMeshes() {
+    std::size_t first = 0;
+    for (std::size_t m = 0; m < rig_.meshes.size(); ++m) {
+      const client::Mesh& mesh = rig_.meshes[m];
+      const MeshVertices vertices =
+          SplitVertices(mesh, m < scene_.extras.size() ? &scene_.extras[m] : nullptr);
+      Json attributes;
+      const auto add_vectors = [&](const char* name, const std::vector<float>& values) {
+        std::vector<float> copied;
+        for (const std::uint32_t v : vertices.source) {
+          copied.insert(copied.end(), &values[3 * v], &values[3 * v] + 3);
+        }
+        attributes[name] = std::strcmp(name, "POSITION") == 0
+                               ? AddBounded(copied, 3, "VEC3", kArrayBuffer)
+                               : AddAccessor(copied, kFloat, 3, "VEC3", kArrayBuffer);
+      };
+      add_vectors("POSITION", mesh.positions);
+      add_vectors("NORMAL", UnitNormals(mesh));
+      if (!vertices.uvs.empty()) {
+        attributes["TEXCOORD_0"] = AddAccessor(vertices.uvs, kFloat, 2, "VEC2", kArrayBuffer);
+      }
+      AddColours(first, vertices.source, attributes);
+      SINEW_RETURN_IF_ERROR(AddInfluences(mesh, vertices.source, attributes));
+      Json item = {{"name", mesh.name}, {"primitives", Json::array()}};
+      Json targets = Json::array();
+      Json names = Json::array(), defaults = Json::array();
+      for (const client::Shape& shape : mesh.shapes) {
+        targets.push_back({{"POSITION", AddSparse(shape.targets.back(), vertices)}});
+        names.push_back(shape.control);
+        defaults.push_back(rig_.controls[control_.at(shape.control)].default_value);
+      }
+      auto triangles = Triangles(mesh, first, vertices);
+      if (triangles.empty()) triangles[-1];
+      for (const auto& [image, indices] : triangles) {
+        Json primitive = {{"attributes", attributes}, {"material", Material(image)}};
+        if (indices.empty()) {
+          primitive["mode"] = 0;  // points
+        } else {
+          primitive["indices"] = AddAccessor(indices, kUnsignedInt, 1, "SCALAR", kElementBuffer);
+        }
+        if (!targets.empty()) primitive["targets"] = targets;
+        item["primitives"].push_back(std::move(primitive));
+      }
+      if (!targets.empty()) {
+        item["weights"] = std::move(defaults);
+        item["extras"] = {{"targetNames", std::move(names)}};
+      }
+      const int index = Add("meshes", std::move(item));
+      const int skin = AddSkin(mesh.skin);
+      const int node = Add("nodes", {{"name", mesh.name}, {"mesh", index}, {"skin", skin}});
+      document_["scenes"][0]["nodes"].push_back(node);
+      mesh_nodes_.push_back(static_cast<std::size_t>(node));
+      first += mesh.vertices();
+    }
+    return absl::OkStatus();
+  }
+
+  void AddChannel(int times, const std::vector<float>& values, std::size_t width, const char* type,
+                  std::size_t node, const char* path, Json& animation) {
+    const int output = AddAccessor(values, kFloat, width, type);
+    animation["channels"].push_back(
+        {{"sampler", animation["samplers"].size()}, {"target", {{"node", node}, {"path", path}}}});
+    animation["samplers"].push_back(
+        {{"input", times}, {"output", output}, {"interpolation", "LINEAR"}});
+  }
+
+  absl::Status AddClip(const client::ClipData& clip) {
+    const std::size_t joints = rig_.joints.size();
+    std::vector<std::vector<NodeTrs>> poses;
+    std::vector<float> times;
+    for (std::size_t k = 0; k < clip.frames; ++k) {
+      const auto model = std::span(clip.joint_transforms).subspan(k * joints * 12, joints * 12);
+      SINEW_ASSIGN_OR_RETURN(
+          poses.emplace_back(),
+          LocalTrs(rig_, model,
+                   absl::StrCat("clip \"", clip.name, "\", frame ", clip.FrameNumber(k))));
+      times.push_back(static_cast<float>((clip.FrameNumber(k) - clip.FrameNumber(0)) / clip.fps));
+    }
+    if (poses.empty()) return absl::OkStatus();
+    const int input = AddBounded(times, 1, "SCALAR");
+    Json animation = {
+        {"name", clip.name}, {"channels", Json::array()}, {"samplers", Json::array()}};
+    for (std::size_t j = 0; j < joints; ++j) {
+      const auto add = [&](auto NodeTrs::*part, const char* type, const char* path, bool always) {
+        std::vector<float> values;
+        bool moves = always;
+        for (const std::vector<NodeTrs>& pose : poses) {
+          const auto& value = pose[j].*part;
+          moves = moves || value != rest_[j].*part;
+          values.insert(values.end(), value.begin(), value.end());
+        }
+        if (moves) AddChannel(input, values, (rest_[j].*part).size(), type, 1 + j, path, animation);
+      };
+      for (std::size_t k = 1; k < poses.size(); ++k) {  // the shorter way
+        double dot = 0;
+        for (std::size_t c = 0; c < 4; ++c) {
+          dot += double{poses[k - 1][j].rotation[c]} * poses[k][j].rotation[c];
+        }
+        if (dot >= 0) continue;
+        for (float& value : poses[k][j].rotation) value = -value;
+      }
+      add(&NodeTrs::translation, "VEC3", "translation", false);
+      add(&NodeTrs::rotation, "VEC4", "rotation", j == 0);  // a clip needs a channel
+      add(&NodeTrs::scale, "VEC3", "scale", false);
+    }
+    AddWeights(clip, input, animation);
+    Add("animations", std::move(animation));
+    return absl::OkStatus();
+  }
+
+  void AddWeights(const client::ClipData& clip, int input, Json& animation) {
+    const std::size_t controls = rig_.controls.size();
+    if (clip.controls.size() != controls * clip.frames) return;
+    for (std::size_t m = 0; m < rig_.meshes.size(); ++m) {
+      const std::vector<client::Shape>& shapes = rig_.meshes[m].shapes;
+      if (shapes.empty()) continue;
+      std::vector<float> values;
+      for (std::size_t k = 0; k < clip.frames; ++k) {
+        for (const client::Shape& shape : shapes) {
+          values.push_back(clip.controls[k * controls + control_.at(shape.control)]);
+        }
+      }
+      AddChannel(input, values, 1, "SCALAR", mesh_nodes_[m], "weights", animation);
+    }
+  }
+
+  const SkinnedScene& scene_;
+  const client::RigData& rig_;
+  Json document_;
+  std::map<std::string, Json> lists_;
+  std::string binary_;
+  std::vector<NodeTrs> rest_;
+  std::vector<std::size_t> mesh_nodes_;         // [meshes]
+  std::map<std::string, std::size_t> control_;  // indices by name
+  std::map<std::pair<std::vector<std::uint32_t>, std::vector<float>>, int> skins_;
+  std::map<int, int> materials_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::string> EncodeSkinnedGlb(const SkinnedScene& scene) {
+  for (const client::Mesh& mesh : scene.rig->meshes) {
+    const bool finite =
+        std::ranges::all_of(mesh.positions, [](float value) { return std::isfinite(value); });
+    if (!finite) return InvalidArgument("mesh \"", mesh.name, "\" has a number that is not finite");
+    if (mesh.skin.influence_counts.size() != mesh.vertices()) {
+      return InvalidArgument("mesh \"", mesh.name, "\" has no skin, need one");
+    }
+  }
+  return Writer(scene).Encode();
+}
+
+void MakeSumExact(std::span<float> weights) {
+  constexpr double kStep = 0x1p-23;
+  double sum = 0;
+  for (float& weight : weights) {
+    weight = static_cast<float>(std::nearbyint(double{weight} / kStep) * kStep);
+    sum += double{weight};
+  }
+  float& largest = *std::ranges::max_element(weights);
+  largest = static_cast<float>(double{largest} + (1 - sum));
+}
+
+}  // namespace sinew::bake

@@ -1,0 +1,39 @@
+// skinned_glb.h - a rig with its clips as binary glTF 2.0, as engines play it by themselves.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "client/import/gltf_paint.h"
+#include "sinew/import.h"
+#include "sinew/rig_data.h"
+
+namespace sinew::bake {
+
+struct SkinnedScene {
+  // Of each shape the last target counts; shapes are written as sparse morph targets.
+  const client::RigData* rig = nullptr;
+  std::span<const client::ClipData> clips;          // with the rig's controls
+  std::span<const client::MeshExtras> extras = {};  // [meshes] for texture coordinates, or empty
+  const client::GltfPaint* paint = nullptr;         // base colours and images, or null
+  std::string skin_extras = {};                     // JSON for `extras` of the skins, or empty
+};
+
+// The file: a node for each joint, its keys linear at the rate of the clip, and a `weights` channel
+// for the shapes. Strongest influences first, in one set of four or two, their sum exactly 1.
+// Vertices keep their order; where the corners of one have several texture coordinates, copies
+// follow behind the mesh's vertices. Units and up axis are those of glTF, by a node above the
+// joints. Normals are those of the rig, else computed from the faces.
+//
+// kInvalidArgument: a vertex with no weights or more than 8, a joint that shears (glTF has
+// translation, rotation and scale alone), a number that is not finite, or a file of 4 GiB.
+absl::StatusOr<std::string> EncodeSkinnedGlb(const SkinnedScene& scene);
+
+// The weights as multiples of 2^-23 whose sum is exactly 1: what files hold. `weights`: at least 0,
+// with a sum near 1.
+void MakeSumExact(std::span<float> weights);
+
+}  // namespace sinew::bake

@@ -1,0 +1,359 @@
+// sinew distil: what a deformer does, as weights and shapes that engines play by themselves.
+#include <absl/strings/ascii.h>
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
+#include <absl/strings/str_join.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numbers>
+#include <optional>
+#include <utility>
+
+#include "client/bake/base/errors.h"
+#include "client/bake/base/quantity.h"
+#include "client/bake/character/import_warnings.h"
+#include "client/bake/character/recipe_argument.h"
+#include "client/bake/distil/distil.h"
+#include "client/bake/files/output_file.h"
+#include "client/bake/files/skinned_glb.h"
+#include "client/bake/passes/bound_character.h"
+#include "client/cli/base/exit_code.h"
+#include "client/cli/base/table.h"
+#include "client/cli/character/motion_options.h"
+#include "client/cli/character/picture_options.h"
+#include "client/cli/character/read_options.h"
+#include "client/cli/commands/commands.h"
+#include "core/base/counted_text.h"
+#include "core/base/status.h"
+
+namespace sinew::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr char kRandom[] = "random";
+
+struct Options {
+  bake::ReadOptions read;
+  std::string file, deformer, to, out, picture;
+  std::uint64_t influences = 4;
+  std::vector<std::string> poses;
+  std::optional<std::uint64_t> max_shapes;
+  bake::DistilRequest request;
+  PictureRequest drawing;
+};
+
+absl::Status ReadRequest(const bake::CharacterFile& character, Options& options) {
+  bake::DistilRequest& request = options.request;
+  request.influences = options.influences;
+  request.shapes = options.to == "shapes";
+  request.max_shapes = options.max_shapes.value_or(0);
+  if (options.max_shapes && !request.shapes) {
+    return UsageError(
+        absl::StrCat("--max-shapes: got it with --to ", options.to, ", need --to shapes"));
+  }
+  if (options.poses.empty()) return absl::OkStatus();
+  if (options.poses[0] == kRandom) {
+    if (options.poses.size() > 1) {
+      return UsageError(absl::StrCat("--poses: got random and \"", options.poses[1],
+                                     "\", need random alone, or names of clips"));
+    }
+    request.poses.random = true;
+    return absl::OkStatus();
+  }
+  for (const std::string& name : options.poses) {
+    // An error for an unknown clip, before anything is bound.
+    const auto found = bake::LastFrame(character, {.clip = name, .poses = {}});
+    if (!found.ok()) return bake::Prefixed("--poses", found.status());
+  }
+  request.poses.clips = options.poses;
+  return absl::OkStatus();
+}
+
+Json DistancesJson(const bake::Distances& distances, double diagonal) {
+  const auto part = [&](double value) {
+    return Json{{"units", value}, {"percent", 100 * value / diagonal}};
+  };
+  return {{"rms", part(distances.rms)},
+          {"p99", part(distances.p99)},
+          {"largest", part(distances.largest)}};
+}
+
+Json ErrorsJson(const bake::DistilErrors& errors, const bake::DistilReport& report,
+                const client::RigData& rig) {
+  Json json = DistancesJson(errors.all, report.diagonal);
+  if (report.random > 0) json["random_poses"] = DistancesJson(errors.random, report.diagonal);
+  if (report.poses > report.random + 1) {
+    json["clip_poses"] = DistancesJson(errors.clips, report.diagonal);
+  }
+  json["worst_pose"] = report.pose_names[errors.worst_pose];
+  json["farthest"] = {{"vertex", errors.farthest_vertex},
+                      {"pose", report.pose_names[errors.farthest_pose]}};
+  Json joints = Json::array();
+  for (std::size_t j = 0; j < errors.joints.size(); ++j) {
+    if (errors.joints[j] == 0) continue;
+    joints.push_back(
+        {{"name", rig.joints[j].name}, {"rms_percent", 100 * errors.joints[j] / report.diagonal}});
+  }
+  json["joints"] = std::move(joints);
+  return json;
+}
+
+const char* Verdict(const bake::DistilReport& report) {
+  if (report.is_exact()) return "exact";
+  if (report.is_worse()) return "worse";
+  return report.no_gain() ? "no gain" : "gain";
+}
+
+Json RangesJson(const bake::DistilReport& report, const client::RigData& rig) {
+  Json ranges = Json::array();
+  constexpr double kDegrees = 180 / std::numbers::pi;
+  const auto degrees = [](const Vec3d& v) {
+    return Json::array({v.x * kDegrees, v.y * kDegrees, v.z * kDegrees});
+  };
+  for (std::size_t j = 0; j < report.ranges.size(); ++j) {
+    const TurnRange& range = report.ranges[j];
+    if (range.fixed()) continue;
+    ranges.push_back({{"joint", rig.joints[j].name},
+                      {"low", degrees(range.low)},
+                      {"high", degrees(range.high)},
+                      {"longest", range.most * kDegrees}});
+  }
+  return ranges;
+}
+
+Json ReportJson(const bake::CharacterFile& character, const Options& options,
+                const bake::DistilReport& report) {
+  const client::RigData& rig = character.rig;
+  Json json = {{"character", character.label},
+               {"deformer", options.deformer},
+               {"to", options.to},
+               {"influences", options.influences},
+               {"vertices", rig.vertices()},
+               {"diagonal", report.diagonal},
+               {"poses",
+                {{"all", report.poses},
+                 {"random", report.random},
+                 {"held_out", report.held_out},
+                 {"seed", report.seed}}},
+               {"verdict", Verdict(report)},
+               {"gain", report.gain()},
+               {"training_rms_percent", 100 * report.training_rms / report.diagonal},
+               {"own_weights", ErrorsJson(report.own, report, rig)}};
+  if (report.own_cut) json["own_weights_cut"] = ErrorsJson(*report.own_cut, report, rig);
+  json["fitted_weights"] = ErrorsJson(report.linear, report, rig);
+  if (report.shapes) {
+    json["with_shapes"] = ErrorsJson(*report.shapes, report, rig);
+    json["shapes"] = report.shape_count;
+    json["shapes_left_out"] = report.dropped_shapes;
+  }
+  json["points"] = report.points;
+  json["points_with_their_own_weights"] = report.kept_rows;
+  json["ranges_degrees"] = RangesJson(report, rig);
+  json["warnings"] = bake::ImportWarnings(character);
+  return json;
+}
+
+std::string ReportText(const bake::CharacterFile& character, const Options& options,
+                       const bake::DistilReport& report) {
+  Table table({{"weights"},
+               {"rms"},
+               {"99 %"},
+               {"largest"},
+               {"rms in units"},
+               {"worst pose"},
+               {"worst joint"}});
+  const auto add = [&](const std::string& label, const bake::DistilErrors& errors) {
+    const auto percent = [&](double value) {
+      return Cell(value, absl::StrFormat("%.4f %%", 100 * value / report.diagonal));
+    };
+    const std::size_t joint =
+        static_cast<std::size_t>(std::ranges::max_element(errors.joints) - errors.joints.begin());
+    table.Add({label, percent(errors.all.rms), percent(errors.all.p99), percent(errors.all.largest),
+               Cell(errors.all.rms, absl::StrFormat("%.4g", errors.all.rms)),
+               report.pose_names[errors.worst_pose], character.rig.joints[joint].name});
+  };
+  add("own weights, lbs", report.own);
+  if (report.own_cut) {
+    add(absl::StrCat("the strongest ", options.influences, ", lbs"), *report.own_cut);
+  }
+  add("fitted weights, lbs", report.linear);
+  if (report.shapes) {
+    add(absl::StrCat("with ", CountedText(report.shape_count, "shape")), *report.shapes);
+  }
+  std::string gain;
+  if (report.is_exact()) {
+    gain = "exact: within rounding of the deformer\n";
+  } else if (report.no_gain()) {
+    gain = "no gain: the rig's own weights are as good, within 2 %\n";
+  } else {
+    gain = absl::StrFormat("gain: %.1f %% of the rms\n", 100 * report.gain());
+  }
+  return absl::StrCat("distance from ", bake::RecipeLabel(options.deformer), " in ",
+                      bake::CountText(report.held_out), " of ", bake::CountText(report.poses),
+                      " poses that were held out (seed ", report.seed,
+                      "), % of the bounding-box diagonal\n\n", table.Text(), gain);
+}
+
+// What a file says of itself, in its skin.
+std::string Extras(const Options& options, const bake::Distilled& distilled) {
+  const bake::DistilReport& report = distilled.report;
+  Json json = {{"version", 1},
+               {"deformer", options.deformer},
+               {"held_out_poses", report.held_out},
+               {"error", DistancesJson(report.result().all, report.diagonal)},
+               {"error_of_source_weights", DistancesJson(report.own.all, report.diagonal)}};
+  if (!distilled.shapes_json.empty()) {
+    json["drivers_help"] =
+        "turn: rotation vector (axis times angle in radians) of inverse(from) * rotation of the "
+        "joint's node, clamped to low..high and then shortened to `longest`; weight of the "
+        "target = sum over samples of weights[k] * |turn - samples[k]|, clamped to 0..1";
+    json["drivers"] = Json::parse(distilled.shapes_json);
+  }
+  return Json{{"sinew_distil", std::move(json)}}.dump();
+}
+
+// What the file has that the result has not.
+void NoteLosses(const Context& context, const bake::CharacterFile& character, bool has_paint) {
+  const client::RigData& rig = character.rig;
+  std::vector<std::string> lost;
+  if (!rig.muscles.empty()) lost.push_back("muscles");
+  const bool has_shapes = std::ranges::any_of(
+      rig.meshes, [](const client::Mesh& mesh) { return !mesh.shapes.empty(); });
+  if (has_shapes) lost.push_back("the morph targets of the file");
+  lost.push_back(has_paint ? "materials but for base colours and their images" : "materials");
+  context.Note(absl::StrCat("not in the result: ", absl::StrJoin(lost, ", ")));
+}
+
+absl::Status Write(const Context& context, const bake::CharacterFile& character,
+                   const Options& options, const bake::Distilled& distilled,
+                   bake::OutputFile& out) {
+  std::optional<client::GltfPaint> paint;
+  if (character.scene && absl::StartsWith(character.format, "glTF")) {
+    absl::StatusOr<client::GltfPaint> read = client::ReadGltfPaint(character.path, character.rig);
+    if (read.ok()) {
+      paint = *std::move(read);
+    } else {
+      context.Warn(absl::StrCat("colours are left out: ", std::string(read.status().message())));
+    }
+  }
+  bake::SkinnedScene scene{.rig = &distilled.rig, .clips = distilled.clips};
+  if (character.scene) scene.extras = character.scene->mesh_extras;
+  if (paint) scene.paint = &*paint;
+  scene.skin_extras = Extras(options, distilled);
+  SINEW_ASSIGN_OR_RETURN(const std::string bytes, bake::EncodeSkinnedGlb(scene));
+  SINEW_RETURN_IF_ERROR(out.Write(bytes));
+  SINEW_RETURN_IF_ERROR(out.Commit());
+  NoteLosses(context, character, paint.has_value());
+  return absl::OkStatus();
+}
+
+absl::Status Draw(const Context& context, const bake::CharacterFile& character,
+                  const Options& options, const bake::Distilled& distilled, bake::OutputFile& out) {
+  PictureRequest drawing = options.drawing;
+  SINEW_RETURN_IF_ERROR(AimPicture(character.rig, distilled.worst_joints, drawing));
+  const bake::DistilReport& report = distilled.report;
+  drawing.options.title =
+      absl::StrCat(character.label, ", ", report.pose_names[report.result().worst_pose],
+                   ", the worst of those held out");
+  std::vector<bake::PosedPanel> panels(3);
+  panels[0] = {.label = bake::RecipeLabel(options.deformer), .positions = distilled.worst_target};
+  panels[1] = {.label = "own weights, lbs", .positions = distilled.worst_own};
+  panels[2] = {.label = "distilled", .positions = distilled.worst_result};
+  bake::ColourByDistance(panels, drawing.options);
+  return DrawPicture(context, character.rig, panels, drawing.options, out).status();
+}
+
+absl::Status Distil(Context& context, Options options) {
+  if (!absl::EndsWith(absl::AsciiStrToLower(options.out), ".glb")) {
+    return UsageError(absl::StrCat("--out: got \"", options.out, "\", need .glb"));
+  }
+  SINEW_RETURN_IF_ERROR(ReadPictureSize(options.drawing));
+  if (!options.picture.empty()) SINEW_RETURN_IF_ERROR(CheckPng("--picture", options.picture));
+  SINEW_ASSIGN_OR_RETURN(const std::string recipe, bake::ReadRecipe(options.deformer));
+  SINEW_ASSIGN_OR_RETURN(const bake::CharacterFile character,
+                         ReadAndWarn(context, options.file, options.read));
+  SINEW_RETURN_IF_ERROR(ReadRequest(character, options));
+  SINEW_ASSIGN_OR_RETURN(bake::OutputFile out, bake::OutputFile::Create(options.out));
+  std::optional<bake::OutputFile> picture;
+  if (!options.picture.empty()) {
+    absl::StatusOr<bake::OutputFile> created = bake::OutputFile::Create(options.picture);
+    if (!created.ok()) return NameOutput(created.status(), "--picture");
+    picture.emplace(*std::move(created));
+  }
+  SINEW_ASSIGN_OR_RETURN(const client::Character bound,
+                         bake::BindCharacter(context.Connect(), context, character, recipe));
+  SINEW_ASSIGN_OR_RETURN(const bake::Distilled distilled,
+                         bake::Distil(context, character, bound, options.request));
+  bake::ReleaseCharacter(context, bound);
+  const bake::DistilReport& report = distilled.report;
+  if (picture) SINEW_RETURN_IF_ERROR(Draw(context, character, options, distilled, *picture));
+  Json json = ReportJson(character, options, report);
+  if (report.is_worse()) {
+    context.PrintResult(json, ReportText(character, options, report));
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "nothing is written: on held-out poses the rms is %.4f %% of the diagonal, with the rig's "
+        "own weights %.4f %%",
+        100 * report.result().all.rms / report.diagonal,
+        100 * report.baseline().all.rms / report.diagonal));
+  }
+  SINEW_RETURN_IF_ERROR(Write(context, character, options, distilled, out));
+  json["out"] = options.out;
+  if (picture) json["picture"] = options.picture;
+  context.PrintResult(json, ReportText(character, options, report));
+  if (options.influences > 4) {
+    context.Note(
+        "many engines read the first four influences of a vertex alone; "
+        "--influences 4 is for those");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddDistil(CommandList& commands) {
+  auto [set, options] = commands.Add<Options>(
+      "distil", "Put what a deformer does into weights, or shapes, that engines play",
+      [](Context& context, const Options& given) {
+        return context.Lost(Distil(context, given), "no file was written");
+      });
+  set.AddText("FILE", options.file, "Character file, .sinewrig or model:NAME").Required();
+  set.AddText("--deformer", options.deformer, "Recipe or @recipe.json").Required();
+  set.AddChoice(
+         "--to", options.to, {"lbs", "shapes"},
+         "lbs: new weights for linear blend; shapes: also corrective shapes for single joints")
+      .Required();
+  set.AddNumber("--influences", options.influences, 1, 8,
+                "Largest number of joints of a vertex, 1 to 8; many engines play 4");
+  set.AddList(
+      "--poses", options.poses,
+      "random, or clips by name or number: what to train on (default: all clips, and random "
+      "poses within what they do; without clips random)");
+  set.AddNumber("--max-shapes", options.max_shapes, 1, 10'000,
+                "Keep so many shapes, those that do most (default: all)");
+  set.AddNumber("--seed", options.request.poses.seed, 0, 1e9,
+                "Chooses the random poses and those held out");
+  AddClipFileOption(set, options.read);
+  set.AddNumber("--fps", options.request.fps, 0.001, 100'000, "Keys per second of the clips");
+  AddReadOptions(set, options.read);
+  set.AddText("--out", options.out, "The character with its clips, .glb").Required();
+  const Option picture = set.AddText(
+      "--picture", options.picture,
+      "The worst held-out pose: deformer, own weights and result, coloured by distance");
+  AddPictureOptions(set, options.drawing, picture);
+  set.SetFooter(
+      R"(The character is posed by max(60, 2 joints) random poses, by its clips at 10 poses a second, and at rest. A third of the
+poses is held out: the errors are of those. Random poses turn each joint within what the clips do, and 20 % more; with
+random, or without clips, by up to 35 degrees. Where the result is worse than the weights of FILE, nothing is written.
+Poses outside of these ranges (--json has them) are not covered by the errors.
+Shapes are morph targets; each clip has keys for them, and the extras of the skin tell how joints drive them.
+Examples:
+  sinew distil hero.glb --deformer ddm --to lbs --out hero_lbs.glb
+  sinew distil hero.glb --deformer ddm --to shapes --max-shapes 64 --picture worst.png --out hero_shapes.glb
+  sinew distil model:hand --deformer delta_mush --to lbs --poses random --local --out hand.glb
+See also: sinew compare, sinew bake.)");
+}
+
+}  // namespace sinew::cli

@@ -1,0 +1,162 @@
+// `sinew distil` with the real programs: what the file plays, against what the deformer does.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "client/rig/vertex_influences.h"
+#include "sinew/import.h"
+#include "tests/integration/cli/process.h"
+#include "tests/support/assimp_player.h"
+#include "tests/support/npy_frame.h"
+#include "tests/support/paths.h"
+#include "tests/support/temporary_folder.h"
+
+namespace sinew::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using Json = nlohmann::json;
+using Strings = std::vector<std::string>;
+
+class Distil : public DaemonTest {
+ protected:
+  Json Distilled(const std::string& deformer, const std::string& to, Strings more = {}) {
+    Strings arguments = {"distil", "model:hand", "--deformer", deformer,
+                         "--to",   to,           "--out",      folder_ / "out.glb"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return JsonAt(arguments);
+  }
+  std::string Bake(const std::string& character, const std::string& deformer) {
+    const Finished baked =
+        At({"bake", character, "--deformer", deformer, "--out", folder_ / "frames.npy"});
+    EXPECT_EQ(baked.exit_code, 0) << baked.err;
+    return ReadAll(folder_ / "frames.npy");
+  }
+};
+
+// The root mean square and the largest distance of two bakes.
+std::pair<double, double> Compare(const std::string& a, const std::string& b,
+                                  std::uint32_t frames) {
+  double squares = 0, largest = 0;
+  std::size_t count = 0;
+  for (std::uint32_t k = 0; k < frames; ++k) {
+    const std::vector<float> one = NpyFrame(a, k), other = NpyFrame(b, k);
+    EXPECT_EQ(one.size(), other.size());
+    for (std::size_t i = 0; i + 2 < std::min(one.size(), other.size()); i += 3, ++count) {
+      const double d =
+          std::hypot(one[i] - other[i], one[i + 1] - other[i + 1], one[i + 2] - other[i + 2]);
+      squares += d * d;
+      largest = std::max(largest, d);
+    }
+  }
+  return {std::sqrt(squares / static_cast<double>(count)), largest};
+}
+
+TEST_F(Distil, LinearBlendReturnsTheWeights) {
+  EXPECT_EQ(Distilled("lbs", "lbs")["verdict"], "exact");
+  ASSERT_EQ(At({"distil", "model:hand", "--deformer", "lbs", "--to", "shapes", "--influences", "8",
+                "--out", folder_ / "again.glb"})
+                .exit_code,
+            0);
+  const auto a = client::ImportFile(folder_ / "out.glb");
+  const auto b = client::ImportFile(folder_ / "again.glb");
+  ASSERT_TRUE(a.ok() && b.ok()) << a.status() << b.status();
+  EXPECT_TRUE(b->rig.controls.empty());  // nothing to correct
+  const std::string source = Bake("model:hand", "lbs");
+  EXPECT_LT(Compare(source, Bake(folder_ / "out.glb", "lbs"), 49).second, 2e-6);
+  EXPECT_LT(Compare(source, Bake(folder_ / "again.glb", "lbs"), 49).second, 2e-6);
+}
+
+TEST_F(Distil, FilePlaysWithinTheReportedError) {
+  const std::string source = Bake("model:hand", "ddm");
+  const Json lbs = Distilled("ddm", "lbs");
+  EXPECT_EQ(lbs["verdict"], "gain");
+  const auto [rms, largest] = Compare(source, Bake(folder_ / "out.glb", "lbs"), 49);
+  const Json& reported = lbs["fitted_weights"]["clip_poses"];
+  EXPECT_LT(rms, 1.1 * reported["rms"]["units"].get<double>() + 1e-5);
+  EXPECT_LT(largest, 1.3 * reported["largest"]["units"].get<double>() + 1e-5);
+
+  const Json shapes = Distilled("ddm", "shapes");
+  const auto [shaped, farthest] = Compare(source, Bake(folder_ / "out.glb", "shapes | lbs"), 49);
+  const Json& better = shapes["with_shapes"]["clip_poses"];
+  EXPECT_LT(shaped, 1.2 * better["rms"]["units"].get<double>() + 1e-5);
+  EXPECT_LT(farthest, 1.4 * better["largest"]["units"].get<double>() + 1e-5);
+  EXPECT_LT(shaped, 0.6 * rms);
+}
+
+TEST_F(Distil, AssimpPlaysTheFileLikeTheServer) {
+  Distilled("ddm", "shapes");
+  const AssimpPlayer player(folder_ / "out.glb");
+  ASSERT_TRUE(player.ok()) << player.error();
+  const std::string frames = Bake(folder_ / "out.glb", "shapes | lbs");
+  for (const std::uint32_t key : {0u, 11u, 24u, 40u, 48u}) {
+    const std::vector<float> frame = NpyFrame(frames, key), played = player.Play(key);
+    ASSERT_EQ(frame.size(), played.size());
+    float worst = 0;
+    for (std::size_t i = 0; i < frame.size(); ++i) {
+      worst = std::max(worst, std::abs(frame[i] - played[i]));
+    }
+    EXPECT_LT(worst, 1e-5F) << key;
+  }
+}
+
+TEST_F(Distil, BoundsAndBaselineAreMet) {
+  const Json report = Distilled("ddm", "shapes", {"--poses", "random", "--max-shapes", "12"});
+  EXPECT_EQ(report["shapes"], 12);
+  EXPECT_GT(report["shapes_left_out"].get<int>(), 0);
+  const auto rms = [&](const char* which) { return report[which]["rms"]["percent"].get<double>(); };
+  EXPECT_LT(rms("fitted_weights"), 0.9 * rms("own_weights"));
+  EXPECT_LT(rms("with_shapes"), 0.9 * rms("fitted_weights"));
+  EXPECT_LT(rms("fitted_weights"), 1.3 * report["training_rms_percent"].get<double>());
+  const auto scene = client::ImportFile(folder_ / "out.glb");
+  ASSERT_TRUE(scene.ok()) << scene.status();
+  EXPECT_EQ(scene->rig.controls.size(), 12u);
+  const client::RigInfluences influences = client::ReadInfluences(scene->rig);
+  for (std::size_t v = 0; v < influences.vertices(); ++v) {
+    float sum = 0;
+    for (const client::JointWeight& entry : influences.Of(v)) sum += entry.weight;
+    ASSERT_TRUE(influences.Of(v).size() <= 4 && sum == 1) << v;
+  }
+}
+
+TEST_F(Distil, FilesAreTheSameBytesOnOneProcessor) {
+  Distilled("ddm", "shapes");
+  const std::string many = ReadAll(folder_ / "out.glb");
+  const std::string sinew = ProgramPath("sinew");
+  Process alone({"/usr/bin/taskset", "-c", "0", sinew, "distil", "model:hand", "--deformer", "ddm",
+                 "--to", "shapes", "--out", folder_ / "alone.glb", "--local"});
+  const Finished finished = alone.Wait();
+  ASSERT_EQ(finished.exit_code, 0) << finished.err;
+  EXPECT_TRUE(many == ReadAll(folder_ / "alone.glb"));
+}
+
+TEST_F(Distil, MistakesAreNamedAndLeaveNoFile) {
+  const struct {
+    Strings more;
+    int exit_code;
+    const char* text;
+  } cases[] = {
+      {{"--out", "hero.fbx"}, 64, "--out: got \"hero.fbx\", need .glb"},
+      {{"--out", folder_ / "x.glb", "--poses", "random", "fist"}, 64, "--poses: got random and"},
+      {{"--out", folder_ / "x.glb", "--poses", "wave"}, 65, "--poses: "},
+      {{"--out", folder_ / "x.glb", "--max-shapes", "5"}, 64, "need --to shapes"},
+      {{"--out", folder_ / "x.glb", "--influences", "9"}, 64, "--influences"},
+      {{"--out", folder_ / "x.glb", "--picture", "x.jpg"}, 64, "--picture"},
+  };
+  for (const auto& each : cases) {
+    Strings arguments = {"distil", "model:hand", "--deformer", "ddm", "--to", "lbs"};
+    arguments.insert(arguments.end(), each.more.begin(), each.more.end());
+    const Finished finished = At(arguments);
+    EXPECT_EQ(finished.exit_code, each.exit_code) << finished.err;
+    EXPECT_THAT(finished.err, HasSubstr(each.text));
+  }
+  EXPECT_THAT(folder_.Names(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace sinew::testing

@@ -1,0 +1,110 @@
+// Offsets of shapes that act together.
+#include "core/distil/refit_shapes.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "core/base/vectors.h"
+#include "tests/support/random.h"
+
+namespace sinew {
+namespace {
+
+constexpr std::size_t kRefitted = 400, kPoses = 50, kShapes = 3;
+
+// Shapes that overlap, with offsets that are right, and values in some poses.
+struct Together {
+  std::vector<CorrectiveShape> right = std::vector<CorrectiveShape>(kShapes);
+  std::vector<double> values;
+
+  Together() {
+    testing::Random random;
+    for (std::uint32_t k = 0; k < kShapes; ++k) {
+      for (std::uint32_t v = 100 * k; v < 100 * k + 200; ++v) {
+        right[k].vertices.push_back(v);
+        right[k].offsets.push_back({random.Next(), random.Next(), random.Next()});
+      }
+    }
+    for (std::size_t i = 0; i < kPoses * kShapes; ++i) values.push_back(random.Next());
+  }
+  std::vector<CorrectiveShape> Scaled(float factor) const {
+    std::vector<CorrectiveShape> shapes = right;
+    for (CorrectiveShape& shape : shapes) {
+      for (Vec3f& offset : shape.offsets) offset = {factor * offset.x, offset.y, offset.z};
+    }
+    return shapes;
+  }
+  absl::Status Refit(std::vector<CorrectiveShape>& shapes, const Task& task) const {
+    std::vector<CorrectiveShape*> pointers;
+    for (CorrectiveShape& shape : shapes) pointers.push_back(&shape);
+    const auto fill = [&](std::size_t begin, std::size_t end, std::span<Vec3f> residuals) {
+      for (std::size_t v = begin; v < end; ++v) {
+        for (std::size_t f = 0; f < kPoses; ++f) {
+          residuals[(v - begin) * kPoses + f] = ToFloat(Played(right, f, v));
+        }
+      }
+      return absl::OkStatus();
+    };
+    return RefitShapes(pointers, values, kPoses, kRefitted, fill, task);
+  }
+  Vec3d Played(const std::vector<CorrectiveShape>& shapes, std::size_t pose,
+               std::size_t vertex) const {
+    Vec3d sum;
+    for (std::size_t k = 0; k < kShapes; ++k) {
+      for (std::size_t i = 0; i < shapes[k].vertices.size(); ++i) {
+        if (shapes[k].vertices[i] != vertex) continue;
+        sum = sum + values[pose * kShapes + k] * ToDouble(shapes[k].offsets[i]);
+      }
+    }
+    return sum;
+  }
+  double Lacking(const std::vector<CorrectiveShape>& shapes) const {
+    double squares = 0;
+    for (std::size_t v = 0; v < kRefitted; v += 7) {
+      for (std::size_t f = 0; f < kPoses; ++f) {
+        const Vec3d d = Played(shapes, f, v) - Played(right, f, v);
+        squares += Dot(d, d);
+      }
+    }
+    return squares;
+  }
+};
+
+TEST(RefitShapes, RightOffsetsStay) {
+  const Together given;
+  std::vector<CorrectiveShape> shapes = given.right;
+  ASSERT_TRUE(given.Refit(shapes, Task()).ok());
+  for (std::size_t k = 0; k < kShapes; ++k) {
+    for (std::size_t i = 0; i < shapes[k].offsets.size(); ++i) {
+      EXPECT_LT(Length(ToDouble(shapes[k].offsets[i]) - ToDouble(given.right[k].offsets[i])), 1e-5);
+    }
+  }
+}
+
+TEST(RefitShapes, WrongOffsetsComeNearer) {
+  const Together given;
+  std::vector<CorrectiveShape> shapes = given.Scaled(2);
+  const double before = given.Lacking(shapes);
+  ASSERT_TRUE(given.Refit(shapes, Task()).ok());
+  EXPECT_LT(given.Lacking(shapes), 0.2 * before);
+}
+
+TEST(RefitShapes, ThreadsDoNotMatter) {
+  const Together given;
+  std::vector<CorrectiveShape> one = given.Scaled(2), many = given.Scaled(2);
+  ASSERT_TRUE(given.Refit(one, Task({.parallel = false})).ok() && given.Refit(many, Task()).ok());
+  for (std::size_t k = 0; k < kShapes; ++k) EXPECT_EQ(one[k].offsets, many[k].offsets);
+}
+
+TEST(RefitShapes, CancelledTaskEndsIt) {
+  const Together given;
+  std::stop_source source;
+  source.request_stop();
+  std::vector<CorrectiveShape> shapes = given.Scaled(2);
+  EXPECT_TRUE(absl::IsCancelled(given.Refit(shapes, Task({.stop = source.get_token()}))));
+}
+
+}  // namespace
+}  // namespace sinew
