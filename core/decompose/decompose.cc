@@ -32,11 +32,10 @@ constexpr double kLeastCandidate = 1e-6;  // smoothed weight
 constexpr double kPullToSmooth = 1e-5;    // lambda of FitLinearBlend
 constexpr std::size_t kBoneRounds = 5;    // of an iteration
 constexpr double kFirstStep = 0.25, kStepGrowth = 1.5, kLargestStep = 20;
-constexpr double kLeastGain = 1e-3;        // of the error in an iteration
-constexpr int kPatience = 3;               // iterations with less
-constexpr std::size_t kSeedPoints = 20;    // of a new bone
-constexpr double kLeastBoneWeight = 1e-3;  // sum of squared weights of a bone that counts
-constexpr double kOtherLength = 2;         // median ratio of edges that is another mesh
+constexpr double kLeastGain = 1e-3;      // of the error in an iteration
+constexpr int kPatience = 3;             // iterations with less
+constexpr std::size_t kSeedPoints = 20;  // of a new bone
+constexpr double kOtherLength = 2;       // median ratio of edges that is another mesh
 constexpr double kClusterWork = 0.2, kTreeWork = 0.02;  // of the progress
 
 double Sum(const std::vector<double>& values) {
@@ -190,7 +189,7 @@ void Solver::SeedBones() {
   const std::vector<double> squares = Squares();
   std::vector<std::uint32_t> free;
   for (std::uint32_t j = 0; j < bones_.count(); ++j) {
-    if (squares[j] < kLeastBoneWeight) free.push_back(j);
+    if (squares[j] == 0) free.push_back(j);
   }
   if (free.empty()) {
     if (bones_.count() >= options_.joints) return;
@@ -456,21 +455,17 @@ absl::StatusOr<Decomposition> Decompose(const MeshAnimation& animation,
   return result;
 }
 
-DecompositionError MeasureDecomposition(const MeshAnimation& animation,
-                                        const Decomposition& result) {
+DecompositionError MeasureDecomposition(const MeshAnimation& animation, const Decomposition& result,
+                                        const Task& task) {
   const std::size_t vertices = animation.rest->vertices(), joints = result.parents.size();
-  DecompositionError error;
-  std::vector<double> lengths;
-  lengths.reserve(animation.places.size());
-  double squares = 0;
-  for (std::size_t f = 0; f < animation.frames; ++f) {
+  std::vector<float> lengths(animation.places.size());
+  task.For(animation.frames, 1, [&](std::size_t f, std::size_t) {
     std::vector<AffineD> skin(joints);
     for (std::size_t j = 0; j < joints; ++j) {
+      const Vec3f& at = result.places[j];
       skin[j] = Compose(ToDouble(ToFloat(result.poses[f * joints + j])),
-                        AffineD{{1, 0, 0, -result.places[j].x, 0, 1, 0, -result.places[j].y, 0, 0,
-                                 1, -result.places[j].z}});
+                        AffineD{{1, 0, 0, -at.x, 0, 1, 0, -at.y, 0, 0, 1, -at.z}});
     }
-    double of_frame = 0, largest = 0;
     for (std::size_t v = 0; v < vertices; ++v) {
       Vec3d sum;
       double weights = 0;
@@ -479,19 +474,24 @@ DecompositionError MeasureDecomposition(const MeshAnimation& animation,
         sum = sum + weight * Apply(skin[w.joint], ToDouble(animation.rest->positions()[v]));
         weights += weight;
       }
-      const double length =
-          Length((1 / weights) * sum - ToDouble(animation.places[f * vertices + v]));
-      lengths.push_back(length);
-      of_frame += length * length;
-      largest = std::max(largest, length);
-      if (length <= error.largest) continue;
-      error.largest = length;
-      error.worst_frame = f;
-      error.worst_vertex = v;
+      const std::size_t k = f * vertices + v;
+      lengths[k] = static_cast<float>(Length((1 / weights) * sum - ToDouble(animation.places[k])));
     }
+  });
+  DecompositionError error;
+  double squares = 0;
+  for (std::size_t f = 0; f < animation.frames; ++f) {
+    const std::span<const float> frame = std::span(lengths).subspan(f * vertices, vertices);
+    double of_frame = 0;
+    for (const float length : frame) of_frame += double{length} * double{length};
     squares += of_frame;
+    const auto largest = std::ranges::max_element(frame);
     error.frame_rms.push_back(std::sqrt(of_frame / static_cast<double>(vertices)));
-    error.frame_largest.push_back(largest);
+    error.frame_largest.push_back(*largest);
+    if (f > 0 && *largest <= error.largest) continue;
+    error.largest = *largest;
+    error.worst_frame = f;
+    error.worst_vertex = static_cast<std::size_t>(largest - frame.begin());
   }
   error.rms = std::sqrt(squares / static_cast<double>(lengths.size()));
   const auto at = lengths.begin() + static_cast<std::ptrdiff_t>((lengths.size() - 1) * 99 / 100);

@@ -69,7 +69,8 @@ struct DecompositionError {
   std::size_t worst_frame = 0, worst_vertex = 0;   // of the largest
   std::vector<double> frame_rms, frame_largest;    // [frames]
 };
-DecompositionError MeasureDecomposition(const MeshAnimation& animation,
-                                        const Decomposition& result);
+// Arbitrary numbers once the task is cancelled.
+DecompositionError MeasureDecomposition(const MeshAnimation& animation, const Decomposition& result,
+                                        const Task& task);
 
 }  // namespace sinew

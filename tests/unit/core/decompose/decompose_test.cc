@@ -94,7 +94,7 @@ void ExpectTwoBones(const Animated& animated, const DecomposeOptions& options) {
   ExpectFalling(result.errors);
   const double diagonal = animated.rest.diagonal();
   EXPECT_GT(result.errors.front(), 2e-3 * diagonal);
-  const DecompositionError error = MeasureDecomposition(animated.animation(), result);
+  const DecompositionError error = MeasureDecomposition(animated.animation(), result, Task());
   EXPECT_LT(error.rms, 1e-5 * diagonal);
   // The two bones hinge on each other at the origin.
   EXPECT_LT(Length(ToDouble(result.places[1])), 0.01 * diagonal);
@@ -113,7 +113,7 @@ TEST(Decompose, RigidPiecesReturnTheirNumber) {
       const Decomposition result = Decomposed(animated, {.joints = asked});
       EXPECT_EQ(result.parents.size(), pieces) << "asked for " << asked;
       for (const JointWeight& w : result.weights.values) EXPECT_EQ(w.weight, 1);
-      EXPECT_LT(MeasureDecomposition(animated.animation(), result).largest,
+      EXPECT_LT(MeasureDecomposition(animated.animation(), result, Task()).largest,
                 1e-6 * animated.rest.diagonal());
     }
   }
@@ -136,7 +136,7 @@ TEST(Decompose, ErrorNeverRisesAndFallsWithJoints) {
     EXPECT_EQ(result.parents.size(), joints);
     EXPECT_GT(result.errors.size(), 3u);
     ExpectFalling(result.errors);
-    const double rms = MeasureDecomposition(animated.animation(), result).rms;
+    const double rms = MeasureDecomposition(animated.animation(), result, Task()).rms;
     EXPECT_LT(rms, 0.8 * before) << joints;
     before = rms;
   }
