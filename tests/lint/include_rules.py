@@ -150,6 +150,8 @@ FOLDERS = (
      "core/base sinew", "", ""),
     ("client/bake/pictures", "client/bake/base client/bake/character client/render client/rig core/base sinew",
      "json", ""),
+    ("client/decompose",
+     "client/bake/base client/bake/character client/bake/files client/rig core/base core/decompose core/mesh sinew", "", ""),
     ("client/cli/base", "client/bake/base client/bake/character client/bake/passes client/import core/base sinew", "json",
      "cli11 utfcpp"),
     ("client/cli/run",
@@ -162,8 +164,8 @@ FOLDERS = (
      "", ""),
     ("client/cli/commands",
      "client/bake/base client/bake/character client/bake/files client/bake/formats client/bake/passes "
-     "client/bake/pictures client/bench client/cli/base client/cli/character client/cli/run client/import "
-     "client/lib/base client/lib/codec client/lib/rpc client/models client/render client/rig core/base sinew",
+     "client/bake/pictures client/bench client/cli/base client/cli/character client/cli/run client/decompose "
+     "client/import client/lib/base client/lib/codec client/lib/rpc client/models client/render client/rig core/base sinew",
      "json", ""),
     ("client/cli", "client/cli/commands", "", ""),
     ("client/python/src",

@@ -86,6 +86,7 @@ void AddCommands(CommandList commands) {
   AddView(commands);
   AddCompare(commands);
   AddFitSkeleton(commands);
+  AddDecompose(commands);
   AddWeights(commands);
   AddVerify(commands);
   AddRepair(commands);

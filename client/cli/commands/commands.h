@@ -43,6 +43,7 @@ void AddRender(CommandList& commands);
 void AddView(CommandList& commands);
 void AddCompare(CommandList& commands);
 void AddFitSkeleton(CommandList& commands);
+void AddDecompose(CommandList& commands);
 void AddWeights(CommandList& commands);
 void AddJoin(CommandList& commands);
 void AddVerify(CommandList& commands);
