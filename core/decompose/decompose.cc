@@ -29,7 +29,7 @@ constexpr std::size_t kSmoothGrain = 64;  // points
 constexpr int kSmoothPasses = 10;
 constexpr std::size_t kCandidates = 12;   // of a point by smoothed weight
 constexpr double kLeastCandidate = 1e-6;  // smoothed weight
-constexpr double kPullToSmooth = 1e-5;    // lambda of FitLinearBlend
+constexpr double kPullToSmooth = 0.25;    // lambda of FitLinearBlend, in parts of the error
 constexpr std::size_t kBoneRounds = 5;    // of an iteration
 constexpr double kFirstStep = 0.25, kStepGrowth = 1.5, kLargestStep = 20;
 constexpr double kLeastGain = 1e-3;      // of the error in an iteration
@@ -310,11 +310,13 @@ absl::Status Solver::FitWeights() {
         }
         return absl::OkStatus();
       }};
+  // Weights as smooth as the error allows: differences that matter less than it are not fitted.
+  const double pull = kPullToSmooth * rms() / sequence_.diagonal;
   Task task(task_options_);
   SINEW_ASSIGN_OR_RETURN(
       const WeightRows fitted,
-      FitLinearBlend(examples, candidates,
-                     {.max_influences = options_.influences, .lambda = kPullToSmooth}, task));
+      FitLinearBlend(examples, candidates, {.max_influences = options_.influences, .lambda = pull},
+                     task));
   Accept(fitted);
   return task_.CheckCancelled();
 }
