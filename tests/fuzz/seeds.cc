@@ -389,6 +389,17 @@ void AddFormats(const Corpus& corpus) {
   corpus.Add("npy", "poses", array("<f4", "1, 1, 12", 48));
   corpus.Add("npy", "poses_double", array("<f8", "1, 1, 3, 4", 96));
   corpus.Add("npy", "empty", array("<f4", "0, 1, 12", 0));
+  for (const auto& [first, format] : {std::pair('\0', bake::CacheFormat::kPc2),
+                                      {'\1', bake::CacheFormat::kMdd},
+                                      {'\2', bake::CacheFormat::kNpy}}) {
+    std::string file =
+        first + bake::EncodeCacheHeader(format, {.frames = 2, .vertices = 2}).value();
+    for (int k = 0; k < 2; ++k) bake::AppendCacheFrame(format, frame, file);
+    corpus.Add("animation", bake::CacheFormatName(format), file);
+  }
+  corpus.Add("animation", "usda",
+             "\3point3f[] points.timeSamples = {\n    0: [(0, 1, 2), (3, 4, 5)],\n"
+             "    1.5: [(0, 1e-3, -2), (3, 4, 5)],\n}\n");
   const std::vector<float> square = {0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 1e-3f};
   const std::vector<std::uint32_t> sizes = {3, 4}, corners = {0, 1, 2, 0, 1, 2, 3};
   const bake::ObjPart part{"square", square, sizes, corners};

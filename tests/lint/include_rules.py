@@ -69,6 +69,7 @@ FOLDERS = (
     ("core/examples", "core/base core/parallel core/solve", "", ""),
     ("core/distil", "core/base core/examples core/parallel core/rig core/solve", "", "eigen"),
     ("core/deform/animation_space", "core/base core/deform/method core/rig core/simd", "", ""),
+    ("core/decompose", "core/base core/examples core/mesh core/parallel core/solve core/surface", "", ""),
     ("core/deform/bulge_free", "core/base core/deform/method core/rig core/simd core/surface", "", ""),
     ("core/deform/cor", "core/base core/deform/kernels core/deform/method core/parallel core/rig core/simd", "", ""),
     ("core/deform/ddm",
@@ -157,6 +158,8 @@ FOLDERS = (
      "core/examples core/parallel core/rig sinew", "json", ""),
     ("client/bake/pictures", "client/bake/base client/bake/character client/render client/rig core/base sinew",
      "json", ""),
+    ("client/decompose",
+     "client/bake/base client/bake/character client/bake/files client/rig core/base core/decompose core/mesh sinew", "", ""),
     ("client/cli/base", "client/bake/base client/bake/character client/bake/passes client/import core/base sinew", "json",
      "cli11 utfcpp"),
     ("client/cli/run",
@@ -169,8 +172,8 @@ FOLDERS = (
      "", ""),
     ("client/cli/commands",
      "client/bake/base client/bake/character client/bake/distil client/bake/files client/bake/fit client/bake/formats "
-     "client/bake/passes client/bake/pictures client/bench client/cli/base client/cli/character client/cli/run client/import "
-     "client/lib/base client/lib/codec client/lib/rpc client/models client/render client/rig core/base sinew",
+     "client/bake/passes client/bake/pictures client/bench client/cli/base client/cli/character client/cli/run client/decompose "
+     "client/import client/lib/base client/lib/codec client/lib/rpc client/models client/render client/rig core/base sinew",
      "json", ""),
     ("client/cli", "client/cli/commands", "", ""),
     ("client/python/src",

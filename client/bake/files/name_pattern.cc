@@ -6,6 +6,7 @@
 #include <absl/strings/str_format.h>
 #include <absl/strings/str_replace.h>
 
+#include <charconv>
 #include <filesystem>
 #include <optional>
 #include <regex>
@@ -61,6 +62,16 @@ std::string FrameName(const std::string& pattern, std::int64_t frame) {
     name.replace(place->at, place->size, absl::StrFormat("%0*d", place->digits, frame));
   }
   return path.replace_filename(name).string();
+}
+
+std::optional<std::int64_t> FrameOfName(const std::string& pattern, const std::string& name) {
+  const std::string form = std::filesystem::path(pattern).filename().string();
+  const auto place = FindNumber(form);
+  if (!place || name.size() < place->at) return std::nullopt;
+  std::int64_t frame = 0;
+  const auto read = std::from_chars(name.data() + place->at, name.data() + name.size(), frame);
+  if (read.ec != std::errc() || FrameName(form, frame) != name) return std::nullopt;
+  return frame;
 }
 
 bool HasWord(const std::string& pattern, const std::string& word) {

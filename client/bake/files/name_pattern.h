@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 namespace sinew::bake {
@@ -20,5 +21,8 @@ bool HasFrameNumber(const std::string& pattern);
 
 // The file of a frame, its number with as many digits at least: "hero.0012.obj".
 std::string FrameName(const std::string& pattern, std::int64_t frame);
+
+// The frame of which FrameName makes this file name; none if it is not of the pattern.
+std::optional<std::int64_t> FrameOfName(const std::string& pattern, const std::string& name);
 
 }  // namespace sinew::bake

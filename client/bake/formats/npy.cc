@@ -249,4 +249,17 @@ absl::StatusOr<ControlArray> ReadControlsNpy(std::span<const std::byte> bytes) {
   return controls;
 }
 
+absl::StatusOr<PointArray> ReadPointsNpy(std::span<const std::byte> bytes) {
+  SINEW_ASSIGN_OR_RETURN(const NpyHeader header, ParseNpyHeader(bytes));
+  const auto& shape = header.shape;
+  if (shape.size() != 3 || shape[2] != 3 || !IsCount(shape[0]) || !IsCount(shape[1])) {
+    return WrongShape(header, "(frames, vertices, 3)");
+  }
+  PointArray points;
+  points.frames = static_cast<std::uint32_t>(shape[0]);
+  points.vertices = static_cast<std::uint32_t>(shape[1]);
+  SINEW_ASSIGN_OR_RETURN(points.values, ReadValues(bytes, header));
+  return points;
+}
+
 }  // namespace sinew::bake

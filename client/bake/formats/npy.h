@@ -37,6 +37,13 @@ struct ControlArray {
   std::vector<float> values;
 };
 
+// Points of an animation: [frames * vertices * 3]. Values may be non-finite, as above.
+struct PointArray {
+  std::uint32_t frames = 0;
+  std::uint32_t vertices = 0;
+  std::vector<float> values;
+};
+
 // A float32 array: header and values. The shape's product is the number of values.
 std::string EncodeNpy(std::span<const std::uint64_t> shape, std::span<const float> values);
 
@@ -54,5 +61,8 @@ absl::StatusOr<PoseArray> ReadPosesNpy(std::span<const std::byte> bytes);
 
 // Control values: float32 or float64 of shape (frames, controls). Errors as above.
 absl::StatusOr<ControlArray> ReadControlsNpy(std::span<const std::byte> bytes);
+
+// Points: float32 or float64 of shape (frames, vertices, 3). Errors as above.
+absl::StatusOr<PointArray> ReadPointsNpy(std::span<const std::byte> bytes);
 
 }  // namespace sinew::bake

@@ -50,6 +50,34 @@ absl::StatusOr<std::string> EncodeMddHeader(const CacheInfo& info) {
   return out;
 }
 
+// Where the counts of a header are, and the size of all of it.
+struct Header {
+  std::uint32_t frames = 0, vertices = 0;
+  std::uint64_t bytes = 0;
+};
+
+absl::StatusOr<Header> ParsePc2Header(std::span<const std::byte> bytes) {
+  constexpr std::size_t kBytes = 32;
+  if (bytes.size() < kBytes || std::memcmp(bytes.data(), kPc2Magic, sizeof kPc2Magic) != 0) {
+    return InvalidArgument("pc2: does not begin with POINTCACHE2 and a header of 32 bytes");
+  }
+  const auto at = [&](std::size_t offset) {
+    return LoadBytes<std::uint32_t>(bytes.data() + offset, ByteOrder::kLittle);
+  };
+  if (at(12) != kPc2Version) return InvalidArgument("pc2.version: got ", at(12), ", need 1");
+  return Header{.frames = at(28), .vertices = at(16), .bytes = kBytes};
+}
+
+absl::StatusOr<Header> ParseMddHeader(std::span<const std::byte> bytes) {
+  if (bytes.size() < kMddCountBytes) {
+    return InvalidArgument("mdd: got ", bytes.size(), " bytes, need a header of 8 or more");
+  }
+  const auto frames = LoadBytes<std::uint32_t>(bytes.data(), ByteOrder::kBig);
+  return Header{.frames = frames,
+                .vertices = LoadBytes<std::uint32_t>(bytes.data() + 4, ByteOrder::kBig),
+                .bytes = kMddCountBytes + std::uint64_t{frames} * 4};
+}
+
 }  // namespace
 
 const char* CacheFormatName(CacheFormat format) {
@@ -97,6 +125,28 @@ void ReadCacheFrame(CacheFormat format, std::span<const std::byte> bytes,
   for (std::size_t k = 0; k < positions.size(); ++k) {
     positions[k] = LoadBytes<float>(bytes.data() + k * 4, ByteOrder::kBig);
   }
+}
+
+absl::StatusOr<PointArray> ReadPointCache(CacheFormat format, std::span<const std::byte> bytes) {
+  if (format == CacheFormat::kNpy) return ReadPointsNpy(bytes);
+  const std::string name = CacheFormatName(format);
+  if (IsSceneFormat(format)) {
+    return InvalidArgument("format: got ", name, ", need pc2, mdd or npy");
+  }
+  SINEW_ASSIGN_OR_RETURN(const Header header, format == CacheFormat::kPc2 ? ParsePc2Header(bytes)
+                                                                          : ParseMddHeader(bytes));
+  SINEW_RETURN_IF_ERROR(CheckCacheInfo({.frames = header.frames, .vertices = header.vertices}));
+  // In double, because the product of two counts may be too large for any integer.
+  const double need = static_cast<double>(header.bytes) +
+                      12.0 * static_cast<double>(header.frames) * header.vertices;
+  if (need != static_cast<double>(bytes.size())) {
+    return InvalidArgument(name, ": got ", bytes.size(), " bytes, ", header.frames, " frames of ",
+                           header.vertices, " vertices need ", need);
+  }
+  PointArray points = {.frames = header.frames, .vertices = header.vertices, .values = {}};
+  points.values.resize(std::size_t{header.frames} * header.vertices * 3);
+  ReadCacheFrame(format, bytes.subspan(header.bytes), points.values);
+  return points;
 }
 
 }  // namespace sinew::bake

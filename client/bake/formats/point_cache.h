@@ -1,5 +1,4 @@
-// point_cache.h - one interface to every point-cache format. Headers are written only: a manifest
-// says which one a cache has.
+// point_cache.h - one interface to every point-cache format.
 //
 // A cache is a header followed by the positions of each frame, so frames can be written, hashed and
 // dropped one at a time:
@@ -21,6 +20,7 @@
 #include <vector>
 
 #include "client/bake/formats/cache_layout.h"
+#include "client/bake/formats/npy.h"
 
 namespace sinew::bake {
 
@@ -49,5 +49,9 @@ void AppendCacheFrame(CacheFormat format, std::span<const float> positions, std:
 // The inverse: reads `bytes` [V * 12] of one frame into `positions` [V * 3].
 void ReadCacheFrame(CacheFormat format, std::span<const std::byte> bytes,
                     std::span<float> positions);
+
+// All points of a .pc2, .mdd or .npy of any program. kInvalidArgument: another format, a header
+// that is wrong, or another number of bytes than it says.
+absl::StatusOr<PointArray> ReadPointCache(CacheFormat format, std::span<const std::byte> bytes);
 
 }  // namespace sinew::bake

@@ -88,6 +88,7 @@ void AddCommands(CommandList commands) {
   AddDistil(commands);
   AddFitSkeleton(commands);
   AddFitWeights(commands);
+  AddDecompose(commands);
   AddWeights(commands);
   AddVerify(commands);
   AddRepair(commands);

@@ -45,6 +45,7 @@ void AddCompare(CommandList& commands);
 void AddDistil(CommandList& commands);
 void AddFitSkeleton(CommandList& commands);
 void AddFitWeights(CommandList& commands);
+void AddDecompose(CommandList& commands);
 void AddWeights(CommandList& commands);
 void AddJoin(CommandList& commands);
 void AddVerify(CommandList& commands);

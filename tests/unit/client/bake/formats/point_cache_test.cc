@@ -83,6 +83,45 @@ TEST(PointCache, KeepsAllBitsOfValues) {
   }
 }
 
+TEST(PointCache, ReadsWholeFilesOfAnyProgram) {
+  for (CacheFormat format : kFormats) {
+    SCOPED_TRACE(CacheFormatName(format));
+    const auto points = ReadPointCache(format, Bytes(TinyFile(format)));
+    ASSERT_TRUE(points.ok()) << points.status();
+    EXPECT_EQ(points->frames, 2u);
+    EXPECT_EQ(points->vertices, 1u);
+    EXPECT_THAT(points->values, ElementsAre(1, -2, 0.5f, 4, 5, 6));
+  }
+}
+
+TEST(PointCache, RefusesFilesOfAnotherSize) {
+  const auto refusal = [](CacheFormat format, const std::string& file) {
+    const auto points = ReadPointCache(format, Bytes(file));
+    EXPECT_EQ(points.status().code(), absl::StatusCode::kInvalidArgument);
+    return std::string(points.status().message());
+  };
+  for (CacheFormat format : kFormats) {
+    SCOPED_TRACE(CacheFormatName(format));
+    const std::string file = TinyFile(format);
+    for (std::size_t size = 0; size < file.size(); ++size) refusal(format, file.substr(0, size));
+    refusal(format, file + '\0');
+  }
+  std::string file = TinyFile(CacheFormat::kPc2);
+  EXPECT_EQ(refusal(CacheFormat::kPc2, file.substr(0, 50)),
+            "pc2: got 50 bytes, 2 frames of 1 vertices need 56");
+  file[12] = 2;
+  EXPECT_EQ(refusal(CacheFormat::kPc2, file), "pc2.version: got 2, need 1");
+  // Counts whose product does not fit 64 bits with 12 bytes for each.
+  EXPECT_EQ(refusal(CacheFormat::kMdd, Raw("\x7f\xff\xff\xff\x7f\xff\xff\xff")).substr(0, 17),
+            "mdd: got 8 bytes,");
+  EXPECT_EQ(refusal(CacheFormat::kMdd, Raw("\0\0\0\0\0\0\0\1")),
+            "cache.frames: 0, need 1 to 2147483647");
+  EXPECT_EQ(refusal(CacheFormat::kObj, ""), "format: got obj, need pc2, mdd or npy");
+  const std::uint64_t shape[] = {2, 3};
+  EXPECT_EQ(refusal(CacheFormat::kNpy, EncodeNpy(shape, std::vector<float>(6))),
+            "npy.shape: (2, 3), need (frames, vertices, 3)");
+}
+
 TEST(PointCache, EncodeRejectsInvalidInfo) {
   const double nan = std::nan("");
   const CacheInfo table[] = {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "client/bake/formats/usda_points.h"
 #include "core/base/bulk_checksum.h"
 
 namespace sinew::bake {
@@ -89,6 +90,37 @@ TEST(ContentHash, PiecesGiveTheHashOfTheWhole) {
   pieces.Update(text.substr(1234));
   const std::uint64_t whole = BulkChecksum({std::as_bytes(std::span(text))});
   EXPECT_EQ(pieces.Digest(), whole);
+}
+
+TEST(UsdaPoints, MeshesFollowEachOtherInEveryFrame) {
+  const auto points = ReadUsdaPoints(
+      "def Mesh \"a\"\n{\n    point3f[] points.timeSamples = {\n"
+      "        1: [(1, 2, 3), (-4, 5e-1, 6)],\n        2: [(7, 8, 9), (10, 11, 12)],\n    }\n}\n"
+      "def Mesh \"b\"\n{\n    point3f[] points.timeSamples = {\n"
+      "        1: [(0.1, 0, -0)],\n        2: [(0, 0.2, 0)],\n    }\n}\n");
+  ASSERT_TRUE(points.ok()) << points.status();
+  EXPECT_EQ(points->frames, 2u);
+  EXPECT_EQ(points->vertices, 3u);
+  EXPECT_THAT(points->values,
+              ElementsAre(1, 2, 3, -4, 0.5F, 6, 0.1F, 0, -0.0F, 7, 8, 9, 10, 11, 12, 0, 0.2F, 0));
+}
+
+TEST(UsdaPoints, RefusesWhatDoesNotRead) {
+  const auto refusal = [](const std::string& samples) {
+    const auto points = ReadUsdaPoints("point3f[] points.timeSamples = {" + samples);
+    EXPECT_EQ(points.status().code(), absl::StatusCode::kInvalidArgument) << samples;
+    return std::string(points.status().message());
+  };
+  EXPECT_EQ(refusal("1: [(1, 2)],}"), "usda: sample 1 of the points of mesh 1 does not read");
+  for (const char* bad : {"", "1", "1:", "1: [", "1: [],}", "1: [(1, 2, 3)", "1: [(1, 2, 3)],",
+                          "1: None,}", "1: [(1, 2, 3)], 2: [(1, 2, 3), (4, 5, 6)],}"}) {
+    refusal(bad);
+  }
+  EXPECT_EQ(refusal("}"), "usda: mesh 1 has 0 samples of its points, need those of the first, 0");
+  EXPECT_EQ(refusal("1: [(1, 2, 3)],}\npoint3f[] points.timeSamples = {2: [(1, 2, 3)],}"),
+            "usda: mesh 2 has 1 samples of its points, need those of the first, 1");
+  EXPECT_EQ(ReadUsdaPoints("#usda 1.0").status().message(),
+            "usda: no time samples of points, need a layer that has them");
 }
 
 }  // namespace

@@ -1,0 +1,34 @@
+// animation_file.h - reads the points of a mesh animation: a point cache of any program, a .usda of
+// this one, or a sequence of .obj files.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <optional>
+#include <string>
+
+#include "client/bake/base/monitor.h"
+#include "client/bake/formats/manifest.h"
+#include "client/bake/formats/npy.h"
+#include "sinew/rig_data.h"
+
+namespace sinew::bake {
+
+struct Animation {
+  PointArray points;
+  std::optional<Manifest> manifest;  // of a cache that has one
+};
+
+// Reads `path` by its extension: .pc2, .mdd, .npy, .usda, or .obj with a place for the number of
+// the frame, as in FrameName. If there is a manifest beside it, every frame must have its checksum.
+//
+//    rest  the mesh that is animated; .obj files must have its faces. `max_points` bounds vertices
+//          x frames.
+//
+// kInvalidArgument: another format, other counts than those of the mesh, other faces, numbers of
+// frames with gaps of different size, a file that does not read, a .usda without a manifest.
+// kNotFound: no such file. kDataLoss: not what its manifest says. Errors of `monitor`.
+absl::StatusOr<Animation> ReadAnimation(const std::string& path, const client::Mesh& rest,
+                                        std::uint64_t max_points, const Monitor& monitor);
+
+}  // namespace sinew::bake

@@ -1,0 +1,167 @@
+// sinew decompose: a skeleton, weights and poses from the animation of a mesh.
+#include <absl/strings/ascii.h>
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
+
+#include <cmath>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "client/bake/files/output_file.h"
+#include "client/bake/formats/npy.h"
+#include "client/cli/base/exit_code.h"
+#include "client/cli/base/table.h"
+#include "client/cli/character/read_options.h"
+#include "client/cli/commands/commands.h"
+#include "client/decompose/decompose_cache.h"
+#include "core/base/status.h"
+
+namespace sinew::cli {
+namespace {
+
+constexpr char kRigEnding[] = ".sinewrig";
+
+struct Options {
+  bake::ReadOptions read = {.allow_no_skin = true};
+  std::string cache, rest, out;
+  bool no_clobber = false;
+  DecomposeOptions decompose;
+};
+
+// "hero.sinewrig" -> "hero.poses.npy".
+std::string PosesPath(const std::string& rig) {
+  return absl::StrCat(rig.substr(0, rig.size() - std::size(kRigEnding) + 1), ".poses.npy");
+}
+
+nlohmann::ordered_json ReportJson(const bake::DecomposedCache& result, const Options& options,
+                                  const std::string& poses) {
+  using Json = nlohmann::ordered_json;
+  const auto length = [&](double units) -> Json {
+    return {{"units", units}, {"percent", 100 * units / result.diagonal}};
+  };
+  Json joints = Json::array(), frames = Json::array(), notes = Json::array();
+  for (const client::Joint& joint : result.rig.joints) {
+    joints.push_back(
+        {{"name", joint.name},
+         {"parent",
+          joint.parent < 0 ? Json() : Json(result.rig.joints[std::size_t(joint.parent)].name)}});
+  }
+  for (std::size_t f = 0; f < result.frames; ++f) {
+    frames.push_back({{"rms", result.error.frame_rms[f]}, {"max", result.error.frame_largest[f]}});
+  }
+  for (const Problem& problem : result.problems) {
+    notes.push_back(absl::StrCat(problem.field, ": ", problem.message));
+  }
+  return {{"rig", options.out},
+          {"poses", poses},
+          {"frames", result.frames},
+          {"vertices", result.rig.vertices()},
+          {"joints_asked", options.decompose.joints},
+          {"joints", joints},
+          {"diagonal", result.diagonal},
+          {"error",
+           {{"rms", length(result.error.rms)},
+            {"percentile_99", length(result.error.percentile_99)},
+            {"max", length(result.error.largest)},
+            {"e_rms", 1000 * result.error.rms / result.diagonal / std::sqrt(3.0)},
+            {"worst_frame", result.error.worst_frame},
+            {"worst_vertex", result.error.worst_vertex}}},
+          {"joint_gap", length(result.gap)},
+          {"rms_by_iteration", result.iterations},
+          {"by_frame", frames},
+          {"notes", notes}};
+}
+
+std::string ReportText(const nlohmann::ordered_json& report) {
+  Table table({{"error"}, {"% of diagonal"}, {"units"}});
+  const auto add = [&](const char* label, const nlohmann::ordered_json& length) {
+    const double percent = length["percent"], units = length["units"];
+    table.Add({label, Cell(percent, absl::StrFormat("%.4f", percent)),
+               Cell(units, absl::StrFormat("%.4g", units))});
+  };
+  const auto& error = report["error"];
+  add("rms", error["rms"]);
+  add("99 % of vertices", error["percentile_99"]);
+  add("max", error["max"]);
+  add("gap at joints", report["joint_gap"]);
+  return absl::StrFormat(
+      "%s\n%s\n%d joints of %d asked for, %d frames\n%sworst: vertex %d in frame %d\n",
+      report["rig"].get<std::string>(), report["poses"].get<std::string>(), report["joints"].size(),
+      report["joints_asked"].get<std::size_t>(), report["frames"].get<std::size_t>(), table.Text(),
+      error["worst_vertex"].get<std::size_t>(), error["worst_frame"].get<std::size_t>());
+}
+
+absl::Status WriteBoth(const bake::DecomposedCache& result, bake::OutputFile rig,
+                       bake::OutputFile poses) {
+  SINEW_ASSIGN_OR_RETURN(const std::string bytes, client::EncodeRig(result.rig));
+  const std::uint64_t shape[] = {result.frames, result.rig.joints.size(), 12};
+  SINEW_RETURN_IF_ERROR(rig.Write(bytes));
+  SINEW_RETURN_IF_ERROR(poses.Write(bake::EncodeNpy(shape, result.poses)));
+  SINEW_RETURN_IF_ERROR(rig.Close());
+  SINEW_RETURN_IF_ERROR(poses.Commit());
+  return rig.Commit();
+}
+
+absl::Status RunDecompose(const Context& context, const Options& options) {
+  if (!absl::EndsWith(absl::AsciiStrToLower(options.out), kRigEnding)) {
+    return UsageError(absl::StrCat("--out: got \"", options.out, "\", need .sinewrig"));
+  }
+  SINEW_ASSIGN_OR_RETURN(const bake::CharacterFile rest,
+                         ReadAndWarn(context, options.rest, options.read));
+  if (rest.rig.vertices() == 0) {
+    return absl::InvalidArgumentError(absl::StrCat(rest.label, ": no mesh, need one"));
+  }
+  const std::string poses_path = PosesPath(options.out);
+  SINEW_ASSIGN_OR_RETURN(bake::OutputFile rig,
+                         bake::OutputFile::Create(options.out, !options.no_clobber));
+  SINEW_ASSIGN_OR_RETURN(bake::OutputFile poses,
+                         bake::OutputFile::Create(poses_path, !options.no_clobber));
+  SINEW_ASSIGN_OR_RETURN(const bake::DecomposedCache result,
+                         bake::DecomposeCache(options.cache, rest, options.decompose, context));
+  SINEW_RETURN_IF_ERROR(WriteBoth(result, std::move(rig), std::move(poses)));
+  for (const Problem& problem : result.problems) {
+    const std::string text = absl::StrCat(problem.field, ": ", problem.message);
+    problem.severity == Severity::kInfo ? context.Note(text) : context.Warn(text);
+  }
+  const nlohmann::ordered_json report = ReportJson(result, options, poses_path);
+  context.PrintResult(report, ReportText(report));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddDecompose(CommandList& commands) {
+  auto [set, options] = commands.Add<Options>(
+      "decompose", "Make a skeleton, weights and poses from the animation of a mesh", RunDecompose);
+  DecomposeOptions& decompose = options.decompose;
+  set.AddText("CACHE", options.cache,
+              "Animated points: .pc2, .mdd, .npy, .usda of `sinew bake`, or hero.####.obj")
+      .Required();
+  set.AddText("--rest", options.rest,
+              "The mesh at rest, with the vertices of the cache in their order and unit")
+      .Required();
+  set.AddNumber("--joints", decompose.joints, 1, kMaxDecomposedJoints,
+                "Joints at most, 1 to 256 (20)");
+  set.AddNumber("--influences", decompose.influences, 1, 8,
+                "Joints of a vertex at most, 1 to 8 (4)");
+  set.AddNumber("--iterations", decompose.iterations, 1, 1000,
+                "Improvements at most, 1 to 1000; ends when they gain little (60)");
+  AddStrictOption(set, options.read);
+  set.AddText("--out", options.out,
+              "The mesh with its skeleton, NAME.sinewrig; poses go to NAME.poses.npy")
+      .Required();
+  set.AddFlag("--no-clobber", options.no_clobber, "Fail if a file of that name exists");
+  set.SetFooter(
+      R"(Bones are rigid: a part that moves by itself can get one, and several follow what bends or stretches. The error falls
+with more joints; with few frames, weights fit these frames only. Joints lie where neighbouring bones hinge on each
+other, and the gap says how well they do. Needs no server. With --json there are errors of every frame and iteration.
+Examples:
+  sinew decompose walk.pc2 --rest hero.obj --joints 30 --out walk.sinewrig
+  sinew bake walk.sinewrig --poses walk.poses.npy --deformer lbs --out again.pc2
+  sinew render walk.sinewrig --weights all --out weights.png
+See also: sinew bake, sinew export, sinew fit-skeleton, sinew weights.)");
+}
+
+}  // namespace sinew::cli

@@ -1,0 +1,505 @@
+#include "core/decompose/decompose.h"
+
+#include <absl/strings/str_format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "core/base/median.h"
+#include "core/base/status.h"
+#include "core/base/vectors.h"
+#include "core/decompose/bones.h"
+#include "core/decompose/clusters.h"
+#include "core/decompose/joint_tree.h"
+#include "core/decompose/sequence.h"
+#include "core/examples/linear_blend_fit.h"
+#include "core/solve/rotation.h"
+
+namespace sinew {
+namespace {
+
+using decompose::Bones;
+using decompose::Sequence;
+using decompose::WeightRows;
+
+constexpr std::size_t kSmoothGrain = 64;  // points
+constexpr int kSmoothPasses = 10;
+constexpr std::size_t kCandidates = 12;   // of a point by smoothed weight
+constexpr double kLeastCandidate = 1e-6;  // smoothed weight
+constexpr double kPullToSmooth = 0.25;    // lambda of FitLinearBlend, in parts of the error
+constexpr std::size_t kBoneRounds = 5;    // of an iteration
+constexpr double kFirstStep = 0.25, kStepGrowth = 1.5, kLargestStep = 20;
+constexpr double kLeastGain = 1e-3;      // of the error in an iteration
+constexpr int kPatience = 3;             // iterations with less
+constexpr std::size_t kSeedPoints = 20;  // of a new bone
+constexpr double kOtherLength = 2;       // median ratio of edges that is another mesh
+constexpr double kClusterWork = 0.2, kTreeWork = 0.02;  // of the progress
+
+double Sum(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
+absl::Status CheckRange(const char* field, std::uint32_t value, std::size_t most) {
+  if (value >= 1 && value <= most) return absl::OkStatus();
+  return InvalidArgument(field, ": got ", value, ", need 1 to ", most);
+}
+
+// The median over edges of the length in a frame against that at rest.
+double EdgeRatio(const MeshAnimation& animation, std::size_t frame) {
+  const std::span<const Vec3f> places =
+      animation.places.subspan(frame * animation.rest->vertices(), animation.rest->vertices());
+  std::vector<double> ratios;
+  for (std::size_t f = 0; f < animation.rest->faces(); ++f) {
+    std::uint32_t a = animation.rest->face(f).back();
+    for (const std::uint32_t b : animation.rest->face(f)) {
+      const auto length = [&](std::span<const Vec3f> at) {
+        return Length(ToDouble(at[a]) - ToDouble(at[b]));
+      };
+      const double rest = length(animation.rest->positions());
+      if (rest > 0) ratios.push_back(length(places) / rest);
+      a = b;
+    }
+  }
+  return ratios.empty() ? 1 : Median(std::move(ratios));
+}
+
+absl::Status Check(const MeshAnimation& animation, const DecomposeOptions& options) {
+  SINEW_RETURN_IF_ERROR(CheckRange("joints", options.joints, kMaxDecomposedJoints));
+  SINEW_RETURN_IF_ERROR(CheckRange("influences", options.influences, 8));
+  SINEW_RETURN_IF_ERROR(CheckRange("iterations", options.iterations, 1000));
+  const std::size_t vertices = animation.rest->vertices();
+  if (animation.frames == 0 || animation.frames > kMaxAnimationPlaces / vertices) {
+    return InvalidArgument("frames: got ", animation.frames, " of ", vertices,
+                           " vertices, need 1 to ", kMaxAnimationPlaces / vertices);
+  }
+  if (animation.places.size() != animation.frames * vertices) {
+    return InvalidArgument("places: got ", animation.places.size(), ", need ", animation.frames,
+                           " frames of ", vertices, " vertices");
+  }
+  for (std::size_t k = 0; k < animation.places.size(); ++k) {
+    const Vec3f& p = animation.places[k];
+    if (std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z)) continue;
+    return InvalidArgument("places: vertex ", k % vertices, " of frame ", k / vertices,
+                           " is not finite");
+  }
+  if (!(animation.rest->diagonal() > 0)) {
+    return InvalidArgument("rest: all vertices are at one place, need a mesh");
+  }
+  const std::vector<double> ratios = {EdgeRatio(animation, 0),
+                                      EdgeRatio(animation, animation.frames / 2),
+                                      EdgeRatio(animation, animation.frames - 1)};
+  if (const double ratio = Median(ratios); ratio > kOtherLength || ratio * kOtherLength < 1) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "rest: edges of the animation are %.3g times as long as those of the mesh, need the same "
+        "vertices in the same order and unit",
+        ratio));
+  }
+  return absl::OkStatus();
+}
+
+// Moves bones on, beyond where they are, by `step` times the way from `before`.
+void Overstep(const Bones& before, double step, Bones& bones) {
+  for (std::size_t k = 0; k < bones.motions.size(); ++k) {
+    AffineD& motion = bones.motions[k];
+    for (std::size_t e = 0; e < 12; ++e) {
+      motion.m[e] += step * (motion.m[e] - before.motions[k].m[e]);
+    }
+    const Mat3d rotation = NearestRotation(Linear(motion)).rotation;
+    for (std::size_t r = 0; r < 3; ++r) std::copy_n(&rotation.m[r * 3], 3, &motion.m[r * 4]);
+  }
+}
+
+// The alternation, with its state.
+class Solver {
+ public:
+  Solver(const Sequence& sequence, const DecomposeOptions& options,
+         const Task::Options& options_of_task, const Task& task)
+      : sequence_(sequence), options_(options), task_options_(options_of_task), task_(task) {
+    task_options_.progress = {};
+  }
+
+  absl::Status Start();
+  absl::Status Iterate();
+  // Removes bones without weight.
+  void Finish();
+
+  double rms() const {
+    return std::sqrt(Sum(errors_) / static_cast<double>(sequence_.points() * sequence_.frames));
+  }
+  const Bones& bones() const { return bones_; }
+  const WeightRows& weights() const { return weights_; }
+
+ private:
+  void SeedBones();
+  std::vector<float> Smoothed() const;
+  WeightRows Candidates() const;
+  absl::Status FitWeights();
+  // Takes the rows that lower a point's error.
+  void Accept(const WeightRows& rows);
+  std::vector<double> Squares() const;  // [bones] sum of squared weights
+
+  const Sequence& sequence_;
+  const DecomposeOptions& options_;
+  Task::Options task_options_;
+  const Task& task_;
+  Bones bones_;
+  WeightRows weights_;
+  std::vector<double> errors_;  // [P]
+  double step_ = kFirstStep;    // beyond the best bones, in parts of the way to them
+};
+
+absl::Status Solver::Start() {
+  SINEW_ASSIGN_OR_RETURN(decompose::Clusters clusters,
+                         decompose::MakeClusters(sequence_, options_.joints, task_));
+  bones_ = std::move(clusters.bones);
+  weights_ = CollectRows<JointWeight>(sequence_.points(), [&](const auto& add) {
+    for (std::size_t p = 0; p < sequence_.points(); ++p) add(p, {clusters.label[p], 1});
+  });
+  errors_ = PointErrors(sequence_, bones_, weights_, task_);
+  return task_.CheckCancelled();
+}
+
+std::vector<double> Solver::Squares() const {
+  std::vector<double> squares(bones_.count());
+  for (const JointWeight& w : weights_.values) squares[w.joint] += w.weight * w.weight;
+  return squares;
+}
+
+void Solver::Accept(const WeightRows& rows) {
+  const std::vector<double> errors = PointErrors(sequence_, bones_, rows, task_);
+  if (task_.cancelled()) return;
+  const auto row = [&](std::size_t p) {
+    return errors[p] < errors_[p] ? rows.row(p) : weights_.row(p);
+  };
+  WeightRows taken = CollectRows<JointWeight>(sequence_.points(), [&](const auto& add) {
+    for (std::size_t p = 0; p < sequence_.points(); ++p) {
+      for (const JointWeight& w : row(p)) add(p, w);
+    }
+  });
+  weights_ = std::move(taken);
+  for (std::size_t p = 0; p < errors.size(); ++p) errors_[p] = std::min(errors_[p], errors[p]);
+}
+
+// Bones that have lost their weight, and those that clusters left over, begin anew at the point
+// with the largest error and the points around it, if they move these better than before.
+void Solver::SeedBones() {
+  const std::vector<double> squares = Squares();
+  std::vector<std::uint32_t> free;
+  for (std::uint32_t j = 0; j < bones_.count(); ++j) {
+    if (squares[j] == 0) free.push_back(j);
+  }
+  if (free.empty()) {
+    if (bones_.count() >= options_.joints) return;
+    free.push_back(static_cast<std::uint32_t>(bones_.count()));
+    bones_.motions.resize(bones_.motions.size() + sequence_.frames);
+  }
+  const auto worst =
+      static_cast<std::uint32_t>(std::ranges::max_element(errors_) - errors_.begin());
+  if (errors_[worst] <= sequence_.exact()) return;
+  std::vector<std::uint32_t> around = {worst};
+  for (std::size_t k = 0; k < around.size() && around.size() < kSeedPoints; ++k) {
+    for (const std::uint32_t q : sequence_.neighbours.row(around[k])) {
+      if (around.size() < kSeedPoints && std::ranges::find(around, q) == around.end()) {
+        around.push_back(q);
+      }
+    }
+  }
+  // Alone, so that no other bone takes part.
+  Bones alone{.frames = sequence_.frames, .motions = std::vector<AffineD>(sequence_.frames)};
+  const WeightRows seeds = CollectRows<JointWeight>(sequence_.points(), [&](const auto& add) {
+    for (const std::uint32_t p : around) add(p, {0, 1});
+  });
+  FitBones(sequence_, seeds, 1, task_, alone);
+  std::ranges::copy(alone.motions, bones_.row(free[0]).begin());
+  std::vector<std::uint8_t> is_seed(sequence_.points(), 0);
+  for (const std::uint32_t p : around) is_seed[p] = 1;
+  Accept(CollectRows<JointWeight>(sequence_.points(), [&](const auto& add) {
+    for (std::size_t p = 0; p < sequence_.points(); ++p) {
+      if (is_seed[p] != 0) {
+        add(p, {free[0], 1});
+      } else {
+        for (const JointWeight& w : weights_.row(p)) add(p, w);
+      }
+    }
+  }));
+}
+
+// [P][bones] weights w of (I + L) w = weights_, where L is the Laplacian by closeness.
+std::vector<float> Solver::Smoothed() const {
+  const std::size_t count = bones_.count(), points = sequence_.points();
+  std::vector<float> start(points * count), now, next(points * count);
+  for (std::size_t p = 0; p < points; ++p) {
+    for (const JointWeight& w : weights_.row(p)) {
+      start[p * count + w.joint] = static_cast<float>(w.weight);
+    }
+  }
+  now = start;
+  for (int pass = 0; pass < kSmoothPasses; ++pass) {
+    task_.For(points, kSmoothGrain, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t p = begin; p < end; ++p) {
+        float* const to = next.data() + p * count;
+        const auto row = sequence_.neighbours.row(p);
+        const float share = row.empty() ? 1.0F : 0.5F;
+        for (std::size_t j = 0; j < count; ++j) to[j] = share * start[p * count + j];
+        for (std::size_t k = 0; k < row.size(); ++k) {
+          const auto close =
+              static_cast<float>(0.5 * sequence_.closeness[sequence_.neighbours.offsets[p] + k]);
+          const float* const from = now.data() + row[k] * count;
+          for (std::size_t j = 0; j < count; ++j) to[j] += close * from[j];
+        }
+      }
+    });
+    std::swap(now, next);
+  }
+  return now;
+}
+
+// The bones of a point and those with the largest smoothed weights, which are the start.
+WeightRows Solver::Candidates() const {
+  const std::size_t count = bones_.count(), points = sequence_.points();
+  const std::vector<float> smoothed = Smoothed();
+  std::vector<std::vector<JointWeight>> rows(points);
+  task_.For(points, kSmoothGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t p = begin; p < end; ++p) {
+      std::vector<JointWeight>& row = rows[p];
+      std::vector<std::uint8_t> own(count, 0);
+      for (const JointWeight& w : weights_.row(p)) own[w.joint] = 1;
+      const bool exact = errors_[p] <= sequence_.exact();
+      for (std::uint32_t j = 0; j < count; ++j) {
+        const double weight = smoothed[p * count + j];
+        if (own[j] != 0 || (!exact && weight > kLeastCandidate)) row.push_back({j, weight});
+      }
+      std::ranges::stable_sort(row, [&](const JointWeight& a, const JointWeight& b) {
+        return std::pair(own[a.joint], a.weight) > std::pair(own[b.joint], b.weight);
+      });
+      row.resize(std::min(row.size(), kCandidates));
+      std::ranges::sort(row, {}, &JointWeight::joint);
+    }
+  });
+  return CollectRows<JointWeight>(points, [&](const auto& add) {
+    for (std::size_t p = 0; p < points; ++p) {
+      for (const JointWeight& w : rows[p]) add(p, w);
+    }
+  });
+}
+
+absl::Status Solver::FitWeights() {
+  errors_ = PointErrors(sequence_, bones_, weights_, task_);
+  SINEW_RETURN_IF_ERROR(task_.CheckCancelled());
+  const WeightRows candidates = Candidates();
+  SINEW_RETURN_IF_ERROR(task_.CheckCancelled());
+  std::vector<AffineD> matrices(bones_.motions.size());
+  for (std::size_t j = 0; j < bones_.count(); ++j) {
+    for (std::size_t f = 0; f < sequence_.frames; ++f) {
+      matrices[f * bones_.count() + j] = bones_.row(j)[f];
+    }
+  }
+  const PoseExamples examples = {
+      .poses = sequence_.frames,
+      .joints = bones_.count(),
+      .matrices = matrices,
+      .rest = sequence_.rest,
+      .targets = [&](std::size_t begin, std::size_t end, std::span<Vec3f> targets) {
+        for (std::size_t f = 0; f < sequence_.frames; ++f) {
+          for (std::size_t p = begin; p < end; ++p) {
+            targets[f * (end - begin) + p - begin] = sequence_.row(p)[f];
+          }
+        }
+        return absl::OkStatus();
+      }};
+  // Weights as smooth as the error allows: differences that matter less than it are not fitted.
+  const double pull = kPullToSmooth * rms() / sequence_.diagonal;
+  Task task(task_options_);
+  SINEW_ASSIGN_OR_RETURN(
+      const WeightRows fitted,
+      FitLinearBlend(examples, candidates, {.max_influences = options_.influences, .lambda = pull},
+                     task));
+  Accept(fitted);
+  return task_.CheckCancelled();
+}
+
+// Turns take many small steps in one direction. So bones go further than the best ones for the
+// present weights, as long as that lowers the error (over-relaxation).
+absl::Status Solver::Iterate() {
+  SeedBones();
+  const Bones before = bones_;
+  const WeightRows weights = weights_;
+  const double error = Sum(errors_);
+  FitBones(sequence_, weights_, kBoneRounds, task_, bones_);
+  const Bones fitted = bones_;
+  Overstep(before, step_, bones_);
+  SINEW_RETURN_IF_ERROR(FitWeights());
+  step_ = std::min(step_ * kStepGrowth, kLargestStep);
+  if (Sum(errors_) < error) return absl::OkStatus();
+  step_ = kFirstStep;
+  bones_ = fitted;
+  weights_ = weights;
+  return FitWeights();
+}
+
+void Solver::Finish() {
+  std::vector<std::uint32_t> number(bones_.count(), decompose::kNone);
+  Bones bones{.frames = bones_.frames, .motions = {}};
+  const std::vector<double> squares = Squares();
+  for (std::size_t j = 0; j < number.size(); ++j) {
+    if (!(squares[j] > 0)) continue;
+    number[j] = static_cast<std::uint32_t>(bones.count());
+    const std::span<const AffineD> row = bones_.row(j);
+    bones.motions.insert(bones.motions.end(), row.begin(), row.end());
+  }
+  for (JointWeight& w : weights_.values) w.joint = number[w.joint];
+  bones_ = std::move(bones);
+}
+
+// The nearest float on a grid so coarse that sums and differences of such numbers are exact.
+Vec3f OnGrid(const Mesh& mesh, const Vec3d& place) {
+  const Vec3d low = mesh.minimum(), high = mesh.maximum();
+  const double largest = std::max({std::abs(low.x), std::abs(low.y), std::abs(low.z),
+                                   std::abs(high.x), std::abs(high.y), std::abs(high.z)});
+  constexpr int kBits = 20;
+  const double step = std::ldexp(1.0, std::ilogb(largest) - kBits);
+  const auto round = [&](double x, double least, double most) {
+    return static_cast<float>(std::round(std::clamp(x, least, most) / step) * step);
+  };
+  return {round(place.x, low.x, high.x), round(place.y, low.y, high.y),
+          round(place.z, low.z, high.z)};
+}
+
+// Everything in the mesh's space, by joints.
+void Fill(const Mesh& mesh, const Sequence& sequence, const Solver& solver,
+          const decompose::JointTree& tree, Decomposition& result) {
+  const std::size_t joints = tree.bones.size();
+  result.parents = tree.parents;
+  result.gap = tree.gap;
+  std::vector<std::uint32_t> joint_of(joints);
+  for (std::uint32_t j = 0; j < joints; ++j) {
+    joint_of[tree.bones[j]] = j;
+    result.places.push_back(OnGrid(mesh, tree.places[j] + sequence.centre));
+  }
+  result.poses.resize(sequence.frames * joints);
+  for (std::size_t j = 0; j < joints; ++j) {
+    for (std::size_t f = 0; f < sequence.frames; ++f) {
+      const AffineD& motion = solver.bones().row(tree.bones[j])[f];
+      const Vec3d at =
+          Apply(motion, ToDouble(result.places[j]) - sequence.centre) + sequence.centre;
+      AffineD& pose = result.poses[f * joints + j];
+      pose = motion;
+      pose.m[3] = at.x;
+      pose.m[7] = at.y;
+      pose.m[11] = at.z;
+    }
+  }
+  result.weights = CollectRows<JointWeight>(mesh.vertices(), [&](const auto& add) {
+    for (std::size_t v = 0; v < mesh.vertices(); ++v) {
+      for (const JointWeight& w : solver.weights().row(sequence.point[v])) {
+        add(v, {joint_of[w.joint], w.weight});
+      }
+    }
+  });
+}
+
+void Warn(const MeshAnimation& animation, const DecomposeOptions& options, Decomposition& result) {
+  const std::size_t joints = result.parents.size();
+  if (joints < options.joints) {
+    result.warnings.push_back(
+        {Severity::kInfo, "joints",
+         absl::StrFormat("%d of %d: the animation has no more parts that move by themselves",
+                         joints, options.joints)});
+  }
+  if (joints > 1 && 3 * animation.frames < 2 * joints) {
+    result.warnings.push_back(
+        {Severity::kWarning, "frames",
+         absl::StrFormat("%d for %d joints are few: weights may fit these frames only",
+                         animation.frames, joints)});
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<Decomposition> Decompose(const MeshAnimation& animation,
+                                        const DecomposeOptions& options,
+                                        const Task::Options& task_options) {
+  SINEW_RETURN_IF_ERROR(Check(animation, options));
+  const DenormalGuard guard;
+  Task task(task_options);
+  task.SetTotal(1);
+  SINEW_RETURN_IF_ERROR(
+      task.CheckMemory(Sequence::Bytes(animation.rest->vertices(), animation.frames) +
+                       animation.rest->vertices() * (3 * options.joints * sizeof(float) + 1024)));
+  SINEW_ASSIGN_OR_RETURN(
+      const Sequence sequence,
+      Sequence::Create(*animation.rest, animation.places, animation.frames, task));
+  Solver solver(sequence, options, task_options, task);
+  SINEW_RETURN_IF_ERROR(solver.Start());
+  task.Advance(kClusterWork);
+
+  Decomposition result;
+  result.errors = {solver.rms()};
+  int idle = 0;
+  for (std::uint32_t k = 0; k < options.iterations && idle < kPatience; ++k) {
+    SINEW_RETURN_IF_ERROR(solver.Iterate());
+    const double before = result.errors.back();
+    result.errors.push_back(solver.rms());
+    idle = before - result.errors.back() < kLeastGain * before ? idle + 1 : 0;
+    if (result.errors.back() <= sequence.rounding) idle = kPatience;
+    task.Advance((1 - kClusterWork - kTreeWork) / options.iterations);
+  }
+  solver.Finish();
+  SINEW_ASSIGN_OR_RETURN(
+      const decompose::JointTree tree,
+      decompose::MakeJointTree(sequence, solver.bones(), solver.weights(), task));
+  Fill(*animation.rest, sequence, solver, tree, result);
+  Warn(animation, options, result);
+  task.Advance(1);
+  return result;
+}
+
+DecompositionError MeasureDecomposition(const MeshAnimation& animation, const Decomposition& result,
+                                        const Task& task) {
+  const std::size_t vertices = animation.rest->vertices(), joints = result.parents.size();
+  std::vector<float> lengths(animation.places.size());
+  task.For(animation.frames, 1, [&](std::size_t f, std::size_t) {
+    std::vector<AffineD> skin(joints);
+    for (std::size_t j = 0; j < joints; ++j) {
+      const Vec3f& at = result.places[j];
+      skin[j] = Compose(ToDouble(ToFloat(result.poses[f * joints + j])),
+                        AffineD{{1, 0, 0, -at.x, 0, 1, 0, -at.y, 0, 0, 1, -at.z}});
+    }
+    for (std::size_t v = 0; v < vertices; ++v) {
+      Vec3d sum;
+      double weights = 0;
+      for (const JointWeight& w : result.weights.row(v)) {
+        const double weight = static_cast<float>(w.weight);
+        sum = sum + weight * Apply(skin[w.joint], ToDouble(animation.rest->positions()[v]));
+        weights += weight;
+      }
+      const std::size_t k = f * vertices + v;
+      lengths[k] = static_cast<float>(Length((1 / weights) * sum - ToDouble(animation.places[k])));
+    }
+  });
+  DecompositionError error;
+  double squares = 0;
+  for (std::size_t f = 0; f < animation.frames; ++f) {
+    const std::span<const float> frame = std::span(lengths).subspan(f * vertices, vertices);
+    double of_frame = 0;
+    for (const float length : frame) of_frame += double{length} * double{length};
+    squares += of_frame;
+    const auto largest = std::ranges::max_element(frame);
+    error.frame_rms.push_back(std::sqrt(of_frame / static_cast<double>(vertices)));
+    error.frame_largest.push_back(*largest);
+    if (f > 0 && *largest <= error.largest) continue;
+    error.largest = *largest;
+    error.worst_frame = f;
+    error.worst_vertex = static_cast<std::size_t>(largest - frame.begin());
+  }
+  error.rms = std::sqrt(squares / static_cast<double>(lengths.size()));
+  const auto at = lengths.begin() + static_cast<std::ptrdiff_t>((lengths.size() - 1) * 99 / 100);
+  std::nth_element(lengths.begin(), at, lengths.end());
+  error.percentile_99 = *at;
+  return error;
+}
+
+}  // namespace sinew

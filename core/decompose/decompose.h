@@ -1,0 +1,76 @@
+// decompose.h - a skeleton, skin weights and poses from the animation of a mesh.
+//
+// Smooth skinning decomposition with rigid bones (Le and Deng 2012): parts that move rigidly give
+// the first bones; then weights and motions of bones are improved in turns. A skeleton is put
+// through the bones afterwards, as outlined by Le and Deng 2014. In double; the same bits for any
+// number of threads.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/base/problem.h"
+#include "core/base/rows.h"
+#include "core/base/types.h"
+#include "core/examples/pose_examples.h"
+#include "core/mesh/mesh.h"
+#include "core/parallel/task.h"
+
+namespace sinew {
+
+inline constexpr std::size_t kMaxDecomposedJoints = 256;
+inline constexpr std::size_t kMaxAnimationPlaces = std::size_t{1} << 30;  // vertices x frames
+
+struct MeshAnimation {
+  const Mesh* rest = nullptr;
+  std::size_t frames = 0;
+  std::span<const Vec3f> places;  // [frames][vertices]
+};
+
+struct DecomposeOptions {
+  std::uint32_t joints = 20;      // at most, 1 to kMaxDecomposedJoints
+  std::uint32_t influences = 4;   // of a vertex at most, 1 to 8
+  std::uint32_t iterations = 60;  // at most, 1 to 1000; ends when three in turn gain little
+};
+
+struct Decomposition {
+  // There may be fewer joints than asked for: no more than the animation needs, or than clusters of
+  // its points could be told apart. Parents first; the first joint is the root.
+  std::vector<std::uint32_t> parents;  // [joints] an earlier joint; of the first kNoJoint
+  // [joints] at rest, unrotated, within the mesh's box. Differences of places are exact in float,
+  // so that joints add up to exactly these places.
+  std::vector<Vec3f> places;
+  std::vector<AffineD> poses;  // [frames][joints] joint to model
+  Rows<JointWeight> weights;   // [vertices] above 0
+  // Root of the mean squared error of vertices, in the mesh's unit: at the start, with rigid parts,
+  // and after each iteration. Never rises.
+  std::vector<double> errors;
+  double gap = 0;  // see JointTree
+  std::vector<Problem> warnings;
+};
+
+inline constexpr std::uint32_t kNoJoint = 0xffffffff;
+
+// kInvalidArgument: an option out of range; a number of places that is not frames x vertices or
+// more than kMaxAnimationPlaces; a place that is not finite; a mesh that is a single point, or
+// whose edges are several times longer or shorter than those of the animation, as with another
+// order of vertices or another unit. kResourceExhausted, kCancelled.
+absl::StatusOr<Decomposition> Decompose(const MeshAnimation& animation,
+                                        const DecomposeOptions& options, const Task::Options& task);
+
+// How far the vertices of a decomposition are from the animation, with everything rounded to float
+// as it is written to files.
+struct DecompositionError {
+  double rms = 0, largest = 0, percentile_99 = 0;  // over vertices and frames, in the mesh's unit
+  std::size_t worst_frame = 0, worst_vertex = 0;   // of the largest
+  std::vector<double> frame_rms, frame_largest;    // [frames]
+};
+// Arbitrary numbers once the task is cancelled.
+DecompositionError MeasureDecomposition(const MeshAnimation& animation, const Decomposition& result,
+                                        const Task& task);
+
+}  // namespace sinew

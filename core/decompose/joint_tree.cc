@@ -1,0 +1,152 @@
+#include "core/decompose/joint_tree.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <tuple>
+
+#include "core/base/disjoint_sets.h"
+#include "core/base/status.h"
+#include "core/solve/dense.h"
+
+namespace sinew::decompose {
+namespace {
+
+constexpr std::size_t kPairGrain = 16;
+// Pull of a hinge towards the middle of the weight that its bones share, against turning by one
+// radian in every frame: about 2 degrees.
+constexpr double kPull = 1e-3;
+
+struct Hinge {
+  std::uint32_t a = 0, b = 0;
+  double shared = 0;  // sum of w_a w_b
+  Vec3d place;
+  double gap = 0;  // sum over frames of the squared distance
+
+  // Tried first if less: bones that share weight, then small gaps.
+  auto Key() const {
+    return std::tuple(shared > 0 ? 0 : 1, shared > 0 ? std::sqrt(gap) / shared : std::sqrt(gap), a,
+                      b);
+  }
+};
+
+Vec3d At(const std::array<double, 3>& v) {
+  return {v[0], v[1], v[2]};
+}
+
+// The place that both bones move alike, near `hinge.place` where that is not determined.
+void Solve(const Bones& bones, Hinge& hinge) {
+  const double pull = kPull * static_cast<double>(bones.frames);
+  const Vec3d& near = hinge.place;
+  std::array<double, 9> matrix = {pull, 0, 0, 0, pull, 0, 0, 0, pull};
+  std::array<double, 3> values = {};  // of the step from `near`
+  const auto apart = [&](std::size_t f, const Vec3d& at) {
+    return Apply(bones.row(hinge.a)[f], at) - Apply(bones.row(hinge.b)[f], at);
+  };
+  for (std::size_t f = 0; f < bones.frames; ++f) {
+    const Mat3d a = Linear(bones.row(hinge.a)[f]), b = Linear(bones.row(hinge.b)[f]);
+    Mat3d turn;
+    for (std::size_t k = 0; k < 9; ++k) turn.m[k] = a.m[k] - b.m[k];
+    const Mat3d square = Multiply(Transpose(turn), turn);
+    const Vec3d right = Multiply(Transpose(turn), apart(f, near));
+    for (std::size_t k = 0; k < 9; ++k) matrix[k] += square.m[k];
+    values[0] -= right.x;
+    values[1] -= right.y;
+    values[2] -= right.z;
+  }
+  SolveDense(matrix, values);
+  hinge.place = near + At(values);
+  for (std::size_t f = 0; f < bones.frames; ++f) {
+    const Vec3d d = apart(f, hinge.place);
+    hinge.gap += Dot(d, d);
+  }
+}
+
+// All pairs of bones, those without shared weight with the middle between theirs.
+std::vector<Hinge> MakeHinges(const Sequence& sequence, const Bones& bones,
+                              const WeightRows& weights, const std::vector<Vec3d>& middles) {
+  const std::size_t count = bones.count();
+  std::vector<double> shared(count * count);
+  std::vector<Vec3d> sums(count * count);
+  for (std::size_t p = 0; p < sequence.points(); ++p) {
+    for (const JointWeight& a : weights.row(p)) {
+      for (const JointWeight& b : weights.row(p)) {
+        if (a.joint >= b.joint) continue;
+        const std::size_t at = a.joint * count + b.joint;
+        shared[at] += a.weight * b.weight;
+        sums[at] = sums[at] + a.weight * b.weight * ToDouble(sequence.rest[p]);
+      }
+    }
+  }
+  std::vector<Hinge> hinges;
+  for (std::uint32_t a = 0; a < count; ++a) {
+    for (std::uint32_t b = a + 1; b < count; ++b) {
+      const std::size_t at = a * count + b;
+      hinges.push_back({.a = a,
+                        .b = b,
+                        .shared = shared[at],
+                        .place = shared[at] > 0 ? (1 / shared[at]) * sums[at]
+                                                : 0.5 * (middles[a] + middles[b])});
+    }
+  }
+  return hinges;
+}
+
+std::vector<Vec3d> Middles(const Sequence& sequence, const WeightRows& weights, std::size_t bones) {
+  std::vector<Vec3d> middles(bones);
+  std::vector<double> sums(bones);
+  for (std::size_t p = 0; p < sequence.points(); ++p) {
+    for (const JointWeight& w : weights.row(p)) {
+      middles[w.joint] = middles[w.joint] + w.weight * ToDouble(sequence.rest[p]);
+      sums[w.joint] += w.weight;
+    }
+  }
+  for (std::size_t j = 0; j < bones; ++j) middles[j] = (1 / sums[j]) * middles[j];
+  return middles;
+}
+
+}  // namespace
+
+absl::StatusOr<JointTree> MakeJointTree(const Sequence& sequence, const Bones& bones,
+                                        const WeightRows& weights, const Task& task) {
+  const std::size_t count = bones.count();
+  const std::vector<Vec3d> middles = Middles(sequence, weights, count);
+  std::vector<Hinge> hinges = MakeHinges(sequence, bones, weights, middles);
+  task.For(hinges.size(), kPairGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t k = begin; k < end; ++k) Solve(bones, hinges[k]);
+  });
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  std::ranges::sort(hinges, {}, &Hinge::Key);
+
+  DisjointSets sets(count);
+  std::vector<std::vector<const Hinge*>> of_bone(count);
+  double gap = 0;
+  for (const Hinge& hinge : hinges) {
+    if (sets.Lowest(hinge.a) == sets.Lowest(hinge.b)) continue;
+    sets.Join(hinge.a, hinge.b);
+    of_bone[hinge.a].push_back(&hinge);
+    of_bone[hinge.b].push_back(&hinge);
+    gap += hinge.gap;
+  }
+  JointTree tree;
+  const std::uint32_t root = BestSingleBone(sequence, bones);
+  tree.bones = {root};
+  tree.parents = {kNone};
+  tree.places = {middles[root]};
+  for (std::uint32_t joint = 0; joint < tree.bones.size(); ++joint) {
+    const std::uint32_t bone = tree.bones[joint];
+    for (const Hinge* hinge : of_bone[bone]) {
+      const std::uint32_t child = hinge->a == bone ? hinge->b : hinge->a;
+      if (joint > 0 && child == tree.bones[tree.parents[joint]]) continue;
+      tree.bones.push_back(child);
+      tree.parents.push_back(joint);
+      tree.places.push_back(hinge->place);
+    }
+  }
+  if (count > 1) {
+    tree.gap = std::sqrt(gap / static_cast<double>((count - 1) * sequence.frames));
+  }
+  return tree;
+}
+
+}  // namespace sinew::decompose

@@ -1,0 +1,34 @@
+// joint_tree.h - a skeleton for bones: where they hinge on each other, and which is whose parent.
+//
+// After Le and Deng 2014, "Robust and accurate skeletal rigging from mesh sequences".
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "core/base/types.h"
+#include "core/decompose/bones.h"
+#include "core/decompose/sequence.h"
+#include "core/parallel/task.h"
+
+namespace sinew::decompose {
+
+struct JointTree {
+  std::vector<std::uint32_t> bones;    // [joints] the bone of a joint
+  std::vector<std::uint32_t> parents;  // [joints] an earlier joint, or kNone of the first
+  // [joints] where it hinges on its parent at rest, relative to the sequence's centre; the first is
+  // in the middle of its points.
+  std::vector<Vec3d> places;
+  // Root of the mean squared distance, over joints with a parent and frames, by which the two bones
+  // take the place of the joint to different points.
+  double gap = 0;
+};
+
+// A tree of all bones, each of which must have weight: hinges that stay together best, among bones
+// that share weight where there are such. kCancelled.
+absl::StatusOr<JointTree> MakeJointTree(const Sequence& sequence, const Bones& bones,
+                                        const WeightRows& weights, const Task& task);
+
+}  // namespace sinew::decompose

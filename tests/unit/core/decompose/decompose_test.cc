@@ -1,0 +1,247 @@
+#include "core/decompose/decompose.h"
+
+#include <gtest/gtest.h>
+#include <tbb/global_control.h>
+
+#include <cmath>
+#include <functional>
+#include <numbers>
+#include <set>
+#include <string>
+
+#include "core/base/vectors.h"
+#include "tests/support/bodies.h"
+#include "tests/support/run_method.h"
+#include "tests/support/tube.h"
+
+namespace sinew {
+namespace {
+
+using testing::Body;
+using testing::RigidMotion;
+using testing::ValueOrDie;
+
+struct Animated {
+  Mesh rest;
+  std::size_t frames = 0;
+  std::vector<Vec3f> places{};
+
+  MeshAnimation animation() const { return {.rest = &rest, .frames = frames, .places = places}; }
+};
+
+// `place` says where a vertex at rest is in a frame.
+Animated Animate(
+    const Body& body, std::size_t frames,
+    const std::function<Vec3d(std::size_t vertex, const Vec3d& rest, std::size_t frame)>& place) {
+  Animated animated{.rest = testing::MeshOf(body), .frames = frames};
+  for (std::size_t f = 0; f < frames; ++f) {
+    for (std::size_t v = 0; v < animated.rest.vertices(); ++v) {
+      animated.places.push_back(ToFloat(place(v, ToDouble(animated.rest.positions()[v]), f)));
+    }
+  }
+  return animated;
+}
+
+double Phase(std::size_t frame) {
+  return 0.7 * static_cast<double>(frame);
+}
+
+// A cylinder along x that moves as a whole, and bends and twists at the origin by 2 bones, whose
+// weights change over twice `blend`.
+Animated BentCylinder(std::size_t frames, double degrees = 50, double blend = 1) {
+  return Animate(
+      testing::Cylinder(-2, 2, 0.5, 41, 16), frames,
+      [=](std::size_t, const Vec3d& rest, std::size_t f) {
+        const double t = std::clamp(0.5 + 0.5 * rest.x / blend, 0.0, 1.0);
+        const double second = t * t * (3 - 2 * t);
+        const AffineD whole = RigidMotion({0.1, 1, 0}, 40 * std::sin(Phase(f) / 3),
+                                          {0, std::sin(Phase(f)), Phase(f) / 5});
+        const AffineD joint = Compose(RigidMotion({0, 0, 1}, degrees * std::sin(Phase(f))),
+                                      RigidMotion({1, 0, 0}, 0.6 * degrees * std::cos(Phase(f))));
+        return (1 - second) * Apply(whole, rest) + second * Apply(Compose(whole, joint), rest);
+      });
+}
+
+// Cylinders that do not touch, each with a motion of its own.
+Animated Pieces(std::size_t pieces, std::size_t frames) {
+  Body body;
+  std::vector<std::size_t> piece;
+  for (std::size_t k = 0; k < pieces; ++k) {
+    testing::Append(body, testing::Cylinder(0, 1, 0.2, 5, 8, {0, static_cast<double>(k), 0}));
+    piece.resize(body.points.size(), k);
+  }
+  return Animate(body, frames, [&](std::size_t v, const Vec3d& rest, std::size_t f) {
+    const auto k = static_cast<double>(piece[v]);
+    const Vec3d centre = {0.5, k, 0};
+    const AffineD turn =
+        RigidMotion({std::sin(k), std::cos(k), 0.3 * k}, 20 * std::sin(Phase(f) + k),
+                    {0, 0.3 * std::sin(Phase(f) * k), 0});
+    return Apply(turn, rest - centre) + centre;
+  });
+}
+
+Decomposition Decomposed(const Animated& animated, const DecomposeOptions& options) {
+  return ValueOrDie(Decompose(animated.animation(), options, {}));
+}
+
+void ExpectFalling(const std::vector<double>& errors) {
+  for (std::size_t k = 1; k < errors.size(); ++k) EXPECT_LE(errors[k], errors[k - 1]) << k;
+}
+
+void ExpectTwoBones(const Animated& animated, const DecomposeOptions& options) {
+  const Decomposition result = Decomposed(animated, options);
+  ASSERT_EQ(result.parents.size(), 2u);
+  ExpectFalling(result.errors);
+  const double diagonal = animated.rest.diagonal();
+  EXPECT_GT(result.errors.front(), 2e-3 * diagonal);
+  const DecompositionError error = MeasureDecomposition(animated.animation(), result, Task());
+  EXPECT_LT(error.rms, 1e-5 * diagonal);
+  // The two bones hinge on each other at the origin.
+  EXPECT_LT(Length(ToDouble(result.places[1])), 0.01 * diagonal);
+  EXPECT_LT(result.gap, 1e-3 * diagonal);
+}
+
+TEST(Decompose, RecoversTheTwoBonesOfACylinder) {
+  ExpectTwoBones(BentCylinder(20), {.joints = 2});
+  ExpectTwoBones(BentCylinder(20, 15, 0.5), {.joints = 2, .iterations = 10});
+}
+
+TEST(Decompose, RigidPiecesReturnTheirNumber) {
+  for (const std::size_t pieces : {1, 3, 5, 8}) {
+    const Animated animated = Pieces(pieces, 12);
+    for (const std::uint32_t asked : {static_cast<std::uint32_t>(pieces), 12u}) {
+      const Decomposition result = Decomposed(animated, {.joints = asked});
+      EXPECT_EQ(result.parents.size(), pieces) << "asked for " << asked;
+      for (const JointWeight& w : result.weights.values) EXPECT_EQ(w.weight, 1);
+      EXPECT_LT(MeasureDecomposition(animated.animation(), result, Task()).largest,
+                1e-6 * animated.rest.diagonal());
+    }
+  }
+}
+
+// What no few bones can do exactly: a wave along the cylinder.
+Animated Wave(std::size_t frames) {
+  return Animate(testing::Cylinder(-2, 2, 0.5, 41, 16), frames,
+                 [](std::size_t, const Vec3d& rest, std::size_t f) {
+                   return rest + Vec3d{0, 0.4 * std::sin(2 * rest.x + Phase(f)),
+                                       0.2 * std::cos(3 * rest.x - Phase(f))};
+                 });
+}
+
+TEST(Decompose, ErrorNeverRisesAndFallsWithJoints) {
+  const Animated animated = Wave(15);
+  double before = 1;
+  for (const std::uint32_t joints : {2u, 4u, 8u, 16u}) {
+    const Decomposition result = Decomposed(animated, {.joints = joints});
+    EXPECT_EQ(result.parents.size(), joints);
+    EXPECT_GT(result.errors.size(), 3u);
+    ExpectFalling(result.errors);
+    const double rms = MeasureDecomposition(animated.animation(), result, Task()).rms;
+    EXPECT_LT(rms, 0.8 * before) << joints;
+    before = rms;
+  }
+}
+
+TEST(Decompose, WeightsAreConvexAndFew) {
+  const Animated animated = Wave(15);
+  for (const std::uint32_t influences : {1u, 2u, 4u}) {
+    const Decomposition result = Decomposed(animated, {.joints = 8, .influences = influences});
+    for (std::size_t v = 0; v < animated.rest.vertices(); ++v) {
+      double sum = 0;
+      std::set<std::uint32_t> joints;
+      for (const JointWeight& w : result.weights.row(v)) {
+        EXPECT_GT(w.weight, 0);
+        EXPECT_LT(w.joint, result.parents.size());
+        joints.insert(w.joint);
+        sum += w.weight;
+      }
+      EXPECT_EQ(joints.size(), result.weights.row(v).size());
+      EXPECT_LE(joints.size(), influences);
+      EXPECT_NEAR(sum, 1, 1e-12);
+    }
+  }
+}
+
+TEST(Decompose, JointsAddUpToTheirPlacesInFloat) {
+  Body body = testing::Cylinder(-2, 2, 0.5, 41, 16, {123.456, -7.89, 0.0321});
+  const Animated animated = Animate(body, 15, [](std::size_t, const Vec3d& rest, std::size_t f) {
+    return rest + Vec3d{0, 0.4 * std::sin(2 * rest.x + Phase(f)), 0};
+  });
+  const Decomposition result = Decomposed(animated, {.joints = 8});
+  ASSERT_EQ(result.parents.size(), 8u);
+  EXPECT_EQ(result.parents[0], kNoJoint);
+  std::vector<Vec3f> sums;
+  for (std::size_t j = 0; j < result.parents.size(); ++j) {
+    const Vec3f& at = result.places[j];
+    if (j == 0) {
+      sums.push_back(at);
+      continue;
+    }
+    ASSERT_LT(result.parents[j], j);
+    const Vec3f& parent = result.places[result.parents[j]];
+    const Vec3f& sum = sums[result.parents[j]];
+    sums.push_back(
+        {sum.x + (at.x - parent.x), sum.y + (at.y - parent.y), sum.z + (at.z - parent.z)});
+    EXPECT_EQ(sums[j], at);
+  }
+}
+
+TEST(Decompose, ResultDoesNotDependOnThreads) {
+  const Animated animated = Wave(15);
+  const auto run = [&](std::size_t threads) {
+    const tbb::global_control control(tbb::global_control::max_allowed_parallelism, threads);
+    return Decomposed(animated, {.joints = 8});
+  };
+  const Decomposition one = run(1), four = run(4);
+  EXPECT_EQ(one.errors, four.errors);
+  EXPECT_EQ(one.weights.values, four.weights.values);
+  EXPECT_EQ(one.places, four.places);
+  for (std::size_t k = 0; k < one.poses.size(); ++k) EXPECT_EQ(one.poses[k].m, four.poses[k].m);
+}
+
+TEST(Decompose, RefusesWhatIsOutOfRange) {
+  const Animated animated = BentCylinder(3);
+  const auto refusal = [&](const MeshAnimation& animation, const DecomposeOptions& options) {
+    const auto result = Decompose(animation, options, {});
+    EXPECT_EQ(result.status().code(), absl::StatusCode::kInvalidArgument);
+    return std::string(result.status().message());
+  };
+  const MeshAnimation good = animated.animation();
+  EXPECT_EQ(refusal(good, {.joints = 0}), "joints: got 0, need 1 to 256");
+  EXPECT_EQ(refusal(good, {.joints = 257}), "joints: got 257, need 1 to 256");
+  EXPECT_EQ(refusal(good, {.influences = 9}), "influences: got 9, need 1 to 8");
+  EXPECT_EQ(refusal(good, {.iterations = 0}), "iterations: got 0, need 1 to 1000");
+  MeshAnimation bad = good;
+  bad.frames = 2;
+  EXPECT_EQ(refusal(bad, {}), "places: got 1974, need 2 frames of 658 vertices");
+  bad.frames = 0;
+  EXPECT_EQ(refusal(bad, {}).substr(0, 30), "frames: got 0 of 658 vertices,");
+
+  std::vector<Vec3f> places = animated.places;
+  places[660].y = std::nanf("");
+  bad.frames = good.frames;
+  bad.places = places;
+  EXPECT_EQ(refusal(bad, {}), "places: vertex 2 of frame 1 is not finite");
+
+  places = animated.places;  // in centimetres
+  for (Vec3f& p : places) p = {100 * p.x, 100 * p.y, 100 * p.z};
+  bad.places = places;
+  EXPECT_EQ(refusal(bad, {}).substr(0, 46), "rest: edges of the animation are 100 times as ");
+}
+
+TEST(Decompose, EndsWhenItIsCancelled) {
+  const Animated animated = Wave(15);
+  std::stop_source stop;
+  Task::Options task{.stop = stop.get_token()};
+  int calls = 0;
+  task.progress = [&](double) {
+    if (++calls == 2) stop.request_stop();
+  };
+  EXPECT_EQ(Decompose(animated.animation(), {.joints = 8}, task).status().code(),
+            absl::StatusCode::kCancelled);
+  EXPECT_EQ(Decompose(animated.animation(), {}, {.memory_limit = 1000}).status().code(),
+            absl::StatusCode::kResourceExhausted);
+}
+
+}  // namespace
+}  // namespace sinew
