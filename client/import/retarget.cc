@@ -148,6 +148,12 @@ struct Named {
     }
     roles = JointRoles(names);
   }
+  // Whether no other joint is below.
+  bool IsLeaf(std::size_t place, const AnimatedScene& scene) const {
+    return std::ranges::none_of(nodes, [&](std::uint32_t n) {
+      return scene.nodes[n].parent == static_cast<std::int32_t>(nodes[place]);
+    });
+  }
   // The place in these lists of the only joint of that name; their size if there is none.
   std::size_t Find(const std::string& name) const {
     const auto first = std::ranges::find(names, name);
@@ -257,11 +263,12 @@ absl::Status RetargetClips(const ImportedScene& from,
   SINEW_ASSIGN_OR_RETURN(const std::vector<std::size_t> pairs,
                          PairJoints(from, sources, to, own, joint_map));
   std::vector<std::size_t> paired;  // places in `own`
-  std::vector<std::string> missing;
+  std::vector<std::string> missing, ends;
   std::vector<Problem> problems;
   for (std::size_t t = 0; t < pairs.size(); ++t) {
     if (pairs[t] == sources.names.size()) {
-      missing.push_back(own.names[t]);
+      // The last joint of a limb only says where it ends.
+      (own.IsLeaf(t, *to.animation) ? ends : missing).push_back(own.names[t]);
       continue;
     }
     paired.push_back(t);
@@ -323,13 +330,15 @@ absl::Status RetargetClips(const ImportedScene& from,
       break;
     }
   }
-  if (!missing.empty()) {
+  for (const auto& [names, severity] :
+       {std::pair(missing, Severity::kWarning), std::pair(ends, Severity::kInfo)}) {
+    if (names.empty()) continue;
     problems.push_back(
-        {Severity::kWarning,
-         absl::StrCat(CountedText(missing.size(), "joint"), " of ", LabelOf(to),
-                      missing.size() == 1 ? " has no counterpart and follows the joint above: "
-                                          : " have no counterpart and follow the joints above: ",
-                      Quoted(missing)),
+        {severity,
+         absl::StrCat(CountedText(names.size(), "joint"), " of ", LabelOf(to),
+                      names.size() == 1 ? " has no counterpart and follows the joint above: "
+                                        : " have no counterpart and follow the joints above: ",
+                      Quoted(names)),
          LabelOf(from)});
   }
   AppendClips(

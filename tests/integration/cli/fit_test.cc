@@ -84,13 +84,13 @@ TEST_F(Fit, WritesRigPictureAndReport) {
               "heat", "--out", out, "--picture", png, "--size", "64x96"});
   EXPECT_LT(report["facing"]["residual"], 0.1);
   EXPECT_EQ(report["facing"]["up"], (Json{0, 1, 0}));
-  EXPECT_EQ(report["joints"].size(), 18u);
+  EXPECT_EQ(report["joints"].size(), 20u);
   EXPECT_EQ(report["joints"][0]["name"], "chest");
   EXPECT_EQ(report["picture"], png);
   EXPECT_THAT(ReadAll(png), StartsWith("\x89PNG"));
   const auto rig = client::DecodeRig(ReadAll(out));
   ASSERT_TRUE(rig.ok()) << rig.status();
-  EXPECT_EQ(rig->joints.size(), 18u);
+  EXPECT_EQ(rig->joints.size(), 20u);
   EXPECT_FALSE(rig->meshes[0].skin.empty());
   EXPECT_EQ(client::RigName(ReadAll(out)), report["rig"]);
   EXPECT_EQ(At({"bind", out, "--deformer", "ddm"}).exit_code, 0);
@@ -169,9 +169,9 @@ TEST_F(Fit, ClipsOfOtherSkeletonsMoveIt) {
     const auto found = std::ranges::find(rig->joints, name, &client::Joint::name);
     return static_cast<std::size_t>(found - rig->joints.begin());
   };
-  ASSERT_EQ(poses->joints, 18u);
+  ASSERT_EQ(poses->joints, 20u);
   const auto place = [&](std::size_t frame, const char* name) {
-    const float* m = &poses->values[(frame * 18 + joint(name)) * 12];
+    const float* m = &poses->values[(frame * 20 + joint(name)) * 12];
     return Vec3d{m[3], m[7], m[11]};
   };
   // Straight out at first, as in the rest pose of the clip's file; then turned as its arm is.
