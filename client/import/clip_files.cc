@@ -2,11 +2,9 @@
 
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
-#include <absl/strings/str_join.h>
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <memory>
 #include <numbers>
 #include <optional>
@@ -14,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "client/import/appended_clips.h"
 #include "client/import/motion.h"
 #include "client/import/name_match.h"
 #include "client/import/scene_graph.h"
@@ -25,7 +24,6 @@
 namespace sinew::client {
 namespace {
 
-constexpr std::size_t kShownNames = 5;
 // Smaller differences of rest poses come from how exporters round.
 constexpr double kSameDegrees = 1, kSameRatio = 1.01;
 constexpr double kSameLength = 1e-4;  // of the longest bone
@@ -67,17 +65,6 @@ class TransferredMotion final : public Motion {
   const std::shared_ptr<const Transfer> transfer_;
   const std::shared_ptr<const Motion> motion_;
 };
-
-std::string Quoted(const std::vector<std::string>& names) {
-  const std::size_t shown = std::min(names.size(), kShownNames);
-  return absl::StrCat("'", absl::StrJoin(names.begin(), names.begin() + shown, "', '"), "'",
-                      names.size() > shown ? ", ..." : "");
-}
-
-const std::string& LabelOf(const ImportedScene& scene) {
-  static const std::string unnamed = "the character";
-  return scene.rig.label.empty() ? unnamed : scene.rig.label;
-}
 
 // The nodes that have names to pair: all, or only joints and the nodes above them.
 std::vector<NamedNode> NamedNodes(const ImportedScene& scene, bool all) {
@@ -306,29 +293,6 @@ absl::Status ReportUnpaired(const ImportedScene& from, const ImportedScene& to,
   return absl::OkStatus();
 }
 
-void ReportProblemsOf(const ImportedScene& from, std::vector<Problem>& problems) {
-  for (const Problem& problem : from.problems) {
-    if (problem.of_meshes) continue;
-    problems.push_back(problem);
-    problems.back().field = absl::StrCat(LabelOf(from), " ", problem.field);
-  }
-}
-
-std::string FreeName(const ImportedScene& from, const std::string& name, const ImportedScene& to) {
-  const auto taken = [&](const std::string& wanted) {
-    return std::ranges::count(to.clips, wanted, &ClipInfo::name) > 0;
-  };
-  std::string base = name;
-  if (taken(base) && from.clips.size() == 1) {
-    base = std::filesystem::path(from.rig.label).stem().string();
-  }
-  std::string free = base;
-  for (int suffix = 2; taken(free) || free.empty(); ++suffix) {
-    free = absl::StrCat(base, ".", suffix);
-  }
-  return free;
-}
-
 }  // namespace
 
 absl::StatusOr<ImportedScene> ImportClips(const std::string& path) {
@@ -336,9 +300,7 @@ absl::StatusOr<ImportedScene> ImportClips(const std::string& path) {
 }
 
 absl::Status AddClips(const ImportedScene& from, ImportedScene& to) {
-  if (from.clips.empty() || from.animation == nullptr || to.animation == nullptr) {
-    return InvalidArgument(LabelOf(from), ": has no clip for ", LabelOf(to), ", need at least one");
-  }
+  SINEW_RETURN_IF_ERROR(CheckClips(from, to));
   NameMatch match = MatchNames(NamedNodes(to, /*all=*/false), NamedNodes(from, /*all=*/true));
   std::vector<std::int32_t> controls = PairControls(from.rig, to.rig);
   std::vector<Problem> problems;
@@ -349,17 +311,12 @@ absl::Status AddClips(const ImportedScene& from, ImportedScene& to) {
                                                 .source = std::move(match.source),
                                                 .controls = std::move(controls)});
   RestComparison(from, to, *transfer).Report(problems);
-  ReportProblemsOf(from, problems);
-  to.problems.insert(to.problems.end(), problems.begin(), problems.end());
-  auto animation = std::make_shared<AnimatedScene>(*to.animation);
-  for (std::size_t c = 0; c < from.clips.size(); ++c) {
-    ClipInfo info = from.clips[c];
-    info.name = FreeName(from, info.name, to);
-    to.clips.push_back(std::move(info));
-    animation->clips.push_back(
-        std::make_shared<TransferredMotion>(transfer, from.animation->clips[c]));
-  }
-  to.animation = std::move(animation);
+  AppendClips(
+      from, std::move(problems),
+      [&](std::shared_ptr<const Motion> motion) {
+        return std::make_shared<TransferredMotion>(transfer, std::move(motion));
+      },
+      to);
   return absl::OkStatus();
 }
 

@@ -1,4 +1,4 @@
-// ellipsoids.h - muscles as meshes to draw.
+// ellipsoids.h - muscles and bones as meshes to draw.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,15 @@ inline constexpr float kDrawnPart = 0.97f;
 // finite or whose radii are not all positive are omitted.
 Ellipsoids DrawMuscles(std::span<const PosedMuscle> muscles);
 
-// The first of their colours, for legends; much darker than the red of contact.
+// A ball at each joint of a posed rig, and a spindle from it to the joint above. joints: [J * 12]
+// joint to model; parents: [J] or -1; size: of the character. Joints that are not finite are
+// omitted.
+void AddBones(std::span<const float> joints, std::span<const std::int32_t> parents, double size,
+              Ellipsoids& out);
+
+inline constexpr Rgb kBoneColour = {40, 62, 140};
+
+// The first of the colours of muscles, for legends; much darker than the red of contact.
 inline constexpr Rgb kMuscleColour = {118, 34, 52};
 
 }  // namespace sinew::client

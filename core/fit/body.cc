@@ -22,6 +22,10 @@ constexpr double kOpposite = -0.5;
 // Medial points nearer to the skin, in cells, are noise of the grid.
 constexpr double kLeastDepth = 1.1;
 
+// Memory for each cell of the grid, at most: what this file and distance_grid.cc hold at a time.
+constexpr std::size_t kCellBytes = 48;
+constexpr std::size_t kVoxelBytes = 28;  // of weights::Voxels, for each cell inside
+
 // Parts of the body that are at most this many cells apart, such as a head on a collar, are joined.
 constexpr std::size_t kBridge = 3;
 
@@ -136,6 +140,8 @@ absl::StatusOr<Body> Body::Create(const Mesh& mesh, std::uint32_t resolution, co
   body.origin_ = voxels.origin;
   body.size_ = voxels.size;
   body.cells_ = voxels.cells;
+  SINEW_RETURN_IF_ERROR(
+      task.CheckMemory(kCellBytes * voxels.number.size() + kVoxelBytes * voxels.count()));
   Parts parts = PartsOf(voxels);
   Bridge(body.cells_, parts);
   const std::vector<std::uint8_t> inside = LargestPart(parts, body.connected_);

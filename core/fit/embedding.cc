@@ -24,7 +24,7 @@ constexpr double kForbidden = 1e10;
 constexpr double kCostOfForbidden = 2;  // more than any assignment may cost
 constexpr std::size_t kWideSpheres = 50;
 constexpr std::size_t kMaxStates = 50000;
-constexpr std::size_t kStatesBetweenChecks = 256;
+constexpr std::size_t kStatesBetweenChecks = 16;
 constexpr double kLeastSharedRadius = 0.02;
 
 double Square(double x) {

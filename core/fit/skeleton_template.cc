@@ -61,13 +61,16 @@ class Builder {
   SkeletonTemplate skeleton_;
 };
 
-// The proportions are those of Pinocchio's skeletons.
+// The proportions are those of Pinocchio's skeletons. Its head is `head_top`; neck and head are
+// added, without which the head would turn with the chest.
 SkeletonTemplate Human() {
   return Builder("human")
       .Add("chest", "", {0, 0.5, 0}, true)
       .Add("back", "chest", {0, 0.15, 0})
       .Add("hips", "back", {0, 0, 0}, true)
-      .Add("head", "chest", {0, 0.7, 0})
+      .Add("neck", "chest", {0, 0.54, 0})
+      .Add("head", "neck", {0, 0.59, 0})
+      .Add("head_top", "head", {0, 0.7, 0})
       .AddPair("hips", {{"thigh", {0.1, 0, 0}},
                         {"knee", {0.15, -0.35, 0}},
                         {"ankle", {0.15, -0.8, 0}},

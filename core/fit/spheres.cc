@@ -15,6 +15,9 @@ namespace {
 constexpr int kProbes = 100;         // pieces of a line that is checked for depth
 constexpr double kDeepEnough = 0.5;  // of the smaller sphere's radius
 
+// Memory for each pair of spheres: the graph, and penalties of the bones of a large template.
+constexpr std::size_t kPairBytes = 10 + 64 * 4;
+
 void Pack(const Body& body, SphereGraph& graph) {
   for (const MedialPoint& point : body.medial()) {
     if (graph.count() == kMaxSpheres) return;
@@ -108,6 +111,7 @@ absl::StatusOr<SphereGraph> PackSpheres(const Body& body, const Task& task) {
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   Join(body, graph);
   const std::size_t n = graph.count();
+  SINEW_RETURN_IF_ERROR(task.CheckMemory(n * n * kPairBytes));
   graph.distance.assign(n * n, std::numeric_limits<double>::infinity());
   graph.before.assign(n * n, 0);
   task.For(n, 16, [&](std::size_t begin, std::size_t end) {

@@ -1,145 +1,261 @@
-// fit_table - fits built-in templates to characters and prints how far joints are from the file's
-// own, in per cent of the height.
+// fit_table - fits built-in templates to characters and prints how far the joints are from those of
+// the file, in per cent of the height, as a Markdown table; then the same for bodies of capsules.
 //
-//   fit_table human CesiumMan.glb chest=Skeleton_torso_joint_3 ...
+//   fit_table [FILE=TEMPLATE ...]     more files, such as boar.obj=quadruped
+//
+// Without a folder of shared models (deploy/fetch-models.sh) only the capsules are left. Skins are
+// dropped; the files' own joints are those that JointRoles or the list below finds.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "client/bake/character/character_file.h"
-#include "core/fit/body.h"
+#include "client/import/joint_roles.h"
+#include "client/rig/rest_pose.h"
 #include "core/fit/fit_skeleton.h"
-#include "core/fit/spheres.h"
-#include "tests/support/run_method.h"
+#include "tests/support/figures.h"
+#include "tests/support/paths.h"
 
 namespace sinew {
 namespace {
 
 using testing::ValueOrDie;
 
-std::vector<AffineD> RestFrames(const client::RigData& rig) {
-  std::vector<AffineD> frames(rig.joints.size());
-  for (std::size_t j = 0; j < frames.size(); ++j) {
-    Affine local;
-    std::copy_n(rig.rest_local.data() + j * 12, 12, local.m.begin());
-    frames[j] = ToDouble(local);
-    if (rig.joints[j].parent >= 0)
-      frames[j] = Compose(frames[static_cast<std::size_t>(rig.joints[j].parent)], frames[j]);
+struct Character {
+  std::string file, skeleton;
+  std::map<std::string, std::string> joints = {};  // of the template: of the file
+};
+
+const Character kCharacters[] = {
+    {"RiggedFigure.glb", "human"},
+    {"CesiumMan.glb", "human"},
+    {"mannequiny.glb", "human"},
+    {"MakeHumanBody.glb", "human"},
+    {"Horse.glb",
+     "horse",
+     {{"left_hind_foot", "back_leg_foot_l"},
+      {"right_hind_foot", "back_leg_foot_r"},
+      {"left_hind_heel", "back_leg_ankle_l"},
+      {"right_hind_heel", "back_leg_ankle_r"},
+      {"left_fore_knee", "front_leg_lower_l"},
+      {"right_fore_knee", "front_leg_lower_r"},
+      {"left_fore_foot", "front_leg_foot_l"},
+      {"right_fore_foot", "front_leg_foot_r"}}},
+    {"maya_kenney_character_7700_binary.fbx", "human"},
+    {"maya_kenney_character_4.obj", "human"},
+    {"maya_kenney_character_9.obj", "human"},
+};
+
+// Each triangle becomes four, `times` over.
+void Divide(MeshSource& mesh, int times) {
+  for (; times > 0; --times) {
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> middles;
+    const auto middle = [&](std::uint32_t a, std::uint32_t b) {
+      const auto [found, added] =
+          middles.try_emplace(std::minmax(a, b), static_cast<std::uint32_t>(mesh.positions.size()));
+      const Vec3d sum = ToDouble(mesh.positions[a]) + ToDouble(mesh.positions[b]);
+      if (added) mesh.positions.push_back(ToFloat(0.5 * sum));
+      return found->second;
+    };
+    const std::vector<std::uint32_t> old = std::move(mesh.face_vertices);
+    mesh.face_vertices.clear();
+    for (std::size_t t = 0; t < old.size(); t += 3) {
+      const std::uint32_t a = old[t], b = old[t + 1], c = old[t + 2];
+      const std::uint32_t ab = middle(a, b), bc = middle(b, c), ca = middle(c, a);
+      mesh.face_vertices.insert(mesh.face_vertices.end(),
+                                {a, ab, ca, ab, b, bc, ca, bc, c, ab, bc, ca});
+    }
   }
-  return frames;
 }
 
-Mesh RestMesh(const client::RigData& rig, const std::vector<AffineD>& frames) {
+// All meshes at rest as triangles of one mesh.
+Mesh RestMesh(const client::RigData& rig, int divided) {
   MeshSource source;
-  source.face_offsets.push_back(0);
+  const std::vector<float> points = client::RestPositions(rig);
+  for (std::size_t v = 0; v < points.size(); v += 3) {
+    source.positions.push_back({points[v], points[v + 1], points[v + 2]});
+  }
+  std::uint32_t first = 0;
   for (const client::Mesh& mesh : rig.meshes) {
-    MeshPart part{.name = mesh.name,
-                  .vertex_offset = std::uint32_t(source.positions.size()),
-                  .vertex_count = std::uint32_t(mesh.vertices()),
-                  .face_offset = std::uint32_t(source.face_offsets.size() - 1)};
-    std::vector<AffineD> skin;
-    Affine geometry;
-    std::copy(mesh.skin.geometry_bind.begin(), mesh.skin.geometry_bind.end(), geometry.m.begin());
-    for (std::size_t s = 0; s < mesh.skin.joints.size(); ++s) {
-      Affine inverse;
-      std::copy_n(mesh.skin.inverse_bind.data() + s * 12, 12, inverse.m.begin());
-      skin.push_back(
-          Compose(Compose(frames[mesh.skin.joints[s]], ToDouble(inverse)), ToDouble(geometry)));
-    }
-    std::size_t at = 0;
-    for (std::size_t v = 0; v < mesh.vertices(); ++v) {
-      const Vec3d p{mesh.positions[3 * v], mesh.positions[3 * v + 1], mesh.positions[3 * v + 2]};
-      Vec3d q = mesh.skin.empty() ? p : Vec3d{};
-      if (!mesh.skin.empty()) {
-        for (std::size_t k = 0; k < mesh.skin.influence_counts[v]; ++k, ++at) {
-          q = q + double(mesh.skin.influence_weights[at]) *
-                      Apply(skin[mesh.skin.influence_joints[at]], p);
-        }
-      }
-      source.positions.push_back(ToFloat(q));
-    }
-    std::size_t corner = 0;
     const std::size_t faces =
         mesh.face_sizes.empty() ? mesh.face_vertices.size() / 3 : mesh.face_sizes.size();
+    const std::uint32_t* corner = mesh.face_vertices.data();
     for (std::size_t f = 0; f < faces; ++f) {
-      const std::size_t size = mesh.face_sizes.empty() ? 3 : mesh.face_sizes[f];
-      for (std::size_t k = 0; k < size; ++k)
-        source.face_vertices.push_back(part.vertex_offset + mesh.face_vertices[corner++]);
-      source.face_offsets.push_back(std::uint32_t(source.face_vertices.size()));
+      const std::uint32_t size = mesh.face_sizes.empty() ? 3 : mesh.face_sizes[f];
+      for (std::uint32_t k = 2; k < size; ++k) {
+        for (const std::uint32_t c : {0u, k - 1, k}) {
+          source.face_vertices.push_back(first + corner[c]);
+        }
+      }
+      corner += size;
     }
-    part.face_count = std::uint32_t(faces);
-    source.parts.push_back(part);
+    first += static_cast<std::uint32_t>(mesh.vertices());
   }
+  Divide(source, divided);
+  for (std::uint32_t c = 0; c <= source.face_vertices.size(); c += 3) {
+    source.face_offsets.push_back(c);
+  }
+  source.parts = {{.name = "body",
+                   .vertex_offset = 0,
+                   .vertex_count = static_cast<std::uint32_t>(source.positions.size()),
+                   .face_offset = 0,
+                   .face_count = static_cast<std::uint32_t>(source.face_vertices.size() / 3)}};
   return ValueOrDie(Mesh::Create(std::move(source)));
 }
 
-int Main(int argc, char** argv) {
-  const auto skeleton = ValueOrDie(fit::BuiltInTemplate(argv[1]));
-  client::RigData rig = ValueOrDie(bake::ReadCharacter(argv[2], {.allow_no_skin = true})).rig;
-  const std::vector<AffineD> frames = RestFrames(rig);
-  const Mesh mesh = RestMesh(rig, frames);
-  FitOptions options;
-  if (const char* r = std::getenv("RES")) options.resolution = std::uint32_t(std::atoi(r));
-  if (const char* r = std::getenv("SCALE")) options.scale = std::atof(r);
-  if (std::getenv("NOTURN")) options.turns = false;
-  if (const char* r = std::getenv("UP")) options.up = FitUp(std::atoi(r));
-  Task task;
-  {
-    const auto body = ValueOrDie(fit::Body::Create(mesh, options.resolution, task));
-    const auto graph = ValueOrDie(fit::PackSpheres(body, task));
-    std::size_t edges = 0;
-    for (const auto& list : graph.neighbours) edges += list.size();
-    std::printf("connected %.3f medial %zu spheres %zu edges %zu cell %.4f\n", body.connected(),
-                body.medial().size(), graph.count(), edges / 2, body.cell());
-    if (std::getenv("LIST"))
-      for (std::size_t k = 0; k < graph.count(); ++k)
-        std::printf("%.3f %.3f %.3f r %.3f\n", graph.centre[k].x, graph.centre[k].y,
-                    graph.centre[k].z, graph.radius[k]);
-  }
-  const auto start = std::chrono::steady_clock::now();
-  const auto fitted = FitSkeleton(mesh, skeleton, options, task);
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (!fitted.ok()) {
-    std::printf("%s: %s (%.2f s)\n", argv[2], fitted.status().ToString().c_str(), seconds);
-    return 1;
-  }
-  std::printf("%s %s: residual %.4f facing %g %g %g, %zu spheres, %.2f s\n", argv[2], argv[1],
-              fitted->facing.residual, fitted->facing.forward.x, fitted->facing.forward.y,
-              fitted->facing.forward.z, fitted->spheres, seconds);
-  for (const Problem& warning : fitted->warnings)
-    std::printf("  warning: %s: %s\n", warning.field.c_str(), warning.message.c_str());
-  const double height = mesh.maximum().y - mesh.minimum().y;
-  std::map<std::string, std::string> own;
-  for (int k = 3; k < argc; ++k) {
-    const std::string text = argv[k];
-    own[text.substr(0, text.find('='))] = text.substr(text.find('=') + 1);
-  }
-  double sum = 0, most = 0;
-  int count = 0;
-  for (std::size_t j = 0; j < skeleton.joints.size(); ++j) {
-    const Vec3d p = fitted->places[j];
-    std::printf("  %-14s %7.3f %7.3f %7.3f", skeleton.joints[j].name.c_str(), p.x, p.y, p.z);
-    const auto name = own.find(skeleton.joints[j].name);
-    if (name != own.end()) {
-      for (std::size_t k = 0; k < rig.joints.size(); ++k) {
-        if (rig.joints[k].name != name->second) continue;
-        const Vec3d q = Translation(frames[k]);
-        const double error = 100 * std::sqrt(Dot(p - q, p - q)) / height;
-        std::printf("   own %7.3f %7.3f %7.3f  error %.1f %%", q.x, q.y, q.z, error);
-        sum += error;
-        most = std::max(most, error);
-        ++count;
-      }
+// [template joints] the joint of the rig that is the same one, or none.
+std::vector<std::size_t> OwnJoints(const Character& character,
+                                   const fit::SkeletonTemplate& skeleton,
+                                   const client::RigData& rig) {
+  std::vector<std::string> names, wanted;
+  for (const client::Joint& joint : rig.joints) names.push_back(joint.name);
+  for (const fit::TemplateJoint& joint : skeleton.joints) wanted.push_back(joint.name);
+  const std::vector<client::JointRole> roles = client::JointRoles(names),
+                                       wanted_roles = client::JointRoles(wanted);
+  std::vector<std::size_t> own;
+  for (std::size_t j = 0; j < wanted.size(); ++j) {
+    std::size_t found = names.size();
+    if (const auto named = character.joints.find(wanted[j]); named != character.joints.end()) {
+      found = static_cast<std::size_t>(std::ranges::find(names, named->second) - names.begin());
+    } else if (character.joints.empty() && !wanted_roles[j].name.empty()) {
+      found = static_cast<std::size_t>(
+          std::ranges::find(roles, wanted_roles[j].name, &client::JointRole::name) - roles.begin());
     }
-    std::printf("\n");
+    own.push_back(found);
   }
-  if (count > 0) std::printf("  mean %.1f max %.1f of %d\n", sum / count, most, count);
+  return own;
+}
+
+struct Errors {
+  double sum = 0, most = 0;
+  std::size_t count = 0;
+  std::string worst;
+  void Add(double error, const std::string& joint) {
+    sum += error;
+    ++count;
+    if (error < most) return;
+    most = error;
+    worst = joint;
+  }
+};
+
+void PrintRow(const std::string& name, const std::string& skeleton, std::size_t faces,
+              const absl::StatusOr<SkeletonFit>& fitted, const Errors& errors, double seconds) {
+  std::printf("| %s | %s | %zu | ", name.c_str(), skeleton.c_str(), faces);
+  if (!fitted.ok()) {
+    std::printf("%s | | | | %.2f |\n", std::string(fitted.status().message()).c_str(), seconds);
+    return;
+  }
+  std::printf("%.3f | ", fitted->facing.residual);
+  if (errors.count == 0) {
+    std::printf("| | | ");
+  } else {
+    std::printf("%.1f | %.1f | %s | ", errors.sum / static_cast<double>(errors.count), errors.most,
+                errors.worst.c_str());
+  }
+  std::printf("%.2f |\n", seconds);
+}
+
+template <class Work>
+auto Timed(double& seconds, Work work) {
+  const auto start = std::chrono::steady_clock::now();
+  auto result = work();
+  seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+void FitCharacter(const Character& character, const std::string& path, int divided = 0) {
+  const auto skeleton = ValueOrDie(fit::BuiltInTemplate(character.skeleton));
+  const auto file = bake::ReadCharacter(path, {.allow_no_skin = true});
+  if (!file.ok()) {
+    std::fprintf(stderr, "fit_table: %s\n", std::string(file.status().message()).c_str());
+    return;
+  }
+  const client::RigData& rig = file->rig;
+  const Mesh mesh = RestMesh(rig, divided);
+  FitOptions options;
+  if (rig.up_axis == client::UpAxis::kUnspecified) options.up = FitUp::kUnknown;
+  if (rig.up_axis == client::UpAxis::kZ) options.up = FitUp::kZ;
+  double seconds = 0;
+  const auto fitted = Timed(seconds, [&] {
+    Task task;
+    return FitSkeleton(mesh, skeleton, options, task);
+  });
+  Errors errors;
+  if (fitted.ok()) {
+    const Vec3d size = mesh.maximum() - mesh.minimum();
+    const double height = std::abs(Dot(size, fitted->facing.up));
+    const std::vector<float> joints = client::RestJoints(rig);
+    const std::vector<std::size_t> own = OwnJoints(character, skeleton, rig);
+    for (std::size_t j = 0; j < own.size(); ++j) {
+      if (own[j] == rig.joints.size()) continue;
+      const Vec3d place = Translation(client::MatrixAt(joints, own[j]));
+      errors.Add(100 * Length(fitted->places[j] - place) / height, skeleton.joints[j].name);
+    }
+  }
+  PrintRow(file->label, character.skeleton, mesh.faces(), fitted, errors, seconds);
+}
+
+void FitCapsules(const char* name) {
+  Errors errors;
+  double seconds = 0, residual = 0;
+  constexpr unsigned kSeeds = 20;
+  for (unsigned seed = 1; seed <= kSeeds; ++seed) {
+    const testing::Figure figure = testing::Perturbed(name, seed);
+    double once = 0;
+    const SkeletonFit fitted = Timed(once, [&] {
+      Task task;
+      return ValueOrDie(FitSkeleton(testing::MeshOf(figure.body), figure.skeleton, {}, task));
+    });
+    seconds += once / kSeeds;
+    residual = std::max(residual, fitted.facing.residual);
+    for (std::size_t j = 0; j < figure.places.size(); ++j) {
+      errors.Add(100 * Length(fitted.places[j] - figure.places[j]) / figure.height,
+                 figure.skeleton.joints[j].name);
+    }
+  }
+  std::printf("| %s | %.3f | %.1f | %.1f | %s | %.2f |\n", name, residual,
+              errors.sum / static_cast<double>(errors.count), errors.most, errors.worst.c_str(),
+              seconds);
+}
+
+int Main(int argc, char** argv) {
+  constexpr char kHead[] =
+      "| character | template | faces | residual | mean error, %% of height | largest | at | "
+      "seconds |\n|---|---|---|---|---|---|---|---|\n";
+  std::printf(kHead);
+  const std::filesystem::path models = testing::SharedData() / "models";
+  for (const Character& character : kCharacters) {
+    if (std::filesystem::exists(models / character.file)) {
+      FitCharacter(character, models / character.file);
+    } else {
+      std::fprintf(stderr, "fit_table: no %s\n", (models / character.file).c_str());
+    }
+  }
+  for (int k = 1; k < argc; ++k) {
+    const std::string text = argv[k];
+    const std::size_t middle = text.rfind('=');
+    if (middle == text.npos || !fit::BuiltInTemplate(text.substr(middle + 1)).ok()) {
+      std::fprintf(stderr, "fit_table: got %s, need FILE=human, quadruped, horse or centaur\n",
+                   argv[k]);
+      return 64;
+    }
+    FitCharacter({text.substr(0, middle), text.substr(middle + 1)}, text.substr(0, middle));
+  }
+  if (const auto large = models / "mannequiny.glb"; std::filesystem::exists(large)) {
+    FitCharacter({"mannequiny.glb", "human"}, large, 2);
+  }
+  std::printf(
+      "\n| 20 bodies of capsules | largest residual | mean error, %% of height | largest | "
+      "at | seconds |\n|---|---|---|---|---|---|\n");
+  for (const std::string_view name : fit::BuiltInTemplates()) {
+    FitCapsules(std::string(name).c_str());
+  }
   return 0;
 }
 

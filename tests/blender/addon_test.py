@@ -19,7 +19,7 @@ import numpy as np
 sys.path.insert(0, os.path.dirname(__file__))
 from authored import library, uses_library  # noqa: E402
 from base import FOLDER, CharacterTest, farthest, outputs, reopened, run, sinew_blender, state  # noqa: E402
-from characters import animate, chain, new_scene, select, tube, world_points  # noqa: E402
+from characters import animate, chain, new_scene, select, statue, tube, world_points  # noqa: E402
 
 
 def drawn(panel):
@@ -312,6 +312,29 @@ class Vertices(CharacterTest):
         for vertex in mesh.data.vertices:
             self.assertLessEqual(len(vertex.groups), 3)
             self.assertAlmostEqual(sum(group.weight for group in vertex.groups), 1, places=4)
+
+    def test_skeleton_is_fitted_and_weighted(self):
+        mesh = statue()
+        select(mesh, mesh)
+        self.assertEqual(bpy.ops.sinew.fit_skeleton(template="human"), {"FINISHED"})
+        armature = bpy.context.object
+        self.assertEqual(armature.type, "ARMATURE")
+        bones = armature.data.bones
+        self.assertEqual(len(bones), 20)
+        for name, place in (("left_hand", (1.2, -.3, 4)), ("right_foot", (-.3, -.2, 2.4)), ("head_top", (0, 0, 5.4))):
+            head = armature.matrix_world @ bones[name].head_local
+            self.assertLess(np.linalg.norm(np.subtract(head, place)), 0.3, f"{name} at {tuple(head)}")
+        bpy.ops.sinew.weights(method="heat")
+        self.assertIn("left_knee", mesh.vertex_groups)
+        self.bind(armature, "ddm")
+
+    def test_failed_fit_leaves_nothing(self):
+        bpy.ops.mesh.primitive_plane_add()
+        plane = bpy.context.object
+        with self.assertRaisesRegex(RuntimeError, "mesh"):
+            bpy.ops.sinew.fit_skeleton(template="human")
+        self.assertEqual(list(bpy.context.scene.objects), [plane])
+        self.assertEqual(bpy.context.object, plane)
 
     def test_map_of_a_vertex_group(self):
         armature = chain()

@@ -50,6 +50,27 @@ def tube(armature, name, radius, cuts=6):
     return tube_object
 
 
+def statue():
+    """A person of cubes along its bones, twice as large as the template and 4 above the ground: up is Z, it faces -Y."""
+    limbs = [((0, .5, 0), (0, 0, 0), .13), ((0, .5, 0), (0, .72, 0), .12)]
+    for side in (1, -1):
+        limbs += [((side * .1, 0, 0), (side * .15, -.8, 0), .06), ((side * .15, -.8, 0), (side * .15, -.8, .1), .06),
+                  ((0, .5, 0), (side * .2, .5, 0), .07), ((side * .2, .5, 0), (side * .6, 0, .15), .06)]
+    points, faces = [], []
+    for start, end, half in limbs:
+        for part in np.linspace(0, 1, 12):
+            x, y, z = (1 - part) * np.array(start) + part * np.array(end)
+            for face in ((1, 3, 4, 2), (5, 6, 8, 7), (1, 2, 6, 5), (3, 7, 8, 4), (1, 5, 7, 3), (2, 4, 8, 6)):
+                faces.append([len(points) + corner - 1 for corner in face])
+            points += [(2 * (x + half * (2 * (k & 1) - 1)), -2 * (z + half * (2 * (k >> 2) - 1)),
+                        4 + 2 * (y + half * (2 * (k >> 1 & 1) - 1))) for k in range(8)]
+    mesh = bpy.data.meshes.new("Statue")
+    mesh.from_pydata(points, [], faces)
+    statue_object = bpy.data.objects.new("Statue", mesh)
+    bpy.context.scene.collection.objects.link(statue_object)
+    return statue_object
+
+
 def add_shape(tube_object, name="Wide"):
     """A shape key that animation drives from 0 at frame 1 to 1 at frame 10."""
     tube_object.shape_key_add(name="Basis")

@@ -6,6 +6,7 @@
 
 #include "core/deform/engine/recipe_text.h"
 #include "server/convert/field_count.h"
+#include "server/convert/fit.h"
 #include "server/convert/pose.h"
 #include "server/convert/recipe.h"
 #include "server/convert/rig.h"
@@ -122,6 +123,12 @@ void Convert(const google::protobuf::Message& message) {
     CheckTarget(target);
   } else if (const auto* weights = dynamic_cast<const v1::ComputeWeightsRequest*>(&message)) {
     character.CheckWeights(*weights);
+  } else if (const auto* fit = dynamic_cast<const v1::FitSkeletonRequest*>(&message)) {
+    const absl::StatusOr<server::FitRequest> read = server::ReadFitRequest(*fit, kConfig.weights);
+    if (!read.ok()) return fuzz::RequireClientError(read.status());
+    const std::size_t joints = read->skeleton.joints.size();
+    fuzz::Require(joints >= 2 && joints <= fit::kMaxTemplateJoints, "2 to 64 joints");
+    fuzz::Require(read->options.hints.size() <= joints, "a hint for each joint at most");
   }
 }
 

@@ -22,7 +22,7 @@ struct RequestType {
 };
 
 inline const RequestType& RequestTypeOf(std::uint8_t selector) {
-  static const std::array<RequestType, 19> types = {{
+  static const std::array<RequestType, 20> types = {{
       {&v1::DeformRequest::default_instance(), "DeformService/Deform"},
       {&v1::StreamDeformRequest::default_instance(), "DeformService/StreamDeform"},
       {&v1::DeformClipRequest::default_instance(), "DeformService/DeformClip"},
@@ -42,6 +42,7 @@ inline const RequestType& RequestTypeOf(std::uint8_t selector) {
       {&v1::ListMethodsRequest::default_instance(), "InfoService/ListMethods"},
       {&v1::GetServerInfoRequest::default_instance(), "InfoService/GetServerInfo"},
       {&v1::WatchStreamRequest::default_instance(), "DeformService/WatchStream"},
+      {&v1::FitSkeletonRequest::default_instance(), "RigService/FitSkeleton"},
   }};
   return types[selector % types.size()];
 }

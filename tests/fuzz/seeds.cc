@@ -219,6 +219,28 @@ void AddRequests(const Corpus& corpus) {
   weights.set_method(v1::WEIGHT_METHOD_GEODESIC);
   weights.mutable_geodesic()->set_resolution(64);
   add(5, "weights_geodesic", weights);
+  v1::FitSkeletonRequest fit;
+  fit.set_rig(RigName());
+  fit.set_built_in("human");
+  fit.set_resolution(96);
+  fit.set_scale(0.9);
+  fit.set_faces_forward(true);
+  v1::JointHint& hint = *fit.add_hints();
+  hint.set_joint("left_knee");
+  hint.set_y(0.5);
+  add(19, "fit", fit);
+  for (const char* name : {"root", "left", "right"}) {
+    v1::TemplateJoint& joint = *fit.mutable_skeleton()->add_joints();
+    joint.set_name(name);
+    const int k = fit.skeleton().joints_size();
+    if (k > 1) joint.set_parent(0);
+    if (k > 1) joint.set_partner(k == 2 ? 2 : 1);
+    joint.set_x(0.3 * (k == 3 ? -1 : k - 1));
+    joint.set_foot(k > 1);
+    joint.set_wide(k == 1);
+  }
+  fit.mutable_hints(0)->set_joint("left");
+  add(19, "fit_template", fit);
   v1::UploadRigRequest upload;
   upload.mutable_header()->set_sha256(std::string(64, 'a'));
   upload.mutable_header()->set_size_bytes(3);
@@ -499,6 +521,11 @@ void AddMuscleFiles(const Corpus& corpus) {
   "width": 0.05, "depth": 0.05, "profile": "parabola"
 }]})");
   corpus.Add("muscle_file", "none", R"({"muscles": []})");
+  corpus.Add("fit_template", "biped", R"({"joints": [
+    {"name": "body", "at": [0, 0.5, 0], "wide": true},
+    {"name": "left", "parent": "body", "at": [0.2, -0.8, 0], "foot": true, "partner": "right"},
+    {"name": "right", "parent": "body", "at": [-0.2, -0.8, 0], "foot": true, "partner": "left"}
+  ]})");
 }
 
 }  // namespace

@@ -35,6 +35,25 @@ def start(*options, **more):
     return Server(*options, program=arguments.sinewd, **more)
 
 
+def statue():
+    """An .obj of cubes along the bones of a person: chest, hips, head, legs and arms."""
+    limbs = [((0, .5, 0), (0, 0, 0), .13), ((0, .5, 0), (0, .72, 0), .12)]
+    for side in (1, -1):
+        limbs += [((side * .1, 0, 0), (side * .15, -.8, 0), .06), ((side * .15, -.8, 0), (side * .15, -.8, .1), .06),
+                  ((0, .5, 0), (side * .2, .5, 0), .07), ((side * .2, .5, 0), (side * .6, 0, .15), .06)]
+    lines, corners = [], 0
+    for start_of, end_of, half in limbs:
+        for part in np.linspace(0, 1, 12):
+            middle = (1 - part) * np.array(start_of) + part * np.array(end_of)
+            for k in range(8):
+                x, y, z = middle + half * (2 * np.array([k & 1, k >> 1 & 1, k >> 2]) - 1)
+                lines.append(f"v {x} {y} {z}")
+            for face in ((1, 3, 4, 2), (5, 6, 8, 7), (1, 2, 6, 5), (3, 7, 8, 4), (1, 5, 7, 3), (2, 4, 8, 6)):
+                lines.append("f " + " ".join(str(corners + c) for c in face))
+            corners += 8
+    return "\n".join(lines) + "\n"
+
+
 class LocalServer(unittest.TestCase):
 
     @classmethod
@@ -312,6 +331,35 @@ class LocalServer(unittest.TestCase):
         weighted = self.client.weights(self.hand, "capsule", max_influences=3)
         self.assertLessEqual((weighted.meshes[0].weights > 0).sum(axis=1).max(), 3)
         self.assertIn("fist", weighted.clips)
+
+    def test_fit_skeleton(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "statue.obj"
+            path.write_text(statue())
+            mesh = sinew.load(path, allow_no_skin=True)
+            seen = []
+            fit = self.client.fit_skeleton(mesh, "human", hints={"left_knee": (0.15, -0.4, 0)}, resolution=96,
+                                           progress=seen.append)
+            self.assertEqual(seen[-1], 1)
+            self.assertLess(fit.residual, 0.1)
+            self.assertEqual((list(fit.up), list(fit.forward)), ([0, 1, 0], [0, 0, 1]))
+            self.assertEqual(len(fit.rig.joints), 20)
+            knee = fit.rig.rest_pose[fit.rig.joints.index("left_knee")]
+            np.testing.assert_allclose(knee[:, 3], (0.15, -0.4, 0), atol=1e-5)
+            skinned = self.client.weights(fit.rig, "heat")
+            character = self.client.character(skinned, "ddm")
+            np.testing.assert_allclose(character.deform(skinned.rest_pose).positions,
+                                       np.concatenate([m.positions for m in mesh.meshes]), atol=0.05)
+            with self.assertRaisesRegex(sinew.InvalidArgument, "squid"):
+                self.client.fit_skeleton(mesh, "squid")
+            with self.assertRaisesRegex(sinew.InvalidArgument, "has a skin"):
+                self.client.fit_skeleton(self.hand)
+            hero = pathlib.Path(folder) / "hero.sinewrig"
+            skinned.save(hero)
+            with self.assertRaisesRegex(sinew.InvalidArgument, "joint_map: got it without"):
+                sinew.load(hero, joint_map={"head": "Head"})
+            with self.assertRaisesRegex(sinew.InvalidArgument, "retarget: got it without"):
+                sinew.load(hero, retarget=True)
 
     def test_render(self):
         image = sinew.render(self.hand, {"rest": self.frames[0], "fist": self.frames[23]}, width=200, height=160,

@@ -14,6 +14,7 @@
 #include "client/bake/character/muscle_file.h"
 #include "client/bake/files/input_file.h"
 #include "client/bake/formats/npy.h"
+#include "client/import/posed_scene.h"
 #include "client/import/valid_text.h"
 #include "core/base/closest_names.h"
 #include "core/base/counted_text.h"
@@ -39,16 +40,24 @@ absl::StatusOr<CharacterFile> ReadSerialised(const std::string& file) {
   return character;
 }
 
-absl::StatusOr<CharacterFile> ReadImported(const std::string& file,
-                                           const client::ImportOptions& options,
-                                           const std::vector<std::string>& clip_files) {
-  SINEW_ASSIGN_OR_RETURN(client::ImportedScene scene, client::ImportFile(file, options));
+// Adds the clips of `options` to the scene. Returns the file of each, as CharacterFile::clip_files.
+absl::StatusOr<std::vector<std::string>> AddClipFiles(const ReadOptions& options,
+                                                      client::ImportedScene& scene) {
   std::vector<std::string> sources(scene.clips.size());
-  for (const std::string& clip_file : clip_files) {
+  for (const std::string& clip_file : options.clip_files) {
     SINEW_ASSIGN_OR_RETURN(const client::ImportedScene from, client::ImportClips(clip_file));
-    SINEW_RETURN_IF_ERROR(client::AddClips(from, scene));
+    SINEW_RETURN_IF_ERROR(options.retarget ? client::RetargetClips(from, options.joint_map, scene)
+                                           : client::AddClips(from, scene));
     sources.resize(scene.clips.size(), clip_file);
   }
+  return sources;
+}
+
+absl::StatusOr<CharacterFile> ReadImported(const std::string& file,
+                                           const client::ImportOptions& import,
+                                           const ReadOptions& options) {
+  SINEW_ASSIGN_OR_RETURN(client::ImportedScene scene, client::ImportFile(file, import));
+  SINEW_ASSIGN_OR_RETURN(std::vector<std::string> sources, AddClipFiles(options, scene));
   SINEW_ASSIGN_OR_RETURN(CharacterFile character, FromScene(std::move(scene)));
   character.clip_files = std::move(sources);
   return character;
@@ -215,6 +224,26 @@ absl::StatusOr<client::ClipData> ReadClip(const CharacterFile& character,
   return SampleFrames(character, index, request.fps, numbers, request.frames, what);
 }
 
+}  // namespace
+
+absl::Status AddClipsToSerialised(const ReadOptions& options, CharacterFile& character) {
+  if (options.clip_files.empty()) return absl::OkStatus();
+  if (std::ranges::any_of(character.rig.joints, &client::Joint::compensates_scale)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("clip_file: got ", options.clip_files.front(), " for ", character.label,
+                     ", whose joints do not pass on their scale; poses move such a rig"));
+  }
+  SINEW_ASSIGN_OR_RETURN(client::ImportedScene scene, client::MakePosedScene(character.rig, {}));
+  scene.rig.label = character.label;
+  SINEW_ASSIGN_OR_RETURN(character.clip_files, AddClipFiles(options, scene));
+  character.clips = scene.clips;
+  character.problems.insert(character.problems.end(), scene.problems.begin(), scene.problems.end());
+  character.scene = std::move(scene);
+  return absl::OkStatus();
+}
+
+namespace {
+
 absl::StatusOr<client::ImportOptions> ImportOptionsOf(const ReadOptions& options) {
   client::ImportOptions import{.allow_no_skin = options.allow_no_skin};
   SINEW_ASSIGN_OR_RETURN(import.unweighted, ParseUnweighted(options.unweighted));
@@ -233,11 +262,15 @@ absl::StatusOr<CharacterFile> ReadWithoutMuscles(const std::string& file,
         ", need a .glb, .gltf, .vrm, .fbx or .dae; what a serialised rig or a built-in model "
         "holds is final"));
   }
-  if ((built_in || serialised) && !options.clip_files.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("clip_file: got ", options.clip_files.front(), " for ", file,
-                     ", need a character that is a .glb, .gltf, .vrm, .fbx or .dae",
-                     serialised ? "; poses move a serialised rig" : ""));
+  if (options.clip_files.empty() && options.retarget) {
+    return absl::InvalidArgumentError("retarget: got it without `clip_file`, need one");
+  }
+  if (!options.retarget && !options.joint_map.empty()) {
+    return absl::InvalidArgumentError("joint_map: got it without `retarget`, need that, too");
+  }
+  if (built_in && !options.clip_files.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat("clip_file: got ", options.clip_files.front(),
+                                                   " for ", file, ", need a character file"));
   }
   if (built_in) {
     SINEW_ASSIGN_OR_RETURN(client::Model model,
@@ -245,7 +278,7 @@ absl::StatusOr<CharacterFile> ReadWithoutMuscles(const std::string& file,
     return FromModel(std::move(model), file);
   }
   absl::StatusOr<CharacterFile> character =
-      serialised ? ReadSerialised(file) : ReadImported(file, import, options.clip_files);
+      serialised ? ReadSerialised(file) : ReadImported(file, import, options);
   const std::string label = client::ValidText(std::filesystem::path(file).filename().string());
   if (!character.ok()) {
     const std::string why(character.status().message());
@@ -261,6 +294,7 @@ absl::StatusOr<CharacterFile> ReadWithoutMuscles(const std::string& file,
   }
   character->label = label;
   character->path = file;
+  if (serialised) SINEW_RETURN_IF_ERROR(AddClipsToSerialised(options, *character));
   return character;
 }
 

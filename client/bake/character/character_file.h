@@ -4,6 +4,7 @@
 
 #include <absl/status/statusor.h>
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,9 +31,10 @@ struct CharacterFile {
   std::vector<std::string> clip_files;  // [clips] the file that each is from, or empty: `path`
   std::vector<client::Problem> problems;
   bool keeps_file_order = true;
-  std::string format;                          // for people, as ImportedScene::format
-  std::optional<client::ImportedScene> scene;  // of imported files
-  client::ClipData model_clip;                 // of models
+  std::string format;  // for people, as ImportedScene::format
+  // Of imported files, and of serialised rigs with clips of other files.
+  std::optional<client::ImportedScene> scene;
+  client::ClipData model_clip;  // of models
 };
 
 // How FILE is read.
@@ -41,7 +43,9 @@ struct ReadOptions {
   std::string unweighted = "refuse";  // one of UnweightedNames; of imported files
   bool allow_no_skin = false;         // as client::ImportOptions
   std::vector<std::string> clip_files = {};  // their clips are added, see client::AddClips
-  bool strict = false;                       // warnings are errors; for ReadAndWarn
+  bool retarget = false;                     // by client::RetargetClips, for other skeletons
+  std::map<std::string, std::string> joint_map = {};  // of RetargetClips; needs `retarget`
+  bool strict = false;                                // warnings are errors; for ReadAndWarn
 };
 
 // refuse, root, nearest, still: those of client::Unweighted.
@@ -52,6 +56,10 @@ const std::vector<std::string>& UnweightedNames();
 //   member that is not for such a file; the message begins with the file's name or the member.
 absl::StatusOr<CharacterFile> ReadCharacter(const std::string& file,
                                             const ReadOptions& options = {});
+
+// Adds the clips of `options.clip_files` to a rig that was read from bytes. Errors of
+// client::AddClips or RetargetClips; kInvalidArgument: joints that compensate scale.
+absl::Status AddClipsToSerialised(const ReadOptions& options, CharacterFile& character);
 
 // The choice of that name. kInvalidArgument: there is none.
 absl::StatusOr<client::Unweighted> ParseUnweighted(const std::string& name);

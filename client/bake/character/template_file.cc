@@ -1,5 +1,6 @@
 #include "client/bake/character/template_file.h"
 
+#include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
 #include <map>
@@ -12,6 +13,7 @@
 #include "client/bake/character/json_text.h"
 #include "client/bake/files/input_file.h"
 #include "core/base/status.h"
+#include "sinew/client.h"
 
 namespace sinew::bake {
 namespace {
@@ -70,6 +72,37 @@ absl::StatusOr<std::vector<client::TemplateJoint>> ReadTemplateFile(const std::s
       ParseTemplate(std::string(file.text()));
   if (!joints.ok()) return Prefixed(path, joints.status());
   return joints;
+}
+
+absl::Status ChooseTemplate(const std::string& name, client::FitRequest& request) {
+  if (!absl::EndsWithIgnoreCase(name, ".json")) {
+    request.built_in = name;
+    return absl::OkStatus();
+  }
+  SINEW_ASSIGN_OR_RETURN(request.skeleton, ReadTemplateFile(name));
+  return absl::OkStatus();
+}
+
+absl::Status PrepareForFit(CharacterFile& character) {
+  client::RigData& rig = character.rig;
+  if (rig.vertices() == 0) {
+    return absl::InvalidArgumentError(absl::StrCat(character.label, ": no mesh, need one"));
+  }
+  for (const client::Mesh& mesh : rig.meshes) {
+    if (mesh.skin.empty()) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat(character.label, ": mesh \"", mesh.name,
+                     "\" has a skin, need meshes without, such as an .obj"));
+  }
+  // The clips of the file are of other joints.
+  character.kind = CharacterFile::Kind::kSerialised;
+  character.clips.clear();
+  character.clip_files.clear();
+  character.scene.reset();
+  rig.joints = {{.name = "root"}};
+  rig.rest_local = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+  SINEW_ASSIGN_OR_RETURN(character.rig_bytes, client::EncodeRig(rig));
+  return absl::OkStatus();
 }
 
 }  // namespace sinew::bake

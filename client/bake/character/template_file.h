@@ -1,4 +1,4 @@
-// template_file.h - a template skeleton of FitSkeleton as JSON:
+// template_file.h - what FitSkeleton needs from files: a mesh, and a template skeleton as JSON:
 //
 //   {"joints": [{"name": "chest", "at": [0, 0.5, 0], "wide": true},
 //               {"name": "left_hand", "parent": "chest", "at": [0.6, 0, 0.15],
@@ -12,9 +12,18 @@
 #include <string>
 #include <vector>
 
+#include "client/bake/character/character_file.h"
 #include "sinew/fit.h"
 
 namespace sinew::bake {
+
+// The template that `name` means, a file if it ends in .json, else a built-in one. Errors of
+// ReadTemplateFile.
+absl::Status ChooseTemplate(const std::string& name, client::FitRequest& request);
+
+// Gives a character whose meshes have no skin the one joint that a rig needs at least, for
+// Client::FitSkeleton, and drops its clips. kInvalidArgument: no mesh, or one with a skin.
+absl::Status PrepareForFit(CharacterFile& character);
 
 // kNotFound, kInvalidArgument: the message begins with the file's name and names the member.
 absl::StatusOr<std::vector<client::TemplateJoint>> ReadTemplateFile(const std::string& path);

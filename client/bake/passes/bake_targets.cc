@@ -168,7 +168,7 @@ client::OutputOptions OutputOf(const CacheTarget& target) {
 
 absl::Status UseObjectSpace(const CharacterFile& character, std::vector<BakePass>& passes) {
   if (character.kind == CharacterFile::Kind::kModel) return absl::OkStatus();  // all at the origin
-  if (!character.scene) {
+  if (character.kind != CharacterFile::Kind::kImported) {
     return InvalidArgument("space: got \"object\" for ", character.label,
                            ", which does not say where its objects are; need model");
   }

@@ -121,6 +121,8 @@ absl::StatusOr<client::Image> DrawPanels(const client::RigData& rig,
   render.height = options.height;
   render.wire = options.wire;
   const Faces faces = MergedFaces(rig);
+  std::vector<std::int32_t> parents;
+  for (const client::Joint& joint : rig.joints) parents.push_back(joint.parent);
   std::vector<client::Panel> drawn;
   bool inside_out = false;
   for (std::size_t k = 0; k < panels.size(); ++k) {
@@ -129,8 +131,10 @@ absl::StatusOr<client::Image> DrawPanels(const client::RigData& rig,
     view.colours = panels[k].colours;
     view.face_sizes = faces.sizes;
     view.face_vertices = faces.vertices;
-    const client::Ellipsoids muscles = client::DrawMuscles(panels[k].muscles);
-    render.inside = muscles.View();
+    client::Ellipsoids inside = client::DrawMuscles(panels[k].muscles);
+    const bool has_muscles = !inside.positions.empty();
+    client::AddBones(panels[k].joints, parents, Diagonal(panels[k].positions), inside);
+    render.inside = inside.View();
     bool seen = false;
     render.wrong_side_seen = &seen;
     if (options.progress) {
@@ -144,7 +148,8 @@ absl::StatusOr<client::Image> DrawPanels(const client::RigData& rig,
     if (!image.ok()) return Prefixed(panels[k].label, image.status());
     inside_out |= seen;
     drawn.push_back({*std::move(image), panels[k].label, NoteOf(panels, k), panels[k].swatches});
-    if (!muscles.positions.empty()) {
+    if (!panels[k].joints.empty()) drawn.back().swatches.push_back({client::kBoneColour, "bones"});
+    if (has_muscles) {
       drawn.back().swatches.push_back(
           {client::kMuscleColour, absl::StrCat("muscles ", panels[k].muscles.size())});
     }

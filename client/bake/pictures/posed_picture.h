@@ -23,8 +23,10 @@ struct PosedPanel {
   std::vector<float> positions;  // [V * 3] all meshes, rig order
   std::vector<float> colours{};  // [V * 3] sRGB in [0, 1], or empty = clay
   std::string note{};  // below the label; empty = how far the points lie from the first panel's
-  std::vector<client::Swatch> swatches{};      // what the colours mean
-  std::vector<client::PosedMuscle> muscles{};  // drawn under a see-through skin, if there are any
+  std::vector<client::Swatch> swatches{};  // what the colours mean
+  // Drawn under a see-through skin, if there are any.
+  std::vector<client::PosedMuscle> muscles{};
+  std::vector<float> joints{};  // [J * 12] joint to model: bones
 };
 
 struct PictureOptions {

@@ -259,6 +259,27 @@ Option OptionSet::AddList(const std::string& name, std::vector<std::string>& val
   return Option(RefuseEmpty(option));
 }
 
+Option OptionSet::AddMap(const std::string& name, std::map<std::string, std::string>& values,
+                         const std::string& help) {
+  CLI::Option* option = app_->add_option(
+      name,
+      [&values, name](const Values& read) {
+        for (const std::string& text : read) {
+          const std::size_t middle = text.find('=');
+          if (middle == 0 || middle == text.npos || middle + 1 == text.size()) {
+            throw CLI::ValidationError(name, absl::StrCat("got \"", text, "\", need NAME=VALUE"));
+          }
+          if (!values.emplace(text.substr(0, middle), text.substr(middle + 1)).second) {
+            throw CLI::ValidationError(
+                name, absl::StrCat("got \"", text.substr(0, middle), "\" twice, need it once"));
+          }
+        }
+        return true;
+      },
+      help);
+  return Option(RefuseEmpty(option->type_name("NAME=VALUE"))).OneEach();
+}
+
 Option OptionSet::AddNumber(const std::string& name, const Range& range,
                             std::function<void(double)> set, const std::string& help) {
   const auto within = [range](double value) { return value >= range.low && value <= range.high; };

@@ -9,6 +9,7 @@
 #include <concepts>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -55,6 +56,10 @@ class OptionSet {
   // One or more values, or the option given several times. With choices: each is one of them.
   Option AddList(const std::string& name, std::vector<std::string>& values, const std::string& help,
                  const std::vector<std::string>& choices = {});
+
+  // NAME=VALUE, as often as wanted; each name once.
+  Option AddMap(const std::string& name, std::map<std::string, std::string>& values,
+                const std::string& help);
 
   // A finite number within [low, high], a whole one unless T is double. T: double, an integer type
   // that holds both bounds, or an optional of one of them.

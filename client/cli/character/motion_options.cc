@@ -10,6 +10,13 @@ void AddClipFileOption(OptionSet& set, bake::ReadOptions& read) {
   set.AddList("--clip-file", read.clip_files,
               "Also the clips of this file, by the names of its joints; may be given several times")
       .OneEach();
+  set.AddFlag(
+      "--retarget", read.retarget,
+      "--clip-file has another skeleton: turn joints as its joints turn, which are found by "
+      "common names or --joint-map");
+  set.AddMap("--joint-map", read.joint_map,
+             "Of --retarget: a joint and the one of --clip-file that it follows, such as "
+             "chest=Bip01_Spine3; may be given several times");
 }
 
 Option AddClipOptions(OptionSet& set, bake::ReadOptions& read, bake::MotionRequest& request) {

@@ -14,4 +14,14 @@ absl::StatusOr<client::WeightMethod> ReadWeightMethod(const std::string& option,
   return UsageError(absl::StrCat(option, ": got \"", name, "\", need capsule, heat or geodesic"));
 }
 
+absl::StatusOr<client::WeightedRig> ComputeWeights(const Context& context,
+                                                   const client::Client& connection,
+                                                   const client::WeightsRequest& request) {
+  const auto line = context.MakeProgress("Weights");
+  client::CallOptions call = context.call();
+  call.deadline = absl::InfiniteDuration();  // Ctrl-C ends it
+  return connection.ComputeWeights(
+      request, [line](double part) { line->Update(part); }, call);
+}
+
 }  // namespace sinew::cli

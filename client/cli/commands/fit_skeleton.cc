@@ -15,11 +15,15 @@
 #include "client/bake/character/template_file.h"
 #include "client/bake/files/output_file.h"
 #include "client/bake/passes/bound_character.h"
+#include "client/bake/pictures/fit_picture.h"
 #include "client/cli/base/exit_code.h"
 #include "client/cli/base/table.h"
+#include "client/cli/character/motion_options.h"
+#include "client/cli/character/picture_options.h"
 #include "client/cli/character/read_options.h"
 #include "client/cli/character/weight_methods.h"
 #include "client/cli/commands/commands.h"
+#include "client/rig/rest_pose.h"
 #include "core/base/status.h"
 
 namespace sinew::cli {
@@ -27,9 +31,13 @@ namespace {
 
 struct Options {
   bake::ReadOptions read = {.allow_no_skin = true};
+  bake::ReadOptions clips = {.retarget = true};  // of the new character
+  bake::MotionRequest motion;
   std::string file, skeleton, weights, out;
   std::vector<std::string> hints;
   client::FitRequest request;
+  std::string picture;
+  PictureRequest drawing;
 };
 
 // NAME=X,Y,Z.
@@ -45,57 +53,22 @@ absl::StatusOr<client::JointHint> ReadHint(const std::string& text) {
   return hint;
 }
 
-// The template: a built-in one by its name, or that of a file.
-absl::Status ReadTemplate(const std::string& name, client::FitRequest& request) {
-  if (!absl::EndsWith(absl::AsciiStrToLower(name), ".json")) {
-    request.built_in = name;
-    return absl::OkStatus();
-  }
-  SINEW_ASSIGN_OR_RETURN(request.skeleton, bake::ReadTemplateFile(name));
-  return absl::OkStatus();
-}
-
-// The mesh with a root, for a rig has at least one joint.
-absl::StatusOr<bake::CharacterFile> ReadMesh(const Context& context, const Options& options) {
-  SINEW_ASSIGN_OR_RETURN(bake::CharacterFile character,
-                         ReadAndWarn(context, options.file, options.read));
-  client::RigData& rig = character.rig;
-  if (rig.vertices() == 0) {
-    return absl::InvalidArgumentError(absl::StrCat(character.label, ": no mesh, need one"));
-  }
-  for (const client::Mesh& mesh : rig.meshes) {
-    if (mesh.skin.empty()) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat(character.label, ": mesh \"", mesh.name,
-                     "\" has a skin, need meshes without, such as an .obj"));
-  }
-  rig.joints = {{.name = "root"}};
-  rig.rest_local = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
-  SINEW_ASSIGN_OR_RETURN(character.rig_bytes, client::EncodeRig(rig));
-  return character;
-}
-
 std::string AxisName(const std::array<float, 3>& axis) {
   const std::size_t k = axis[0] != 0 ? 0 : axis[1] != 0 ? 1 : 2;
   return absl::StrCat(axis[k] < 0 ? "-" : "+", std::string(1, "xyz"[k]));
 }
 
 nlohmann::ordered_json ReportJson(const client::FittedRig& fitted, const client::RigData& rig,
-                                  const std::string& name, const std::string& out) {
+                                  const std::string& name, const Options& options) {
   using Json = nlohmann::ordered_json;
   const auto facing = [](const client::FitFacing& from) -> Json {
     return {{"residual", from.residual}, {"up", from.up}, {"forward", from.forward}};
   };
   Json joints = Json::array(), warnings = Json::array();
-  std::vector<std::array<float, 3>> places;
+  const std::vector<float> rest = client::RestJoints(rig);
   for (std::size_t j = 0; j < rig.joints.size(); ++j) {
-    std::array<float, 3>& at = places.emplace_back();
-    const std::int32_t parent = rig.joints[j].parent;
-    for (std::size_t k = 0; k < 3; ++k) {
-      at[k] = rig.rest_local[j * 12 + 4 * k + 3] +
-              (parent < 0 ? 0 : places[static_cast<std::size_t>(parent)][k]);
-    }
-    joints.push_back({{"name", rig.joints[j].name}, {"at", at}});
+    const float* m = &rest[j * 12];
+    joints.push_back({{"name", rig.joints[j].name}, {"at", {m[3], m[7], m[11]}}});
   }
   for (const client::Problem& warning : fitted.report.warnings) warnings.push_back(warning.message);
   Json json = {{"rig", name},
@@ -103,7 +76,8 @@ nlohmann::ordered_json ReportJson(const client::FittedRig& fitted, const client:
                {"joints", joints},
                {"warnings", warnings}};
   if (fitted.report.other) json["other_facing"] = facing(*fitted.report.other);
-  if (!out.empty()) json["out"] = out;
+  if (!options.out.empty()) json["out"] = options.out;
+  if (!options.picture.empty()) json["picture"] = options.picture;
   return json;
 }
 
@@ -119,10 +93,57 @@ std::string JointsText(const nlohmann::ordered_json& report) {
   return table.Text();
 }
 
-absl::Status Fit(Context& context, Options options) {
+// The skeleton from the front and the side, and moments of the clip.
+absl::Status Draw(const Context& context, const bake::CharacterFile& character,
+                  const client::FitReport& report, const Options& options, bake::OutputFile& out) {
+  client::RigData rig = character.rig;
+  rig.up_axis = client::UpAxis::kY;  // as the panels are turned
+  const std::vector<float> rest = client::RestJoints(rig);
+  std::vector<bake::PosedPanel> panels = {
+      bake::FitPanel(rig, rest, report.facing, 0, "front"),
+      bake::FitPanel(rig, rest, report.facing, 90, "its left side")};
+  bake::PictureOptions picture = options.drawing.options;
+  picture.framing.azimuth = 0;
+  picture.framing.elevation = 4;
+  picture.title = absl::StrCat(character.label, ", ", options.skeleton, " skeleton");
+  if (!character.clips.empty()) {
+    SINEW_ASSIGN_OR_RETURN(const client::ClipData clip,
+                           ChooseMotion(context, character, options.motion));
+    for (const std::size_t frame : {clip.frames / 4, 3 * clip.frames / 4}) {
+      panels.push_back(bake::FitPanel(rig, client::PoseOf(clip, frame).joint_transforms,
+                                      report.facing, 60,
+                                      absl::StrCat(clip.name, ", frame ", frame)));
+    }
+  }
+  return DrawPicture(context, rig, panels, picture, out).status();
+}
+
+absl::StatusOr<client::FittedRig> Place(const Context& context, const client::Client& connection,
+                                        const client::FitRequest& request) {
+  const auto line = context.MakeProgress("Fit");
+  client::CallOptions call = context.call();
+  call.deadline = absl::InfiniteDuration();  // Ctrl-C ends it
+  return connection.FitSkeleton(
+      request, [line](double part) { line->Update(part); }, call);
+}
+
+absl::Status CheckFiles(const Options& options) {
   if (!options.out.empty() && !absl::EndsWith(absl::AsciiStrToLower(options.out), ".sinewrig")) {
     return UsageError(absl::StrCat("--out: got \"", options.out, "\", need .sinewrig"));
   }
+  return options.picture.empty() ? absl::OkStatus() : CheckPng("--picture", options.picture);
+}
+
+// Creates the file before the server starts to work; none without a name.
+absl::StatusOr<std::optional<bake::OutputFile>> CreateFile(const std::string& name) {
+  if (name.empty()) return std::nullopt;
+  SINEW_ASSIGN_OR_RETURN(bake::OutputFile created, bake::OutputFile::Create(name));
+  return created;
+}
+
+absl::Status Fit(Context& context, Options options) {
+  SINEW_RETURN_IF_ERROR(CheckFiles(options));
+  SINEW_RETURN_IF_ERROR(ReadPictureSize(options.drawing));
   std::optional<client::WeightMethod> method;
   if (!options.weights.empty()) {
     SINEW_ASSIGN_OR_RETURN(method, ReadWeightMethod("--weights", options.weights));
@@ -130,41 +151,39 @@ absl::Status Fit(Context& context, Options options) {
   for (const std::string& hint : options.hints) {
     SINEW_ASSIGN_OR_RETURN(options.request.hints.emplace_back(), ReadHint(hint));
   }
-  SINEW_RETURN_IF_ERROR(ReadTemplate(options.skeleton, options.request));
-  SINEW_ASSIGN_OR_RETURN(const bake::CharacterFile character, ReadMesh(context, options));
-  std::optional<bake::OutputFile> out;
-  if (!options.out.empty()) {  // before the server starts to work
-    SINEW_ASSIGN_OR_RETURN(bake::OutputFile created, bake::OutputFile::Create(options.out));
-    out.emplace(std::move(created));
-  }
+  SINEW_RETURN_IF_ERROR(bake::ChooseTemplate(options.skeleton, options.request));
+  SINEW_ASSIGN_OR_RETURN(bake::CharacterFile character,
+                         ReadAndWarn(context, options.file, options.read));
+  SINEW_RETURN_IF_ERROR(bake::PrepareForFit(character));
+  SINEW_ASSIGN_OR_RETURN(std::optional<bake::OutputFile> out, CreateFile(options.out));
+  SINEW_ASSIGN_OR_RETURN(std::optional<bake::OutputFile> picture, CreateFile(options.picture));
   SINEW_ASSIGN_OR_RETURN(const client::UploadedRig uploaded,
                          bake::UploadCharacter(context.Connect(), context, character));
   options.request.rig = uploaded.rig.name;
   SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());
-  client::CallOptions call = context.call();
-  call.deadline = absl::InfiniteDuration();  // Ctrl-C ends it
-  const auto line = context.MakeProgress("Fit");
   SINEW_ASSIGN_OR_RETURN(const client::FittedRig fitted,
-                         connection.FitSkeleton(
-                             options.request, [line](double part) { line->Update(part); }, call));
+                         Place(context, connection, options.request));
   std::string name = fitted.rig.name;
   std::vector<client::Problem> warnings = fitted.report.warnings;
   if (method) {
-    const auto weights_line = context.MakeProgress("Weights");
     SINEW_ASSIGN_OR_RETURN(const client::WeightedRig weighted,
-                           connection.ComputeWeights(
-                               {.rig = name, .method = *method},
-                               [weights_line](double part) { weights_line->Update(part); }, call));
+                           ComputeWeights(context, connection, {.rig = name, .method = *method}));
     name = weighted.rig.name;
     warnings.insert(warnings.end(), weighted.report.warnings.begin(),
                     weighted.report.warnings.end());
   }
-  SINEW_ASSIGN_OR_RETURN(const std::string bytes, connection.DownloadRig(name, {}, context.call()));
-  SINEW_ASSIGN_OR_RETURN(const client::RigData rig, client::DecodeRig(bytes));
-  if (out) SINEW_RETURN_IF_ERROR(out->Write(bytes));
-  if (out) SINEW_RETURN_IF_ERROR(out->Commit());
+  bake::CharacterFile result;
+  result.kind = bake::CharacterFile::Kind::kSerialised;
+  result.label = character.label;
+  SINEW_ASSIGN_OR_RETURN(result.rig_bytes, connection.DownloadRig(name, {}, context.call()));
+  SINEW_ASSIGN_OR_RETURN(result.rig, client::DecodeRig(result.rig_bytes));
   context.Warn(warnings);
-  const nlohmann::ordered_json report = ReportJson(fitted, rig, name, options.out);
+  SINEW_RETURN_IF_ERROR(bake::AddClipsToSerialised(options.clips, result));
+  for (const std::string& text : bake::ShownWarnings(result)) context.Warn(text);
+  if (picture) SINEW_RETURN_IF_ERROR(Draw(context, result, fitted.report, options, *picture));
+  if (out) SINEW_RETURN_IF_ERROR(out->Write(result.rig_bytes));
+  if (out) SINEW_RETURN_IF_ERROR(out->Commit());
+  const nlohmann::ordered_json report = ReportJson(fitted, result.rig, name, options);
   const client::FitFacing& facing = fitted.report.facing;
   context.PrintResult(
       report, absl::StrFormat("%s\nresidual %.3f, faces %s, up is %s\n%s", name, facing.residual,
@@ -192,9 +211,25 @@ void AddFitSkeleton(CommandList& commands) {
                 "Cells along the longest side, 64 to 384; more for thin limbs (192)");
   set.AddFlag("--faces-forward", request.faces_forward,
               "The character faces +Z (-Y if Z is up): try no other direction");
-  set.AddText("--weights", options.weights, "Also compute skin weights: capsule, heat or geodesic");
+  const Option weights = set.AddText("--weights", options.weights,
+                                     "Also compute skin weights: capsule, heat or geodesic");
   AddStrictOption(set, options.read);
   set.AddText("--out", options.out, "The mesh with its skeleton, .sinewrig");
+  const Option picture =
+      set.AddText("--picture", options.picture, "The skeleton in the mesh, from two sides, PNG");
+  set.AddText("--size", options.drawing.size, "Of each panel, WIDTHxHEIGHT (default 800x800)")
+      .Needs(picture);
+  const Option clip_file =
+      set.AddList("--clip-file", options.clips.clip_files,
+                  "In the picture also two moments of a clip of this file, whose skeleton may be "
+                  "another one, as with --retarget of other commands")
+          .Needs(weights)
+          .Needs(picture);
+  set.AddMap("--joint-map", options.clips.joint_map,
+             "A joint and the one of --clip-file that it follows, such as chest=Bip01_Spine3")
+      .Needs(clip_file);
+  set.AddText("--clip", options.motion.clip, "Clip of --clip-file by name or number (default: 0)")
+      .Needs(clip_file);
   set.SetFooter(
       R"(The mesh need not be closed, but must have an inside. It stands upright, in about the pose of the template: a human
 with arms and legs apart. A residual above 0.1 is often wrong: look at the picture, and give places of joints that are
@@ -205,6 +240,8 @@ not in their limbs with --at. More limbs or other proportions: a template of you
 Examples:
   sinew fit-skeleton statue.obj --template human --weights heat --out statue.sinewrig
   sinew render statue.sinewrig --weights all --out statue.png
+  sinew fit-skeleton dwarf.obj --template human --weights heat --clip-file walk.fbx --out dwarf.sinewrig --picture dwarf.png
+  sinew bake dwarf.sinewrig --clip-file walk.fbx --retarget --deformer ddm --out dwarf.usda
   sinew fit-skeleton fox.obj --template quadruped --at tail=0,0.4,-0.9 --local --out fox.sinewrig
 See also: sinew weights, sinew render.)");
 }

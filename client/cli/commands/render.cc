@@ -28,7 +28,7 @@ struct Options {
   std::vector<std::string> deformers;
   bake::MotionRequest motion;
   double frame = 0;
-  bool vertex_status = false, translucent = false;
+  bool vertex_status = false, translucent = false, skeleton = false;
   PictureRequest picture;
 };
 
@@ -77,6 +77,7 @@ absl::Status AddDeformed(Context& context, const bake::CharacterFile& character,
   };
   SINEW_RETURN_IF_ERROR(bake::StreamClip(context, bound, clip,
                                          {.label = "Pose", .output = OutputFor(options)}, take));
+  if (options.skeleton) panel.joints = clip.joint_transforms;
   bake::ReleaseCharacter(context, bound);
   drawing.panels.push_back(std::move(panel));
   return absl::OkStatus();
@@ -133,6 +134,9 @@ absl::StatusOr<Drawing> DrawWeights(const Context& context, const bake::Characte
   Drawing drawing;
   ShrinkPanels(weights.joints.size(), options.picture);
   drawing.panels = bake::WeightPanels(rig, weights, options.picture.options);
+  if (options.skeleton) {
+    for (bake::PosedPanel& panel : drawing.panels) panel.joints = client::RestJoints(rig);
+  }
   for (const bake::JointShare& joint : weights.joints) {
     drawing.facts["weights"].push_back({{"joint", rig.joints[joint.joint].name},
                                         {"vertices", joint.vertices},
@@ -194,6 +198,7 @@ void AddRender(CommandList& commands) {
   set.AddFlag("--translucent", options.translucent,
               "Show the posed muscles of the rig under a translucent skin")
       .Needs(deformer);
+  set.AddFlag("--skeleton", options.skeleton, "Show joints and bones under a translucent skin");
   set.AddText("--weights", options.weights,
               "Instead of a frame: the rest mesh coloured by the weights of JOINT, or with all one "
               "panel per joint")
@@ -214,6 +219,7 @@ Status of vertices in --vertex-status, with its colour; --json has '_' for blank
   sinew render model:hand --deformer lbs --deformer ddm --frame 24 --look-at index_proximal --out hand.png --local
   sinew render hero.glb --deformer implicit_skinning --vertex-status --frame 12 --out status.png
   sinew render hero.glb --weights all --size 320x480 --out weights.png
+  sinew render hero.sinewrig --deformer ddm --clip-file walk.fbx --retarget --frame 12 --skeleton --out walk.png
 See also: sinew methods, sinew bake.)"));
 }
 

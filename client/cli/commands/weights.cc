@@ -88,15 +88,6 @@ absl::StatusOr<bake::CharacterFile> ReadInput(const Context& context, const Opti
   return character;
 }
 
-absl::StatusOr<client::WeightedRig> Compute(Context& context, const client::Client& connection,
-                                            const client::WeightsRequest& request) {
-  const auto line = context.MakeProgress("Weights");
-  client::CallOptions call = context.call();
-  call.deadline = absl::InfiniteDuration();  // Ctrl-C ends it
-  return connection.ComputeWeights(
-      request, [line](double part) { line->Update(part); }, call);
-}
-
 // The new rig as a character, for the following steps.
 absl::StatusOr<bake::CharacterFile> Fetch(const Context& context, const client::Client& connection,
                                           const std::string& label, const std::string& name) {
@@ -214,7 +205,7 @@ absl::Status Weigh(Context& context, Options options) {
   options.request.rig = uploaded.rig.name;
   SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());
   SINEW_ASSIGN_OR_RETURN(const client::WeightedRig result,
-                         Compute(context, connection, options.request));
+                         ComputeWeights(context, connection, options.request));
   SINEW_ASSIGN_OR_RETURN(const bake::CharacterFile weighted,
                          Fetch(context, connection, character.label, result.rig.name));
   const auto difference = bake::CompareWeights(character.rig, weighted.rig);

@@ -26,6 +26,6 @@ from .errors import (Damaged as Damaged, Error as Error, FileWarning as FileWarn
                      InvalidArgument as InvalidArgument, LimitExceeded as LimitExceeded, NotFound as NotFound,
                      NotPermitted as NotPermitted, Timeout as Timeout, Unavailable as Unavailable)
 from .futures import PoseFutures as PoseFutures
-from .listed import Method as Method, Parameter as Parameter, Preset as Preset, Stats as Stats
+from .listed import Fit as Fit, Method as Method, Parameter as Parameter, Preset as Preset, Stats as Stats
 from .mesh_data import ClipData as ClipData, MeshData as MeshData, ShapeData as ShapeData
 from .viewer import Viewer as Viewer, view as view

@@ -1,8 +1,11 @@
-"""What Client.methods(), presets() and stats() return, and Rig.clips."""
+"""What Client.methods(), presets(), stats() and fit_skeleton() return, and Rig.clips."""
 
 import dataclasses
 import difflib
 import typing
+
+if typing.TYPE_CHECKING:
+    from ._sinew import Rig
 
 _MOST_NAMES = 20
 
@@ -74,6 +77,20 @@ class Stats(_Listed):
     bound_bytes: int
     uptime_seconds: int
     limits: typing.Dict[str, int]
+
+
+@dataclasses.dataclass(frozen=True)
+class Fit(_Listed):
+    """A rig with the skeleton that was placed in it.
+
+    residual: how badly the template fits; above 0.1 often wrong. up, forward: of the body, in the space of the rig.
+    warnings: what to look at.
+    """
+    rig: "Rig"
+    residual: float
+    up: typing.List[float]
+    forward: typing.List[float]
+    warnings: typing.List[str]
 
 
 class Clips(typing.Dict[str, typing.Any]):

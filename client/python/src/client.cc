@@ -2,12 +2,14 @@
 #include <absl/strings/str_cat.h>
 #include <pybind11/stl.h>
 
+#include <array>
 #include <atomic>
 #include <map>
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include "client/bake/character/template_file.h"
 #include "client/cli/run/local.h"
 #include "client/python/src/arrays.h"
 #include "client/python/src/bindings.h"
@@ -187,6 +189,50 @@ Rig ComputeWeights(const ConnectionPointer& connection, const Rig& rig, const st
   return {std::move(file), {}};
 }
 
+py::object FitSkeleton(const ConnectionPointer& connection, const Rig& rig,
+                       const std::string& skeleton,
+                       const std::map<std::string, std::array<double, 3>>& hints,
+                       const std::optional<double>& scale,
+                       const std::optional<std::uint32_t>& resolution, bool faces_forward,
+                       py::object progress) {
+  client::FitRequest request{.rig = {}};
+  Check(bake::ChooseTemplate(skeleton, request));
+  request.scale = scale;
+  request.resolution = resolution;
+  request.faces_forward = faces_forward;
+  for (const auto& [joint, place] : hints) request.hints.push_back({joint, place});
+  auto file = std::make_shared<bake::CharacterFile>(*rig.file);
+  Check(bake::PrepareForFit(*file));
+  std::stop_source stop;
+  Callback report(std::move(progress), stop);
+  const std::shared_ptr<Service> service = connection->Get();
+  const client::Client& client = service->client;
+  client::FitReport fit;
+  auto bytes = Blocked(
+      [&](const std::stop_token& token) -> absl::StatusOr<std::string> {
+        const client::CallOptions call{.deadline = absl::InfiniteDuration(), .stop = token};
+        SINEW_ASSIGN_OR_RETURN(
+            const auto uploaded,
+            client.UploadRig(std::string_view(file->rig_bytes), client::UploadProgress(), call));
+        request.rig = uploaded.rig.name;
+        client::WeightsProgress each;
+        if (report) each = [&](double fraction) { report(fraction); };
+        SINEW_ASSIGN_OR_RETURN(const auto fitted, client.FitSkeleton(request, each, call));
+        fit = fitted.report;
+        return client.DownloadRig(fitted.rig.name, {}, call);
+      },
+      stop);
+  report.Rethrow();
+  file->rig_bytes = Value(std::move(bytes));
+  file->rig = Value(client::DecodeRig(file->rig_bytes));
+  std::vector<std::string> warnings;
+  for (const client::Problem& warning : fit.warnings) {
+    warnings.push_back(absl::StrCat(warning.field, ": ", warning.message));
+  }
+  return Listed("Fit", "rig"_a = Rig{std::move(file), {}}, "residual"_a = fit.facing.residual,
+                "up"_a = fit.facing.up, "forward"_a = fit.facing.forward, "warnings"_a = warnings);
+}
+
 }  // namespace
 
 std::shared_ptr<Service> Connection::Get() const {
@@ -208,6 +254,14 @@ deformer: recipe text such as "ddm" or "dqs(blend=0.5) | relax". progress: calle
       .def("weights", ComputeWeights, "rig"_a, "method"_a = "heat", "max_influences"_a = py::none(),
            "joints"_a = std::vector<std::string>(), "progress"_a = py::none(),
            "Computes skin weights (capsule, heat, geodesic) and returns the rig with them.")
+      .def("fit_skeleton", FitSkeleton, "rig"_a, "template"_a = "human", "hints"_a = py::dict(),
+           "scale"_a = py::none(), "resolution"_a = py::none(), "faces_forward"_a = false,
+           "progress"_a = py::none(),
+           R"(Places a skeleton in a rig whose meshes have no skin, and returns a Fit.
+
+template: human, quadruped, horse, centaur, or a .json file. hints: places of joints, by name.
+scale: size of the template, 0.5 to 2. faces_forward: try no other direction. Look at residual and
+warnings: above 0.1 a fit is often wrong. weights() gives the rig its skin.)")
       .def("methods", Methods, "Deformation methods, by name: Method objects.")
       .def("presets", Presets, "Named recipes, by name: Preset objects.")
       .def("stats", Stats, "Version, load and limits of the server: a Stats object.")

@@ -6,6 +6,7 @@
 #include <pybind11/stl/filesystem.h>
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -141,7 +142,8 @@ Rig LoadUsd(const std::filesystem::path& path, const std::filesystem::path& musc
 
 Rig Load(const std::filesystem::path& path, const std::filesystem::path& muscles,
          bool allow_no_skin, const std::string& unweighted,
-         const std::vector<std::filesystem::path>& clips, bool strict) {
+         const std::vector<std::filesystem::path>& clips, bool strict, bool retarget,
+         const std::map<std::string, std::string>& joint_map) {
   if (IsUsd(path)) {
     Rig rig = LoadUsd(path, muscles, allow_no_skin, unweighted, !clips.empty());
     Warn(*rig.file, strict);
@@ -150,6 +152,8 @@ Rig Load(const std::filesystem::path& path, const std::filesystem::path& muscles
   bake::ReadOptions options = {
       .muscles = muscles.string(), .unweighted = unweighted, .allow_no_skin = allow_no_skin};
   for (const std::filesystem::path& clip : clips) options.clip_files.push_back(clip.string());
+  options.retarget = retarget;
+  options.joint_map = joint_map;
   absl::StatusOr<bake::CharacterFile> file = absl::UnknownError("not read");
   {
     const py::gil_scoped_release release;
@@ -329,7 +333,8 @@ void BindRig(py::module_& module) {
   module.def(
       "load", Load, "path"_a, "muscles"_a = "", "allow_no_skin"_a = false,
       "unweighted"_a = "refuse", py::kw_only(), "clips"_a = std::vector<std::filesystem::path>(),
-      "strict"_a = false,
+      "strict"_a = false, "retarget"_a = false,
+      "joint_map"_a = std::map<std::string, std::string>(),
       R"(Reads a character: .glb, .gltf, .vrm, .fbx, .dae, .sinewrig, or model:NAME (arm, cylinder, hand, tube). With
 usd-core also .usd, .usda, .usdc, .usdz; see sinew.usd.
 
@@ -337,6 +342,7 @@ muscles: a JSON file that adds muscles. allow_no_skin: also a file whose meshes 
 unweighted: vertices without weights are "refuse"d, move with the topmost joint ("root"), like the "nearest"
 vertex, or stay at rest ("still", which appends a joint).
 clips: glTF, FBX or COLLADA files whose clips are added, by the names of their joints; they need no mesh.
+retarget: they have another skeleton: joints turn as those of joint_map, or of common names, turn there.
 What the importer changed or lost is warned of as sinew.FileWarning; with strict it is an InvalidArgument.)");
 }
 

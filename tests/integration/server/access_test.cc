@@ -28,6 +28,7 @@ TEST_F(AccessTest, EveryMethodNeedsItsScope) {
       {"RigService/ListRigs", "rigs:read"},
       {"RigService/DeleteRig", "rigs:write"},
       {"RigService/ComputeWeights", "rigs:write"},
+      {"RigService/FitSkeleton", "rigs:write"},
       {"SessionService/CreateSession", "sessions:use"},
       {"SessionService/WatchSession", "sessions:use"},
       {"SessionService/GetSession", "sessions:use"},

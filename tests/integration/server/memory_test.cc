@@ -277,6 +277,7 @@ TEST_F(MemoryTest, MessagesOfManyFieldsAreNotParsed) {
       {"DeformService/StreamDeform", empty},
       {"DeformService/Deform", empty},
       {"RigService/ComputeWeights", empty},
+      {"RigService/FitSkeleton", nested(v1::FitSkeletonRequest::kHintsFieldNumber)},
       {"RigService/GetRig", empty},
       {"SessionService/CreateSession", empty}};
   const PeakGrowth growth(pid());

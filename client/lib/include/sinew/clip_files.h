@@ -8,6 +8,7 @@
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
 
+#include <map>
 #include <string>
 
 #include "sinew/import.h"
@@ -37,5 +38,23 @@ absl::StatusOr<ImportedScene> ImportClips(const std::string& path);
 // destroyed afterwards. Cost O(nodes of both), no key is copied. Thread-safe for different `to`.
 //   kInvalidArgument: nothing of `to` has a counterpart, or `from` has no clip; `to` is unchanged.
 absl::Status AddClips(const ImportedScene& from, ImportedScene& to);
+
+// Adds the clips of a character with another skeleton, such as a walk for one of FitSkeleton.
+//
+// Joints are paired by `joint_map` (of `to` to of `from`), then by the part of a person that common
+// names say ("mixamorig:LeftUpLeg" and "left_thigh"), then by equal names. A paired joint turns in
+// model space as its source turns from the rest pose of its file; upper and lower arms and legs
+// first take the direction that they have there. Of the paired joints, the one nearest to the root
+// of `from` moves, too, with the distances scaled by the heights of the two over the ground. Units
+// and axes are converted: `from` is turned by the multiple of 90 degrees at which the rest poses
+// fit best. Other joints follow the joint above. Scale of joints and controls are ignored, and
+// hands and feet are not held in place.
+//
+// Clips keep their names as in AddClips. Adds to `to.problems` what each joint follows (kInfo),
+// joints without a counterpart, and rest poses that hardly fit. Thread-safe for different `to`.
+//   kInvalidArgument: `from` has no clip, `joint_map` names a joint that is not there or there
+//   twice, or fewer than 3 joints are paired; `to` is unchanged.
+absl::Status RetargetClips(const ImportedScene& from,
+                           const std::map<std::string, std::string>& joint_map, ImportedScene& to);
 
 }  // namespace sinew::client

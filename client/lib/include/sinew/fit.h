@@ -20,8 +20,8 @@ namespace sinew::client {
 // A joint of a template. Up is +Y, the character faces +Z, and its left is +X; lengths and
 // directions of the bones guide the fit, place and size of the whole do not matter.
 struct TemplateJoint {
-  std::string name;                     // unique, not empty
-  std::optional<std::uint32_t> parent;  // index of an earlier joint; unset for the first alone
+  std::string name;                          // unique, not empty
+  std::optional<std::uint32_t> parent = {};  // index of an earlier joint; unset for the first alone
   std::array<double, 3> place = {};
   bool wide = false;  // inside one of the body's widest places, such as a chest
   bool foot = false;  // stands on the ground
@@ -38,9 +38,9 @@ struct JointHint {
 // of range, a hint for an unknown joint. kFailedPrecondition: the template does not fit.
 // kResourceExhausted: the rig is too large, or too many computations are running.
 struct FitRequest {
-  std::string rig;                      // rigs/sha256-..., without skins
-  std::string built_in;                 // "human", "quadruped", "horse", "centaur"; or empty:
-  std::vector<TemplateJoint> skeleton;  // joints of your own, 2 to 64
+  std::string rig;                           // rigs/sha256-..., without skins
+  std::string built_in = {};                 // "human", "quadruped", "horse", "centaur"; or empty:
+  std::vector<TemplateJoint> skeleton = {};  // joints of your own, 2 to 64
   std::optional<std::uint32_t> resolution = {};  // cells along the longest side, 64 to 384 (192)
   std::optional<double> scale = {};              // of the template, 0.5 to 2 (1)
   std::vector<JointHint> hints = {};

@@ -133,6 +133,32 @@ class FakeRigService : public v1::RigService::Service {
     return grpc::Status::OK;
   }
 
+  grpc::Status FitSkeleton(grpc::ServerContext* /*context*/, const v1::FitSkeletonRequest* request,
+                           grpc::ServerWriter<v1::FitSkeletonResponse>* writer) override {
+    std::optional<grpc::Status> fault;
+    {
+      const std::lock_guard lock(server_.mutex);
+      server_.counts.fit_requests.push_back(*request);
+      if (!server_.rigs.contains(request->rig())) return {grpc::NOT_FOUND, request->rig()};
+      fault = std::exchange(server_.faults.break_weights, std::nullopt);
+    }
+    v1::FitSkeletonResponse response;
+    writer->Write(response);
+    if (fault) return *fault;
+    response.set_progress(1);
+    *response.mutable_rig() = Summary(request->rig() + "+skeleton");
+    const auto face = [](v1::FitFacing& facing, float residual, float z) {
+      facing.set_residual(residual);
+      for (const float up : {0.0f, 1.0f, 0.0f}) facing.add_up(up);
+      for (const float forward : {0.0f, 0.0f, z}) facing.add_forward(forward);
+    };
+    face(*response.mutable_report()->mutable_facing(), 0.25f, 1);
+    face(*response.mutable_report()->mutable_other(), 0.5f, -1);
+    response.mutable_report()->add_warnings()->set_message("a warning");
+    writer->Write(response);
+    return grpc::Status::OK;
+  }
+
  private:
   v1::RigSummary Summary(const std::string& name) const {
     v1::RigSummary summary;

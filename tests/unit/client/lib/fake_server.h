@@ -48,7 +48,7 @@ struct Faults {
   std::size_t largest_allowed = ~std::size_t{0};  // max_response_bytes above it are a passed limit
   std::size_t most_compare_poses = ~std::size_t{0};  // of one CompareDeformers
   bool repeat_frames = false;                        // sends every frame twice
-  std::optional<grpc::Status> break_weights;         // after some progress; once
+  std::optional<grpc::Status> break_weights;         // or a fit, after some progress; once
 };
 
 // What the server received.
@@ -61,6 +61,7 @@ struct Counts {
   std::vector<std::uint64_t> max_response_bytes;  // of each Deform
   std::vector<v1::CompareDeformersRequest> compared;
   std::vector<v1::ComputeWeightsRequest> weights_requests;
+  std::vector<v1::FitSkeletonRequest> fit_requests;
   // By method without service; of each call, in the order of their arrival. Empty = none was sent.
   std::map<std::string, std::vector<std::string>> traceparents;
 };

@@ -165,6 +165,61 @@ TEST(ComputeWeights, RetriesDisconnectsButNotRejections) {
   EXPECT_EQ(server.counts.weights_requests.size(), 4u);
 }
 
+TEST(FitSkeleton, SendsTemplateAndHintsAndReadsReport) {
+  FakeServer server;
+  server.rigs["rigs/a"] = "";
+  const Client client = *Client::Connect(server.Options());
+  std::vector<double> seen;
+  const auto fitted = client.FitSkeleton(
+      {.rig = "rigs/a",
+       .skeleton = {{.name = "root", .wide = true},
+                    {.name = "foot", .parent = 0, .place = {1, 2, 3}, .foot = true, .partner = 2},
+                    {.name = "other", .parent = 0, .place = {-1, 2, 3}, .partner = 1}},
+       .scale = 0.5,
+       .hints = {{.joint = "foot", .place = {4, 5, 6}}},
+       .faces_forward = true},
+      [&](double part) { seen.push_back(part); });
+  ASSERT_TRUE(fitted.ok()) << fitted.status();
+  EXPECT_EQ(fitted->rig.name, "rigs/a+skeleton");
+  EXPECT_EQ(fitted->report.facing.residual, 0.25f);
+  EXPECT_EQ(fitted->report.facing.forward, (std::array<float, 3>{0, 0, 1}));
+  ASSERT_TRUE(fitted->report.other.has_value());
+  EXPECT_EQ(fitted->report.other->forward, (std::array<float, 3>{0, 0, -1}));
+  ASSERT_EQ(fitted->report.warnings.size(), 1u);
+  EXPECT_EQ(seen, (std::vector<double>{0, 1}));
+  ASSERT_EQ(server.counts.fit_requests.size(), 1u);
+  const v1::FitSkeletonRequest& request = server.counts.fit_requests[0];
+  EXPECT_FALSE(request.has_built_in() || request.has_resolution());
+  EXPECT_EQ(request.scale(), 0.5);
+  EXPECT_TRUE(request.faces_forward());
+  ASSERT_EQ(request.skeleton().joints_size(), 3);
+  EXPECT_FALSE(request.skeleton().joints(0).has_parent());
+  const v1::TemplateJoint& foot = request.skeleton().joints(1);
+  EXPECT_TRUE(foot.has_parent() && foot.foot() && !foot.wide());
+  EXPECT_EQ(foot.partner(), 2u);
+  EXPECT_EQ(foot.z(), 3);
+  ASSERT_EQ(request.hints_size(), 1);
+  EXPECT_EQ(request.hints(0).y(), 5);
+}
+
+TEST(FitSkeleton, RetriesDisconnectsButNotRejections) {
+  FakeServer server;
+  server.rigs["rigs/a"] = "";
+  const Client client = *Client::Connect(server.Options());
+  server.faults.break_weights = grpc::Status(grpc::UNAVAILABLE, "broken off");
+  EXPECT_TRUE(client.FitSkeleton({.rig = "rigs/a", .built_in = "human"}).ok());
+  EXPECT_EQ(server.counts.fit_requests.size(), 2u);
+  const auto refused = [&](const FitRequest& request) {
+    return client.FitSkeleton(request).status();
+  };
+  EXPECT_TRUE(absl::IsNotFound(refused({.rig = "rigs/b", .built_in = "human"})));
+  EXPECT_EQ(server.counts.fit_requests.size(), 3u);
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      refused({.rig = "rigs/a", .built_in = "human", .skeleton = {{.name = "root"}}})));
+  EXPECT_TRUE(absl::IsInvalidArgument(refused({.rig = "rigs/a", .built_in = "\xff"})));
+  EXPECT_EQ(server.counts.fit_requests.size(), 3u);
+}
+
 TEST(ComputeWeights, EndsOnStop) {
   FakeServer server;
   server.rigs["rigs/a"] = "";

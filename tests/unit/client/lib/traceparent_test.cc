@@ -84,6 +84,7 @@ TEST_F(Traceparents, EveryKindOfCallSendsThem) {
   const std::string rig = client.UploadRig("rig")->rig.name;
   EXPECT_TRUE(client.DownloadRig(rig).ok());
   EXPECT_TRUE(client.ComputeWeights({.rig = rig}).ok());
+  EXPECT_TRUE(client.FitSkeleton({.rig = rig, .built_in = "human"}).ok());
   const Target target{.session = client.CreateSession({.rig = rig, .recipe = "lbs"})->name};
   EXPECT_TRUE(client.WaitSession(target.session).ok());
   const OneNumberPose pose(1);
@@ -100,8 +101,8 @@ TEST_F(Traceparents, EveryKindOfCallSendsThem) {
     EXPECT_THAT(headers, Each(Truly(IsTraceparent))) << method;
   }
   EXPECT_THAT(methods, ElementsAre("CompareDeformers", "ComputeWeights", "CreateSession", "Deform",
-                                   "DeleteSession", "DownloadRig", "GetServerInfo", "StreamDeform",
-                                   "UploadRig", "WatchSession"));
+                                   "DeleteSession", "DownloadRig", "FitSkeleton", "GetServerInfo",
+                                   "StreamDeform", "UploadRig", "WatchSession"));
 }
 
 TEST_F(Traceparents, EveryAttemptOfACallHasItsOwn) {
