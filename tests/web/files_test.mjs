@@ -165,6 +165,12 @@ print(json.dumps([[list(a.shape), str(a.dtype), a.ravel().tolist()] for a in map
   await drop(controls);
   await notice().getByText('model-arm-12.controls.npy: values of controls, need the .npy of their poses first').waitFor();
   await page.keyboard.press('Escape');
+  await drop(plain, poses);
+  await notice().getByText('Got 2 .npy files, need one of poses, and one of control values if they have some.').waitFor();
+  await page.keyboard.press('Escape');
+  await drop(all, controls);
+  await notice().getByText(/^controls: got 1 frame of 1 control in model-arm-12.controls.npy, need the \d+ frames of the poses and the 1 control of model:arm/).waitFor();
+  await page.keyboard.press('Escape');
   await drop(controls, poses); // in any order
   await page.waitForFunction(() => document.querySelector('select[aria-label=Clip]')?.selectedOptions[0]?.textContent === 'model-arm-12.npy',
     undefined, {timeout: 60000});

@@ -5,7 +5,7 @@ import {readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import path from 'node:path';
 import {test} from 'node:test';
-import {count, different, folder, isClay, joint, keep, live, newPage, open, page, pixels, press, settled, type, useBrowser, view} from './browser.mjs';
+import {bare, count, different, folder, isClay, joint, keep, live, newPage, open, page, pixels, press, settled, type, useBrowser, view} from './browser.mjs';
 import {writeTube} from './character.mjs';
 
 const require = createRequire(new URL('../../client/web/package.json', import.meta.url));
@@ -73,6 +73,7 @@ test('400 x 800 with fingers: turn, pinch, tap, gizmo, and every control', async
   await page.getByRole('button', {name: 'Wipe', exact: true}).tap();
   await live(1);
   await keep('fit-400');
+  for (const name of ['name-a', 'name-b']) assert.equal(await bare(name), true, 'the footer does not cover the names of the recipes');
   assert.deepEqual(await unreachable(), []);
 });
 
