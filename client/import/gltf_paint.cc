@@ -102,7 +102,11 @@ class Painter {
   }
 
   GltfPaint Take() {
-    if (!painted_) return {};
+    if (!painted_) {
+      out_.colours.clear();
+      out_.uvs.clear();
+      out_.images.clear();
+    }
     return std::move(out_);
   }
 
@@ -160,9 +164,10 @@ class Painter {
   int ImageOf(int texture) {
     if (texture < 0 || static_cast<std::size_t>(texture) >= model_.textures.size()) return -1;
     const int source = model_.textures[static_cast<std::size_t>(texture)].source;
-    if (source < 0 || static_cast<std::size_t>(source) >= images_.size()) return -1;
     const auto [known, is_new] = places_.emplace(source, -1);
-    if (is_new) known->second = AddImage(images_[static_cast<std::size_t>(source)]);
+    const bool is_listed = source >= 0 && static_cast<std::size_t>(source) < images_.size();
+    if (is_new && is_listed) known->second = AddImage(images_[static_cast<std::size_t>(source)]);
+    out_.lacks_images |= known->second < 0;
     return known->second;
   }
 

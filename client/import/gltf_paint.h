@@ -18,9 +18,9 @@ struct GltfPaint {
     std::string bytes;  // not decoded
   };
   std::vector<std::uint8_t> colours;  // [V * 4] sRGB and 255: factor of the material, COLOR_0
-  std::vector<float>
-      uvs;  // [V * 3] u, v (downwards), transformed, and the index of the image or -1
+  std::vector<float> uvs;             // [V * 3] u, v (downwards), the index of the image or -1
   std::vector<Image> images;
+  bool lacks_images = false;  // some that meshes have are left out
 };
 
 // The paint of the file's materials in the order of the rig's vertices. Images are inside of the

@@ -78,6 +78,7 @@ class Shown {
     bake::MotionRequest motion;
     std::string rig;
     std::shared_ptr<const client::GltfPaint> paint = std::make_shared<client::GltfPaint>();
+    std::vector<std::string> warnings = {};
     std::size_t number = 0;  // of characters shown so far
     std::size_t first = 0;   // number of the first clip
     std::vector<Clip> clips = {};
@@ -133,10 +134,19 @@ absl::StatusOr<Shown::Character> Shown::Load(bake::CharacterFile file,
     SINEW_ASSIGN_OR_RETURN(const std::uint64_t frames, Frames(of, request));
     character.clips.push_back({.name = name, .frames = frames});
   }
+  character.warnings = bake::ShownWarnings(of);
   // Colours are an addition: what is wrong with them does not keep the character from the page.
   if (absl::StartsWith(of.format, "glTF")) {
     if (auto read = client::ReadGltfPaint(of.path, of.rig); read.ok()) {
       character.paint = std::make_shared<const client::GltfPaint>(*std::move(read));
+    } else {
+      character.warnings.push_back(
+          absl::StrCat(of.label, ": no colours: ", read.status().message()));
+    }
+    if (character.paint->lacks_images) {
+      character.warnings.push_back(absl::StrCat(
+          of.label,
+          ": an image is left out: it is missing, neither PNG nor JPEG, or beyond 16 and 64 MiB"));
     }
   }
   SINEW_ASSIGN_OR_RETURN(const client::UploadedRig rig, client_.UploadRig(of.rig_bytes));
@@ -228,7 +238,7 @@ absl::StatusOr<Document> Shown::Get(const std::string& path) const {
                                              {"clip", shown.chosen},
                                              {"clips", clips},
                                              {"paint", paint},
-                                             {"warnings", bake::ShownWarnings(*shown.file)}},
+                                             {"warnings", shown.warnings}},
                                             2)};
   }
   absl::string_view rest = path;

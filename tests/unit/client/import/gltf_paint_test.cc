@@ -58,10 +58,12 @@ TEST(GltfPaint, HasFactorsColoursAndImagesOfVertices) {
   ASSERT_EQ(paint.images.size(), 1u);
   EXPECT_EQ(paint.images[0].type, "image/png");
   EXPECT_EQ(paint.images[0].bytes, kPng);
+  EXPECT_FALSE(paint.lacks_images);
 }
 
 TEST(GltfPaint, IsEmptyWithoutColours) {
   const GltfPaint paint = PaintOf(MakeStrip());
+  EXPECT_FALSE(paint.lacks_images);
   EXPECT_THAT(paint.colours, IsEmpty());
   EXPECT_THAT(paint.uvs, IsEmpty());
 }
@@ -102,6 +104,7 @@ TEST(GltfPaint, LeavesOutOtherTypesAndImagesOfOtherFolders) {
     b.doc["images"][0] = {{"uri", uri}};
     EXPECT_THAT(PaintOf(b).images, IsEmpty()) << uri;
     EXPECT_EQ(PaintOf(b).uvs.at(2), -1);
+    EXPECT_TRUE(PaintOf(b).lacks_images);
   }
 }
 
