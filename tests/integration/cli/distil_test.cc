@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "client/models/models.h"
 #include "client/rig/vertex_influences.h"
 #include "sinew/import.h"
 #include "tests/integration/cli/process.h"
@@ -69,6 +71,21 @@ TEST_F(Distil, LinearBlendReturnsTheWeights) {
   const auto b = client::ImportFile(folder_ / "again.glb");
   ASSERT_TRUE(a.ok() && b.ok()) << a.status() << b.status();
   EXPECT_TRUE(b->rig.controls.empty());  // nothing to correct
+  const auto model = client::Make("hand");
+  ASSERT_TRUE(model.ok()) << model.status();
+  const client::RigInfluences own = client::ReadInfluences(model->rig);
+  const client::RigInfluences distilled = client::ReadInfluences(a->rig);
+  ASSERT_EQ(own.vertices(), distilled.vertices());
+  for (std::size_t v = 0; v < own.vertices(); ++v) {
+    std::map<std::string, float> difference;
+    for (const auto& [joint, weight] : own.Of(v)) {
+      difference[model->rig.joints[joint].name] += weight;
+    }
+    for (const auto& [joint, weight] : distilled.Of(v)) {
+      difference[a->rig.joints[joint].name] -= weight;
+    }
+    for (const auto& [joint, weight] : difference) ASSERT_NEAR(weight, 0, 1e-6) << v << joint;
+  }
   const std::string source = Bake("model:hand", "lbs");
   EXPECT_LT(Compare(source, Bake(folder_ / "out.glb", "lbs"), kFrames).second, 2e-6);
   EXPECT_LT(Compare(source, Bake(folder_ / "again.glb", "lbs"), kFrames).second, 2e-6);
