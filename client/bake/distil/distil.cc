@@ -16,8 +16,8 @@
 #include "core/base/status.h"
 #include "core/base/vectors.h"
 #include "core/distil/corrective_shapes.h"
-#include "core/distil/joint_candidates.h"
 #include "core/distil/refit_shapes.h"
+#include "core/examples/candidates.h"
 #include "core/examples/linear_blend_fit.h"
 
 namespace sinew::bake {
@@ -228,9 +228,19 @@ class Distiller {
       }
     });
     Task task(TaskOptions("Fit weights"));
-    const Rows<JointWeight> candidates = JointCandidates(
-        own, NeighboursOf(character_.rig, points_), kRings, kCandidates,
-        [&](std::size_t point, std::uint32_t binding) { return Allowed(point, binding); }, task);
+    const Rows<std::uint32_t> edges = NeighboursOf(character_.rig, points_);
+    const Rows<JointWeight> near = FindCandidates(own, skin_->bindings.size(), edges.offsets,
+                                                  edges.values, kRings, kCandidates, task)
+                                       .rows;
+    SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+    const Rows<JointWeight> candidates =
+        CollectRows<JointWeight>(rest.size(), [&](const auto& add) {
+          for (std::size_t p = 0; p < rest.size(); ++p) {
+            for (const JointWeight& entry : near.row(p)) {
+              if (entry.weight > 0 || Allowed(p, entry.joint)) add(p, entry);
+            }
+          }
+        });
     const auto fill = [&](std::size_t begin, std::size_t end, std::span<Vec3f> out) {
       return targets.Fill(begin, end, out);
     };
