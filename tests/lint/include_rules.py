@@ -67,7 +67,7 @@ FOLDERS = (
     ("core/weights", "core/base core/mesh core/parallel core/rig core/surface", "", "eigen embree"),
     ("core/fit", "core/base core/mesh core/parallel core/rig core/surface core/weights", "", "eigen embree"),
     ("core/examples", "core/base core/parallel core/solve", "", ""),
-    ("core/distil", "core/base core/examples core/parallel core/rig core/solve", "", "eigen"),
+    ("core/distil", "core/base core/parallel core/rig core/solve", "", "eigen"),
     ("core/deform/animation_space", "core/base core/deform/method core/rig core/simd", "", ""),
     ("core/decompose", "core/base core/examples core/mesh core/parallel core/solve core/surface", "", ""),
     ("core/deform/bulge_free", "core/base core/deform/method core/rig core/simd core/surface", "", ""),

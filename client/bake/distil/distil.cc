@@ -16,8 +16,8 @@
 #include "core/base/status.h"
 #include "core/base/vectors.h"
 #include "core/distil/corrective_shapes.h"
-#include "core/distil/joint_candidates.h"
 #include "core/distil/refit_shapes.h"
+#include "core/examples/candidates.h"
 #include "core/examples/linear_blend_fit.h"
 
 namespace sinew::bake {
@@ -30,6 +30,8 @@ constexpr double kApart = 1e-4;          // of the diagonal: not one point
 constexpr double kLeastShape = 2e-4;     // of the diagonal
 constexpr double kLeastOffset = 1e-5;    // of the diagonal
 constexpr std::size_t kWindowBytes = std::size_t{1} << 30;
+constexpr std::size_t kBatchMatrices = std::size_t{1}
+                                       << 21;  // of joints in poses at a time: 0.2 GB
 constexpr std::size_t kGrain = 1024;
 
 using Frame = std::vector<Vec3f>;
@@ -40,6 +42,16 @@ using PoseSink = std::function<absl::Status(std::size_t index, std::span<const A
 double DistanceOf(const Vec3d& a, const Vec3f& b) {
   return Length(a - ToDouble(b));
 }
+
+struct JointTurns {
+  std::uint32_t joint = 0;
+  std::vector<Vec3d> turns;
+};
+
+struct DrivenShapes {
+  std::uint32_t joint = 0;
+  JointShapes shapes;
+};
 
 // What the steps share.
 class Distiller {
@@ -216,9 +228,19 @@ class Distiller {
       }
     });
     Task task(TaskOptions("Fit weights"));
-    const Rows<JointWeight> candidates = JointCandidates(
-        own, NeighboursOf(character_.rig, points_), kRings, kCandidates,
-        [&](std::size_t point, std::uint32_t binding) { return Allowed(point, binding); }, task);
+    const Rows<std::uint32_t> edges = NeighboursOf(character_.rig, points_);
+    const Rows<JointWeight> near = FindCandidates(own, skin_->bindings.size(), edges.offsets,
+                                                  edges.values, kRings, kCandidates, task)
+                                       .rows;
+    SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+    const Rows<JointWeight> candidates =
+        CollectRows<JointWeight>(rest.size(), [&](const auto& add) {
+          for (std::size_t p = 0; p < rest.size(); ++p) {
+            for (const JointWeight& entry : near.row(p)) {
+              if (entry.weight > 0 || Allowed(p, entry.joint)) add(p, entry);
+            }
+          }
+        });
     const auto fill = [&](std::size_t begin, std::size_t end, std::span<Vec3f> out) {
       return targets.Fill(begin, end, out);
     };
@@ -296,48 +318,56 @@ class Distiller {
     return sizes;
   }
 
+  // The shapes of some joints, each of which is turned alone.
+  absl::Status FitJoints(const std::vector<JointTurns>& batch, const std::vector<double>& sizes,
+                         double unit, const Task& task) {
+    if (batch.empty()) return absl::OkStatus();
+    std::vector<std::vector<AffineD>> poses;
+    for (const JointTurns& joint : batch) {
+      for (const Vec3d& turn : joint.turns) {
+        std::vector<Vec3d> turns(skin_->bind.joints());
+        turns[joint.joint] = turn;
+        poses.push_back(TurnedPose(skin_->bind, turns));
+      }
+    }
+    std::vector<std::vector<Vec3f>> residuals;  // of the joint that is being evaluated
+    std::size_t next = 0;
+    const ShapeLimits limits = {.least_shape = kLeastShape * unit,
+                                .least_offset = kLeastOffset * unit};
+    return Evaluate("Evaluate joints", poses,
+                    [&](std::size_t, std::span<const AffineD> matrices, const Frame& frame) {
+                      std::vector<Vec3f>& residual = residuals.emplace_back(points_.first.size());
+                      task.For(residual.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+                        for (std::size_t p = begin; p < end; ++p) {
+                          residual[p] = Residual(p, matrices, frame[points_.first[p]], sizes[p]);
+                        }
+                      });
+                      const auto& [joint, turns] = batch[next];
+                      if (residuals.size() < turns.size()) return absl::OkStatus();
+                      shapes_.push_back({joint, FitJointShapes(turns, residuals, limits, task)});
+                      residuals.clear();
+                      ++next;
+                      return task.CheckCancelled();
+                    });
+  }
+
   absl::Status FitShapes() {
     const Task task({.stop = monitor_.call().stop});
     const std::vector<double> sizes = SizesAtRest();
     const double unit = skin_->diagonal / *std::ranges::max_element(sizes);
-    struct Sampled {
-      std::uint32_t joint;
-      std::vector<Vec3d> turns;
-    };
-    std::vector<Sampled> sampled;
-    std::vector<std::vector<AffineD>> poses;
-    const std::size_t joints = skin_->skeleton.joints();
+    const std::size_t joints = skin_->bind.joints();
+    std::vector<JointTurns> batch;
+    std::size_t matrices = 0;
     for (std::uint32_t j = 0; j < joints; ++j) {
       if (set_.ranges[j].fixed()) continue;
-      sampled.push_back({j, SpanningTurns(set_.ranges[j])});
-      for (const Vec3d& turn : sampled.back().turns) {
-        std::vector<Vec3d> turns(joints);
-        turns[j] = turn;
-        poses.push_back(TurnedPose(skin_->bind, turns));
-      }
+      batch.push_back({j, SpanningTurns(set_.ranges[j])});
+      matrices += batch.back().turns.size() * joints;
+      if (matrices < kBatchMatrices) continue;
+      SINEW_RETURN_IF_ERROR(FitJoints(batch, sizes, unit, task));
+      batch.clear();
+      matrices = 0;
     }
-    if (poses.empty()) return absl::OkStatus();
-    std::vector<std::vector<Vec3f>> residuals;  // of the joint that is being evaluated
-    std::size_t next = 0;
-    SINEW_RETURN_IF_ERROR(
-        Evaluate("Evaluate joints", poses,
-                 [&](std::size_t, std::span<const AffineD> matrices, const Frame& frame) {
-                   std::vector<Vec3f>& residual = residuals.emplace_back(points_.first.size());
-                   task.For(residual.size(), kGrain, [&](std::size_t begin, std::size_t end) {
-                     for (std::size_t p = begin; p < end; ++p) {
-                       residual[p] = Residual(p, matrices, frame[points_.first[p]], sizes[p]);
-                     }
-                   });
-                   if (residuals.size() < sampled[next].turns.size()) return absl::OkStatus();
-                   shapes_.push_back(
-                       {sampled[next].joint, FitJointShapes(sampled[next].turns, residuals,
-                                                            {.least_shape = kLeastShape * unit,
-                                                             .least_offset = kLeastOffset * unit},
-                                                            task)});
-                   residuals.clear();
-                   ++next;
-                   return task.CheckCancelled();
-                 }));
+    SINEW_RETURN_IF_ERROR(FitJoints(batch, sizes, unit, task));
     DropShapes();
     return RefitShapes(sizes, task);
   }
@@ -619,11 +649,6 @@ class Distiller {
     }
     result.shapes_json = drivers.dump();
   }
-
-  struct DrivenShapes {
-    std::uint32_t joint;
-    JointShapes shapes;
-  };
 
   const Monitor& monitor_;
   const CharacterFile& character_;

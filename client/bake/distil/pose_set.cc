@@ -13,8 +13,9 @@ namespace {
 
 constexpr double kFreeAngle = 35 * std::numbers::pi / 180;
 constexpr double kMargin = 0.2;
-constexpr std::size_t kLeastRandom = 60;
+constexpr std::size_t kLeastRandom = 60, kMostRandom = 2000;
 constexpr std::size_t kMostClipPoses = 20000;
+constexpr std::size_t kMostMatrices = std::size_t{1} << 23;  // of joints in all poses: 0.8 GB
 
 struct ClipPose {
   std::vector<AffineD> joints;
@@ -69,6 +70,13 @@ absl::StatusOr<PoseSet> MakePoses(const CharacterFile& character, const RigSkin&
   PoseSet set;
   set.from_clips = !clips.empty();
   const std::size_t joints = skin.bind.joints();
+  set.random = std::clamp(2 * joints, kLeastRandom, kMostRandom);
+  const std::size_t matrices = (1 + set.random + clips.size()) * joints;
+  if (matrices > kMostMatrices) {
+    return InvalidArgument("poses: ", 1 + set.random + clips.size(), " poses of ", joints,
+                           " joints are ", matrices, " transforms, need at most ", kMostMatrices,
+                           "; name fewer clips");
+  }
   if (set.from_clips) {
     const TurnMeter meter(skin.bind);
     std::vector<std::vector<Vec3d>> turns;
@@ -82,7 +90,6 @@ absl::StatusOr<PoseSet> MakePoses(const CharacterFile& character, const RigSkin&
   }
   set.joints.emplace_back(skin.skeleton.rest_model().begin(), skin.skeleton.rest_model().end());
   set.names.emplace_back("rest");
-  set.random = std::max(kLeastRandom, 2 * joints);
   for (std::size_t k = 1; k <= set.random; ++k) {
     set.joints.push_back(TurnedPose(skin.bind, RandomTurns(set.ranges, request.seed, k)));
     set.names.push_back(absl::StrCat("random pose ", k));

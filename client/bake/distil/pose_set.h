@@ -33,10 +33,11 @@ struct PoseSet {
   std::vector<std::size_t> Training() const;
 };
 
-// Rest, max(60, 2 J) random poses turned from the bind pose, and those of the clips. Joints whose
-// `moves` is false stay at rest in random poses. Ranges are those of the clips, 20 % wider; without
-// clips every joint turns by up to 35 degrees. A third is held out, chosen by the seed.
-//   Errors of ReadMotion.
+// Rest, 2 J random poses (at least 60, at most 2,000) turned from the bind pose, and those of the
+// clips. Joints whose `moves` is false stay at rest in random poses. Ranges are those of the clips,
+// 20 % wider; without clips every joint turns by up to 35 degrees. A third is held out, chosen by
+// the seed.
+//   Errors of ReadMotion. kInvalidArgument: more poses than memory is for.
 absl::StatusOr<PoseSet> MakePoses(const CharacterFile& character, const RigSkin& skin,
                                   const std::vector<bool>& moves, const PoseRequest& request);
 

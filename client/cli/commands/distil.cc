@@ -215,6 +215,20 @@ std::string Extras(const Options& options, const bake::Distilled& distilled) {
   return Json{{"sinew_distil", std::move(json)}}.dump();
 }
 
+// Beyond half a turn the sense of a turn is the other one.
+void WarnOfTurns(const Context& context, const client::RigData& rig,
+                 const bake::DistilReport& report) {
+  constexpr double kMost = 150 * std::numbers::pi / 180;
+  for (std::size_t j = 0; j < report.ranges.size(); ++j) {
+    const auto& [low, high, most] = report.ranges[j];
+    const double angle = std::min(most, std::max({high.x, high.y, high.z, -low.x, -low.y, -low.z}));
+    if (angle <= kMost) continue;
+    context.Warn(absl::StrFormat(
+        "joint \"%s\" turns by up to %.0f degrees from the bind pose; its shapes may jump near 180",
+        rig.joints[j].name, std::min(angle * 180 / std::numbers::pi, 180.0)));
+  }
+}
+
 // What the file has that the result has not.
 void NoteLosses(const Context& context, const bake::CharacterFile& character, bool has_paint) {
   const client::RigData& rig = character.rig;
@@ -289,6 +303,7 @@ absl::Status Distil(Context& context, Options options) {
                          bake::Distil(context, character, bound, options.request));
   bake::ReleaseCharacter(context, bound);
   const bake::DistilReport& report = distilled.report;
+  if (report.shapes) WarnOfTurns(context, character.rig, report);
   if (picture) SINEW_RETURN_IF_ERROR(Draw(context, character, options, distilled, *picture));
   Json json = ReportJson(character, options, report);
   if (report.is_worse()) {
