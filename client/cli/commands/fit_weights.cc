@@ -68,7 +68,7 @@ class ErrorTable {
  private:
   double diagonal_;
   Table table_{{{"frames", "frames"},
-                {"", "of"},
+                {"of", "of"},
                 {"rms", "rms"},
                 {"99 % below", "percentile_99"},
                 {"largest", "largest"},
@@ -181,8 +181,8 @@ void AddFitWeights(CommandList& commands) {
       R"(Needs no server. The examples may come from any deformer, simulation or sculpt; their poses are those that the cache's
 manifest names, else those of --clip, or --poses, as many as there are frames.
 lbs replaces the weights, for game engines. animation_space adds an offset to each influence, for the method of that
-name: as fast as lbs, and much closer to `ddm` and `delta_mush`. multi_weight has a weight for each coordinate and needs
-more examples. Random poses of all joints are better examples than a walk: see client/docs/weights.md.
+name: nearly as fast as lbs, and much closer to `ddm` and `delta_mush`. multi_weight has a weight for each coordinate and
+needs more examples. Random poses of all joints are better examples than a walk: see client/docs/weights.md.
 Examples:
   sinew bake hero.glb --deformer ddm --poses range.npy --out range.pc2
   sinew fit-weights hero.glb --examples range.pc2 --poses range.npy --model animation_space --out fitted.sinewrig

@@ -15,7 +15,7 @@ namespace sinew {
 struct AnimationSpace : MethodOf<AnimationSpace, AnimationSpaceParams> {
   static constexpr int kVersion = 1;
   static constexpr std::string_view kSummary =
-      "Fitted to example poses: as fast as linear blend and much closer to them; see `sinew "
+      "Fitted to example poses: nearly as fast as linear blend and closer to them; see `sinew "
       "fit-weights`.";
   static constexpr std::string_view kPaper = "Merry, Marais, Gain 2006";
   static constexpr std::string_view kCostClass = "1.5 x";

@@ -17,6 +17,10 @@ constexpr std::size_t kGrain = 128;  // blocks per chunk
 // |det| of a linear part, relative to the cube of its norm, below which it has no useful inverse.
 constexpr double kSingular = 1e-9;
 
+RelativeJoint Seen(std::uint16_t main, std::uint16_t joint) {
+  return std::uint32_t{main} << 16 | joint;
+}
+
 // The pairs of each block: those of its vertices.
 struct Pairs {
   std::vector<RelativeJoint> relative;
@@ -31,7 +35,7 @@ Pairs FindPairs(const BindInput& input) {
     row.clear();
     for (std::size_t i = b * kLanes; i < (b + 1) * kLanes && layout.order[i] >= 0; ++i) {
       const auto bindings = CoefficientBindings(input.rig, kColumns, layout.Vertex(i));
-      for (const std::uint16_t joint : bindings) row.push_back({bindings.front(), joint});
+      for (const std::uint16_t joint : bindings) row.push_back(Seen(bindings.front(), joint));
     }
     std::ranges::sort(row);
     row.erase(std::ranges::unique(row).begin(), row.end());
@@ -96,7 +100,7 @@ absl::StatusOr<MultiWeight> MultiWeight::Bind(const BindInput& input, const Mult
       const std::vector<double> values = CoefficientValues(input.rig, kColumns, v);
       bound.is_main[FindPair(bound.main, b, bindings.front()) * kLanes + i % kLanes] = 1;
       for (std::size_t k = 0; k < bindings.size(); ++k) {
-        const RelativeJoint wanted = {bindings.front(), bindings[k]};
+        const RelativeJoint wanted = Seen(bindings.front(), bindings[k]);
         std::uint32_t pair = pairs.offset[b];
         while (pairs.relative[pairs.entry[pair]] != wanted) ++pair;
         for (std::size_t c = 0; c < kColumns; ++c) {
@@ -118,7 +122,7 @@ void MultiWeight::Run(const StageFrame& frame) const {
   const auto skin = frame.posed.skin;
   const auto seen = reinterpret_cast<Affine*>(frame.scratch.data());
   for (std::size_t k = 0; k < relative.size(); ++k) {
-    const auto [from, joint] = relative[k];
+    const RelativeJoint from = relative[k] >> 16, joint = relative[k] & 0xffff;
     seen[k] = from == joint ? Affine{} : Relative(skin[from], skin[joint]);
   }
   const MultiWeightArgs args = {.pair_offset = pair_offset.data(),

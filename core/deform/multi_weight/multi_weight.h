@@ -17,11 +17,9 @@
 
 namespace sinew {
 
-// A joint seen from the main joint of some vertices.
-struct RelativeJoint {
-  std::uint16_t main = 0, joint = 0;  // bindings
-  auto operator<=>(const RelativeJoint&) const = default;
-};
+// A joint seen from the main joint of some vertices: its binding, with the main one in the upper
+// half.
+using RelativeJoint = std::uint32_t;
 
 struct MultiWeight : MethodOf<MultiWeight, MultiWeightParams> {
   static constexpr int kVersion = 1;
@@ -54,9 +52,9 @@ struct MultiWeight : MethodOf<MultiWeight, MultiWeightParams> {
   static void Fields(Self& self, Visit&& visit, const TableSizes& rig = {}) {
     BlockJoints::Fields(self.main, visit, rig);
     visit("is_main", self.is_main, rule::Size(self.main.pairs() * kLanes), rule::Within{0, 1});
-    visit("relative", self.relative,
-          rule::Each("bindings of the rig", [&rig](const RelativeJoint& pair) {
-            return pair.main < rig.bindings && pair.joint < rig.bindings;
+    visit("relative", self.relative, rule::Rising{},
+          rule::Each("bindings of the rig", [&rig](RelativeJoint pair) {
+            return pair >> 16 < rig.bindings && (pair & 0xffff) < rig.bindings;
           }));
     visit("pair_offset", self.pair_offset, rule::Offsets(rig.blocks, self.pair_entry.size(), 1));
     visit("pair_entry", self.pair_entry, rule::Below(self.relative.size()),
