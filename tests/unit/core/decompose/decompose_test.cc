@@ -10,6 +10,7 @@
 #include <string>
 
 #include "core/base/vectors.h"
+#include "core/decompose/bones.h"
 #include "tests/support/bodies.h"
 #include "tests/support/run_method.h"
 #include "tests/support/tube.h"
@@ -139,6 +140,25 @@ TEST(Decompose, ErrorNeverRisesAndFallsWithJoints) {
     const double rms = MeasureDecomposition(animated.animation(), result, Task()).rms;
     EXPECT_LT(rms, 0.8 * before) << joints;
     before = rms;
+  }
+}
+
+// The best motion of a bone with small weights is far away, as it magnifies what others leave over.
+TEST(FitBones, KeepsBonesOfLittleWeight) {
+  const Animated animated = Wave(5);
+  const decompose::Sequence sequence =
+      ValueOrDie(decompose::Sequence::Create(animated.rest, animated.places, 5, Task()));
+  for (const double second : {0.1, 0.5}) {
+    decompose::Bones bones{.frames = 5, .motions = std::vector<AffineD>(10)};
+    const auto weights = CollectRows<JointWeight>(sequence.points(), [&](const auto& add) {
+      for (std::size_t p = 0; p < sequence.points(); ++p) {
+        add(p, {0, 1 - second});
+        add(p, {1, second});
+      }
+    });
+    decompose::FitBones(sequence, weights, 1, Task(), bones);
+    EXPECT_NE(bones.row(0)[1].m, AffineD().m);
+    EXPECT_EQ(bones.row(1)[1].m == AffineD().m, second < 0.25) << second;
   }
 }
 
