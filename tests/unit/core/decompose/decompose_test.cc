@@ -120,6 +120,28 @@ TEST(Decompose, RigidPiecesReturnTheirNumber) {
   }
 }
 
+// The middle one of three loose parts follows the others, one half each.
+TEST(Decompose, LoosePartsShareBones) {
+  const Animated pieces = Pieces(3, 12);
+  Animated animated = pieces;
+  const std::size_t each = pieces.rest.vertices() / 3;
+  const auto motion = [&](std::size_t f, std::size_t piece) {
+    const double k = static_cast<double>(piece);
+    return RigidMotion({0, 0.3 * k, 1}, 15 * std::sin(Phase(f) + k), {0, 0, 0.1 * k * Phase(f)});
+  };
+  for (std::size_t f = 0; f < 12; ++f) {
+    for (std::size_t v = 0; v < 3 * each; ++v) {
+      const Vec3d rest = ToDouble(pieces.rest.positions()[v]);
+      const Vec3d first = Apply(motion(f, 0), rest), last = Apply(motion(f, 2), rest);
+      const double share = 0.5 * static_cast<double>(v / each);
+      animated.places[f * 3 * each + v] = ToFloat((1 - share) * first + share * last);
+    }
+  }
+  const Decomposition result = Decomposed(animated, {.joints = 2});
+  EXPECT_LT(MeasureDecomposition(animated.animation(), result, Task()).rms,
+            1e-3 * animated.rest.diagonal());
+}
+
 // What no few bones can do exactly: a wave along the cylinder.
 Animated Wave(std::size_t frames) {
   return Animate(testing::Cylinder(-2, 2, 0.5, 41, 16), frames,
