@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t kPointGrain = 64;
 constexpr std::size_t kFrameGrain = 8;
+constexpr double kWeakBone = 0.25;  // mean weight
 
 // cross -= motion * moments.
 void Subtract(const AffineD& motion, const Moments& moments, Cross& cross) {
@@ -83,6 +84,19 @@ PairMoments MakePairs(const Sequence& sequence, const WeightRows& weights, std::
   return pairs;
 }
 
+// [bones] 1 for those with small weights everywhere: the best motion of such a bone is what others
+// leave over, magnified, and takes it far away.
+std::vector<std::uint8_t> WeakBones(const WeightRows& weights, std::size_t bones) {
+  std::vector<double> squares(bones), cubes(bones);
+  for (const JointWeight& w : weights.values) {
+    squares[w.joint] += w.weight * w.weight;
+    cubes[w.joint] += w.weight * w.weight * w.weight;
+  }
+  std::vector<std::uint8_t> weak(bones);
+  for (std::size_t j = 0; j < bones; ++j) weak[j] = cubes[j] < kWeakBone * squares[j] ? 1 : 0;
+  return weak;
+}
+
 }  // namespace
 
 void AddMoments(double weight, const Vec3f& v, Moments& sum) {
@@ -132,6 +146,7 @@ void FitBones(const Sequence& sequence, const WeightRows& weights, std::size_t r
               const Task& task, Bones& bones) {
   const std::size_t count = bones.count();
   const PairMoments pairs = MakePairs(sequence, weights, count);
+  const std::vector<std::uint8_t> weak = WeakBones(weights, count);
   task.For(sequence.frames, kFrameGrain, [&](std::size_t begin, std::size_t end) {
     std::vector<Cross> sums((end - begin) * count, Cross{});
     for (std::size_t p = 0; p < sequence.points(); ++p) {
@@ -145,6 +160,7 @@ void FitBones(const Sequence& sequence, const WeightRows& weights, std::size_t r
     for (std::size_t f = begin; f < end; ++f) {
       for (std::size_t round = 0; round < rounds; ++round) {
         for (std::uint32_t j = 0; j < count; ++j) {
+          if (weak[j] != 0) continue;
           Cross cross = sums[(f - begin) * count + j];
           const Moments* own = nullptr;
           for (std::size_t k = 0; k < pairs.others[j].size(); ++k) {

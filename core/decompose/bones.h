@@ -39,7 +39,8 @@ std::vector<double> PointErrors(const Sequence& sequence, const Bones& bones,
                                 const WeightRows& weights, const Task& task);
 
 // The motions, one after the other in several rounds, that minimise the sum of PointErrors with the
-// others fixed. It never rises. Where a rotation is not determined it stays as it was.
+// others fixed. It never rises. Where a rotation is not determined it stays as it was,
+// and so do bones that have small weights only.
 void FitBones(const Sequence& sequence, const WeightRows& weights, std::size_t rounds,
               const Task& task, Bones& bones);
 

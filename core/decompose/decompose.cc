@@ -28,6 +28,7 @@ using decompose::WeightRows;
 constexpr std::size_t kSmoothGrain = 64;  // points
 constexpr int kSmoothPasses = 10;
 constexpr std::size_t kCandidates = 12;   // of a point by smoothed weight
+constexpr std::size_t kBestAlone = 4;     // candidates by their own error
 constexpr double kLeastCandidate = 1e-6;  // smoothed weight
 constexpr double kPullToSmooth = 0.25;    // lambda of FitLinearBlend, in parts of the error
 constexpr std::size_t kBoneRounds = 5;    // of an iteration
@@ -133,6 +134,7 @@ class Solver {
   const WeightRows& weights() const { return weights_; }
 
  private:
+  void FindBestAlone();
   void SeedBones();
   std::vector<float> Smoothed() const;
   WeightRows Candidates() const;
@@ -148,7 +150,10 @@ class Solver {
   Bones bones_;
   WeightRows weights_;
   std::vector<double> errors_;  // [P]
-  double step_ = kFirstStep;    // beyond the best bones, in parts of the way to them
+  // [P] the bones of the start that move a point best; the weights of bones that edges do not
+  // connect it with never reach it by smoothing.
+  std::vector<std::vector<std::uint32_t>> best_alone_;
+  double step_ = kFirstStep;  // beyond the best bones, in parts of the way to them
 };
 
 absl::Status Solver::Start() {
@@ -159,7 +164,23 @@ absl::Status Solver::Start() {
     for (std::size_t p = 0; p < sequence_.points(); ++p) add(p, {clusters.label[p], 1});
   });
   errors_ = PointErrors(sequence_, bones_, weights_, task_);
+  FindBestAlone();
   return task_.CheckCancelled();
+}
+
+void Solver::FindBestAlone() {
+  const std::size_t most = std::min(kBestAlone, bones_.count());
+  best_alone_.resize(sequence_.points());
+  task_.For(sequence_.points(), kSmoothGrain, [&](std::size_t begin, std::size_t end) {
+    std::vector<std::pair<double, std::uint32_t>> order(bones_.count());
+    for (std::size_t p = begin; p < end; ++p) {
+      for (std::uint32_t j = 0; j < order.size(); ++j) {
+        order[j] = {BoneError(sequence_, bones_.row(j), p), j};
+      }
+      std::ranges::partial_sort(order, order.begin() + static_cast<std::ptrdiff_t>(most));
+      for (std::size_t k = 0; k < most; ++k) best_alone_[p].push_back(order[k].second);
+    }
+  });
 }
 
 std::vector<double> Solver::Squares() const {
@@ -257,7 +278,8 @@ std::vector<float> Solver::Smoothed() const {
   return now;
 }
 
-// The bones of a point and those with the largest smoothed weights, which are the start.
+// The bones of a point, the best ones alone, and those with the largest smoothed weights, which are
+// the start.
 WeightRows Solver::Candidates() const {
   const std::size_t count = bones_.count(), points = sequence_.points();
   const std::vector<float> smoothed = Smoothed();
@@ -268,6 +290,9 @@ WeightRows Solver::Candidates() const {
       std::vector<std::uint8_t> own(count, 0);
       for (const JointWeight& w : weights_.row(p)) own[w.joint] = 1;
       const bool exact = errors_[p] <= sequence_.exact();
+      for (const std::uint32_t j : best_alone_[p]) {
+        if (!exact) own[j] = 1;
+      }
       for (std::uint32_t j = 0; j < count; ++j) {
         const double weight = smoothed[p * count + j];
         if (own[j] != 0 || (!exact && weight > kLeastCandidate)) row.push_back({j, weight});

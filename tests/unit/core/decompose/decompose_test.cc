@@ -10,6 +10,7 @@
 #include <string>
 
 #include "core/base/vectors.h"
+#include "core/decompose/bones.h"
 #include "tests/support/bodies.h"
 #include "tests/support/run_method.h"
 #include "tests/support/tube.h"
@@ -119,6 +120,28 @@ TEST(Decompose, RigidPiecesReturnTheirNumber) {
   }
 }
 
+// The middle one of three loose parts follows the others, one half each.
+TEST(Decompose, LoosePartsShareBones) {
+  const Animated pieces = Pieces(3, 12);
+  Animated animated = pieces;
+  const std::size_t each = pieces.rest.vertices() / 3;
+  const auto motion = [&](std::size_t f, std::size_t piece) {
+    const double k = static_cast<double>(piece);
+    return RigidMotion({0, 0.3 * k, 1}, 15 * std::sin(Phase(f) + k), {0, 0, 0.1 * k * Phase(f)});
+  };
+  for (std::size_t f = 0; f < 12; ++f) {
+    for (std::size_t v = 0; v < 3 * each; ++v) {
+      const Vec3d rest = ToDouble(pieces.rest.positions()[v]);
+      const Vec3d first = Apply(motion(f, 0), rest), last = Apply(motion(f, 2), rest);
+      const double share = 0.5 * static_cast<double>(v / each);
+      animated.places[f * 3 * each + v] = ToFloat((1 - share) * first + share * last);
+    }
+  }
+  const Decomposition result = Decomposed(animated, {.joints = 2});
+  EXPECT_LT(MeasureDecomposition(animated.animation(), result, Task()).rms,
+            1e-3 * animated.rest.diagonal());
+}
+
 // What no few bones can do exactly: a wave along the cylinder.
 Animated Wave(std::size_t frames) {
   return Animate(testing::Cylinder(-2, 2, 0.5, 41, 16), frames,
@@ -139,6 +162,25 @@ TEST(Decompose, ErrorNeverRisesAndFallsWithJoints) {
     const double rms = MeasureDecomposition(animated.animation(), result, Task()).rms;
     EXPECT_LT(rms, 0.8 * before) << joints;
     before = rms;
+  }
+}
+
+// The best motion of a bone with small weights is far away, as it magnifies what others leave over.
+TEST(FitBones, KeepsBonesOfLittleWeight) {
+  const Animated animated = Wave(5);
+  const decompose::Sequence sequence =
+      ValueOrDie(decompose::Sequence::Create(animated.rest, animated.places, 5, Task()));
+  for (const double second : {0.1, 0.5}) {
+    decompose::Bones bones{.frames = 5, .motions = std::vector<AffineD>(10)};
+    const auto weights = CollectRows<JointWeight>(sequence.points(), [&](const auto& add) {
+      for (std::size_t p = 0; p < sequence.points(); ++p) {
+        add(p, {0, 1 - second});
+        add(p, {1, second});
+      }
+    });
+    decompose::FitBones(sequence, weights, 1, Task(), bones);
+    EXPECT_NE(bones.row(0)[1].m, AffineD().m);
+    EXPECT_EQ(bones.row(1)[1].m == AffineD().m, second < 0.25) << second;
   }
 }
 
