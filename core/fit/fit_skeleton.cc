@@ -205,10 +205,13 @@ void Warn(const SkeletonTemplate& skeleton, const Body& body, const SphereGraph&
                                      fitted.facing.residual, kDoubtfulResidual));
   }
   if (fitted.other) {
+    const auto way = [](const FitFacing& facing) {
+      return absl::StrCat(AxisName(facing.forward), " with ", AxisName(facing.up), " up");
+    };
     warn("template",
          absl::StrFormat("the character may face %s instead of %s: residuals %.3f and %.3f",
-                         AxisName(fitted.other->forward), AxisName(fitted.facing.forward),
-                         fitted.other->residual, fitted.facing.residual));
+                         way(*fitted.other), way(fitted.facing), fitted.other->residual,
+                         fitted.facing.residual));
   }
   if (body.connected() < kConnected) {
     warn("mesh",

@@ -109,6 +109,10 @@ FitUp UpOf(const v1::Rig& rig) {
 }
 
 void ReplaceJoints(const fit::SkeletonTemplate& skeleton, const SkeletonFit& fitted, v1::Rig& rig) {
+  if (rig.up_axis() == v1::UP_AXIS_UNSPECIFIED) {
+    if (fitted.facing.up == Vec3d{0, 1, 0}) rig.set_up_axis(v1::UP_AXIS_Y);
+    if (fitted.facing.up == Vec3d{0, 0, 1}) rig.set_up_axis(v1::UP_AXIS_Z);
+  }
   rig.clear_joints();
   std::vector<float> local;
   for (std::size_t j = 0; j < skeleton.joints.size(); ++j) {

@@ -28,7 +28,8 @@ absl::StatusOr<Mesh> ReadUnriggedMesh(const v1::Rig& rig, const RigConfig& limit
 
 FitUp UpOf(const v1::Rig& rig);
 
-// Gives the rig the joints of the skeleton at their places, with the axes of the meshes.
+// Gives the rig the joints of the skeleton at their places, with the axes of the meshes; and its up
+// axis, if it did not say that.
 void ReplaceJoints(const fit::SkeletonTemplate& skeleton, const SkeletonFit& fitted, v1::Rig& rig);
 
 v1::FitReport ToProto(const SkeletonFit& fitted);

@@ -176,6 +176,14 @@ class StubTest(unittest.TestCase):
             bind(self.channel, name, "lbs")
         self.assertEqual(raised.exception.code(), grpc.StatusCode.FAILED_PRECONDITION)
         service = rig_service_pb2_grpc.RigServiceStub(self.channel)
+        low = rig_service_pb2.TemplateJoint(name="low", y=-0.5)
+        high = rig_service_pb2.TemplateJoint(name="high", parent=0, y=0.5)
+        template = rig_service_pb2.SkeletonTemplate(joints=[low, high])
+        fit = rig_service_pb2.FitSkeletonRequest(rig=name, skeleton=template, resolution=64, faces_forward=True)
+        last = list(service.FitSkeleton(fit))[-1]
+        self.assertEqual(last.progress, 1)
+        self.assertTrue(last.rig.without_weights)
+        self.assertLess(last.report.facing.residual, 0.1)
         for method in ("CAPSULE", "HEAT", "GEODESIC"):
             number = rig_service_pb2.WeightMethod.Value("WEIGHT_METHOD_" + method)
             request = rig_service_pb2.ComputeWeightsRequest(rig=name, method=number)

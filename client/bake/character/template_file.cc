@@ -83,7 +83,7 @@ absl::Status ChooseTemplate(const std::string& name, client::FitRequest& request
   return absl::OkStatus();
 }
 
-absl::Status PrepareForFit(CharacterFile& character) {
+absl::Status PrepareForFit(std::optional<double> meters_per_unit, CharacterFile& character) {
   client::RigData& rig = character.rig;
   if (rig.vertices() == 0) {
     return absl::InvalidArgumentError(absl::StrCat(character.label, ": no mesh, need one"));
@@ -93,6 +93,13 @@ absl::Status PrepareForFit(CharacterFile& character) {
     return absl::InvalidArgumentError(
         absl::StrCat(character.label, ": mesh \"", mesh.name,
                      "\" has a skin, need meshes without, such as an .obj"));
+  }
+  if (rig.meters_per_unit == 0) {
+    rig.meters_per_unit = meters_per_unit.value_or(1);
+  } else if (meters_per_unit) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("meters_per_unit: got ", *meters_per_unit, " for ", character.label,
+                     ", which names its unit, ", rig.meters_per_unit, " m; need none"));
   }
   // The clips of the file are of other joints.
   character.kind = CharacterFile::Kind::kSerialised;

@@ -9,6 +9,7 @@
 
 #include <absl/status/statusor.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,10 @@ namespace sinew::bake {
 absl::Status ChooseTemplate(const std::string& name, client::FitRequest& request);
 
 // Gives a character whose meshes have no skin the one joint that a rig needs at least, for
-// Client::FitSkeleton, and drops its clips. kInvalidArgument: no mesh, or one with a skin.
-absl::Status PrepareForFit(CharacterFile& character);
+// Client::FitSkeleton, and drops its clips. A file that names no unit, such as an .obj, is in
+// `meters_per_unit`, 1 if that is unset. kInvalidArgument: no mesh, or one with a skin;
+// meters_per_unit for a file that names its unit.
+absl::Status PrepareForFit(std::optional<double> meters_per_unit, CharacterFile& character);
 
 // kNotFound, kInvalidArgument: the message begins with the file's name and names the member.
 absl::StatusOr<std::vector<client::TemplateJoint>> ReadTemplateFile(const std::string& path);

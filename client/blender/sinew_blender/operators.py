@@ -196,6 +196,77 @@ class SINEW_OT_weights(bpy.types.Operator):
         return {"FINISHED"}
 
 
+class SINEW_OT_fit_skeleton(bpy.types.Operator):
+    """Make an armature and place its bones in the selected meshes"""
+    bl_idname, bl_label, bl_options = "sinew.fit_skeleton", "Fit Skeleton", {"REGISTER", "UNDO"}
+
+    template: bpy.props.EnumProperty(name="Template", default="human", items=(
+        ("human", "Human", "Two legs, two arms"), ("quadruped", "Quadruped", "Four legs, a tail"),
+        ("horse", "Horse", "As quadruped, with heels"), ("centaur", "Centaur", "Four legs, two arms, a tail")))
+    faces_forward: bpy.props.BoolProperty(name="Faces Forward", default=False,
+                                          description="It faces -Y: try no other direction")
+    scale: bpy.props.FloatProperty(name="Scale", default=1, min=0.5, max=2,
+                                   description="Size of the template against that of the body")
+
+    @classmethod
+    def poll(cls, context) -> bool:
+        return context.mode == "OBJECT" and any(each.type == "MESH" for each in context.selected_objects)
+
+    def invoke(self, context, _event):
+        return context.window_manager.invoke_props_dialog(self)
+
+    def execute(self, context):
+        meshes = [each for each in context.selected_objects if each.type == "MESH"]
+        active = context.view_layer.objects.active
+        armature = bpy.data.objects.new("Skeleton", bpy.data.armatures.new("Skeleton"))
+        context.scene.collection.objects.link(armature)
+        context.window.cursor_set("WAIT") if context.window else None
+        try:
+            _set_bones(context, armature, ["root"], [-1], np.zeros((1, 3)))
+            taken = snapshot.read(armature, meshes, "REFUSE", need_weights=False)
+            fit = connection.client().fit_skeleton(taken.rig, self.template, scale=self.scale,
+                                                   faces_forward=self.faces_forward)
+        except (snapshot.BindError, sinew.Error) as error:
+            bpy.data.armatures.remove(armature.data)  # and the object
+            context.view_layer.objects.active = active
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        finally:
+            context.window.cursor_set("DEFAULT") if context.window else None
+        _set_bones(context, armature, fit.rig.joints, fit.rig.parents, fit.rig.rest_pose[:, :, 3])
+        armature.show_in_front = True
+        armature.select_set(True)
+        for warning in fit.warnings:
+            self.report({"WARNING"}, warning)
+        self.report({"INFO"}, f"{counted(len(fit.rig.joints), 'bone')}, residual {fit.residual:.3f}; "
+                    "look at them before you compute weights")
+        return {"FINISHED"}
+
+
+def _set_bones(context, armature: bpy.types.Object, names: typing.Sequence[str], parents: typing.Sequence[int],
+               places: np.ndarray) -> None:
+    """Replaces all bones. Each ends where its only child begins, or goes on in the direction of its parent."""
+    context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode="EDIT")
+    try:
+        bones = armature.data.edit_bones
+        for bone in list(bones):
+            bones.remove(bone)
+        size = max(np.ptp(places, axis=0).max(), 1e-3)
+        for j, (name, parent, place) in enumerate(zip(names, parents, places)):
+            below = [k for k, other in enumerate(parents) if other == j]
+            end = places[below[0]] - place if len(below) == 1 else np.zeros(3)
+            if np.linalg.norm(end) < 1e-3 * size and parent >= 0:
+                end = 0.5 * (place - places[parent])
+            if np.linalg.norm(end) < 1e-3 * size:
+                end = np.array([0, 0, 0.1 * size])
+            bone = bones.new(name)
+            bone.head, bone.tail = place, place + end
+            bone.parent = bones[names[parent]] if parent >= 0 else None
+    finally:
+        bpy.ops.object.mode_set(mode="OBJECT")
+
+
 def _check_writable(meshes: typing.Sequence[bpy.types.Object]) -> None:
     for each in meshes:
         if each.data.library is not None:
@@ -228,7 +299,8 @@ class SINEW_OT_show_colours(bpy.types.Operator):
         return {"FINISHED"}
 
 
-_classes = (SINEW_OT_bind, SINEW_OT_unbind, SINEW_OT_stage, SINEW_OT_preset, SINEW_OT_weights, SINEW_OT_show_colours)
+_classes = (SINEW_OT_bind, SINEW_OT_unbind, SINEW_OT_stage, SINEW_OT_preset, SINEW_OT_weights,
+            SINEW_OT_fit_skeleton, SINEW_OT_show_colours)
 
 
 def register() -> None:

@@ -40,6 +40,17 @@ class _Panel:
         return operators.armature_of(context) is not None
 
 
+class SINEW_PT_mesh(_Panel, bpy.types.Panel):
+    bl_label, bl_idname = "Sinew", "SINEW_PT_mesh"
+
+    @classmethod
+    def poll(cls, context) -> bool:
+        return operators.armature_of(context) is None and operators.SINEW_OT_fit_skeleton.poll(context)
+
+    def draw(self, context) -> None:
+        self.layout.operator("sinew.fit_skeleton", icon="ARMATURE_DATA")
+
+
 class SINEW_PT_character(_Panel, bpy.types.Panel):
     bl_label, bl_idname = "Sinew", "SINEW_PT_character"
 
@@ -120,7 +131,7 @@ class SINEW_PT_bake(_Panel, bpy.types.Panel):
         column.operator("sinew.bake", icon="RENDER_ANIMATION")
 
 
-_classes = (SINEW_PT_character, SINEW_PT_recipe, SINEW_PT_compare, SINEW_PT_bake)
+_classes = (SINEW_PT_mesh, SINEW_PT_character, SINEW_PT_recipe, SINEW_PT_compare, SINEW_PT_bake)
 
 
 def register() -> None:

@@ -35,6 +35,7 @@ struct Options {
   bake::MotionRequest motion;
   std::string file, skeleton, weights, out;
   std::vector<std::string> hints;
+  std::optional<double> meters_per_unit;
   client::FitRequest request;
   std::string picture;
   PictureRequest drawing;
@@ -154,7 +155,12 @@ absl::Status Fit(Context& context, Options options) {
   SINEW_RETURN_IF_ERROR(bake::ChooseTemplate(options.skeleton, options.request));
   SINEW_ASSIGN_OR_RETURN(bake::CharacterFile character,
                          ReadAndWarn(context, options.file, options.read));
-  SINEW_RETURN_IF_ERROR(bake::PrepareForFit(character));
+  const bool names_unit = character.rig.meters_per_unit > 0;
+  SINEW_RETURN_IF_ERROR(bake::PrepareForFit(options.meters_per_unit, character));
+  if (!names_unit && !options.meters_per_unit) {
+    context.Note(absl::StrCat(character.label, " names no unit: taken for metres, see ",
+                              "--meters-per-unit"));
+  }
   SINEW_ASSIGN_OR_RETURN(std::optional<bake::OutputFile> out, CreateFile(options.out));
   SINEW_ASSIGN_OR_RETURN(std::optional<bake::OutputFile> picture, CreateFile(options.picture));
   SINEW_ASSIGN_OR_RETURN(const client::UploadedRig uploaded,
@@ -209,6 +215,8 @@ void AddFitSkeleton(CommandList& commands) {
                 "Size of the template against the body's, 0.5 to 2 (1)");
   set.AddNumber("--resolution", request.resolution, 64, 384,
                 "Cells along the longest side, 64 to 384; more for thin limbs (192)");
+  set.AddNumber("--meters-per-unit", options.meters_per_unit, 1e-6, 1e6,
+                "Unit of a FILE that names none, such as .obj, in metres (1)");
   set.AddFlag("--faces-forward", request.faces_forward,
               "The character faces +Z (-Y if Z is up): try no other direction");
   const Option weights = set.AddText("--weights", options.weights,

@@ -194,7 +194,7 @@ py::object FitSkeleton(const ConnectionPointer& connection, const Rig& rig,
                        const std::map<std::string, std::array<double, 3>>& hints,
                        const std::optional<double>& scale,
                        const std::optional<std::uint32_t>& resolution, bool faces_forward,
-                       py::object progress) {
+                       py::object progress, const std::optional<double>& meters_per_unit) {
   client::FitRequest request{.rig = {}};
   Check(bake::ChooseTemplate(skeleton, request));
   request.scale = scale;
@@ -202,7 +202,7 @@ py::object FitSkeleton(const ConnectionPointer& connection, const Rig& rig,
   request.faces_forward = faces_forward;
   for (const auto& [joint, place] : hints) request.hints.push_back({joint, place});
   auto file = std::make_shared<bake::CharacterFile>(*rig.file);
-  Check(bake::PrepareForFit(*file));
+  Check(bake::PrepareForFit(meters_per_unit, *file));
   std::stop_source stop;
   Callback report(std::move(progress), stop);
   const std::shared_ptr<Service> service = connection->Get();
@@ -256,11 +256,12 @@ deformer: recipe text such as "ddm" or "dqs(blend=0.5) | relax". progress: calle
            "Computes skin weights (capsule, heat, geodesic) and returns the rig with them.")
       .def("fit_skeleton", FitSkeleton, "rig"_a, "template"_a = "human", "hints"_a = py::dict(),
            "scale"_a = py::none(), "resolution"_a = py::none(), "faces_forward"_a = false,
-           "progress"_a = py::none(),
+           "progress"_a = py::none(), "meters_per_unit"_a = py::none(),
            R"(Places a skeleton in a rig whose meshes have no skin, and returns a Fit.
 
 template: human, quadruped, horse, centaur, or a .json file. hints: places of joints, by name.
-scale: size of the template, 0.5 to 2. faces_forward: try no other direction. Look at residual and
+scale: size of the template, 0.5 to 2. faces_forward: try no other direction. meters_per_unit: of a
+file that names no unit, else 1. Look at residual and
 warnings: above 0.1 a fit is often wrong. weights() gives the rig its skin.)")
       .def("methods", Methods, "Deformation methods, by name: Method objects.")
       .def("presets", Presets, "Named recipes, by name: Preset objects.")

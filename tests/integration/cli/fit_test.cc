@@ -79,9 +79,9 @@ class Fit : public DaemonTest {
 
 TEST_F(Fit, WritesRigPictureAndReport) {
   const std::string out = folder_ / "hero.sinewrig", png = folder_ / "hero.png";
-  const Json report =
-      JsonAt({"fit-skeleton", Statue(), "--template", "human", "--resolution", "96", "--weights",
-              "heat", "--out", out, "--picture", png, "--size", "64x96"});
+  const Json report = JsonAt({"fit-skeleton", Statue(), "--template", "human", "--resolution", "96",
+                              "--weights", "heat", "--out", out, "--picture", png, "--size",
+                              "64x96", "--meters-per-unit", "0.01"});
   EXPECT_LT(report["facing"]["residual"], 0.1);
   EXPECT_EQ(report["facing"]["up"], (Json{0, 1, 0}));
   EXPECT_EQ(report["joints"].size(), 20u);
@@ -93,6 +93,8 @@ TEST_F(Fit, WritesRigPictureAndReport) {
   EXPECT_EQ(rig->joints.size(), 20u);
   EXPECT_FALSE(rig->meshes[0].skin.empty());
   EXPECT_EQ(client::RigName(ReadAll(out)), report["rig"]);
+  EXPECT_EQ(rig->up_axis, client::UpAxis::kY);
+  EXPECT_EQ(rig->meters_per_unit, 0.01);
   EXPECT_EQ(At({"bind", out, "--deformer", "ddm"}).exit_code, 0);
 }
 
@@ -150,6 +152,10 @@ TEST_F(Fit, ClipsOfOtherSkeletonsMoveIt) {
           "heat", "--clip-file", Wave(), "--out", out, "--picture", png, "--size", "64x96"});
   ASSERT_EQ(fitted.exit_code, 0) << fitted.err;
   EXPECT_THAT(fitted.err, HasSubstr("have no counterpart and follow the joints above"));
+  EXPECT_THAT(fitted.err, HasSubstr("names no unit: taken for metres"));
+  const Finished baked = At({"bake", out, "--clip-file", Wave(), "--retarget", "--deformer", "ddm",
+                             "--out", folder_ / "wave.usda", "--fps", "4"});
+  EXPECT_EQ(baked.exit_code, 0) << baked.err;
   const Finished by_name = At({"bake", out, "--clip-file", Wave(), "--deformer", "lbs", "--out",
                                folder_ / "walk.npy", "--fps", "4"});
   EXPECT_EQ(by_name.exit_code, 65);

@@ -63,7 +63,8 @@ struct FitReport {
 
 // The result of FitSkeleton.
 struct FittedRig {
-  RigSummary rig;  // the new one, still without skins
+  // The new one, still without skins. Says that +Y or +Z is up, if the old one did not.
+  RigSummary rig;
   FitReport report;
 };
 
