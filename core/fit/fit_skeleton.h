@@ -41,8 +41,9 @@ struct FitOptions {
 // How the template stands in the mesh.
 struct FitFacing {
   Vec3d up, forward;  // axes of the mesh's space
-  // Penalty of the assignment of joints. Right ones of real characters have .004 to .06, wrong ones
-  // .1 and more. Depends on the scale of the template: compare fits at one scale only.
+  // Penalty of the assignment of joints. Right ones of real characters have .004 to .08, wrong ones
+  // .1 and more; single limbs may be wrong below that. Depends on the scale of the template:
+  // compare fits at one scale only.
   double residual = 1;
 };
 

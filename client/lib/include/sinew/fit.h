@@ -50,7 +50,7 @@ struct FitRequest {
 
 // How the template stands in the body. Axes of the space of the meshes.
 struct FitFacing {
-  float residual = 0;  // up to 0.1 fits are nearly always right, above often wrong; 1 at most
+  float residual = 0;  // above 0.1 often wrong, below a limb may be; 1 at most
   std::array<float, 3> up = {}, forward = {};
 };
 
