@@ -18,22 +18,6 @@ namespace {
 
 constexpr std::size_t kPlaceBytes = 40;  // of a vertex in a frame: as read, turned and measured
 
-// All meshes as one, in model space.
-client::Mesh Merged(const client::RigData& rig) {
-  client::Mesh all;
-  all.positions = client::RestPositions(rig);
-  std::uint32_t first = 0;
-  for (const client::Mesh& mesh : rig.meshes) {
-    for (const std::uint32_t v : mesh.face_vertices) all.face_vertices.push_back(first + v);
-    all.face_sizes.insert(all.face_sizes.end(), mesh.face_sizes.begin(), mesh.face_sizes.end());
-    if (mesh.face_sizes.empty()) {
-      all.face_sizes.insert(all.face_sizes.end(), mesh.face_vertices.size() / 3, 3);
-    }
-    first += static_cast<std::uint32_t>(mesh.vertices());
-  }
-  return all;
-}
-
 std::span<const Vec3f> Points(const std::vector<float>& values) {
   return {reinterpret_cast<const Vec3f*>(values.data()), values.size() / 3};
 }
@@ -125,7 +109,7 @@ std::size_t MemoryLimit() {
 absl::StatusOr<DecomposedCache> DecomposeCache(const std::string& cache, const CharacterFile& rest,
                                                const DecomposeOptions& options,
                                                const Monitor& monitor) {
-  const client::Mesh merged = Merged(rest.rig);
+  const client::Mesh merged = client::MergedMesh(rest.rig);
   SINEW_ASSIGN_OR_RETURN(const Mesh mesh, CoreMesh(merged));
   const std::uint64_t most = std::min(kMaxAnimationPlaces, MemoryLimit() / kPlaceBytes);
   SINEW_ASSIGN_OR_RETURN(const Animation read, ReadAnimation(cache, merged, most, monitor));

@@ -51,6 +51,21 @@ std::vector<float> PosedPositions(const client::RigData& rig, std::span<const fl
   return positions;
 }
 
+Mesh MergedMesh(const RigData& rig) {
+  Mesh all;
+  all.positions = RestPositions(rig);
+  std::uint32_t first = 0;
+  for (const Mesh& mesh : rig.meshes) {
+    for (const std::uint32_t v : mesh.face_vertices) all.face_vertices.push_back(first + v);
+    all.face_sizes.insert(all.face_sizes.end(), mesh.face_sizes.begin(), mesh.face_sizes.end());
+    if (mesh.face_sizes.empty()) {
+      all.face_sizes.insert(all.face_sizes.end(), mesh.face_vertices.size() / 3, 3);
+    }
+    first += static_cast<std::uint32_t>(mesh.vertices());
+  }
+  return all;
+}
+
 std::vector<float> RestJoints(const client::RigData& rig) {
   std::vector<SkeletonJoint> joints;
   std::vector<AffineD> local;

@@ -20,6 +20,9 @@ std::vector<float> RestPositions(const client::RigData& rig);
 // [V * 3] the mesh with these joints, [J * 12] joint to model, as RestPositions.
 std::vector<float> PosedPositions(const client::RigData& rig, std::span<const float> joints);
 
+// All meshes as one in the rest pose, with face sizes; without skin, normals and shapes.
+Mesh MergedMesh(const RigData& rig);
+
 // [J * 12] joint to model at rest; empty if the joints are not valid.
 std::vector<float> RestJoints(const client::RigData& rig);
 

@@ -10,8 +10,8 @@
 
 #include "client/bake/base/errors.h"
 #include "client/bake/character/import_warnings.h"
+#include "client/bake/files/animation_file.h"
 #include "client/bake/files/output_file.h"
-#include "client/bake/fit/example_file.h"
 #include "client/bake/fit/fit_weights.h"
 #include "client/bake/passes/cache_motion.h"
 #include "client/cli/base/exit_code.h"
@@ -19,6 +19,7 @@
 #include "client/cli/character/motion_options.h"
 #include "client/cli/character/read_options.h"
 #include "client/cli/commands/commands.h"
+#include "client/rig/rest_pose.h"
 #include "core/base/status.h"
 
 namespace sinew::cli {
@@ -33,17 +34,30 @@ struct Options {
   bake::FitWeightsRequest request;
 };
 
+// The frames of a character in its own place.
+absl::Status CheckSpace(const std::string& path, const bake::Animation& examples) {
+  if (!examples.manifest ||
+      (examples.manifest->space == "model" && examples.manifest->layout_digest.empty())) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      path,
+      ": its points are not those of the whole character in model space; bake it without other "
+      "spaces, meshes or texture coordinates"));
+}
+
 // The poses of the examples: those that the manifest names, or those of the options.
 absl::StatusOr<client::ClipData> ReadPoses(const Context& context, Options& options,
                                            const bake::CharacterFile& character,
-                                           const bake::ExampleFile& examples) {
+                                           const bake::Animation& examples) {
   if (examples.manifest && options.motion.clip.empty() && !options.frames) {
     return bake::ReadCacheMotion(options.examples, *examples.manifest, character, options.motion);
   }
   SINEW_ASSIGN_OR_RETURN(client::ClipData clip, ChooseMotion(context, character, options.motion));
-  if (clip.frames != examples.frames) {
+  const std::size_t frames = examples.points.frames;
+  if (clip.frames != frames) {
     return absl::InvalidArgumentError(absl::StrCat(
-        options.examples, ": got ", examples.frames, " frames, '", clip.name, "' has ", clip.frames,
+        options.examples, ": got ", frames, " frames, '", clip.name, "' has ", clip.frames,
         "; choose the poses with --clip, --fps and --frames, or --poses"));
   }
   return clip;
@@ -105,9 +119,10 @@ absl::Status Fit(Context& context, Options options) {
   }
   SINEW_ASSIGN_OR_RETURN(const bake::CharacterFile character,
                          ReadAndWarn(context, options.file, options.read));
-  SINEW_ASSIGN_OR_RETURN(const bake::ExampleFile examples,
-                         bake::ReadExamples(context, options.examples, character.rig.vertices(),
-                                            bake::kMaxExamplePoints));
+  SINEW_ASSIGN_OR_RETURN(const bake::Animation examples,
+                         bake::ReadAnimation(options.examples, client::MergedMesh(character.rig),
+                                             bake::kMaxExamplePoints, context));
+  SINEW_RETURN_IF_ERROR(CheckSpace(options.examples, examples));
   SINEW_ASSIGN_OR_RETURN(const client::ClipData clip,
                          ReadPoses(context, options, character, examples));
   std::optional<bake::OutputFile> out;
@@ -117,7 +132,7 @@ absl::Status Fit(Context& context, Options options) {
   }
   SINEW_ASSIGN_OR_RETURN(
       const bake::FittedWeights fitted,
-      bake::FitWeights(context, character.rig, clip, examples.points, options.request));
+      bake::FitWeights(context, character.rig, clip, examples.points.values, options.request));
   if (out) {
     SINEW_ASSIGN_OR_RETURN(const std::string bytes, client::EncodeRig(fitted.rig));
     SINEW_RETURN_IF_ERROR(out->Write(bytes));
@@ -163,8 +178,8 @@ void AddFitWeights(CommandList& commands) {
   set.AddText("FILE", options.file, "Character file with skin weights, .sinewrig or model:NAME")
       .Required();
   set.AddText("--examples", options.examples,
-              "What the character should look like: a cache of `sinew bake`, or a .npy of "
-              "(frames, vertices, 3)")
+              "What the character should look like: a cache of `sinew bake`, or a .pc2, .mdd, .npy "
+              "of (frames, vertices, 3) or .obj sequence of another program")
       .Required();
   set.AddText("--model", options.model, "lbs, animation_space or multi_weight").Required();
   set.AddNumber("--influences", options.influences, 1, 16,

@@ -110,12 +110,13 @@ TEST_F(FitWeights, WrongInputIsRefused) {
           "--out: got \"x.glb\", need .sinewrig");
   refused({"model:hand", "--examples", cache, "--model", "lbs", "--influences", "17"}, 64,
           "--influences");
-  refused({"model:arm", "--examples", cache, "--model", "lbs"}, 65, "vertices, need the ");
+  refused({"model:arm", "--examples", cache, "--model", "lbs"}, 65, "vertices, the rest mesh has ");
   refused({"model:hand", "--examples", cache, "--model", "lbs", "--frames", "0-3"}, 65,
           "choose the poses with --clip, --fps and --frames, or --poses");
   refused({"model:hand", "--examples", Path("absent.npy"), "--model", "lbs"}, 65, "absent.npy");
   WriteAll(Path("other.abc"), "points");
-  refused({"model:hand", "--examples", Path("other.abc"), "--model", "lbs"}, 65, "no manifest");
+  refused({"model:hand", "--examples", Path("other.abc"), "--model", "lbs"}, 65,
+          "need .pc2, .mdd, .npy, .usda, or .obj");
   // A byte of a frame is changed.
   std::string bytes = ReadAll(cache);
   bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
@@ -130,7 +131,7 @@ TEST_F(FitWeights, ArrayOfAnotherProgramNeedsItsPoses) {
   const Finished finished =
       Sinew({"fit-weights", "model:hand", "--examples", Path("small.npy"), "--model", "lbs"});
   EXPECT_EQ(finished.exit_code, 65);
-  EXPECT_THAT(finished.err, HasSubstr("got 6 vertices, need the "));
+  EXPECT_THAT(finished.err, HasSubstr("got 6 vertices, the rest mesh has "));
 }
 
 }  // namespace
