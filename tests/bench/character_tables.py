@@ -66,8 +66,8 @@ def skeletons(tools, files):
 
 
 def weights(tools, files):
-    print("\n## Weights and coefficients from examples of `ddm`\n")
-    print(run(tools / "fit_weights_table", *(path for path, _ in files))[0] or "", end="", flush=True)
+    print("\n## Weights and coefficients from examples of `ddm`\n", flush=True)
+    subprocess.run([tools / "fit_weights_table", *(path for path, _ in files)], check=True)
 
 
 def distilled(tools, files, folder):
