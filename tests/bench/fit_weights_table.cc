@@ -1,5 +1,7 @@
 // fit_weights_table - fits weights and coefficients to what a deformer makes of random poses, and
-// prints how far they are from it in other random poses, in % of the diagonal.
+// prints how far they are from it in other random poses, as a Markdown table: root mean square /
+// largest, in % of the diagonal, and how many times smaller the first is in random poses that were
+// fitted.
 //
 //   fit_weights_table [--deformer RECIPE] CHARACTER...
 //
@@ -96,8 +98,12 @@ std::vector<float> Evaluated(const Rig& rig, const std::string& recipe,
   return points;
 }
 
-// "rms / largest" in % of the diagonal.
-std::string Distances(const Rig& rig, const std::vector<float>& a, const std::vector<float>& b) {
+struct Distances {
+  double rms, largest;
+};
+
+// In % of the diagonal.
+Distances Between(const Rig& rig, const std::vector<float>& a, const std::vector<float>& b) {
   double squares = 0, largest = 0;
   for (std::size_t k = 0; k < a.size(); k += 3) {
     double square = 0;
@@ -106,11 +112,8 @@ std::string Distances(const Rig& rig, const std::vector<float>& a, const std::ve
     largest = std::max(largest, square);
   }
   const double scale = 100 / rig.mesh().diagonal();
-  char text[64];
-  std::snprintf(text, sizeof text, "%.4f / %.2f",
-                scale * std::sqrt(squares / (static_cast<double>(a.size()) / 3)),
-                scale * std::sqrt(largest));
-  return text;
+  return {scale * std::sqrt(squares / (static_cast<double>(a.size()) / 3)),
+          scale * std::sqrt(largest)};
 }
 
 Rig ToRig(const client::RigData& data) {
@@ -127,10 +130,10 @@ void Print(const std::string& file, const std::string& recipe) {
   clip.frames = clip.joint_transforms.size() / 12 / rig.joints();
   const auto train = Evaluated(rig, recipe, clip.joint_transforms);
   const auto train_random = Evaluated(rig, recipe, random), want = Evaluated(rig, recipe, test);
-  std::printf("%s, %s, %zu vertices, %zu joints, %zu poses\n  %-22s test %s   random train %s\n",
-              character.label.c_str(), recipe.c_str(), rig.vertices(), rig.joints(), clip.frames,
-              "own weights", Distances(rig, Evaluated(rig, "lbs", test), want).c_str(),
-              Distances(rig, Evaluated(rig, "lbs", random), train_random).c_str());
+  const Distances own = Between(rig, Evaluated(rig, "lbs", test), want);
+  std::printf("| %s | %zu | %.3f / %.1f", character.label.c_str(), rig.vertices(), own.rms,
+              own.largest);
+  double most = 0, seconds = 0;
   const bake::Monitor monitor;
   const struct {
     const char* method;
@@ -146,13 +149,14 @@ void Print(const std::string& file, const std::string& recipe) {
     const auto fitted =
         ValueOrDie(bake::FitWeights(monitor, character.rig, clip, train,
                                     {.model = model, .influences = influences, .hold_out = 0}));
-    const double seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const Rig result = ToRig(fitted.rig);
-    std::printf("  %-20s %u test %s   random train %s   %.1f s\n", method, influences,
-                Distances(rig, Evaluated(result, method, test), want).c_str(),
-                Distances(rig, Evaluated(result, method, random), train_random).c_str(), seconds);
+    const Distances unseen = Between(rig, Evaluated(result, method, test), want);
+    const double fit = Between(rig, Evaluated(result, method, random), train_random).rms;
+    most = std::max(most, unseen.rms / fit);
+    std::printf(" | %.3f / %.1f", unseen.rms, unseen.largest);
   }
+  std::printf(" | %.2f | %.1f |\n", most, seconds);
   std::fflush(stdout);
 }
 
@@ -161,6 +165,10 @@ void Print(const std::string& file, const std::string& recipe) {
 
 int main(int argc, char** argv) {
   std::string recipe = "ddm";
+  std::printf(
+      "| character | vertices | own weights | `lbs` 4 | `lbs` 8 | `animation_space` 4 | "
+      "`animation_space` 8 | `multi_weight` 8 | unseen / fitted, most | seconds, all |\n"
+      "|---|---|---|---|---|---|---|---|---|---|\n");
   for (int k = 1; k < argc; ++k) {
     if (std::string(argv[k]) == "--deformer" && k + 1 < argc) {
       recipe = argv[++k];
