@@ -58,7 +58,7 @@ class Search {
     }
   }
 
-  absl::StatusOr<std::optional<Embedding>> Run(std::size_t& furthest) {
+  absl::StatusOr<std::optional<Embedding>> Run(EmbedReach& reach) {
     struct Entry {
       double key;
       std::size_t order;  // equal keys: the earlier one first
@@ -75,7 +75,7 @@ class Search {
       const std::shared_ptr<State> state = open.top().state;
       open.pop();
       const std::size_t k = state->spheres.size();
-      furthest = std::max(furthest, k);
+      reach.joints = std::max(reach.joints, k);
       if (k == skeleton_.joints.size()) return Embedding{state->spheres, state->penalty};
       for (const std::uint16_t sphere : candidates_[k]) {
         const double penalty = state->penalty + Penalty(*state, k, sphere);
@@ -84,7 +84,10 @@ class Search {
         Extend(*next, k, sphere, penalty);
         const double key = penalty + StillToCome(*next);
         if (key > most_) continue;
-        if (++made > kMaxStates) return std::nullopt;
+        if (++made > kMaxStates) {
+          reach.exhausted = true;
+          return std::nullopt;
+        }
         open.push({key, made, std::move(next)});
       }
     }
@@ -333,8 +336,8 @@ std::vector<Vec3d> PointsOfPath(const SphereGraph& graph, std::span<const std::u
 }
 
 absl::StatusOr<std::optional<Embedding>> Embed(const EmbedInput& input, double most,
-                                               const Task& task, std::size_t& furthest) {
-  return Search(input, most, task).Run(furthest);
+                                               const Task& task, EmbedReach& reach) {
+  return Search(input, most, task).Run(reach);
 }
 
 }  // namespace sinew::fit

@@ -31,11 +31,17 @@ struct EmbedInput {
   std::span<const std::optional<std::uint16_t>> fixed;
 };
 
-// The assignment with the least penalty, if it is at most `most` <= 1. None also after 50,000
-// partial assignments, which a body that resembles the template does not need. `furthest` rises to
-// the number of joints that found a place. kCancelled.
+// How far a search came.
+struct EmbedReach {
+  std::size_t joints = 0;  // that found a place, at most
+  bool exhausted = false;  // it ended after 50,000 partial assignments
+};
+
+// The assignment with the least penalty, if it is at most `most` <= 1 and found before the search
+// is exhausted, which a body that resembles the template does not come near. Raises `reach`.
+// kCancelled.
 absl::StatusOr<std::optional<Embedding>> Embed(const EmbedInput& input, double most,
-                                               const Task& task, std::size_t& furthest);
+                                               const Task& task, EmbedReach& reach);
 
 // The points of a path through the centres of `spheres` at the given parts of its length.
 std::vector<Vec3d> PointsOfPath(const SphereGraph& graph, std::span<const std::uint16_t> spheres,

@@ -150,36 +150,48 @@ absl::StatusOr<Matches> Search(const SkeletonTemplate& skeleton, const FitOption
     skeletons.push_back(fit::Reduce(skeleton, Places(skeleton, options.scale, turn)));
   }
   const auto fixed = FixedSpheres(skeleton, skeletons[0], body, graph, options.hints);
-  std::size_t furthest = 0;
-  const auto embed = [&](std::size_t k, double most) {
-    return fit::Embed({skeletons[k], graph, orientations[k].up, fixed}, most, task, furthest);
+  // Each search finds the best assignment of its orientation, so none is repeated that found one.
+  std::vector<std::optional<Embedding>> found(orientations.size());
+  std::vector<fit::EmbedReach> reached(orientations.size());
+  const auto search = [&](std::size_t k, double most) -> absl::Status {
+    if (found[k] || reached[k].exhausted) return absl::OkStatus();
+    const fit::EmbedInput input{skeletons[k], graph, orientations[k].up, fixed};
+    SINEW_ASSIGN_OR_RETURN(found[k], fit::Embed(input, most, task, reached[k]));
+    return absl::OkStatus();
   };
   double least = kMostPenalty;
   bool fits = false;
   for (const double level : kLevels) {
     for (std::size_t k = 0; k < orientations.size(); ++k) {
-      SINEW_ASSIGN_OR_RETURN(const std::optional<Embedding> found,
-                             embed(k, std::min(level, least)));
-      if (!found) continue;
-      least = found->penalty;
+      SINEW_RETURN_IF_ERROR(search(k, std::min(level, least)));
+      if (!found[k]) continue;
+      least = std::min(least, found[k]->penalty);
       fits = true;
     }
     if (fits) break;
   }
+  if (!fits && std::ranges::any_of(reached, &fit::EmbedReach::exhausted)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("template: \"", skeleton.name,
+                     "\" may lie in the body in too many ways to try them all; give the places of "
+                     "some joints as hints, or use fewer joints"));
+  }
   if (!fits) {
-    const std::size_t lost = std::min(furthest, skeletons[0].joints.size() - 1);
+    std::size_t lost = skeletons[0].joints.size() - 1, furthest = 0;
+    for (const fit::EmbedReach& reach : reached) furthest = std::max(furthest, reach.joints);
+    lost = std::min(lost, furthest);
     return absl::FailedPreconditionError(absl::StrCat(
         "template: \"", skeleton.name, "\" does not fit the body: no place for joint \"",
         skeleton.joints[skeletons[0].joints[lost].joint].name, "\""));
   }
   // The first orientation is the usual one: another must be better by far.
   std::optional<Match> best, other;
+  const double near = std::min(kMostPenalty, kNear * least);
   for (std::size_t k = 0; k < orientations.size(); ++k) {
-    SINEW_ASSIGN_OR_RETURN(std::optional<Embedding> found,
-                           embed(k, std::min(kMostPenalty, kNear * least)));
-    if (!found) continue;
-    if (best && other && other->embedding.penalty <= found->penalty) continue;
-    (best ? other : best).emplace(Match{orientations[k], skeletons[k], *std::move(found)});
+    SINEW_RETURN_IF_ERROR(search(k, near));
+    if (!found[k] || found[k]->penalty > near) continue;
+    if (best && other && other->embedding.penalty <= found[k]->penalty) continue;
+    (best ? other : best).emplace(Match{orientations[k], skeletons[k], *std::move(found[k])});
   }
   return Matches{*std::move(best), std::move(other)};
 }
@@ -277,10 +289,29 @@ absl::Status CheckFitOptions(const SkeletonTemplate& skeleton, const FitOptions&
             out->append(joint.name);
           })));
     }
+    if (std::ranges::count(options.hints, hint.joint, &JointHint::joint) > 1) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("hints[", h, "].joint: got \"", hint.joint, "\" twice, need it once"));
+    }
     for (const double x : {hint.place.x, hint.place.y, hint.place.z}) {
       if (std::isfinite(x)) continue;
       return absl::InvalidArgumentError(absl::StrCat("hints[", h, "].place: need finite numbers"));
     }
+  }
+  return absl::OkStatus();
+}
+
+// In the cube around the body: nothing of it is known elsewhere.
+absl::Status CheckPlaces(const Body& body, const std::vector<JointHint>& hints) {
+  const Vec3d low = body.FromUnit({0, 0, 0}), high = body.FromUnit({1, 1, 1});
+  for (std::size_t h = 0; h < hints.size(); ++h) {
+    const Vec3d& at = hints[h].place;
+    const bool inside = at.x >= low.x && at.y >= low.y && at.z >= low.z && at.x <= high.x &&
+                        at.y <= high.y && at.z <= high.z;
+    if (inside) continue;
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "hints[%d].place: got %g, %g, %g, need a place in the mesh: %g to %g, %g to %g, %g to %g", h,
+        at.x, at.y, at.z, low.x, high.x, low.y, high.y, low.z, high.z));
   }
   return absl::OkStatus();
 }
@@ -291,6 +322,7 @@ absl::StatusOr<SkeletonFit> FitSkeleton(const Mesh& mesh, const SkeletonTemplate
   const DenormalGuard guard;
   task.SetTotal(1);
   SINEW_ASSIGN_OR_RETURN(const Body body, Body::Create(mesh, options.resolution, task));
+  SINEW_RETURN_IF_ERROR(CheckPlaces(body, options.hints));
   task.Advance(0.4);
   SINEW_ASSIGN_OR_RETURN(const SphereGraph graph, fit::PackSpheres(body, task));
   task.Advance(0.1);

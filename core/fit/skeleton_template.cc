@@ -169,6 +169,7 @@ absl::Status CheckTemplate(const SkeletonTemplate& skeleton) {
       return Refused(joint, "place: equals that of its parent, need a bone with a length");
     }
     if (joint.partner == kNone) continue;
+    if (j == 0) return Refused(joint, "partner: the first joint has none");
     if (joint.partner >= joints.size() || joint.partner == j ||
         joints[joint.partner].partner != j) {
       return Refused(joint, "partner: need two joints that name each other");
@@ -188,7 +189,7 @@ absl::StatusOr<SkeletonTemplate> BuiltInTemplate(std::string_view name) {
   if (name == kNames[3]) return Centaur();
   std::string text(name);
   return absl::InvalidArgumentError(
-      absl::StrCat("template: got \"", text, "\", need human, quadruped, horse or centaur"));
+      absl::StrCat("template: got \"", text, "\", need human, quadruped, horse, centaur or joints of your own"));
 }
 
 }  // namespace sinew::fit

@@ -167,6 +167,11 @@ absl::StatusOr<std::unique_ptr<Server::State>> Server::State::Start(const Config
                         address);
     }
   }
+  if (state->web != nullptr && !IsLocalAddress(state->web_address) &&
+      config.network.web_hosts.empty()) {
+    runtime.log->warn("{} answers browsers of this machine only: --web-host names it for others",
+                      state->web_address);
+  }
   const ComputeConfig& compute = runtime.config.compute;
   runtime.log->info("serving on {}; http {}; web {}; {}, {}, memory {} MB",
                     absl::StrJoin(state->addresses, ", "),

@@ -71,6 +71,9 @@ absl::StatusOr<std::vector<client::TemplateJoint>> ReadTemplateFile(const std::s
   absl::StatusOr<std::vector<client::TemplateJoint>> joints =
       ParseTemplate(std::string(file.text()));
   if (!joints.ok()) return Prefixed(path, joints.status());
+  if (joints->size() < 2) {
+    return InvalidArgument(path, ": joints: got ", joints->size(), ", need 2 to 64");
+  }
   return joints;
 }
 

@@ -27,6 +27,7 @@ struct Options {
   bake::ReadOptions read = {.allow_no_skin = true};
   std::string cache, rest, out;
   bool no_clobber = false;
+  std::optional<double> meters_per_unit;
   DecomposeOptions decompose;
 };
 
@@ -87,7 +88,7 @@ std::string ReportText(const nlohmann::ordered_json& report) {
   add("max", error["max"]);
   add("gap at joints", report["joint_gap"]);
   return absl::StrFormat(
-      "%s\n%s\n%d joints of %d asked for, %d frames\n%sworst: vertex %d in frame %d\n",
+      "%s\n%s\njoints: %d of %d asked for; frames: %d\n%sworst: vertex %d in frame %d\n",
       report["rig"].get<std::string>(), report["poses"].get<std::string>(), report["joints"].size(),
       report["joints_asked"].get<std::size_t>(), report["frames"].get<std::size_t>(), table.Text(),
       error["worst_vertex"].get<std::size_t>(), error["worst_frame"].get<std::size_t>());
@@ -108,10 +109,20 @@ absl::Status RunDecompose(const Context& context, const Options& options) {
   if (!absl::EndsWith(absl::AsciiStrToLower(options.out), kRigEnding)) {
     return UsageError(absl::StrCat("--out: got \"", options.out, "\", need .sinewrig"));
   }
-  SINEW_ASSIGN_OR_RETURN(const bake::CharacterFile rest,
+  SINEW_ASSIGN_OR_RETURN(bake::CharacterFile rest,
                          ReadAndWarn(context, options.rest, options.read));
   if (rest.rig.vertices() == 0) {
     return absl::InvalidArgumentError(absl::StrCat(rest.label, ": no mesh, need one"));
+  }
+  if (rest.rig.meters_per_unit == 0) {
+    rest.rig.meters_per_unit = options.meters_per_unit.value_or(1);
+    if (!options.meters_per_unit) {
+      context.Note(absl::StrCat(rest.label, " names no unit: taken for metres, see ",
+                                "--meters-per-unit"));
+    }
+  } else if (options.meters_per_unit) {
+    return UsageError(absl::StrCat("--meters-per-unit: got it for ", rest.label,
+                                   ", which names its unit; need none"));
   }
   const std::string poses_path = PosesPath(options.out);
   SINEW_ASSIGN_OR_RETURN(bake::OutputFile rig,
@@ -148,6 +159,8 @@ void AddDecompose(CommandList& commands) {
                 "Joints of a vertex at most, 1 to 8 (4)");
   set.AddNumber("--iterations", decompose.iterations, 1, 1000,
                 "Improvements at most, 1 to 1000; ends when they gain little (60)");
+  set.AddNumber("--meters-per-unit", options.meters_per_unit, 1e-6, 1e6,
+                "Unit of a --rest that names none, such as .obj, in metres (1)");
   AddStrictOption(set, options.read);
   set.AddText("--out", options.out,
               "The mesh with its skeleton, NAME.sinewrig; poses go to NAME.poses.npy")

@@ -6,6 +6,8 @@
 #include <absl/strings/str_format.h>
 #include <absl/strings/str_split.h>
 
+#include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -52,6 +54,21 @@ absl::StatusOr<client::JointHint> ReadHint(const std::string& text) {
   for (std::size_t k = 0; read && k < 3; ++k) read = absl::SimpleAtod(numbers[k], &hint.place[k]);
   if (!read) return UsageError(absl::StrCat("--at: got \"", text, "\", need JOINT=X,Y,Z"));
   return hint;
+}
+
+double LongestSide(const client::RigData& rig) {
+  double longest = 0;
+  for (std::size_t c = 0; c < 3; ++c) {
+    double low = std::numeric_limits<double>::infinity(), high = -low;
+    for (const client::Mesh& mesh : rig.meshes) {
+      for (std::size_t v = 0; v < mesh.vertices(); ++v) {
+        low = std::min<double>(low, mesh.positions[v * 3 + c]);
+        high = std::max<double>(high, mesh.positions[v * 3 + c]);
+      }
+    }
+    longest = std::max(longest, high - low);
+  }
+  return longest;
 }
 
 std::string AxisName(const std::array<float, 3>& axis) {
@@ -136,10 +153,12 @@ absl::Status CheckFiles(const Options& options) {
 }
 
 // Creates the file before the server starts to work; none without a name.
-absl::StatusOr<std::optional<bake::OutputFile>> CreateFile(const std::string& name) {
+absl::StatusOr<std::optional<bake::OutputFile>> CreateFile(const std::string& option,
+                                                           const std::string& name) {
   if (name.empty()) return std::nullopt;
-  SINEW_ASSIGN_OR_RETURN(bake::OutputFile created, bake::OutputFile::Create(name));
-  return created;
+  absl::StatusOr<bake::OutputFile> created = bake::OutputFile::Create(name);
+  if (!created.ok()) return NameOutput(created.status(), option);
+  return *std::move(created);
 }
 
 absl::Status Fit(Context& context, Options options) {
@@ -158,11 +177,12 @@ absl::Status Fit(Context& context, Options options) {
   const bool names_unit = character.rig.meters_per_unit > 0;
   SINEW_RETURN_IF_ERROR(bake::PrepareForFit(options.meters_per_unit, character));
   if (!names_unit && !options.meters_per_unit) {
-    context.Note(absl::StrCat(character.label, " names no unit: taken for metres, see ",
-                              "--meters-per-unit"));
+    context.Note(absl::StrFormat("%s names no unit: taken for metres, it is %.4g m long; see "
+                                 "--meters-per-unit",
+                                 character.label, LongestSide(character.rig)));
   }
-  SINEW_ASSIGN_OR_RETURN(std::optional<bake::OutputFile> out, CreateFile(options.out));
-  SINEW_ASSIGN_OR_RETURN(std::optional<bake::OutputFile> picture, CreateFile(options.picture));
+  SINEW_ASSIGN_OR_RETURN(std::optional<bake::OutputFile> out, CreateFile("--out", options.out));
+  SINEW_ASSIGN_OR_RETURN(std::optional<bake::OutputFile> picture, CreateFile("--picture", options.picture));
   SINEW_ASSIGN_OR_RETURN(const client::UploadedRig uploaded,
                          bake::UploadCharacter(context.Connect(), context, character));
   options.request.rig = uploaded.rig.name;
@@ -186,8 +206,8 @@ absl::Status Fit(Context& context, Options options) {
   context.Warn(warnings);
   SINEW_RETURN_IF_ERROR(bake::AddClipsToSerialised(options.clips, result));
   for (const std::string& text : bake::ShownWarnings(result)) context.Warn(text);
-  if (picture) SINEW_RETURN_IF_ERROR(Draw(context, result, fitted.report, options, *picture));
   if (out) SINEW_RETURN_IF_ERROR(out->Write(result.rig_bytes));
+  if (picture) SINEW_RETURN_IF_ERROR(Draw(context, result, fitted.report, options, *picture));
   if (out) SINEW_RETURN_IF_ERROR(out->Commit());
   const nlohmann::ordered_json report = ReportJson(fitted, result.rig, name, options);
   const client::FitFacing& facing = fitted.report.facing;

@@ -4,6 +4,7 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -20,6 +21,7 @@
 #include "client/cli/character/read_options.h"
 #include "client/cli/commands/commands.h"
 #include "client/rig/rest_pose.h"
+#include "core/base/counted_text.h"
 #include "core/base/status.h"
 
 namespace sinew::cli {
@@ -44,6 +46,23 @@ absl::Status CheckSpace(const std::string& path, const bake::Animation& examples
       path,
       ": its points are not those of the whole character in model space; bake it without other "
       "spaces, meshes or texture coordinates"));
+}
+
+// Weights would be fitted to what morph targets do, and playing them would add it again.
+absl::Status CheckShapes(const Context& context, const Options& options,
+                         const bake::CharacterFile& character, const bake::Animation& examples) {
+  const bool has_shapes = std::ranges::any_of(
+      character.rig.meshes, [](const client::Mesh& mesh) { return !mesh.shapes.empty(); });
+  if (!has_shapes) return absl::OkStatus();
+  if (!examples.manifest) {
+    context.Warn(
+        "the character has morph targets: if the examples show them, the result is wrong");
+    return absl::OkStatus();
+  }
+  if (!absl::StartsWith(examples.manifest->recipe, "shapes")) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(options.examples, ": its recipe, ", examples.manifest->recipe,
+                   ", moves morph targets, which weights cannot follow; need one without `shapes`"));
 }
 
 // The poses of the examples: those that the manifest names, or those of the options.
@@ -92,7 +111,7 @@ class ErrorTable {
 
 void WarnOf(const Context& context, const bake::FitReport& report, const std::string& model) {
   if (report.fitted_frames < report.least_frames) {
-    context.Warn(absl::StrCat(report.fitted_frames, " frames were fitted, ", model, " needs about ",
+    context.Warn(absl::StrCat(CountedText(report.fitted_frames, "frame"), " fitted, ", model, " needs about ",
                               report.least_frames,
                               " or more that move every joint, or it follows these and no others"));
   }
@@ -123,6 +142,7 @@ absl::Status Fit(Context& context, Options options) {
                          bake::ReadAnimation(options.examples, client::MergedMesh(character.rig),
                                              bake::kMaxExamplePoints, context));
   SINEW_RETURN_IF_ERROR(CheckSpace(options.examples, examples));
+  SINEW_RETURN_IF_ERROR(CheckShapes(context, options, character, examples));
   SINEW_ASSIGN_OR_RETURN(const client::ClipData clip,
                          ReadPoses(context, options, character, examples));
   std::optional<bake::OutputFile> out;
@@ -162,7 +182,7 @@ absl::Status Fit(Context& context, Options options) {
                                               options.request.hold_out, ")");
   context.PrintResult(
       json,
-      absl::StrCat(character.label, ", ", clip.name, ": ", report.fitted_frames, " frames fitted",
+      absl::StrCat(character.label, ", ", clip.name, ": ", CountedText(report.fitted_frames, "frame"), " fitted",
                    held, "; distances in % of the diagonal (units)\n\n", errors.table().Text()));
   return absl::OkStatus();
 }

@@ -80,8 +80,8 @@ TEST(Embed, FindsTheBestOfAllAssignments) {
   for (unsigned seed = 1; seed <= 12; ++seed) {
     const SphereGraph graph = RandomGraph(seed, 7);
     std::vector<std::optional<std::uint16_t>> fixed(skeleton.joints.size());
-    std::size_t furthest = 0;
-    const auto best = ValueOrDie(Embed({skeleton, graph, {0, 1, 0}, fixed}, 1, Task(), furthest));
+    EmbedReach reach;
+    const auto best = ValueOrDie(Embed({skeleton, graph, {0, 1, 0}, fixed}, 1, Task(), reach));
     double least = std::numeric_limits<double>::infinity();
     const auto n = static_cast<std::uint16_t>(graph.count());
     for (std::uint16_t a = 0; a < n; ++a) {
@@ -89,7 +89,7 @@ TEST(Embed, FindsTheBestOfAllAssignments) {
         for (std::uint16_t c = 0; c < n; ++c) {
           for (std::uint16_t d = 0; d < n; ++d) {
             fixed = {a, b, c, d};
-            std::size_t reached = 0;
+            EmbedReach reached;
             const auto one =
                 ValueOrDie(Embed({skeleton, graph, {0, 1, 0}, fixed}, 1, Task(), reached));
             if (one) least = std::min(least, one->penalty);
@@ -111,12 +111,12 @@ TEST(Embed, FindsNothingAboveTheLimit) {
   const ReducedSkeleton skeleton = SmallSkeleton();
   const SphereGraph graph = RandomGraph(3, 20);
   const std::vector<std::optional<std::uint16_t>> fixed(skeleton.joints.size());
-  std::size_t furthest = 0;
-  const auto best = ValueOrDie(Embed({skeleton, graph, {0, 1, 0}, fixed}, 1, Task(), furthest));
+  EmbedReach reach;
+  const auto best = ValueOrDie(Embed({skeleton, graph, {0, 1, 0}, fixed}, 1, Task(), reach));
   ASSERT_TRUE(best.has_value());
-  EXPECT_EQ(furthest, skeleton.joints.size());
+  EXPECT_EQ(reach.joints, skeleton.joints.size());
   EXPECT_FALSE(
-      ValueOrDie(Embed({skeleton, graph, {0, 1, 0}, fixed}, 0.9 * best->penalty, Task(), furthest))
+      ValueOrDie(Embed({skeleton, graph, {0, 1, 0}, fixed}, 0.9 * best->penalty, Task(), reach))
           .has_value());
 }
 

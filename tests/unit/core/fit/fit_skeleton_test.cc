@@ -184,6 +184,10 @@ TEST(FitSkeleton, BadInputIsNamed) {
   EXPECT_THAT(message(mesh, {.scale = std::nan("")}), HasSubstr("scale: "));
   EXPECT_THAT(message(mesh, {.hints = {{"knee", {}}}}),
               HasSubstr("hints[0].joint: got \"knee\", need one of chest"));
+  EXPECT_THAT(message(mesh, {.hints = {{"hips", {1e9, 0, 0}}}}),
+              HasSubstr("hints[0].place: got 1e+09, 0, 0, need a place in the mesh: "));
+  EXPECT_THAT(message(mesh, {.hints = {{"hips", {}}, {"hips", {}}}}),
+              HasSubstr("hints[0].joint: got \"hips\" twice"));
   EXPECT_THAT(message(mesh, {.hints = {{"hips", {std::nan(""), 0, 0}}}}),
               HasSubstr("hints[0].place"));
   Body sheet;

@@ -80,6 +80,11 @@ TEST(CheckTemplate, NamesTheJointAndTheFault) {
               {[](auto& joints) { joints[2].place.x = std::numeric_limits<double>::quiet_NaN(); },
                "\"hips\": place"},
               {[](auto& joints) { joints[6].partner = 4; }, "\"left_thigh\": partner"},
+              {[](auto& joints) {
+                 joints[0].partner = 6;
+                 joints[6].partner = 0;
+               },
+               "\"chest\": partner: the first joint has none"},
               {[](auto& joints) { joints[6].partner = 99; }, "\"left_thigh\": partner"},
               {[](auto& joints) { joints[6].partner = 9; }, "\"left_thigh\": partner"}};
   for (const auto& row : rows) {
