@@ -1,6 +1,7 @@
 #include "core/examples/candidates.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace sinew {
 namespace {
@@ -79,6 +80,29 @@ Candidates FindCandidates(const Rows<JointWeight>& own, std::size_t joints,
     result.rows.offsets.push_back(result.rows.values.size());
   }
   return result;
+}
+
+Rows<JointWeight> FillUp(const Rows<JointWeight>& weights, const Candidates& candidates,
+                         std::size_t most) {
+  Rows<JointWeight> rows;
+  rows.offsets.push_back(0);
+  for (std::size_t v = 0; v + 1 < weights.offsets.size(); ++v) {
+    std::vector<JointWeight> row(weights.row(v).begin(), weights.row(v).end());
+    std::vector<std::size_t> order(candidates.rows.row(v).size());
+    std::iota(order.begin(), order.end(), candidates.rows.offsets[v]);
+    std::ranges::stable_sort(order, std::ranges::greater(),
+                             [&](std::size_t k) { return candidates.reach[k]; });
+    for (const std::size_t k : order) {
+      const std::uint32_t joint = candidates.rows.values[k].joint;
+      if (row.size() >= most) break;
+      if (std::ranges::find(row, joint, &JointWeight::joint) == row.end())
+        row.push_back({joint, 0});
+    }
+    std::ranges::sort(row, {}, &JointWeight::joint);
+    rows.values.insert(rows.values.end(), row.begin(), row.end());
+    rows.offsets.push_back(rows.values.size());
+  }
+  return rows;
 }
 
 }  // namespace sinew

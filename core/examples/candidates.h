@@ -28,4 +28,9 @@ Candidates FindCandidates(const Rows<JointWeight>& own, std::size_t joints,
                           std::span<const std::uint32_t> neighbours, std::size_t rings,
                           std::size_t most, const Task& task);
 
+// Weights, filled up to `most` joints a row by candidates of weight 0 with the largest reach;
+// rising. A row with more joints keeps them.
+Rows<JointWeight> FillUp(const Rows<JointWeight>& weights, const Candidates& candidates,
+                         std::size_t most);
+
 }  // namespace sinew

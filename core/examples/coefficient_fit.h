@@ -27,6 +27,8 @@
 
 namespace sinew {
 
+inline constexpr double kCoefficientPull = 1e-3;  // a lambda for characters
+
 // The place of the main joint in a row of weights.
 std::size_t MainJoint(std::span<const JointWeight> row);
 

@@ -74,6 +74,11 @@ class ValidatorTest(unittest.TestCase):
         self.assertEqual((info["animationCount"], info["hasMorphTargets"]), (1, True))
         self.assertEqual(info["maxInfluences"], 4)
 
+    def test_animation_space_is_valid(self):
+        info = self.validate("--to", "animation_space", command="distil")
+        self.assertEqual(info["maxInfluences"], 8)
+        self.assertEqual(info["maxAttributes"], 2 + 4 + 8)  # position and normal, influences, coefficients
+
     def test_real_characters_are_valid(self):
         folder = os.environ.get("SINEW_SHARED_DATA")
         if not folder:
@@ -83,6 +88,7 @@ class ValidatorTest(unittest.TestCase):
                 self.validate("--normals", "--frames", "0-4", character=f"{folder}/models/{name}", deformer="lbs")
                 self.validate("--to", "shapes", "--influences", "8", character=f"{folder}/models/{name}",
                               command="distil")
+                self.validate("--to", "animation_space", character=f"{folder}/models/{name}", command="distil")
 
 
 if __name__ == "__main__":

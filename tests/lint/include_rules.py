@@ -154,7 +154,7 @@ FOLDERS = (
     ("client/bake/fit",
      "client/bake/base client/bake/files client/bake/formats core/base core/examples core/mesh core/parallel core/surface sinew", "", ""),
     ("client/bake/distil",
-     "client/bake/base client/bake/character client/bake/files client/bake/passes client/rig core/base core/distil "
+     "client/bake/base client/bake/character client/bake/files client/bake/fit client/bake/passes client/rig core/base core/distil "
      "core/examples core/parallel core/rig sinew", "json", ""),
     ("client/bake/pictures", "client/bake/base client/bake/character client/render client/rig core/base sinew",
      "json", ""),

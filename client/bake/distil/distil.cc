@@ -12,23 +12,26 @@
 #include "client/bake/distil/distil_errors.h"
 #include "client/bake/distil/rig_skin.h"
 #include "client/bake/files/skinned_glb.h"
+#include "client/bake/fit/fit_weights.h"
 #include "client/bake/passes/clip_stream.h"
 #include "core/base/status.h"
 #include "core/base/vectors.h"
 #include "core/distil/corrective_shapes.h"
 #include "core/distil/refit_shapes.h"
 #include "core/examples/candidates.h"
+#include "core/examples/coefficient_fit.h"
 #include "core/examples/linear_blend_fit.h"
 
 namespace sinew::bake {
 namespace {
 
-constexpr std::size_t kRings = 12;       // around a vertex, whose joints may move it
-constexpr std::size_t kCandidates = 16;  // of them, by weight
-constexpr double kRounding = 1e-6;       // of the diagonal
-constexpr double kApart = 1e-4;          // of the diagonal: not one point
-constexpr double kLeastShape = 2e-4;     // of the diagonal
-constexpr double kLeastOffset = 1e-5;    // of the diagonal
+constexpr std::size_t kRings = 12;        // around a vertex, whose joints may move it
+constexpr std::size_t kCandidates = 16;   // of them, by weight
+constexpr double kRounding = 1e-6;        // of the diagonal
+constexpr double kApart = 1e-4;           // of the diagonal: not one point
+constexpr double kLeastWeight = 0x1p-23;  // what MakeSumExact keeps
+constexpr double kLeastShape = 2e-4;      // of the diagonal
+constexpr double kLeastOffset = 1e-5;     // of the diagonal
 constexpr std::size_t kWindowBytes = std::size_t{1} << 30;
 constexpr std::size_t kBatchMatrices = std::size_t{1}
                                        << 21;  // of joints in poses at a time: 0.2 GB
@@ -229,18 +232,19 @@ class Distiller {
     });
     Task task(TaskOptions("Fit weights"));
     const Rows<std::uint32_t> edges = NeighboursOf(character_.rig, points_);
-    const Rows<JointWeight> near = FindCandidates(own, skin_->bindings.size(), edges.offsets,
-                                                  edges.values, kRings, kCandidates, task)
-                                       .rows;
+    const Candidates near = FindCandidates(own, skin_->bindings.size(), edges.offsets, edges.values,
+                                           kRings, kCandidates, task);
     SINEW_RETURN_IF_ERROR(task.CheckCancelled());
-    const Rows<JointWeight> candidates =
-        CollectRows<JointWeight>(rest.size(), [&](const auto& add) {
-          for (std::size_t p = 0; p < rest.size(); ++p) {
-            for (const JointWeight& entry : near.row(p)) {
-              if (entry.weight > 0 || Allowed(p, entry.joint)) add(p, entry);
-            }
-          }
-        });
+    Candidates candidates{.rows = {.offsets = {0}, .values = {}}, .reach = {}};
+    for (std::size_t p = 0; p < rest.size(); ++p) {
+      for (std::uint64_t k = near.rows.offsets[p]; k < near.rows.offsets[p + 1]; ++k) {
+        const JointWeight& entry = near.rows.values[k];
+        if (entry.weight == 0 && !Allowed(p, entry.joint)) continue;
+        candidates.rows.values.push_back(entry);
+        candidates.reach.push_back(near.reach[k]);
+      }
+      candidates.rows.offsets.push_back(candidates.rows.values.size());
+    }
     const auto fill = [&](std::size_t begin, std::size_t end, std::span<Vec3f> out) {
       return targets.Fill(begin, end, out);
     };
@@ -251,10 +255,35 @@ class Distiller {
                                 .targets = fill};
     SINEW_ASSIGN_OR_RETURN(
         const Rows<JointWeight> fitted,
-        FitLinearBlend(examples, candidates, {.max_influences = request_.influences}, task));
+        FitLinearBlend(examples, candidates.rows, {.max_influences = request_.influences}, task));
     std::vector<std::uint32_t> all(rest.size());
     for (std::uint32_t p = 0; p < all.size(); ++p) all[p] = p;
-    return ChooseRows(examples, ExactRows(own, all), ExactRows(fitted, all));
+    SINEW_RETURN_IF_ERROR(ChooseRows(examples, ExactRows(own, all), ExactRows(fitted, all)));
+    if (!request_.space) return absl::OkStatus();
+    // Every joint with coefficients gets a place among the influences of the file.
+    Rows<JointWeight> filled = FillUp(fitted_, candidates, request_.influences);
+    for (JointWeight& entry : filled.values) entry.weight = std::max(entry.weight, kLeastWeight);
+    fitted_ = ExactRows(filled, all);
+    return FitSpace(examples);
+  }
+
+  absl::Status FitSpace(const PoseExamples& examples) {
+    std::vector<Vec3d> pivots;
+    for (const auto& [joint, to_joint] : skin_->bindings) {
+      const bool is_flat = Determinant(Linear(to_joint)) == 0;  // then any place will do
+      pivots.push_back(is_flat ? Vec3d{} : Translation(Inverse(to_joint)));
+    }
+    Task task(TaskOptions("Fit animation space"));
+    SINEW_ASSIGN_OR_RETURN(coefficients_,
+                           FitAnimationSpace(examples, fitted_, pivots, kCoefficientPull, task));
+    for (double& value : coefficients_) value = double{static_cast<float>(value)};
+    return absl::OkStatus();
+  }
+
+  // [row][4] of a point.
+  std::span<const double> CoefficientsOf(std::size_t point) const {
+    return std::span(coefficients_)
+        .subspan(4 * fitted_.offsets[point], 4 * fitted_.row(point).size());
   }
 
   // The fitted weights, but a point's own where those fit as well.
@@ -458,6 +487,16 @@ class Distiller {
     });
   }
 
+  void PlaySpace(std::span<const AffineD> matrices, const Task& task, Frame& out) const {
+    task.For(out.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t v = begin; v < end; ++v) {
+        const std::size_t p = points_.point[v];
+        out[v] = ToFloat(
+            PlaceOf(4, fitted_.row(p), CoefficientsOf(p), matrices, ToDouble(skin_->rest[v])));
+      }
+    });
+  }
+
   std::vector<Vec3d> Offsets(std::span<const double> values) const {
     std::vector<Vec3d> offsets(points_.first.size());
     for (std::size_t k = 0; k < values.size(); ++k) {
@@ -483,7 +522,7 @@ class Distiller {
     const bool cuts = most > request_.influences;
     const Rows<JointWeight> cut = cuts ? ExactRows(skin_->own, all) : Rows<JointWeight>{};
     DistilMeter own(carriers_, joints), own_cut(carriers_, joints), linear(carriers_, joints),
-        shaped(carriers_, joints);
+        more(carriers_, joints);
     const TurnMeter meter(skin_->bind);
     double worst = -1;
     const auto evaluate = [&](std::size_t k, std::span<const AffineD> matrices,
@@ -511,7 +550,10 @@ class Distiller {
       if (request_.shapes) {
         const std::vector<Vec3d> offsets = Offsets(ShapeValues(meter.Measure(set_.joints[pose])));
         Play(fitted_, &points_.point, matrices, offsets, task, played);
-        squares = measure(played, shaped);
+        squares = measure(played, more);
+      } else if (request_.space) {
+        PlaySpace(matrices, task, played);
+        squares = measure(played, more);
       }
       if (squares > worst) {
         worst = squares;
@@ -531,7 +573,8 @@ class Distiller {
     report_.own = own.Errors();
     if (cuts) report_.own_cut = own_cut.Errors();
     report_.linear = linear.Errors();
-    if (request_.shapes) report_.shapes = shaped.Errors();
+    if (request_.shapes) report_.shapes = more.Errors();
+    if (request_.space) report_.space = more.Errors();
     return absl::OkStatus();
   }
 
@@ -555,17 +598,21 @@ class Distiller {
       skin.influence_joints.clear();
       skin.influence_weights.clear();
       skin.fallback_joint.reset();
+      skin.coefficients = {.columns = request_.space ? 4u : 0u};
       std::vector<std::uint32_t> slot(skin_->bindings.size());
       for (std::uint32_t s = 0; s < skin_->mesh_bindings[m].size(); ++s) {
         slot[skin_->mesh_bindings[m][s]] = s;
       }
       for (std::size_t v = 0; v < mesh.vertices(); ++v) {
-        const auto row = fitted_.row(points_.point[first + v]);
+        const std::size_t point = points_.point[first + v];
+        std::vector<JointWeight> row(fitted_.row(point).begin(), fitted_.row(point).end());
         skin.influence_counts.push_back(static_cast<std::uint32_t>(row.size()));
-        for (const JointWeight& entry : row) {
-          skin.influence_joints.push_back(slot[entry.joint]);
+        for (JointWeight& entry : row) {
+          entry.joint = slot[entry.joint];
+          skin.influence_joints.push_back(entry.joint);
           skin.influence_weights.push_back(static_cast<float>(entry.weight));
         }
+        if (request_.space) AppendCoefficients(row, CoefficientsOf(point), skin.coefficients);
       }
       AddShapes(first, mesh);
       first += mesh.vertices();
@@ -618,7 +665,7 @@ class Distiller {
     report_.seed = request_.poses.seed;
     report_.poses = set_.joints.size();
     report_.random = set_.random;
-    report_.held_out = set_.held_out.size();
+    report_.held_out = set_.held_out;
     report_.pose_names = set_.names;
     report_.ranges = set_.ranges;
     report_.from_clips = set_.from_clips;
@@ -662,6 +709,7 @@ class Distiller {
   std::vector<std::vector<std::uint32_t>> point_meshes_;  // [points]
   std::vector<std::vector<bool>> binding_meshes_;         // [bindings][meshes]
   Rows<JointWeight> fitted_;                              // [points]
+  std::vector<double> coefficients_;                      // [fitted_.values][4] or empty
   std::vector<DrivenShapes> shapes_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> order_;  // of shapes: joint's, its own
   DistilReport report_;

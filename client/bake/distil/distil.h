@@ -1,4 +1,5 @@
-// distil.h - puts what a deformer does into weights, and shapes, that engines play by themselves.
+// distil.h - puts what a deformer does into weights that engines play by themselves, with shapes,
+// or with the coefficients of animation space for a shader.
 //
 // Poses are sampled, evaluated by the server, and fitted; a third of them is held out, and tells
 // how far the result is from the deformer, beside the rig's own weights under linear blend.
@@ -22,6 +23,7 @@ namespace sinew::bake {
 struct DistilRequest {
   std::size_t influences = 4;  // of a vertex, 1 to 8
   bool shapes = false;         // also corrective shapes
+  bool space = false;          // also coefficients of animation space
   std::size_t max_shapes = 0;  // keeps those with most energy; 0 = all
   PoseRequest poses;
   double fps = 24;  // of the clips of the result
@@ -44,7 +46,8 @@ struct DistilErrors {
 struct DistilReport {
   double diagonal = 0;  // of the box of the rest mesh
   std::uint64_t seed = 0;
-  std::size_t poses = 0, random = 0, held_out = 0;
+  std::size_t poses = 0, random = 0;
+  std::vector<std::size_t> held_out;  // of the poses, rising
   std::vector<std::string> pose_names;
   std::vector<TurnRange> ranges;  // [J]
   bool from_clips = false;
@@ -55,9 +58,10 @@ struct DistilReport {
   std::optional<DistilErrors> own_cut;
   DistilErrors linear;                 // the fitted weights with `lbs`
   std::optional<DistilErrors> shapes;  // with shapes
+  std::optional<DistilErrors> space;   // with coefficients, by animation space
   std::size_t shape_count = 0, dropped_shapes = 0;
 
-  const DistilErrors& result() const { return shapes ? *shapes : linear; }
+  const DistilErrors& result() const { return shapes ? *shapes : space ? *space : linear; }
   // What the result is judged by: weights that fit the engine as well.
   const DistilErrors& baseline() const { return own_cut ? *own_cut : own; }
   double gain() const;    // 1 - rms / rms of the baseline
@@ -67,7 +71,8 @@ struct DistilReport {
 };
 
 struct Distilled {
-  client::RigData rig;                  // new weights; its shapes and controls are the corrections
+  // With new weights and coefficients; its shapes and controls are the corrections.
+  client::RigData rig;
   std::vector<client::ClipData> clips;  // with controls
   std::string shapes_json;              // how the turns of joints drive the shapes, or empty
   DistilReport report;

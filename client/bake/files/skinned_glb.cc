@@ -335,11 +335,14 @@ class Writer {
     return known->second = Add("skins", std::move(item));
   }
 
-  // The influences of a mesh, strongest first, in sets of four.
+  // Slots of the skin with weights, [vertices], strongest first.
+  using InfluenceRows = std::vector<std::vector<std::pair<std::uint32_t, float>>>;
+
+  // The influences of a mesh, in sets of four.
   absl::Status AddInfluences(const client::Mesh& mesh, const std::vector<std::uint32_t>& source,
                              Json& attributes) {
     const client::Skin& skin = mesh.skin;
-    std::vector<std::vector<std::pair<std::uint32_t, float>>> rows(mesh.vertices());
+    InfluenceRows rows(mesh.vertices());
     std::size_t at = 0, most = 0;
     for (std::size_t v = 0; v < rows.size(); ++v) {
       std::vector<std::pair<std::uint32_t, float>>& row = rows[v];
@@ -375,6 +378,45 @@ class Writer {
             AddAccessor(joints, kUnsignedShort, 4, "VEC4", kArrayBuffer);
       }
       attributes["WEIGHTS_" + number] = AddAccessor(weights, kFloat, 4, "VEC4", kArrayBuffer);
+    }
+    return skin.coefficients.empty() ? absl::OkStatus()
+                                     : AddCoefficients(mesh, rows, most, source, attributes);
+  }
+
+  // The offset and weight of each influence, in the order of the influences.
+  absl::Status AddCoefficients(const client::Mesh& mesh, const InfluenceRows& rows,
+                               std::size_t most, const std::vector<std::uint32_t>& source,
+                               Json& attributes) {
+    const client::Coefficients& given = mesh.skin.coefficients;
+    if (given.columns != 4) {
+      return InvalidArgument("mesh \"", mesh.name, "\": its coefficients have ", given.columns,
+                             " values, need 4, those of animation space");
+    }
+    std::vector<float> values(rows.size() * most * 4);  // [vertices][most][4]
+    std::size_t at = 0;
+    for (std::size_t v = 0; v < rows.size(); ++v) {
+      float* const own = &values[v * most * 4];
+      for (std::size_t k = 0; k < rows[v].size() && given.counts[v] == 0; ++k) {
+        own[4 * k + 3] = rows[v][k].second;
+      }
+      for (std::uint32_t i = 0; i < given.counts[v]; ++i, ++at) {
+        const auto place =
+            std::ranges::find(rows[v], given.joints[at], [](const auto& e) { return e.first; });
+        if (place == rows[v].end()) {
+          return InvalidArgument("mesh \"", mesh.name, "\": vertex ", v,
+                                 " has coefficients of a joint without weight");
+        }
+        std::copy_n(&given.values[4 * at], 4, own + 4 * (place - rows[v].begin()));
+      }
+    }
+    for (std::size_t k = 0; k < most; ++k) {
+      std::vector<float> column;
+      for (const std::uint32_t v : source) {
+        const float* const own = &values[(v * most + k) * 4];
+        column.insert(column.end(), own, own + 4);
+      }
+      attributes["_SINEW_AS_" + std::to_string(k)] =
+          AddAccessor(column, kFloat, 4, "VEC4", kArrayBuffer);
     }
     return absl::OkStatus();
   }

@@ -24,11 +24,13 @@ struct SkinnedScene {
 
 // The file: a node for each joint, its keys linear at the rate of the clip, and a `weights` channel
 // for the shapes. Strongest influences first, in one set of four or two, their sum exactly 1.
-// Vertices keep their order; where the corners of one have several texture coordinates, copies
+// With coefficients of animation space, attribute _SINEW_AS_k is the offset and weight of influence
+// k. Vertices keep their order; where the corners of one have several texture coordinates, copies
 // follow behind the mesh's vertices. Units and up axis are those of glTF, by a node above the
 // joints. Normals are those of the rig, else computed from the faces.
 //
-// kInvalidArgument: a vertex with no weights or more than 8, a joint that shears (glTF has
+// kInvalidArgument: a vertex with no weights or more than 8, coefficients that are not of 4
+// values for joints with weight, a joint that shears (glTF has
 // translation, rotation and scale alone), a number that is not finite, or a file of 4 GiB.
 absl::StatusOr<std::string> EncodeSkinnedGlb(const SkinnedScene& scene);
 

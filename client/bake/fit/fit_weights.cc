@@ -20,8 +20,7 @@ namespace sinew::bake {
 namespace {
 
 constexpr std::size_t kMostCandidates = 16;
-constexpr double kLinearPull = 1e-4, kCoefficientPull = 1e-3;  // lambda of the fits
-constexpr std::size_t kFitGrain = 64;                          // vertices
+constexpr std::size_t kFitGrain = 64;  // vertices
 
 AffineD AffineOf(const float* values) {
   AffineD affine;
@@ -180,30 +179,6 @@ PoseExamples ExamplesOf(const FitPart& part, const ExamplePoints& all) {
           }};
 }
 
-// Fitted weights, filled up to `influences` by candidates of weight 0 with the largest reach.
-Rows<JointWeight> FilledUp(const Rows<JointWeight>& fitted, const Candidates& candidates,
-                           std::size_t influences) {
-  Rows<JointWeight> rows;
-  rows.offsets.push_back(0);
-  for (std::size_t v = 0; v + 1 < fitted.offsets.size(); ++v) {
-    std::vector<JointWeight> row(fitted.row(v).begin(), fitted.row(v).end());
-    std::vector<std::size_t> order(candidates.rows.row(v).size());
-    std::iota(order.begin(), order.end(), candidates.rows.offsets[v]);
-    std::ranges::stable_sort(order, std::ranges::greater(),
-                             [&](std::size_t k) { return candidates.reach[k]; });
-    for (const std::size_t k : order) {
-      const std::uint32_t joint = candidates.rows.values[k].joint;
-      if (row.size() >= influences) break;
-      if (std::ranges::find(row, joint, &JointWeight::joint) == row.end())
-        row.push_back({joint, 0});
-    }
-    std::ranges::sort(row, {}, &JointWeight::joint);
-    rows.values.insert(rows.values.end(), row.begin(), row.end());
-    rows.offsets.push_back(rows.values.size());
-  }
-  return rows;
-}
-
 // What is fitted for one mesh: values as floats have them.
 struct FitSolution {
   std::size_t columns = 1;
@@ -232,15 +207,14 @@ absl::StatusOr<FitSolution> SolvePart(const FitPart& part, const ExamplePoints& 
   const PoseExamples examples = ExamplesOf(part, all);
   SINEW_ASSIGN_OR_RETURN(
       Rows<JointWeight> linear,
-      FitLinearBlend(examples, candidates.rows,
-                     {.max_influences = request.influences, .lambda = kLinearPull}, task));
+      FitLinearBlend(examples, candidates.rows, {.max_influences = request.influences}, task));
   FitSolution solution;
   if (only_weights) {
     solution = OfWeights(std::move(linear));
   } else {
     Task rest(phase(0.4, 1));
     solution.columns = ColumnsOf(request.model);
-    solution.rows = FilledUp(linear, candidates, request.influences);
+    solution.rows = FillUp(linear, candidates, request.influences);
     const auto fit =
         request.model == FitModel::kAnimationSpace ? FitAnimationSpace : FitMultiWeight;
     SINEW_ASSIGN_OR_RETURN(solution.values,
@@ -311,23 +285,15 @@ void WriteWeights(const FitSolution& solution, client::Skin& skin) {
   }
 }
 
-// The main joint first.
 void WriteCoefficients(const FitSolution& solution, client::Coefficients& to) {
   to = {.columns = static_cast<std::uint32_t>(solution.columns)};
   for (std::size_t v = 0; v + 1 < solution.rows.offsets.size(); ++v) {
     const auto row = solution.rows.row(v);
-    std::vector<std::size_t> order(row.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    const auto main = order.begin() + static_cast<std::ptrdiff_t>(MainJoint(row));
-    std::rotate(order.begin(), main, main + 1);
-    to.counts.push_back(static_cast<std::uint32_t>(row.size()));
-    for (const std::size_t k : order) {
-      to.joints.push_back(row[k].joint);
-      const double* const own = &solution.values[(solution.rows.offsets[v] + k) * solution.columns];
-      for (std::size_t c = 0; c < solution.columns; ++c) {
-        to.values.push_back(static_cast<float>(own[c]));
-      }
-    }
+    AppendCoefficients(
+        row,
+        std::span(solution.values)
+            .subspan(solution.rows.offsets[v] * solution.columns, row.size() * solution.columns),
+        to);
   }
 }
 
@@ -389,6 +355,21 @@ double RestDiagonal(const std::vector<FitPart>& parts) {
 }
 
 }  // namespace
+
+void AppendCoefficients(std::span<const JointWeight> row, std::span<const double> values,
+                        client::Coefficients& to) {
+  std::vector<std::size_t> order(row.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto main = order.begin() + static_cast<std::ptrdiff_t>(MainJoint(row));
+  std::rotate(order.begin(), main, main + 1);
+  to.counts.push_back(static_cast<std::uint32_t>(row.size()));
+  for (const std::size_t k : order) {
+    to.joints.push_back(row[k].joint);
+    for (const double value : values.subspan(k * to.columns, to.columns)) {
+      to.values.push_back(static_cast<float>(value));
+    }
+  }
+}
 
 absl::StatusOr<FitModel> ParseFitModel(const std::string& name) {
   if (name == "lbs") return FitModel::kLbs;

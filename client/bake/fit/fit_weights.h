@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "client/bake/base/monitor.h"
+#include "core/examples/pose_examples.h"
 #include "sinew/rig_data.h"
 
 namespace sinew::bake {
@@ -62,5 +63,10 @@ absl::StatusOr<FittedWeights> FitWeights(const Monitor& monitor, const client::R
                                          const client::ClipData& clip,
                                          std::span<const float> points,
                                          const FitWeightsRequest& request);
+
+// Appends a vertex: its joints with the weights of the start, main joint first, and
+// [row][to.columns] values.
+void AppendCoefficients(std::span<const JointWeight> row, std::span<const double> values,
+                        client::Coefficients& to);
 
 }  // namespace sinew::bake

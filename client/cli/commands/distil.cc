@@ -1,4 +1,5 @@
-// sinew distil: what a deformer does, as weights and shapes that engines play by themselves.
+// sinew distil: what a deformer does, as weights and shapes that engines play by themselves, or as
+// coefficients for a shader.
 #include <absl/strings/ascii.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
@@ -38,7 +39,7 @@ constexpr char kRandom[] = "random";
 struct Options {
   bake::ReadOptions read;
   std::string file, deformer, to, out, picture;
-  std::uint64_t influences = 4;
+  std::optional<std::uint64_t> influences;
   std::vector<std::string> poses;
   std::optional<std::uint64_t> max_shapes;
   bake::DistilRequest request;
@@ -47,8 +48,9 @@ struct Options {
 
 absl::Status ReadRequest(const bake::CharacterFile& character, Options& options) {
   bake::DistilRequest& request = options.request;
-  request.influences = options.influences;
   request.shapes = options.to == "shapes";
+  request.space = options.to == "animation_space";
+  request.influences = options.influences.value_or(request.space ? 8 : 4);
   request.max_shapes = options.max_shapes.value_or(0);
   if (options.max_shapes && !request.shapes) {
     return UsageError(
@@ -89,6 +91,11 @@ Json ErrorsJson(const bake::DistilErrors& errors, const bake::DistilReport& repo
     json["clip_poses"] = DistancesJson(errors.clips, report.diagonal);
   }
   json["worst_pose"] = report.pose_names[errors.worst_pose];
+  Json poses = Json::array();
+  for (std::size_t k = 0; k < errors.poses.size(); ++k) {
+    poses.push_back({{"name", report.pose_names[report.held_out[k]]}, {"rms", errors.poses[k]}});
+  }
+  json["poses"] = std::move(poses);
   json["farthest"] = {{"vertex", errors.farthest_vertex},
                       {"pose", report.pose_names[errors.farthest_pose]}};
   Json joints = Json::array();
@@ -130,13 +137,13 @@ Json ReportJson(const bake::CharacterFile& character, const Options& options,
   Json json = {{"character", character.label},
                {"deformer", options.deformer},
                {"to", options.to},
-               {"influences", options.influences},
+               {"influences", options.request.influences},
                {"vertices", rig.vertices()},
                {"diagonal", report.diagonal},
                {"poses",
                 {{"all", report.poses},
                  {"random", report.random},
-                 {"held_out", report.held_out},
+                 {"held_out", report.held_out.size()},
                  {"seed", report.seed}}},
                {"verdict", Verdict(report)},
                {"gain", report.gain()},
@@ -149,6 +156,7 @@ Json ReportJson(const bake::CharacterFile& character, const Options& options,
     json["shapes"] = report.shape_count;
     json["shapes_left_out"] = report.dropped_shapes;
   }
+  if (report.space) json["with_coefficients"] = ErrorsJson(*report.space, report, rig);
   json["points"] = report.points;
   json["points_with_their_own_weights"] = report.kept_rows;
   json["ranges_degrees"] = RangesJson(report, rig);
@@ -177,12 +185,13 @@ std::string ReportText(const bake::CharacterFile& character, const Options& opti
   };
   add("own weights, lbs", report.own);
   if (report.own_cut) {
-    add(absl::StrCat("the strongest ", options.influences, ", lbs"), *report.own_cut);
+    add(absl::StrCat("the strongest ", options.request.influences, ", lbs"), *report.own_cut);
   }
   add("fitted weights, lbs", report.linear);
   if (report.shapes) {
     add(absl::StrCat("with ", CountedText(report.shape_count, "shape")), *report.shapes);
   }
+  if (report.space) add("animation space", *report.space);
   std::string gain;
   if (report.is_exact()) {
     gain = "exact: within rounding of the deformer\n";
@@ -192,9 +201,9 @@ std::string ReportText(const bake::CharacterFile& character, const Options& opti
     gain = absl::StrFormat("gain: %.1f %% of the rms\n", 100 * report.gain());
   }
   return absl::StrCat("distance from ", bake::RecipeLabel(options.deformer), " in ",
-                      bake::CountText(report.held_out), " of ", bake::CountText(report.poses),
-                      " poses that were held out (seed ", report.seed,
-                      "), % of the bounding-box diagonal\n\n", table.Text(), gain);
+                      bake::CountText(report.held_out.size()), " of ",
+                      bake::CountText(report.poses), " poses that were held out (seed ",
+                      report.seed, "), % of the bounding-box diagonal\n\n", table.Text(), gain);
 }
 
 // What a file says of itself, in its skin.
@@ -202,7 +211,7 @@ std::string Extras(const Options& options, const bake::Distilled& distilled) {
   const bake::DistilReport& report = distilled.report;
   Json json = {{"version", 1},
                {"deformer", options.deformer},
-               {"held_out_poses", report.held_out},
+               {"held_out_poses", report.held_out.size()},
                {"error", DistancesJson(report.result().all, report.diagonal)},
                {"error_of_source_weights", DistancesJson(report.own.all, report.diagonal)}};
   if (!distilled.shapes_json.empty()) {
@@ -211,6 +220,18 @@ std::string Extras(const Options& options, const bake::Distilled& distilled) {
         "joint's node, clamped to low..high and then shortened to `longest`; weight of the "
         "target = sum over samples of weights[k] * |turn - samples[k]|, clamped to 0..1";
     json["drivers"] = Json::parse(distilled.shapes_json);
+  }
+  if (report.space) {
+    json["error_without_attributes"] = DistancesJson(report.linear.all, report.diagonal);
+    json["animation_space"] = {
+        {"attributes", "_SINEW_AS_"},
+        {"formula",
+         "position = sum over k of (M_k * vec4(a_k.w * POSITION + a_k.xyz, a_k.w)).xyz; a_k = "
+         "_SINEW_AS_k, for every k that the primitive has; M_k = the joint matrix (joint's global "
+         "transform * inverse bind matrix) of component k % 4 of JOINTS_n, n = floor(k / 4); "
+         "WEIGHTS_n are not used, they are for linear blend"},
+        {"normals",
+         "about normalize(transpose(inverse(mat3(sum over k of a_k.w * M_k))) * NORMAL)"}};
   }
   return Json{{"sinew_distil", std::move(json)}}.dump();
 }
@@ -230,20 +251,26 @@ void WarnOfTurns(const Context& context, const client::RigData& rig,
 }
 
 // What the file has that the result has not.
-void NoteLosses(const Context& context, const bake::CharacterFile& character, bool has_paint) {
+void NoteLosses(const Context& context, const bake::CharacterFile& character, bool has_paint,
+                bool has_clips) {
   const client::RigData& rig = character.rig;
   std::vector<std::string> lost;
   if (!rig.muscles.empty()) lost.push_back("muscles");
   const bool has_shapes = std::ranges::any_of(
       rig.meshes, [](const client::Mesh& mesh) { return !mesh.shapes.empty(); });
   if (has_shapes) lost.push_back("the morph targets of the file");
+  if (!has_clips && !bake::ClipNames(character, {}).empty()) lost.push_back("clips");
   lost.push_back(has_paint ? "materials but for base colours and their images" : "materials");
   context.Note(absl::StrCat("not in the result: ", absl::StrJoin(lost, ", ")));
 }
 
-absl::Status Write(const Context& context, const bake::CharacterFile& character,
-                   const Options& options, const bake::Distilled& distilled,
-                   bake::OutputFile& out) {
+bool IsRig(const Options& options) {
+  return absl::EndsWith(absl::AsciiStrToLower(options.out), ".sinewrig");
+}
+
+absl::StatusOr<std::string> EncodeGlb(const Context& context, const bake::CharacterFile& character,
+                                      const Options& options, const bake::Distilled& distilled,
+                                      bool& has_paint) {
   std::optional<client::GltfPaint> paint;
   if (character.scene && absl::StartsWith(character.format, "glTF")) {
     absl::StatusOr<client::GltfPaint> read = client::ReadGltfPaint(character.path, character.rig);
@@ -255,12 +282,23 @@ absl::Status Write(const Context& context, const bake::CharacterFile& character,
   }
   bake::SkinnedScene scene{.rig = &distilled.rig, .clips = distilled.clips};
   if (character.scene) scene.extras = character.scene->mesh_extras;
+  has_paint = paint.has_value();
   if (paint) scene.paint = &*paint;
   scene.skin_extras = Extras(options, distilled);
-  SINEW_ASSIGN_OR_RETURN(const std::string bytes, bake::EncodeSkinnedGlb(scene));
+  return bake::EncodeSkinnedGlb(scene);
+}
+
+absl::Status Write(const Context& context, const bake::CharacterFile& character,
+                   const Options& options, const bake::Distilled& distilled,
+                   bake::OutputFile& out) {
+  bool has_paint = false;
+  SINEW_ASSIGN_OR_RETURN(const std::string bytes,
+                         IsRig(options)
+                             ? client::EncodeRig(distilled.rig)
+                             : EncodeGlb(context, character, options, distilled, has_paint));
   SINEW_RETURN_IF_ERROR(out.Write(bytes));
   SINEW_RETURN_IF_ERROR(out.Commit());
-  NoteLosses(context, character, paint.has_value());
+  NoteLosses(context, character, has_paint, !IsRig(options));
   return absl::OkStatus();
 }
 
@@ -281,8 +319,10 @@ absl::Status Draw(const Context& context, const bake::CharacterFile& character,
 }
 
 absl::Status Distil(Context& context, Options options) {
-  if (!absl::EndsWith(absl::AsciiStrToLower(options.out), ".glb")) {
-    return UsageError(absl::StrCat("--out: got \"", options.out, "\", need .glb"));
+  const bool rigs = options.to != "shapes";  // whose values a .sinewrig cannot key
+  if (!absl::EndsWith(absl::AsciiStrToLower(options.out), ".glb") && !(rigs && IsRig(options))) {
+    return UsageError(absl::StrCat("--out: got \"", options.out, "\", need .glb",
+                                   rigs ? " or .sinewrig" : " for shapes"));
   }
   SINEW_RETURN_IF_ERROR(ReadPictureSize(options.drawing));
   if (!options.picture.empty()) SINEW_RETURN_IF_ERROR(CheckPng("--picture", options.picture));
@@ -318,7 +358,7 @@ absl::Status Distil(Context& context, Options options) {
   json["out"] = options.out;
   if (picture) json["picture"] = options.picture;
   context.PrintResult(json, ReportText(character, options, report));
-  if (options.influences > 4) {
+  if (options.request.influences > 4 && !IsRig(options)) {
     context.Note(
         "many engines read the first four influences of a vertex alone; "
         "--influences 4 is for those");
@@ -330,18 +370,21 @@ absl::Status Distil(Context& context, Options options) {
 
 void AddDistil(CommandList& commands) {
   auto [set, options] = commands.Add<Options>(
-      "distil", "Put what a deformer does into weights, or shapes, that engines play",
+      "distil", "Put what a deformer does into weights, shapes or attributes that engines play",
       [](Context& context, const Options& given) {
         return context.Lost(Distil(context, given), "no file was written");
       });
   set.AddText("FILE", options.file, "Character file, .sinewrig or model:NAME").Required();
   set.AddText("--deformer", options.deformer, "Recipe or @recipe.json").Required();
   set.AddChoice(
-         "--to", options.to, {"lbs", "shapes"},
-         "lbs: new weights for linear blend; shapes: also corrective shapes for single joints")
+         "--to", options.to, {"lbs", "shapes", "animation_space"},
+         "lbs: new weights for linear blend; shapes: also corrective shapes for single joints; "
+         "animation_space: also vertex attributes for a shader of your own")
       .Required();
-  set.AddNumber("--influences", options.influences, 1, 8,
-                "Largest number of joints of a vertex, 1 to 8; many engines play 4");
+  set.AddNumber(
+      "--influences", options.influences, 1, 8,
+      "Largest number of joints of a vertex, 1 to 8; many engines play 4 (animation_space 8, "
+      "others 4)");
   set.AddList(
       "--poses", options.poses,
       "random, or clips by name or number: what to train on (default: all clips, and random "
@@ -353,7 +396,9 @@ void AddDistil(CommandList& commands) {
   AddClipFileOption(set, options.read);
   set.AddNumber("--fps", options.request.fps, 0.001, 100'000, "Keys per second of the clips");
   AddReadOptions(set, options.read);
-  set.AddText("--out", options.out, "The character with its clips, .glb").Required();
+  set.AddText("--out", options.out,
+              "The character with its clips, .glb; or without them, .sinewrig")
+      .Required();
   const Option picture = set.AddText(
       "--picture", options.picture,
       "The worst held-out pose: deformer, own weights and result, coloured by distance");
@@ -364,9 +409,12 @@ poses is held out: the errors are of those. Random poses turn each joint within 
 random, or without clips, by up to 35 degrees. Where the result is worse than the weights of FILE, nothing is written.
 Poses outside of these ranges (--json has them) are not covered by the errors.
 Shapes are morph targets; each clip has keys for them, and the extras of the skin tell how joints drive them.
+animation_space is several times closer than weights. An engine needs a vertex shader for it: the extras of the skin have the
+formula; players without it show the weights. `--deformer animation_space` plays the .sinewrig.
 Examples:
   sinew distil hero.glb --deformer ddm --to lbs --out hero_lbs.glb
   sinew distil hero.glb --deformer ddm --to shapes --max-shapes 64 --picture worst.png --out hero_shapes.glb
+  sinew distil hero.glb --deformer ddm --to animation_space --out hero_space.glb
   sinew distil model:hand --deformer delta_mush --to lbs --poses random --local --out hand.glb
 See also: sinew compare, sinew bake.)");
 }

@@ -15,6 +15,7 @@
 #include "tests/support/assimp_player.h"
 #include "tests/support/npy_frame.h"
 #include "tests/support/paths.h"
+#include "tests/support/space_player.h"
 #include "tests/support/temporary_folder.h"
 
 namespace sinew::testing {
@@ -125,6 +126,77 @@ TEST_F(Distil, AssimpPlaysTheFileLikeTheServer) {
   }
 }
 
+// The root mean square of the distances of two frames.
+double Rms(const std::vector<float>& a, const std::vector<float>& b) {
+  EXPECT_EQ(a.size(), b.size());
+  double squares = 0;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    squares += std::pow(double{a[i]} - double{b[i]}, 2);
+  }
+  return std::sqrt(3 * squares / static_cast<double>(a.size()));
+}
+
+TEST_F(Distil, AttributesAlonePlayAnimationSpaceAsReported) {
+  const Json report = Distilled("ddm", "animation_space", {"--fps", "10"});
+  EXPECT_EQ(report["influences"], 8);
+  const Finished baked = At(
+      {"bake", "model:hand", "--deformer", "ddm", "--fps", "10", "--out", folder_ / "frames.npy"});
+  ASSERT_EQ(baked.exit_code, 0) << baked.err;
+  const std::string source = ReadAll(folder_ / "frames.npy");
+  const SpacePlayer player(ReadAll(folder_ / "out.glb"));
+  std::size_t checked = 0;
+  for (const bool linear : {false, true}) {
+    for (const Json& pose : report[linear ? "fitted_weights" : "with_coefficients"]["poses"]) {
+      const std::string name = pose["name"];
+      const std::size_t at = name.find(" at ");
+      if (at == std::string::npos) continue;  // no pose of the clip
+      const auto key = static_cast<std::size_t>(std::lround(10 * std::stod(name.substr(at + 4))));
+      ASSERT_LT(key, player.keys());
+      EXPECT_NEAR(Rms(player.Play(key, linear), NpyFrame(source, key)), pose["rms"].get<double>(),
+                  1e-5)
+          << name;
+      ++checked;
+    }
+  }
+  EXPECT_GE(checked, 8u);
+  const auto rms = [&](const char* which) { return report[which]["rms"]["units"].get<double>(); };
+  EXPECT_LT(rms("with_coefficients"), 0.4 * rms("own_weights"));
+  EXPECT_LT(rms("with_coefficients"), 0.6 * rms("fitted_weights"));
+  const Json& extras = player.document()["skins"][0]["extras"]["sinew_distil"];
+  EXPECT_EQ(extras["version"], 1);
+  EXPECT_EQ(extras["error"]["rms"]["units"], report["with_coefficients"]["rms"]["units"]);
+  EXPECT_THAT(extras["animation_space"]["formula"].get<std::string>(), HasSubstr("a_k.w"));
+}
+
+TEST_F(Distil, RigPlaysAnimationSpaceAsTheAttributesDo) {
+  Distilled("ddm", "animation_space");
+  const Finished rig = At({"distil", "model:hand", "--deformer", "ddm", "--to", "animation_space",
+                           "--out", folder_ / "out.sinewrig"});
+  ASSERT_EQ(rig.exit_code, 0) << rig.err;
+  EXPECT_THAT(rig.err, HasSubstr("not in the result: clips"));
+  const Finished exported = Sinew({"export", "model:hand", "--poses", folder_ / "poses.npy"});
+  ASSERT_EQ(exported.exit_code, 0) << exported.err;
+  const Finished baked = At({"bake", folder_ / "out.sinewrig", "--deformer", "animation_space",
+                             "--poses", folder_ / "poses.npy", "--out", folder_ / "frames.npy"});
+  ASSERT_EQ(baked.exit_code, 0) << baked.err;
+  const std::string frames = ReadAll(folder_ / "frames.npy");
+  const SpacePlayer player(ReadAll(folder_ / "out.glb"));
+  ASSERT_EQ(player.keys(), kFrames);
+  for (const std::uint32_t key : {0u, 11u, 24u, 47u}) {
+    const std::vector<float> frame = NpyFrame(frames, key), played = player.Play(key);
+    ASSERT_EQ(frame.size(), played.size());
+    float worst = 0;
+    for (std::size_t i = 0; i < frame.size(); ++i) {
+      worst = std::max(worst, std::abs(frame[i] - played[i]));
+    }
+    EXPECT_LT(worst, 1e-5F) << key;
+  }
+}
+
+TEST_F(Distil, LinearBlendIsExactInAnimationSpaceToo) {
+  EXPECT_EQ(Distilled("lbs", "animation_space")["verdict"], "exact");
+}
+
 TEST_F(Distil, BoundsAndBaselineAreMet) {
   const Json report = Distilled("ddm", "shapes", {"--poses", "random", "--max-shapes", "12"});
   EXPECT_EQ(report["shapes"], 12);
@@ -145,14 +217,16 @@ TEST_F(Distil, BoundsAndBaselineAreMet) {
 }
 
 TEST_F(Distil, FilesAreTheSameBytesOnOneProcessor) {
-  Distilled("ddm", "shapes");
-  const std::string many = ReadAll(folder_ / "out.glb");
-  const std::string sinew = ProgramPath("sinew");
-  Process alone({"/usr/bin/taskset", "-c", "0", sinew, "distil", "model:hand", "--deformer", "ddm",
-                 "--to", "shapes", "--out", folder_ / "alone.glb", "--local"});
-  const Finished finished = alone.Wait();
-  ASSERT_EQ(finished.exit_code, 0) << finished.err;
-  EXPECT_TRUE(many == ReadAll(folder_ / "alone.glb"));
+  for (const std::string to : {"shapes", "animation_space"}) {
+    Distilled("ddm", to);
+    const std::string many = ReadAll(folder_ / "out.glb");
+    const std::string sinew = ProgramPath("sinew");
+    Process alone({"/usr/bin/taskset", "-c", "0", sinew, "distil", "model:hand", "--deformer",
+                   "ddm", "--to", to, "--out", folder_ / "alone.glb", "--local"});
+    const Finished finished = alone.Wait();
+    ASSERT_EQ(finished.exit_code, 0) << finished.err;
+    EXPECT_TRUE(many == ReadAll(folder_ / "alone.glb")) << to;
+  }
 }
 
 TEST_F(Distil, MistakesAreNamedAndLeaveNoFile) {
@@ -161,7 +235,7 @@ TEST_F(Distil, MistakesAreNamedAndLeaveNoFile) {
     int exit_code;
     const char* text;
   } cases[] = {
-      {{"--out", "hero.fbx"}, 64, "--out: got \"hero.fbx\", need .glb"},
+      {{"--out", "hero.fbx"}, 64, "--out: got \"hero.fbx\", need .glb or .sinewrig"},
       {{"--out", folder_ / "x.glb", "--poses", "random", "fist"}, 64, "--poses: got random and"},
       {{"--out", folder_ / "x.glb", "--poses", "wave"}, 65, "--poses: "},
       {{"--out", folder_ / "x.glb", "--max-shapes", "5"}, 64, "need --to shapes"},
@@ -175,6 +249,14 @@ TEST_F(Distil, MistakesAreNamedAndLeaveNoFile) {
     EXPECT_EQ(finished.exit_code, each.exit_code) << finished.err;
     EXPECT_THAT(finished.err, HasSubstr(each.text));
   }
+  const Finished shapes = At({"distil", "model:hand", "--deformer", "ddm", "--to", "shapes",
+                              "--out", folder_ / "x.sinewrig"});
+  EXPECT_EQ(shapes.exit_code, 64);
+  EXPECT_THAT(shapes.err, HasSubstr("need .glb for shapes"));
+  const Finished many = At({"distil", "model:hand", "--deformer", "ddm", "--to", "animation_space",
+                            "--max-shapes", "5", "--out", folder_ / "x.glb"});
+  EXPECT_EQ(many.exit_code, 64);
+  EXPECT_THAT(many.err, HasSubstr("got it with --to animation_space, need --to shapes"));
   EXPECT_THAT(folder_.Names(), IsEmpty());
 }
 

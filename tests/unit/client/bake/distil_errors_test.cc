@@ -80,5 +80,41 @@ TEST(SkinnedGlb, SumOfWeightsIsExact) {
   }
 }
 
+// A triangle on one joint, with coefficients.
+client::RigData Triangle() {
+  const std::vector<float> identity = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+  client::RigData rig;
+  rig.joints = {{.name = "root", .parent = -1}};
+  rig.rest_local = identity;
+  client::Mesh& mesh = rig.meshes.emplace_back();
+  mesh.name = "leaf";
+  mesh.positions = {0, 0, 0, 1, 0, 0, 0, 1, 0};
+  mesh.face_vertices = {0, 1, 2};
+  mesh.skin.joints = {0};
+  mesh.skin.inverse_bind = identity;
+  mesh.skin.influence_counts = {1, 1, 1};
+  mesh.skin.influence_joints = {0, 0, 0};
+  mesh.skin.influence_weights = {1, 1, 1};
+  mesh.skin.coefficients = {
+      .columns = 4, .counts = {1, 0, 1}, .joints = {0, 0}, .values = {0, 0, 0, 1, 0, 0, 0, 1}};
+  return rig;
+}
+
+TEST(SkinnedGlb, CoefficientsThatDoNotFitAreRefused) {
+  client::RigData rig = Triangle();
+  const SkinnedScene scene{.rig = &rig, .clips = {}};
+  const auto good = EncodeSkinnedGlb(scene);
+  ASSERT_TRUE(good.ok()) << good.status();
+  // The vertex without coefficients has its weight.
+  EXPECT_NE(good->find("_SINEW_AS_0"), std::string::npos);
+  client::Coefficients& given = rig.meshes[0].skin.coefficients;
+  given.joints[1] = 1;
+  EXPECT_EQ(EncodeSkinnedGlb(scene).status().message(),
+            "mesh \"leaf\": vertex 2 has coefficients of a joint without weight");
+  given.columns = 12;
+  EXPECT_EQ(EncodeSkinnedGlb(scene).status().message(),
+            "mesh \"leaf\": its coefficients have 12 values, need 4, those of animation space");
+}
+
 }  // namespace
 }  // namespace sinew::bake

@@ -54,5 +54,22 @@ TEST(Candidates, OwnJointsStayAndTheNearestOfOthers) {
   EXPECT_GT(two.reach[two.rows.offsets[5] + 1], two.reach[two.rows.offsets[5]]);
 }
 
+TEST(Candidates, RowsAreFilledUpByReach) {
+  const Candidates found = Found(8, 3);
+  Rows<JointWeight> one{.offsets = {0}, .values = {}};
+  for (std::size_t p = 0; p < kPoints; ++p) {
+    one.values.push_back({1, 1});
+    one.offsets.push_back(p + 1);
+  }
+  const Rows<JointWeight> two = FillUp(one, found, 2), all = FillUp(one, found, 8);
+  const auto row = [](const Rows<JointWeight>& rows, std::size_t p) {
+    return std::vector<JointWeight>(rows.row(p).begin(), rows.row(p).end());
+  };
+  EXPECT_EQ(row(two, 5), (std::vector<JointWeight>{{0, 0}, {1, 1}}));  // joint 2 is farther
+  EXPECT_EQ(row(two, 9), (std::vector<JointWeight>{{1, 1}, {2, 0}}));
+  EXPECT_EQ(row(all, 9), (std::vector<JointWeight>{{0, 0}, {1, 1}, {2, 0}}));
+  EXPECT_EQ(row(FillUp(all, found, 1), 9), row(all, 9));
+}
+
 }  // namespace
 }  // namespace sinew
