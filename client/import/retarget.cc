@@ -54,8 +54,9 @@ Axes Rigid(const AffineD& a) {
   return axes;
 }
 
-// The least rotation that turns unit vector a to unit vector b.
+// The least rotation that turns unit vector a to unit vector b; none for a bone without length.
 Axes LeastRotation(const Vec3d& a, const Vec3d& b) {
+  if (Dot(a, a) == 0 || Dot(b, b) == 0) return {};
   const double cosine = Dot(a, b);
   if (cosine < -0.9999) return {};  // any axis would do: a bone that points backwards stays
   const Vec3d axis = Cross(a, b);

@@ -310,8 +310,8 @@ absl::Status CheckPlaces(const Body& body, const std::vector<JointHint>& hints) 
                         at.y <= high.y && at.z <= high.z;
     if (inside) continue;
     return absl::InvalidArgumentError(absl::StrFormat(
-        "hints[%d].place: got %g, %g, %g, need a place in the mesh: %g to %g, %g to %g, %g to %g", h,
-        at.x, at.y, at.z, low.x, high.x, low.y, high.y, low.z, high.z));
+        "hints[%d].place: got %g, %g, %g, need a place in the mesh: %g to %g, %g to %g, %g to %g",
+        h, at.x, at.y, at.z, low.x, high.x, low.y, high.y, low.z, high.z));
   }
   return absl::OkStatus();
 }

@@ -188,8 +188,8 @@ absl::StatusOr<SkeletonTemplate> BuiltInTemplate(std::string_view name) {
   if (name == kNames[2]) return Horse();
   if (name == kNames[3]) return Centaur();
   std::string text(name);
-  return absl::InvalidArgumentError(
-      absl::StrCat("template: got \"", text, "\", need human, quadruped, horse, centaur or joints of your own"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "template: got \"", text, "\", need human, quadruped, horse, centaur or joints of your own"));
 }
 
 }  // namespace sinew::fit

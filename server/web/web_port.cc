@@ -316,8 +316,7 @@ bool WebPort::State::IsOwn(const httplib::Request& request) const {
   // A proxy in front of a local port has TLS. Another port without TLS was opened on purpose.
   const bool plain = !tls && !IsLocalAddress(AddressText({.host = options_.host, .port = port_}));
   return std::ranges::any_of(options_.hosts, [&](const std::string& name) {
-    return host == name &&
-           (origin.empty() || origin == (plain ? "http://" : "https://") + name);
+    return host == name && (origin.empty() || origin == (plain ? "http://" : "https://") + name);
   });
 }
 

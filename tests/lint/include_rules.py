@@ -144,7 +144,7 @@ FOLDERS = (
     ("client/bench", "client/render core/base sinew", "", ""),
     ("client/bake/base", "core/base sinew", "", ""),
     ("client/bake/formats", "core/base", "", "json"),
-    ("client/bake/files", "client/bake/base client/bake/formats client/import core/base sinew", "", "json"),
+    ("client/bake/files", "client/bake/base client/bake/formats client/import client/rig core/base sinew", "", "json"),
     ("client/bake/character",
      "client/bake/base client/bake/files client/bake/formats client/import client/models client/rig core/base sinew",
      "json", "utfcpp"),

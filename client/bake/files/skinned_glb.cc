@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "client/bake/formats/glb.h"
+#include "client/rig/rest_pose.h"
 #include "core/base/status.h"
 #include "core/base/trs.h"
 #include "core/base/types.h"
@@ -271,15 +272,7 @@ class Writer {
 
   // Node 0 turns and scales to glTF's metres with Y up; joint j is node 1 + j.
   absl::Status AddJoints() {
-    std::vector<float> model;
-    for (std::size_t j = 0; j < rig_.joints.size(); ++j) {
-      const auto parent = rig_.joints[j].parent;
-      AffineD local = MatrixOf(rig_.rest_local, j);
-      if (parent >= 0) local = Compose(MatrixOf(model, static_cast<std::size_t>(parent)), local);
-      const Affine rounded = ToFloat(local);
-      model.insert(model.end(), rounded.m.begin(), rounded.m.end());
-    }
-    SINEW_ASSIGN_OR_RETURN(rest_, LocalTrs(rig_, model, "rest pose"));
+    SINEW_ASSIGN_OR_RETURN(rest_, LocalTrs(rig_, client::RestJoints(rig_), "rest pose"));
     Json root = {{"name", rig_.label.empty() ? "character" : rig_.label}};
     if (rig_.up_axis == client::UpAxis::kZ) {
       root["rotation"] = {-std::sqrt(0.5), 0, 0, std::sqrt(0.5)};
@@ -499,12 +492,26 @@ class Writer {
     return triangles;
   }
 
+  // A vertex with an image is where the material has that: in a set of coordinates and by a
+  // transform of its choice.
+  void PlaceImages(std::size_t first, MeshVertices& vertices) const {
+    if (scene_.paint == nullptr || scene_.paint->uvs.empty()) return;
+    for (std::size_t i = 0; i < vertices.source.size(); ++i) {
+      const float* const uv = &scene_.paint->uvs[3 * (first + vertices.source[i])];
+      if (uv[2] < 0) continue;
+      vertices.uvs.resize(2 * vertices.source.size());
+      vertices.uvs[2 * i] = uv[0];
+      vertices.uvs[2 * i + 1] = uv[1];
+    }
+  }
+
   absl::Status AddMeshes() {
     std::size_t first = 0;
     for (std::size_t m = 0; m < rig_.meshes.size(); ++m) {
       const client::Mesh& mesh = rig_.meshes[m];
-      const MeshVertices vertices =
+      MeshVertices vertices =
           SplitVertices(mesh, m < scene_.extras.size() ? &scene_.extras[m] : nullptr);
+      PlaceImages(first, vertices);
       Json attributes;
       const auto add_vectors = [&](const char* name, const std::vector<float>& values) {
         std::vector<float> copied;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "client/bake/files/output_file.h"
@@ -117,8 +118,8 @@ absl::Status RunDecompose(const Context& context, const Options& options) {
   if (rest.rig.meters_per_unit == 0) {
     rest.rig.meters_per_unit = options.meters_per_unit.value_or(1);
     if (!options.meters_per_unit) {
-      context.Note(absl::StrCat(rest.label, " names no unit: taken for metres, see ",
-                                "--meters-per-unit"));
+      context.Note(
+          absl::StrCat(rest.label, " names no unit: taken for metres, see ", "--meters-per-unit"));
     }
   } else if (options.meters_per_unit) {
     return UsageError(absl::StrCat("--meters-per-unit: got it for ", rest.label,

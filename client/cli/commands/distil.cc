@@ -288,6 +288,7 @@ absl::StatusOr<std::string> EncodeGlb(const Context& context, const bake::Charac
   return bake::EncodeSkinnedGlb(scene);
 }
 
+// Without a name yet: OutputFile::Commit.
 absl::Status Write(const Context& context, const bake::CharacterFile& character,
                    const Options& options, const bake::Distilled& distilled,
                    bake::OutputFile& out) {
@@ -297,7 +298,6 @@ absl::Status Write(const Context& context, const bake::CharacterFile& character,
                              ? client::EncodeRig(distilled.rig)
                              : EncodeGlb(context, character, options, distilled, has_paint));
   SINEW_RETURN_IF_ERROR(out.Write(bytes));
-  SINEW_RETURN_IF_ERROR(out.Commit());
   NoteLosses(context, character, has_paint, !IsRig(options));
   return absl::OkStatus();
 }
@@ -344,7 +344,6 @@ absl::Status Distil(Context& context, Options options) {
   bake::ReleaseCharacter(context, bound);
   const bake::DistilReport& report = distilled.report;
   if (report.shapes) WarnOfTurns(context, character.rig, report);
-  if (picture) SINEW_RETURN_IF_ERROR(Draw(context, character, options, distilled, *picture));
   Json json = ReportJson(character, options, report);
   if (report.is_worse()) {
     context.PrintResult(json, ReportText(character, options, report));
@@ -355,6 +354,8 @@ absl::Status Distil(Context& context, Options options) {
         100 * report.baseline().all.rms / report.diagonal));
   }
   SINEW_RETURN_IF_ERROR(Write(context, character, options, distilled, out));
+  if (picture) SINEW_RETURN_IF_ERROR(Draw(context, character, options, distilled, *picture));
+  SINEW_RETURN_IF_ERROR(out.Commit());
   json["out"] = options.out;
   if (picture) json["picture"] = options.picture;
   context.PrintResult(json, ReportText(character, options, report));

@@ -177,12 +177,14 @@ absl::Status Fit(Context& context, Options options) {
   const bool names_unit = character.rig.meters_per_unit > 0;
   SINEW_RETURN_IF_ERROR(bake::PrepareForFit(options.meters_per_unit, character));
   if (!names_unit && !options.meters_per_unit) {
-    context.Note(absl::StrFormat("%s names no unit: taken for metres, it is %.4g m long; see "
-                                 "--meters-per-unit",
-                                 character.label, LongestSide(character.rig)));
+    context.Note(
+        absl::StrFormat("%s names no unit: taken for metres, it is %.4g m long; see "
+                        "--meters-per-unit",
+                        character.label, LongestSide(character.rig)));
   }
   SINEW_ASSIGN_OR_RETURN(std::optional<bake::OutputFile> out, CreateFile("--out", options.out));
-  SINEW_ASSIGN_OR_RETURN(std::optional<bake::OutputFile> picture, CreateFile("--picture", options.picture));
+  SINEW_ASSIGN_OR_RETURN(std::optional<bake::OutputFile> picture,
+                         CreateFile("--picture", options.picture));
   SINEW_ASSIGN_OR_RETURN(const client::UploadedRig uploaded,
                          bake::UploadCharacter(context.Connect(), context, character));
   options.request.rig = uploaded.rig.name;

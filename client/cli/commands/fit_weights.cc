@@ -55,14 +55,13 @@ absl::Status CheckShapes(const Context& context, const Options& options,
       character.rig.meshes, [](const client::Mesh& mesh) { return !mesh.shapes.empty(); });
   if (!has_shapes) return absl::OkStatus();
   if (!examples.manifest) {
-    context.Warn(
-        "the character has morph targets: if the examples show them, the result is wrong");
+    context.Warn("the character has morph targets: if the examples show them, the result is wrong");
     return absl::OkStatus();
   }
   if (!absl::StartsWith(examples.manifest->recipe, "shapes")) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(options.examples, ": its recipe, ", examples.manifest->recipe,
-                   ", moves morph targets, which weights cannot follow; need one without `shapes`"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      options.examples, ": its recipe, ", examples.manifest->recipe,
+      ", moves morph targets, which weights cannot follow; need one without `shapes`"));
 }
 
 // The poses of the examples: those that the manifest names, or those of the options.
@@ -111,8 +110,8 @@ class ErrorTable {
 
 void WarnOf(const Context& context, const bake::FitReport& report, const std::string& model) {
   if (report.fitted_frames < report.least_frames) {
-    context.Warn(absl::StrCat(CountedText(report.fitted_frames, "frame"), " fitted, ", model, " needs about ",
-                              report.least_frames,
+    context.Warn(absl::StrCat(CountedText(report.fitted_frames, "frame"), " fitted, ", model,
+                              " needs about ", report.least_frames,
                               " or more that move every joint, or it follows these and no others"));
   }
   if (!report.fitted_held_out) {
@@ -181,9 +180,9 @@ absl::Status Fit(Context& context, Options options) {
                                : absl::StrCat(", ", report.held_out_frames, " held out (one of ",
                                               options.request.hold_out, ")");
   context.PrintResult(
-      json,
-      absl::StrCat(character.label, ", ", clip.name, ": ", CountedText(report.fitted_frames, "frame"), " fitted",
-                   held, "; distances in % of the diagonal (units)\n\n", errors.table().Text()));
+      json, absl::StrCat(character.label, ", ", clip.name, ": ",
+                         CountedText(report.fitted_frames, "frame"), " fitted", held,
+                         "; distances in % of the diagonal (units)\n\n", errors.table().Text()));
   return absl::OkStatus();
 }
 

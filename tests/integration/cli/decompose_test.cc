@@ -50,6 +50,18 @@ class Decompose : public DaemonTest {
   }
 };
 
+// An .obj states no unit, a bake needs one.
+TEST_F(Decompose, MeshWithoutUnitCanBeBaked) {
+  Bake("rest.####.obj", "lbs");
+  Bake("walk.npy");
+  const Finished finished = Run("walk.npy", "walk.sinewrig", In("rest.0000.obj"));
+  ASSERT_EQ(finished.exit_code, 0) << finished.err;
+  EXPECT_THAT(finished.err, HasSubstr("names no unit: taken for metres"));
+  const Finished baked = At({"bake", In("walk.sinewrig"), "--poses", In("walk.poses.npy"),
+                             "--deformer", "lbs", "--out", In("again.pc2")});
+  EXPECT_EQ(baked.exit_code, 0) << baked.err;
+}
+
 TEST_F(Decompose, ItsPosesPlayTheAnimationBackWithTheErrorItReports) {
   Bake("walk.npy");
   const Finished finished = Run("walk.npy", "walk.sinewrig");

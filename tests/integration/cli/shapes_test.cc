@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <numbers>
 
@@ -188,6 +189,20 @@ TEST_F(MorphTargets, WarnsOfMorphsWithoutShapesStage) {
   const Json json = Json::parse(Sinew({"inspect", file, "--json"}).out);
   EXPECT_EQ(json["controls"], Json({"smile", "frown"}));
   EXPECT_EQ(json["meshes"][0]["morph_targets"], 2);
+}
+
+TEST_F(MorphTargets, NoWeightsAreFittedToThem) {
+  const std::string file = WriteFile("a.glb", MorphedStrip("LINEAR").Glb()),
+                    cache = folder_ / "a.npy";
+  ASSERT_EQ(
+      At({"bake", file, "--deformer", "shapes | lbs", "--fps", "8", "--out", cache}).exit_code, 0);
+  const Finished refused = Sinew({"fit-weights", file, "--examples", cache, "--model", "lbs"});
+  EXPECT_EQ(refused.exit_code, 65);
+  EXPECT_THAT(refused.err, HasSubstr("moves morph targets, which weights cannot follow"));
+  std::filesystem::remove(cache + ".json");
+  const Finished warned =
+      Sinew({"fit-weights", file, "--examples", cache, "--fps", "8", "--model", "lbs"});
+  EXPECT_THAT(warned.err, HasSubstr("the character has morph targets"));
 }
 
 TEST_F(MorphTargets, StrengthScalesOffsets) {

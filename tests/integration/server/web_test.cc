@@ -124,6 +124,17 @@ TEST_F(WebTest, AnswersTheHostOfAProxyWithTls) {
   EXPECT_EQ(get(server->web(), "http://" + server->web()), 200);
 }
 
+// Without TLS the page of an open port is not that of https.
+TEST_F(WebTest, AnswersItsHostWithoutTlsWhereThatIsAllowed) {
+  Serve({"--web", "0.0.0.0:0", "--web-host", "box.lan:8080", "--insecure"});
+  httplib::Client open("http://127.0.0.1" + server->web().substr(server->web().find(':')));
+  const auto get = [&](const std::string& origin) {
+    return open.Get("/", {{"Host", "box.lan:8080"}, {"Origin", origin}})->status;
+  };
+  EXPECT_EQ(get("http://box.lan:8080"), 200);
+  EXPECT_EQ(get("https://box.lan:8080"), 403);
+}
+
 TEST_F(WebTest, UploadsARigInPieces) {
   Start();
   const std::string bytes = TubeRig().SerializeAsString(), name = RigNameOf(bytes);
