@@ -303,7 +303,7 @@ absl::Status CheckFitOptions(const SkeletonTemplate& skeleton, const FitOptions&
 
 // In the cube around the body: nothing of it is known elsewhere.
 absl::Status CheckPlaces(const Body& body, const std::vector<JointHint>& hints) {
-  const Vec3d low = body.FromUnit({0, 0, 0}), high = body.FromUnit({1, 1, 1});
+  const Vec3d low = body.FromUnit({-0.5, -0.5, -0.5}), high = body.FromUnit({0.5, 0.5, 0.5});
   for (std::size_t h = 0; h < hints.size(); ++h) {
     const Vec3d& at = hints[h].place;
     const bool inside = at.x >= low.x && at.y >= low.y && at.z >= low.z && at.x <= high.x &&

@@ -239,7 +239,12 @@ absl::Status Server::State::StartWeb(const NetworkConfig& config) {
   options.port = address.port;
   if (runtime->access->certificates() != nullptr) {
     SINEW_ASSIGN_OR_RETURN(options.tls,
-                           TlsContext::Create([this] { return runtime->access->certificates(); }));
+                           TlsContext::Create([this] { return runtime->access->certificates(); },
+                                              [this](const absl::Status& status) {
+                                                runtime->log->error(
+                                                    "web: new certificates are not used: {}",
+                                                    std::string(status.message()));
+                                              }));
   }
   SINEW_ASSIGN_OR_RETURN(options.page_folder, WebPort::PageFolder());
   options.hosts = config.web_hosts;

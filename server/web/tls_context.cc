@@ -73,8 +73,8 @@ absl::Status TlsContext::Update() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::shared_ptr<TlsContext>> TlsContext::Create(Source source) {
-  std::shared_ptr<TlsContext> made(new TlsContext(std::move(source)));
+absl::StatusOr<std::shared_ptr<TlsContext>> TlsContext::Create(Source source, Report report) {
+  std::shared_ptr<TlsContext> made(new TlsContext(std::move(source), std::move(report)));
   const absl::MutexLock lock(&made->mutex_);
   SINEW_RETURN_IF_ERROR(made->Update());
   return made;
@@ -82,7 +82,7 @@ absl::StatusOr<std::shared_ptr<TlsContext>> TlsContext::Create(Source source) {
 
 SSL* TlsContext::NewConnection() {
   const absl::MutexLock lock(&mutex_);
-  Update().IgnoreError();
+  if (const absl::Status status = Update(); !status.ok()) report_(status);
   return SSL_new(context_.get());
 }
 

@@ -20,9 +20,11 @@ namespace sinew::server {
 class TlsContext {
  public:
   using Source = std::function<std::shared_ptr<const ServerCertificates>()>;
+  using Report = std::function<void(const absl::Status&)>;
 
-  // kInvalidArgument: the source's certificates cannot be used.
-  static absl::StatusOr<std::shared_ptr<TlsContext>> Create(Source source);
+  // report: is called once for new certificates that cannot be used.
+  // kInvalidArgument: those of now cannot be used.
+  static absl::StatusOr<std::shared_ptr<TlsContext>> Create(Source source, Report report);
 
   // A connection's end, with the certificates that the source has now. If new ones cannot be used,
   // with the last ones that could. Null: no memory.
@@ -30,11 +32,13 @@ class TlsContext {
 
  private:
   using Context = Owned<SSL_CTX, SSL_CTX_free>;
-  explicit TlsContext(Source source) : source_(std::move(source)) {}
+  TlsContext(Source source, Report report)
+      : source_(std::move(source)), report_(std::move(report)) {}
   static absl::StatusOr<Context> Make(const ServerCertificates& certificates);
   absl::Status Update() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Source source_;
+  const Report report_;
   absl::Mutex mutex_;
   std::shared_ptr<const ServerCertificates> seen_ ABSL_GUARDED_BY(mutex_);
   Context context_ ABSL_GUARDED_BY(mutex_);

@@ -121,7 +121,8 @@ TEST_F(Fit, MistakesAreNamed) {
     return finished.err;
   };
   EXPECT_THAT(data({"--template", "squid"}),
-              AllOf(HasSubstr("got \"squid\""), HasSubstr("human, quadruped, horse or centaur")));
+              AllOf(HasSubstr("got \"squid\""),
+                    HasSubstr("human, quadruped, horse, centaur or joints of your own")));
   EXPECT_THAT(data({"--template", "human", "--at", "nose=0,0,0"}), HasSubstr("got \"nose\""));
   WriteAll(folder_ / "bad.json", R"({"joints": [{"name": "a", "at": [0, 0, 0]},
                                                {"name": "b", "at": [0, 1, 0], "parent": "c"}]})");
@@ -129,7 +130,8 @@ TEST_F(Fit, MistakesAreNamed) {
               HasSubstr("bad.json: joints[1].parent: got \"c\""));
   WriteAll(folder_ / "bad.json", R"({"joints": [{"name": "a", "at": [0, 0, 0]},
                                                {"name": "b", "at": [0, 0, 0], "parent": "a"}]})");
-  EXPECT_THAT(data({"--template", folder_ / "bad.json"}), HasSubstr("skeleton"));
+  EXPECT_THAT(data({"--template", folder_ / "bad.json"}),
+              HasSubstr("--template: joint \"b\": place: equals that of its parent"));
   const auto usage = [&](const Strings& more) {
     const Finished finished = Refused(more);
     EXPECT_EQ(finished.exit_code, 64) << finished.err;

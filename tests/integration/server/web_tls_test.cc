@@ -120,6 +120,16 @@ TEST_F(WebTlsTest, NewConnectionsUseNewCertificates) {
   ::kill(server->pid(), SIGHUP);
   WaitUntil([&] { return server->err().find("tls-cert") != std::string::npos; });
   EXPECT_EQ(Get(*Client(authority)), 200) << "the last good one stays";
+  // Its first certificate and key are right, what follows is not.
+  Install(authority);
+  std::string chain = ReadAll(Path("cert"));
+  Write("cert", chain + "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
+  ::kill(server->pid(), SIGHUP);
+  WaitUntil([&] {
+    EXPECT_EQ(Get(*Client(authority)), 200);
+    return server->err().find("web: new certificates are not used: tls-cert: certificate 2") !=
+           std::string::npos;
+  });
   Install(next);
   ::kill(server->pid(), SIGHUP);
   WaitUntil([&] { return Get(*Client(next)) == 200; });

@@ -123,8 +123,9 @@ struct WatchInfo {
 class StreamCore;  // private to the library
 class WatchCore;   // private to the library
 
-// A stream of poses and frames, from Client::OpenStream or Character::OpenStream. The destructor
-// cancels it.
+// A stream of poses and frames, from Client::OpenStream or Character::OpenStream. The first one of
+// a process makes glibc keep up to 64 MB of freed memory instead of returning it to the system,
+// unless the program has chosen a limit (mallopt). The destructor cancels it.
 //
 // A thread of its own receives, or Next does while at most one pose is in flight. Frames that Next
 // has returned are acknowledged to the server, so that a caller that stops calling Next gets at

@@ -35,7 +35,7 @@ TEST(BuiltInTemplate, IsValidAndHasMirroredPairs) {
 
 TEST(BuiltInTemplate, UnknownNameListsTheOthers) {
   EXPECT_THAT(BuiltInTemplate("dog").status().message(),
-              HasSubstr("\"dog\", need human, quadruped, horse or centaur"));
+              HasSubstr("\"dog\", need human, quadruped, horse, centaur or joints of your own"));
 }
 
 // Numbers of joints, and of those that remain; but for two of the human as in the published
