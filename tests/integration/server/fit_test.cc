@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/fit/fit_skeleton.h"
-#include "tests/integration/server/limit_refusal.h"
+#include "tests/integration/server/rig_job_fixture.h"
 #include "tests/support/figures.h"
 #include "tests/support/wait_until.h"
 
@@ -22,12 +22,7 @@ namespace {
 
 using grpc::StatusCode;
 
-struct FitAnswer {
-  grpc::Status status;
-  std::vector<float> progress;
-  v1::RigSummary rig;
-  v1::FitReport report;
-};
+using FitAnswer = RigJobAnswer<v1::FitReport>;
 
 // A mesh without a skin, and the one joint that a rig needs.
 v1::Rig Statue(const Body& body) {
@@ -53,16 +48,11 @@ v1::Rig Statue(const Body& body) {
   return rig;
 }
 
-class FitTest : public RefusalTest {
+class FitTest : public RigJobTest {
  protected:
   static const Figure& Human() {
     static const Figure figure = Standing("human");
     return figure;
-  }
-  std::string Put(const v1::Rig& rig) {
-    std::string name;
-    EXPECT_CODE(stubs().Upload(rig.SerializeAsString(), &name), StatusCode::OK);
-    return name;
   }
   v1::FitSkeletonRequest Request() {
     v1::FitSkeletonRequest request;
@@ -78,34 +68,11 @@ class FitTest : public RefusalTest {
     return request;
   }
   FitAnswer Run(const v1::FitSkeletonRequest& request, grpc::ClientContext& context) {
-    FitAnswer answer;
-    auto reader = stubs().rigs->FitSkeleton(&context, request);
-    v1::FitSkeletonResponse response;
-    while (reader->Read(&response)) {
-      EXPECT_FALSE(answer.rig.ByteSizeLong() > 0) << "nothing follows the rig";
-      answer.progress.push_back(response.progress());
-      if (response.has_rig()) answer.rig = response.rig();
-      if (response.has_report()) answer.report = response.report();
-    }
-    answer.status = reader->Finish();
-    return answer;
+    return Finish<v1::FitReport>(stubs().rigs->FitSkeleton(&context, request));
   }
   FitAnswer Run(const v1::FitSkeletonRequest& request) {
     grpc::ClientContext context;
     return Run(request, context);
-  }
-  v1::Rig Download(const std::string& name) {
-    grpc::ClientContext context;
-    v1::DownloadRigRequest request;
-    request.set_name(name);
-    auto reader = stubs().rigs->DownloadRig(&context, request);
-    v1::DownloadRigResponse piece;
-    std::string bytes;
-    while (reader->Read(&piece)) bytes += piece.data();
-    EXPECT_CODE(reader->Finish(), StatusCode::OK);
-    v1::Rig rig;
-    EXPECT_TRUE(rig.ParseFromString(bytes));
-    return rig;
   }
 };
 

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "tests/integration/server/limit_refusal.h"
+#include "tests/integration/server/rig_job_fixture.h"
 #include "tests/support/wait_until.h"
 
 namespace sinew::testing {
@@ -19,17 +19,12 @@ namespace {
 
 using grpc::StatusCode;
 
-struct Answer {
-  grpc::Status status;
-  std::vector<float> progress;
-  v1::RigSummary rig;
-  v1::WeightsReport report;
-};
+using Answer = RigJobAnswer<v1::WeightsReport>;
 
 // Seconds of work: for looking at, waiting for and cancelling.
 constexpr TubeShape kSlow{.rings = 600, .segments = 100, .joints = 60, .height = 40};
 
-class WeightsTest : public RefusalTest {
+class WeightsTest : public RigJobTest {
  protected:
   static v1::Rig Bare(const TubeShape& shape = {}) {
     v1::Rig rig = TubeRig(shape);
@@ -42,41 +37,12 @@ class WeightsTest : public RefusalTest {
     request.set_method(method);
     return request;
   }
-  std::string Put(const v1::Rig& rig) {
-    std::string name;
-    EXPECT_CODE(stubs().Upload(rig.SerializeAsString(), &name), StatusCode::OK);
-    return name;
-  }
   Answer Run(const v1::ComputeWeightsRequest& request, grpc::ClientContext& context) {
-    Answer answer;
-    auto reader = stubs().rigs->ComputeWeights(&context, request);
-    v1::ComputeWeightsResponse response;
-    while (reader->Read(&response)) {
-      EXPECT_FALSE(answer.rig.ByteSizeLong() > 0) << "nothing follows the rig";
-      answer.progress.push_back(response.progress());
-      if (response.has_rig()) answer.rig = response.rig();
-      if (response.has_report()) answer.report = response.report();
-    }
-    answer.status = reader->Finish();
-    return answer;
+    return Finish<v1::WeightsReport>(stubs().rigs->ComputeWeights(&context, request));
   }
   Answer Run(const v1::ComputeWeightsRequest& request) {
     grpc::ClientContext context;
     return Run(request, context);
-  }
-  v1::Rig Download(const std::string& name) {
-    grpc::ClientContext context;
-    v1::DownloadRigRequest request;
-    request.set_name(name);
-    auto reader = stubs().rigs->DownloadRig(&context, request);
-    v1::DownloadRigResponse piece;
-    std::string bytes;
-    while (reader->Read(&piece)) bytes += piece.data();
-    EXPECT_CODE(reader->Finish(), StatusCode::OK);
-    EXPECT_EQ(RigNameOf(bytes), name);
-    v1::Rig rig;
-    EXPECT_TRUE(rig.ParseFromString(bytes));
-    return rig;
   }
 };
 
