@@ -358,7 +358,7 @@ class LocalServer(unittest.TestCase):
             skinned.save(hero)
             with self.assertRaisesRegex(sinew.InvalidArgument, "joint_map: got it without"):
                 sinew.load(hero, joint_map={"head": "Head"})
-            with self.assertRaisesRegex(sinew.InvalidArgument, "retarget: got it without"):
+            with self.assertRaisesRegex(sinew.InvalidArgument, "retarget: got it without `clips`"):
                 sinew.load(hero, retarget=True)
 
     def test_render(self):

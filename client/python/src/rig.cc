@@ -2,6 +2,7 @@
 #include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
+#include <absl/strings/str_replace.h>
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
@@ -11,6 +12,7 @@
 #include <tuple>
 #include <vector>
 
+#include "client/bake/base/errors.h"
 #include "client/bake/character/import_warnings.h"
 #include "client/bake/files/output_file.h"
 #include "client/python/src/arrays.h"
@@ -158,6 +160,11 @@ Rig Load(const std::filesystem::path& path, const std::filesystem::path& muscles
   {
     const py::gil_scoped_release release;
     file = bake::ReadCharacter(path.string(), options);
+  }
+  if (!file.ok()) {  // with the name of the argument
+    file = bake::Reworded(
+        file.status(), absl::StrReplaceAll(file.status().message(), {{"`clip_file`", "`clips`"},
+                                                                     {"clip_file: ", "clips: "}}));
   }
   Rig rig{std::make_shared<const bake::CharacterFile>(Value(std::move(file))), path.string()};
   Warn(*rig.file, strict);
