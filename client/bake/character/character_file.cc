@@ -263,10 +263,10 @@ absl::StatusOr<CharacterFile> ReadWithoutMuscles(const std::string& file,
         "holds is final"));
   }
   if (options.clip_files.empty() && options.retarget) {
-    return absl::InvalidArgumentError("retarget: got it without `clip_file`, need one");
+    return RequestError("retarget: got it without `clip_file`, need one");
   }
   if (!options.retarget && !options.joint_map.empty()) {
-    return absl::InvalidArgumentError("joint_map: got it without `retarget`, need that, too");
+    return RequestError("joint_map: got it without `retarget`, need that, too");
   }
   if (built_in && !options.clip_files.empty()) {
     return absl::InvalidArgumentError(absl::StrCat("clip_file: got ", options.clip_files.front(),
