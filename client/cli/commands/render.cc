@@ -147,9 +147,24 @@ absl::StatusOr<Drawing> DrawWeights(const Context& context, const bake::Characte
   return drawing;
 }
 
+// The skeleton in the mesh, which may have no weights yet.
+absl::StatusOr<Drawing> DrawRest(const bake::CharacterFile& character, Options& options) {
+  const std::vector<float> joints = client::RestJoints(character.rig);
+  SINEW_RETURN_IF_ERROR(AimPicture(character.rig, joints, options.picture));
+  options.picture.options.title = absl::StrCat(character.label, ", at rest");
+  bake::PosedPanel panel;
+  panel.positions = client::RestPositions(character.rig);
+  panel.joints = joints;
+  Drawing drawing;
+  drawing.panels.push_back(std::move(panel));
+  return drawing;
+}
+
 absl::Status CheckWhat(const Options& options) {
-  if (options.deformers.empty() && options.weights.empty()) {
-    return UsageError("--deformer: got none, need one or more, or --weights JOINT");
+  if (options.deformers.empty() && options.weights.empty() && !options.skeleton) {
+    return UsageError(
+        "--deformer: got none, need one or more, or --weights JOINT, or --skeleton for the rest "
+        "pose");
   }
   return absl::OkStatus();
 }
@@ -162,9 +177,10 @@ absl::Status Render(Context& context, Options options) {
   SINEW_ASSIGN_OR_RETURN(const bake::CharacterFile character,
                          ReadAndWarn(context, options.file, options.read));
   SINEW_ASSIGN_OR_RETURN(bake::OutputFile out, bake::OutputFile::Create(options.out));
-  SINEW_ASSIGN_OR_RETURN(const Drawing drawing, options.weights.empty()
-                                                    ? DrawDeformed(context, character, options)
-                                                    : DrawWeights(context, character, options));
+  SINEW_ASSIGN_OR_RETURN(const Drawing drawing,
+                         !options.weights.empty()    ? DrawWeights(context, character, options)
+                         : options.deformers.empty() ? DrawRest(character, options)
+                                                     : DrawDeformed(context, character, options));
   SINEW_ASSIGN_OR_RETURN(
       const client::Image image,
       DrawPicture(context, character.rig, drawing.panels, options.picture.options, out));
@@ -198,7 +214,8 @@ void AddRender(CommandList& commands) {
   set.AddFlag("--translucent", options.translucent,
               "Show the posed muscles of the rig under a translucent skin")
       .Needs(deformer);
-  set.AddFlag("--skeleton", options.skeleton, "Show joints and bones under a translucent skin");
+  set.AddFlag("--skeleton", options.skeleton,
+              "Show joints and bones under a translucent skin; without --deformer, at rest");
   set.AddText("--weights", options.weights,
               "Instead of a frame: the rest mesh coloured by the weights of JOINT, or with all one "
               "panel per joint")

@@ -114,6 +114,19 @@ TEST_F(Fit, HintsAndTemplateFilesCount) {
   EXPECT_FALSE(report.contains("out"));
 }
 
+// It can be looked at before it has weights.
+TEST_F(Fit, SkeletonIsDrawnAtRest) {
+  const std::string out = folder_ / "bare.sinewrig", picture = folder_ / "bare.png";
+  ASSERT_EQ(
+      At({"fit-skeleton", Statue(), "--template", "human", "--resolution", "96", "--out", out})
+          .exit_code,
+      0);
+  const Finished drawn =
+      Sinew({"render", out, "--skeleton", "--size", "100x100", "--out", picture});
+  EXPECT_EQ(drawn.exit_code, 0) << drawn.err;
+  EXPECT_TRUE(std::filesystem::exists(picture));
+}
+
 TEST_F(Fit, MistakesAreNamed) {
   const auto data = [&](const Strings& more) {
     const Finished finished = Refused(more);
