@@ -12,13 +12,13 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "server/base/files.h"
 #include "tests/integration/server/server_fixture.h"
 #include "tests/integration/server/sinewd_process.h"
+#include "tests/integration/server/thread_names.h"
 #include "tests/support/paths.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/wait_until.h"
@@ -451,21 +451,7 @@ TEST(Sinewd, UploadResumesAfterKill) {
 // What serves a feature that is off, or has not been used, needs no thread.
 TEST(Sinewd, IdleThreadsAreFewAndNamed) {
   SinewdProcess server({"--log-format", "text"});
-  const std::set<std::string> of_grpc{"default-executo", "resolver-execut", "grpc_global_tim",
-                                      "event_engine",    "timer_manager",   "nexting_thread",
-                                      "grpcpp_sync_ser"};
-  const std::multiset<std::string> expected{"control", "io", "listener", "log", "sinewd", "timers"};
-  // A thread has the name of the program until it runs.
-  WaitUntil([&] {
-    std::multiset<std::string> names;
-    for (const auto& thread :
-         std::filesystem::directory_iterator(absl::StrCat("/proc/", server.pid(), "/task"))) {
-      std::string name;
-      std::getline(std::ifstream(thread.path() / "comm"), name);
-      if (!of_grpc.contains(name)) names.insert(name);
-    }
-    return names == expected;
-  });
+  WaitUntil([&] { return ThreadNames(server.pid()) == kIdleThreads; });
   EXPECT_EQ(server.Stop(), 0);
 }
 

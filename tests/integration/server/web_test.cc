@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <set>
@@ -15,7 +14,9 @@
 #include "server/web/grpc_web.h"
 #include "tests/integration/server/bare_socket.h"
 #include "tests/integration/server/stubs.h"
+#include "tests/integration/server/thread_names.h"
 #include "tests/integration/server/web_fixture.h"
+#include "tests/support/wait_until.h"
 
 namespace sinew::testing {
 namespace {
@@ -195,23 +196,11 @@ TEST_F(WebTest, EndsWithTheServer) {
 }
 
 TEST_F(WebTest, HasOneThreadMoreWhileIdle) {
-  const auto threads = [this](const std::vector<std::string>& flags) {
-    const auto one = Run(flags);
-    std::multiset<std::string> names;
-    for (const auto& thread :
-         std::filesystem::directory_iterator("/proc/" + std::to_string(one->pid()) + "/task")) {
-      std::string name;
-      std::getline(std::ifstream(thread.path() / "comm"), name);
-      names.insert(name);
-    }
-    return names;
-  };
-  const auto without = threads({});
-  const auto with = threads({"--web", "0"});
-  EXPECT_LE(without.size(), 16u);
-  EXPECT_EQ(without.count("web"), 0u);
-  EXPECT_EQ(with.count("web"), 1u);
-  EXPECT_LE(with.size(), without.size() + 1);
+  const auto without = Run({}), with = Run({"--web", "0"});
+  std::multiset<std::string> and_web = kIdleThreads;
+  and_web.insert("web");
+  WaitUntil([&] { return ThreadNames(without->pid()) == kIdleThreads; });
+  WaitUntil([&] { return ThreadNames(with->pid()) == and_web; });
 }
 
 TEST_F(WebTest, SaysHowToGetAMissingPage) {
