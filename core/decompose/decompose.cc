@@ -204,8 +204,8 @@ void Solver::Accept(const WeightRows& rows) {
   for (std::size_t p = 0; p < errors.size(); ++p) errors_[p] = std::min(errors_[p], errors[p]);
 }
 
-// Bones that have lost their weight, and those that clusters left over, begin anew at the point
-// with the largest error and the points around it, if they move these better than before.
+// Places bones without weight, and bones that no cluster needed, at the point with the largest
+// error and the points around it, if they move these better than before.
 void Solver::SeedBones() {
   const std::vector<double> squares = Squares();
   std::vector<std::uint32_t> free;

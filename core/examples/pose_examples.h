@@ -69,8 +69,8 @@ class CentredPoses {
     return matrices_[pose * joints() + joint];
   }
   const Vec3d& centre() const { return centre_; }
-  // Of the box of the rest points, in their unit; and in that of the targets, if the matrices
-  // scale.
+  // The diagonal of the box of the rest points, in their unit, and in the unit of the targets,
+  // which is another one if the matrices scale.
   double rest_diagonal() const { return rest_diagonal_; }
   double diagonal() const { return diagonal_; }
 

@@ -28,7 +28,7 @@ std::vector<double> CoefficientValues(const Rig& rig, std::uint32_t columns, std
   const auto given = rig.coefficients().row_values(v);
   std::vector<double> values(given.begin(), given.end());
   for (std::uint32_t c = 0; c < columns; ++c) {
-    // Of 12 values only the component of an offset along its own row is part of a sum.
+    // Rows of 12 values sum only the component of an offset along its own axis.
     if (columns == JointCoefficients::kMultiWeight && c % 4 != 3 && c % 4 != c / 4) continue;
     double lacking = c % 4 == 3 ? 1 : 0;
     for (std::size_t at = c; at < values.size(); at += columns) lacking -= values[at];

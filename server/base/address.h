@@ -15,7 +15,7 @@ struct HostPort {
 // "host:port" or "[v6]:port" with port 0 to 65535. kInvalidArgument names `option`.
 absl::StatusOr<HostPort> ParseHostPort(const std::string& option, const std::string& address);
 
-// As ParseHostPort reads it.
+// The text that ParseHostPort reads, with brackets around IPv6 addresses.
 std::string AddressText(const HostPort& address);
 
 // The address that "host:port" or "port" means; a port alone is one of 127.0.0.1.

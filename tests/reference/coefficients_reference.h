@@ -20,8 +20,8 @@ struct Influence {
 Vec3d AnimationSpace(const Vec3d& rest, std::span<const Influence> influences,
                      std::span<const AffineD> matrices);
 
-// The same for each row of N_j = M_d^-1 M_j; M_d moves the result. The first influence is the main
-// one.
+// Evaluates each row of N_j = M_d^-1 M_j like AnimationSpace, then moves the result by M_d. The
+// main joint d is that of the first influence.
 Vec3d MultiWeight(const Vec3d& rest, std::span<const Influence> influences,
                   std::span<const AffineD> matrices);
 

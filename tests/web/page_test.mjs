@@ -469,7 +469,7 @@ test('a tab that is duplicated leaves the shared name to its original', async ()
   await share().click();
   const name = await sharedAs();
   const original = page;
-  // As browsers do, a window that this page opens gets a copy of what its tab keeps.
+  // Browsers give a window that this page opens a copy of what its tab keeps.
   const [copy] = await Promise.all([page.context().waitForEvent('page'), page.evaluate(() => void window.open(location.href))]);
   usePage(copy);
   await page.locator('#state').getByText(`${name} is shared by another tab, not by this one.`).waitFor();

@@ -32,7 +32,7 @@ struct CharacterFile {
   std::vector<client::Problem> problems;
   bool keeps_file_order = true;
   std::string format;  // for people, as ImportedScene::format
-  // Of imported files, and of serialised rigs with clips of other files.
+  // Set for imported files, and for serialised rigs that get clips of other files.
   std::optional<client::ImportedScene> scene;
   client::ClipData model_clip;  // of models
 };

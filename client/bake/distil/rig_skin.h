@@ -26,8 +26,8 @@ struct RigSkin {
   RigSkin(Skeleton given, Skeleton bound) : skeleton(std::move(given)), bind(std::move(bound)) {}
 
   Skeleton skeleton;
-  // The same joints, whose rest pose is the pose of the bind matrices, where the skin is as
-  // modelled; roots are where they are at rest.
+  // The skeleton again, with the pose of the bind matrices as its rest pose: there the skin is as
+  // modelled. Roots are where they are at rest.
   Skeleton bind;
   std::vector<Binding> bindings;
   std::vector<std::vector<std::uint32_t>> mesh_bindings;  // [meshes] of the slots of each skin

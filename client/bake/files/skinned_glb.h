@@ -14,7 +14,7 @@
 namespace sinew::bake {
 
 struct SkinnedScene {
-  // Of each shape the last target counts; shapes are written as sparse morph targets.
+  // Shapes become sparse morph targets; only the last target of each is used.
   const client::RigData* rig = nullptr;
   std::span<const client::ClipData> clips;          // with the rig's controls
   std::span<const client::MeshExtras> extras = {};  // [meshes] for texture coordinates, or empty

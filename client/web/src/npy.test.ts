@@ -9,7 +9,7 @@ test('an array has the header of numpy.save and its bytes', () => {
   expect(bytes.subarray(128)).toEqual(new Uint8Array(values.buffer));
 });
 
-test('control values are told from poses', async () => {
+test('tells control values and poses apart', async () => {
   expect(await holdsControls(new Blob([npy([3, 2], new Float32Array(6))]))).toBe(true);
   expect(await holdsControls(new Blob([npy([1, 2, 12], new Float32Array(24))]))).toBe(false);
   expect(await holdsControls(new Blob(['no array']))).toBe(false);

@@ -11,7 +11,8 @@
 
 namespace sinew::testing {
 
-// Of an idle server with the default options. A thread has the name of the program until it runs.
+// The threads of an idle server with the default options. Until it runs, a new thread has the name
+// of the program.
 inline const std::multiset<std::string> kIdleThreads{"control", "io",     "listener",
                                                      "log",     "sinewd", "timers"};
 

@@ -107,7 +107,7 @@ std::vector<std::string> Warnings(const ImportedScene& scene) {
   return found;
 }
 
-// As fit-skeleton makes it: the chest is the root, arms hang.
+// A skeleton as fit-skeleton makes it: the chest is the root, arms hang.
 const std::vector<Placed> kHero = {{"chest", -1, {0, 1.5, 0}},
                                    {"back", 0, {0, 1.2, 0}},
                                    {"hips", 1, {0, 1, 0}},
@@ -158,7 +158,7 @@ TEST(Retarget, StepsScaleWithTheHeightOfTheHips) {
 }
 
 TEST(Retarget, AxesOfTheFilesMayDiffer) {
-  // The same skeleton with Z up, facing -Y.
+  // kHero with Z up, facing -Y.
   std::vector<Placed> turned = kHero;
   for (Placed& joint : turned) joint.at = {joint.at.x, -joint.at.z, joint.at.y};
   ImportedScene hero = Hero(turned, UpAxis::kUnspecified);

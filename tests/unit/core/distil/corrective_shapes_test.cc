@@ -123,7 +123,7 @@ TEST(CorrectiveShapes, ToRestStaysBoundedWhereBlendCollapses) {
   const Vec3d rest = ToRest(flat, {1, 1, 1});
   EXPECT_NEAR(rest.x, 1 / 1.04, 1e-9);
   EXPECT_EQ(rest.y, 0);
-  // The same blend of a mesh that the rest pose scales by 100.
+  // The blend is that of a mesh that the rest pose scales by 100.
   Mat3d large = flat;
   for (double& value : large.m) value *= 100;
   EXPECT_NEAR(ToRest(large, {100, 0, 0}, 100).x, 1 / 1.04, 1e-9);

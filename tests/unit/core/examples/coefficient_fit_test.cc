@@ -211,7 +211,7 @@ TEST_P(Fitted, TurnedAsAWholeItIsTheSame) {
       const Vec3d rest = ToDouble(e.rest[v]);
       const AffineD *here = &e.matrices[f * 3], *there = &turned.matrices[f * 3];
       const Vec3d want = Apply(motion, Place(&values[v * size], here, rest, 3));
-      // The same coefficients follow exactly, fitted ones up to the rounding of the targets.
+      // Unchanged coefficients follow exactly, fitted ones up to the rounding of the targets.
       const Vec3d same = Place(&values[v * size], there, rest, 3) - want;
       EXPECT_LT(std::sqrt(Dot(same, same)), 1e-12);
       const Vec3d fitted = Place(&again[v * size], there, rest, 3) - want;

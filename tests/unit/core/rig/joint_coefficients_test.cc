@@ -60,7 +60,7 @@ TEST(JointCoefficients, BadOnesAreRefusedByField) {
     EXPECT_EQ(c.Check(2, 2, 2).message(), message);
   }
   EXPECT_TRUE(JointCoefficients().Check(2, 2, 2).ok());
-  // Of 12 values, others than those along their own row may be anything finite.
+  // In rows of 12 values, components that are not along their own axis may be anything finite.
   JointCoefficients c = Good(12);
   c.values[1] = 7;
   EXPECT_TRUE(c.Check(2, 2, 2).ok());

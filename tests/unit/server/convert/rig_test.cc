@@ -83,7 +83,7 @@ TEST(ConvertRig, AppliesGeometryBindBeforeInverseBind) {
   EXPECT_NEAR(in_joint.z, 2.0 * given[2], 1e-6);
 }
 
-// Of each vertex: all of its first joint.
+// Coefficients that move each vertex with its first joint alone.
 v1::Coefficients WholeJoints(std::uint32_t columns, std::size_t vertices) {
   std::vector<float> values;
   for (std::size_t v = 0; v < vertices; ++v) {
