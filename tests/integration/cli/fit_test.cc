@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "tests/integration/cli/process.h"
 #include "tests/integration/cli/small_gltf.h"
 #include "tests/support/figures.h"
+#include "tests/support/paths.h"
 #include "tests/support/temporary_folder.h"
 
 namespace sinew::testing {
@@ -112,6 +114,18 @@ TEST_F(Fit, HintsAndTemplateFilesCount) {
   EXPECT_NEAR(report["joints"][1]["at"][1].get<double>(), 0.05, 1e-6);
   EXPECT_NEAR(report["joints"][1]["at"][2].get<double>(), 0.01, 1e-6);
   EXPECT_FALSE(report.contains("out"));
+}
+
+// Its first search finds a place for the skeleton, a wider one runs out of assignments.
+TEST_F(Fit, SearchThatRunsOutKeepsWhatItFound) {
+  const std::filesystem::path man = SharedData() / "models" / "CesiumMan.glb";
+  if (!std::filesystem::exists(man)) GTEST_SKIP() << man << " is not there";
+  const Finished baked =
+      At({"bake", man, "--deformer", "lbs", "--frames", "0", "--out", folder_ / "man.####.obj"});
+  ASSERT_EQ(baked.exit_code, 0) << baked.err;
+  const Finished fitted = At({"fit-skeleton", folder_ / "man.0000.obj", "--template", "human",
+                              "--faces-forward", "--json"});
+  EXPECT_EQ(fitted.exit_code, 0) << fitted.err;
 }
 
 // It can be looked at before it has weights.

@@ -6,8 +6,6 @@
 #include <cmath>
 #include <vector>
 
-#include "client/bake/files/skinned_glb.h"
-
 namespace sinew::bake {
 namespace {
 
@@ -63,57 +61,6 @@ TEST(DistilReport, ShapesAndFewerInfluencesCount) {
   EXPECT_NEAR(report.gain(), 0.5, 1e-12);
   report.shapes.emplace().all.rms = 0.01;
   EXPECT_NEAR(report.gain(), 0.75, 1e-12);
-}
-
-TEST(SkinnedGlb, SumOfWeightsIsExact) {
-  for (int k = 0; k < 1000; ++k) {
-    std::vector<float> weights = {0.1F + 1e-4F * static_cast<float>(k), 1e-9F, 1.0F / 3, 0};
-    weights[3] = 1 - weights[0] - weights[2];
-    const std::vector<float> before = weights;
-    MakeSumExact(weights);
-    float sum = 0;
-    for (std::size_t i = 0; i < 4; ++i) {
-      sum += weights[i];
-      EXPECT_NEAR(weights[i], before[i], 3e-7);
-    }
-    EXPECT_EQ(sum, 1);
-  }
-}
-
-// A triangle on one joint, with coefficients.
-client::RigData Triangle() {
-  const std::vector<float> identity = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
-  client::RigData rig;
-  rig.joints = {{.name = "root", .parent = -1}};
-  rig.rest_local = identity;
-  client::Mesh& mesh = rig.meshes.emplace_back();
-  mesh.name = "leaf";
-  mesh.positions = {0, 0, 0, 1, 0, 0, 0, 1, 0};
-  mesh.face_vertices = {0, 1, 2};
-  mesh.skin.joints = {0};
-  mesh.skin.inverse_bind = identity;
-  mesh.skin.influence_counts = {1, 1, 1};
-  mesh.skin.influence_joints = {0, 0, 0};
-  mesh.skin.influence_weights = {1, 1, 1};
-  mesh.skin.coefficients = {
-      .columns = 4, .counts = {1, 0, 1}, .joints = {0, 0}, .values = {0, 0, 0, 1, 0, 0, 0, 1}};
-  return rig;
-}
-
-TEST(SkinnedGlb, CoefficientsThatDoNotFitAreRefused) {
-  client::RigData rig = Triangle();
-  const SkinnedScene scene{.rig = &rig, .clips = {}};
-  const auto good = EncodeSkinnedGlb(scene);
-  ASSERT_TRUE(good.ok()) << good.status();
-  // The vertex without coefficients has its weight.
-  EXPECT_NE(good->find("_SINEW_AS_0"), std::string::npos);
-  client::Coefficients& given = rig.meshes[0].skin.coefficients;
-  given.joints[1] = 1;
-  EXPECT_EQ(EncodeSkinnedGlb(scene).status().message(),
-            "mesh \"leaf\": vertex 2 has coefficients of a joint without weight");
-  given.columns = 12;
-  EXPECT_EQ(EncodeSkinnedGlb(scene).status().message(),
-            "mesh \"leaf\": its coefficients have 12 values, need 4, those of animation space");
 }
 
 }  // namespace

@@ -1,0 +1,120 @@
+// Rigs with clips as glTF: what an engine finds in the file.
+#include "client/bake/files/skinned_glb.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace sinew::bake {
+namespace {
+
+using Json = nlohmann::json;
+
+// The parts of a .glb.
+struct Parts {
+  explicit Parts(const std::string& file) {
+    std::uint32_t size = 0;
+    std::memcpy(&size, file.data() + 12, sizeof size);
+    document = Json::parse(file.substr(20, size));
+    binary = file.substr(28 + size);
+  }
+  std::vector<float> Floats(int accessor) const {
+    const Json& view =
+        document["bufferViews"][document["accessors"][accessor]["bufferView"].get<std::size_t>()];
+    std::vector<float> values(view["byteLength"].get<std::size_t>() / sizeof(float));
+    std::memcpy(values.data(), binary.data() + view["byteOffset"].get<std::size_t>(),
+                values.size() * sizeof(float));
+    return values;
+  }
+  Json document;
+  std::string binary;
+};
+
+TEST(SkinnedGlb, SumOfWeightsIsExact) {
+  for (int k = 0; k < 1000; ++k) {
+    std::vector<float> weights = {0.1F + 1e-4F * static_cast<float>(k), 1e-9F, 1.0F / 3, 0};
+    weights[3] = 1 - weights[0] - weights[2];
+    const std::vector<float> before = weights;
+    MakeSumExact(weights);
+    float sum = 0;
+    for (std::size_t i = 0; i < 4; ++i) {
+      sum += weights[i];
+      EXPECT_NEAR(weights[i], before[i], 3e-7);
+    }
+    EXPECT_EQ(sum, 1);
+  }
+}
+
+// A triangle on one joint, with coefficients.
+client::RigData Triangle() {
+  const std::vector<float> identity = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+  client::RigData rig;
+  rig.joints = {{.name = "root", .parent = -1}};
+  rig.rest_local = identity;
+  client::Mesh& mesh = rig.meshes.emplace_back();
+  mesh.name = "leaf";
+  mesh.positions = {0, 0, 0, 1, 0, 0, 0, 1, 0};
+  mesh.face_vertices = {0, 1, 2};
+  mesh.skin.joints = {0};
+  mesh.skin.inverse_bind = identity;
+  mesh.skin.influence_counts = {1, 1, 1};
+  mesh.skin.influence_joints = {0, 0, 0};
+  mesh.skin.influence_weights = {1, 1, 1};
+  mesh.skin.coefficients = {
+      .columns = 4, .counts = {1, 0, 1}, .joints = {0, 0}, .values = {0, 0, 0, 1, 0, 0, 0, 1}};
+  return rig;
+}
+
+TEST(SkinnedGlb, CoefficientsThatDoNotFitAreRefused) {
+  client::RigData rig = Triangle();
+  const SkinnedScene scene{.rig = &rig, .clips = {}};
+  const auto good = EncodeSkinnedGlb(scene);
+  ASSERT_TRUE(good.ok()) << good.status();
+  // The vertex without coefficients has its weight.
+  EXPECT_NE(good->find("_SINEW_AS_0"), std::string::npos);
+  client::Coefficients& given = rig.meshes[0].skin.coefficients;
+  given.joints[1] = 1;
+  EXPECT_EQ(EncodeSkinnedGlb(scene).status().message(),
+            "mesh \"leaf\": vertex 2 has coefficients of a joint without weight");
+  given.columns = 12;
+  EXPECT_EQ(EncodeSkinnedGlb(scene).status().message(),
+            "mesh \"leaf\": its coefficients have 12 values, need 4, those of animation space");
+}
+
+// A material chooses a set of coordinates and a transform of its own: the paint has the result.
+TEST(SkinnedGlb, VerticesWithImagesHaveTheCoordinatesOfTheMaterial) {
+  const client::RigData rig = Triangle();
+  client::MeshExtras extras;
+  extras.corner_uvs = {0, 1, 0.5F, 1, 0, 0.5F};  // v upwards
+  client::GltfPaint paint;
+  paint.colours.assign(12, 255);
+  paint.uvs = {0.25F, 0.125F, 0, 1.75F, 0.125F, 0, 9, 9, -1};
+  paint.images = {{.type = "image/png", .bytes = "not decoded"}};
+  const auto file =
+      EncodeSkinnedGlb({.rig = &rig, .clips = {}, .extras = {&extras, 1}, .paint = &paint});
+  ASSERT_TRUE(file.ok()) << file.status();
+  const Parts parts(*file);
+  const Json& attributes = parts.document["meshes"][0]["primitives"][0]["attributes"];
+  EXPECT_EQ(parts.Floats(attributes["TEXCOORD_0"]),
+            (std::vector<float>{0.25F, 0.125F, 1.75F, 0.125F, 0, 0.5F}));
+}
+
+// The scale of the parent moves the child's origin and nothing else.
+TEST(SkinnedGlb, JointsThatCompensateScaleRestAsTheyAre) {
+  client::RigData rig = Triangle();
+  rig.joints.push_back({.name = "tip", .parent = 0, .compensates_scale = true});
+  rig.rest_local = {2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 2, 0, 1, 0, 0, 1, 0, 1, 0, 0, 0, 0, 1, 0};
+  const auto file = EncodeSkinnedGlb({.rig = &rig, .clips = {}});
+  ASSERT_TRUE(file.ok()) << file.status();
+  const Json tip = Parts(*file).document["nodes"][2];
+  EXPECT_EQ(tip["name"], "tip");
+  EXPECT_EQ(tip["translation"], Json({1, 0, 0}));
+  EXPECT_EQ(tip["scale"], Json({0.5, 0.5, 0.5}));
+}
+
+}  // namespace
+}  // namespace sinew::bake
