@@ -1,6 +1,7 @@
 // trs.h - a transform as translation, rotation and scale.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -27,6 +28,26 @@ inline AffineD ToAffine(const Trs& trs) {
            t[1],  //
            2 * (x * z - w * y) * s[0], 2 * (y * z + w * x) * s[1], (1 - 2 * (x * x + y * y)) * s[2],
            t[2]}};
+}
+
+// Unit quaternion (x, y, z, w) of a rotation. The largest component is positive.
+inline std::array<double, 4> QuaternionOf(const Mat3d& r) {
+  const double trace = r.m[0] + r.m[4] + r.m[8];
+  const double size[4] = {trace, r.m[0] * 2 - trace, r.m[4] * 2 - trace, r.m[8] * 2 - trace};
+  const auto largest = std::max_element(size, size + 4) - size;
+  const double s = std::sqrt(std::max(0.0, 1 + size[largest]));  // twice the largest component
+  const double k = 0.5 / s;
+  const double yz = r.m[7] - r.m[5], zx = r.m[2] - r.m[6], xy = r.m[3] - r.m[1];
+  switch (largest) {
+    case 0:
+      return {yz * k, zx * k, xy * k, 0.5 * s};
+    case 1:
+      return {0.5 * s, (r.m[1] + r.m[3]) * k, (r.m[2] + r.m[6]) * k, yz * k};
+    case 2:
+      return {(r.m[1] + r.m[3]) * k, 0.5 * s, (r.m[5] + r.m[7]) * k, zx * k};
+    default:
+      return {(r.m[2] + r.m[6]) * k, (r.m[5] + r.m[7]) * k, 0.5 * s, xy * k};
+  }
 }
 
 }  // namespace sinew

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/status.h"
+#include "core/base/trs.h"
 #include "core/rig/bind_pose.h"
 #include "core/rig/bones.h"
 
@@ -20,29 +21,9 @@ bool IsRotation(const Mat3d& a) {
   return Determinant(a) > 0;
 }
 
-// Unit quaternion (w, x, y, z) of a rotation; the sign is chosen so that the largest component is
-// positive.
-std::array<double, 4> ToQuaternion(const Mat3d& r) {
-  const double trace = r.m[0] + r.m[4] + r.m[8];
-  const double size[4] = {trace, r.m[0] * 2 - trace, r.m[4] * 2 - trace, r.m[8] * 2 - trace};
-  const auto largest = static_cast<std::size_t>(std::max_element(size, size + 4) - size);
-  const double s = std::sqrt(std::max(0.0, 1 + size[largest]));  // twice the largest component
-  const double k = 0.5 / s;
-  const double yz = r.m[7] - r.m[5], zx = r.m[2] - r.m[6], xy = r.m[3] - r.m[1];
-  switch (largest) {
-    case 0:
-      return {0.5 * s, yz * k, zx * k, xy * k};
-    case 1:
-      return {yz * k, 0.5 * s, (r.m[1] + r.m[3]) * k, (r.m[2] + r.m[6]) * k};
-    case 2:
-      return {zx * k, (r.m[1] + r.m[3]) * k, 0.5 * s, (r.m[5] + r.m[7]) * k};
-    default:
-      return {xy * k, (r.m[2] + r.m[6]) * k, (r.m[5] + r.m[7]) * k, 0.5 * s};
-  }
-}
-
 DualQuat ToDualQuat(const Mat3d& rotation, const Vec3d& t) {
-  const auto q = ToQuaternion(rotation);
+  const auto [x, y, z, w] = QuaternionOf(rotation);
+  const double q[4] = {w, x, y, z};
   const double dual[4] = {
       -0.5 * (t.x * q[1] + t.y * q[2] + t.z * q[3]), 0.5 * (t.x * q[0] + t.y * q[3] - t.z * q[2]),
       0.5 * (t.y * q[0] + t.z * q[1] - t.x * q[3]), 0.5 * (t.z * q[0] + t.x * q[2] - t.y * q[1])};

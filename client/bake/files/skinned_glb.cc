@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "client/bake/formats/glb.h"
+#include "client/render/surface.h"
 #include "client/rig/rest_pose.h"
 #include "core/base/status.h"
 #include "core/base/trs.h"
@@ -27,43 +28,12 @@ constexpr int kArrayBuffer = 34962, kElementBuffer = 34963;
 constexpr std::size_t kMostInfluences = 8;
 constexpr double kShear = 1e-4;  // of the joint's scale: rounding, in files that store floats
 
-AffineD MatrixOf(std::span<const float> matrices, std::size_t index) {
-  AffineD matrix;
-  std::ranges::copy(matrices.subspan(index * 12, 12), matrix.m.begin());
-  return matrix;
-}
-
 // A node's transform as glTF stores it.
 struct NodeTrs {
   std::array<float, 3> translation{};
   std::array<float, 4> rotation{0, 0, 0, 1};
   std::array<float, 3> scale{1, 1, 1};
 };
-
-std::array<double, 4> QuaternionOf(const std::array<Vec3d, 3>& columns) {
-  const auto& [a, b, c] = columns;
-  const std::array<double, 4> squares = {1 + a.x - b.y - c.z, 1 - a.x + b.y - c.z,
-                                         1 - a.x - b.y + c.z, 1 + a.x + b.y + c.z};
-  const double x = b.z - c.y, y = c.x - a.z, z = a.y - b.x;
-  const double xy = b.x + a.y, xz = c.x + a.z, yz = c.y + b.z;
-  std::array<double, 4> q{};
-  switch (std::ranges::max_element(squares) - squares.begin()) {
-    case 0:
-      q = {squares[0], xy, xz, x};
-      break;
-    case 1:
-      q = {xy, squares[1], yz, y};
-      break;
-    case 2:
-      q = {xz, yz, squares[2], z};
-      break;
-    default:
-      q = {x, y, z, squares[3]};
-  }
-  const double length = std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-  for (double& value : q) value /= length;
-  return q;
-}
 
 // kInvalidArgument: not the product of translation, rotation and scale.
 absl::StatusOr<NodeTrs> ToTrs(const AffineD& matrix) {
@@ -91,7 +61,8 @@ absl::StatusOr<NodeTrs> ToTrs(const AffineD& matrix) {
   NodeTrs trs;
   const bool turns = Length(x) > 0 && Length(y) > 0;
   const std::array<double, 4> q =
-      turns ? QuaternionOf({x, y, z}) : std::array<double, 4>{0, 0, 0, 1};
+      turns ? QuaternionOf({{x.x, y.x, z.x, x.y, y.y, z.y, x.z, y.z, z.z}})
+            : std::array<double, 4>{0, 0, 0, 1};
   for (std::size_t k = 0; k < 3; ++k) {
     trs.translation[k] = static_cast<float>(m[4 * k + 3]);
     trs.scale[k] = static_cast<float>(scale[k]);
@@ -106,9 +77,10 @@ absl::StatusOr<std::vector<NodeTrs>> LocalTrs(const client::RigData& rig,
                                               const std::string& pose) {
   std::vector<NodeTrs> result;
   for (std::size_t j = 0; j < rig.joints.size(); ++j) {
-    AffineD local = MatrixOf(joints, j);
+    AffineD local = client::MatrixAt(joints, j);
     if (rig.joints[j].parent >= 0) {
-      const AffineD above = MatrixOf(joints, static_cast<std::size_t>(rig.joints[j].parent));
+      const AffineD above =
+          client::MatrixAt(joints, static_cast<std::size_t>(rig.joints[j].parent));
       if (Determinant(Linear(above)) == 0) {
         return InvalidArgument(pose, ": joint \"", rig.joints[j].name,
                                "\" is below one that is scaled to 0, which glTF cannot place");
@@ -194,13 +166,6 @@ std::vector<float> UnitNormals(const client::Mesh& mesh) {
     normals.insert(normals.end(), {unit.x, unit.y, unit.z});
   }
   return normals;
-}
-
-// sRGB as a byte to linear in [0, 1].
-float Linearised(std::uint8_t byte) {
-  const double value = byte / 255.0;
-  return static_cast<float>(value <= 0.04045 ? value / 12.92
-                                             : std::pow((value + 0.055) / 1.055, 2.4));
 }
 
 class Writer {
@@ -305,9 +270,9 @@ class Writer {
   // Meshes that are bound alike share a skin.
   int AddSkin(const client::Skin& skin) {
     std::vector<float> columns;
-    const AffineD geometry = MatrixOf(skin.geometry_bind, 0);
+    const AffineD geometry = client::MatrixAt(skin.geometry_bind, 0);
     for (std::size_t s = 0; s < skin.joints.size(); ++s) {
-      const Affine bind = ToFloat(Compose(MatrixOf(skin.inverse_bind, s), geometry));
+      const Affine bind = ToFloat(Compose(client::MatrixAt(skin.inverse_bind, s), geometry));
       for (std::size_t c = 0; c < 4; ++c) {
         columns.insert(columns.end(),
                        {bind.m[c], bind.m[4 + c], bind.m[8 + c], c == 3 ? 1.0f : 0.0f});
@@ -449,7 +414,8 @@ class Writer {
     std::vector<float> colours;
     for (const std::uint32_t v : source) {
       const std::uint8_t* const colour = &scene_.paint->colours[4 * (first + v)];
-      for (std::size_t k = 0; k < 3; ++k) colours.push_back(Linearised(colour[k]));
+      for (std::size_t k = 0; k < 3; ++k)
+        colours.push_back(client::ToLinear(static_cast<float>(colour[k]) / 255));
     }
     if (std::ranges::all_of(colours, [](float value) { return value == 1; })) return;
     attributes["COLOR_0"] = AddAccessor(colours, kFloat, 3, "VEC3", kArrayBuffer);

@@ -7,7 +7,6 @@
 #include <absl/strings/str_split.h>
 
 #include <algorithm>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -26,6 +25,7 @@
 #include "client/cli/character/weight_methods.h"
 #include "client/cli/commands/commands.h"
 #include "client/rig/rest_pose.h"
+#include "client/rig/rig_traits.h"
 #include "core/base/status.h"
 
 namespace sinew::cli {
@@ -57,18 +57,8 @@ absl::StatusOr<client::JointHint> ReadHint(const std::string& text) {
 }
 
 double LongestSide(const client::RigData& rig) {
-  double longest = 0;
-  for (std::size_t c = 0; c < 3; ++c) {
-    double low = std::numeric_limits<double>::infinity(), high = -low;
-    for (const client::Mesh& mesh : rig.meshes) {
-      for (std::size_t v = 0; v < mesh.vertices(); ++v) {
-        low = std::min<double>(low, mesh.positions[v * 3 + c]);
-        high = std::max<double>(high, mesh.positions[v * 3 + c]);
-      }
-    }
-    longest = std::max(longest, high - low);
-  }
-  return longest;
+  const client::Bounds box = client::CountRig(rig).bounds;
+  return std::max({box[3] - box[0], box[4] - box[1], box[5] - box[2]});
 }
 
 std::string AxisName(const std::array<float, 3>& axis) {
