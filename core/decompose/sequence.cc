@@ -15,11 +15,12 @@ namespace {
 constexpr std::size_t kPointGrain = 64;
 constexpr double kLeastRounding = 1e-6;  // of the diagonal
 constexpr double kMovesTogether = 1e-5;  // of the diagonal
+constexpr std::uint32_t kVerticesBetweenChecks = 256;
 
 // Splits points whose vertices part in some frame: each vertex joins the first one of its point
-// that it stays with.
+// that it stays with. Incomplete when the task is cancelled.
 WeldedPoints SplitByMotion(WeldedPoints welded, std::span<const Vec3f> places, std::size_t frames,
-                           double tolerance) {
+                           double tolerance, const Task& task) {
   const std::size_t vertices = welded.point.size();
   const auto together = [&](std::size_t a, std::size_t b) {
     for (std::size_t f = 0; f < frames; ++f) {
@@ -31,6 +32,8 @@ WeldedPoints SplitByMotion(WeldedPoints welded, std::span<const Vec3f> places, s
   std::vector<std::vector<std::uint32_t>> parts(welded.points());  // numbers of new points
   WeldedPoints split;
   for (std::uint32_t v = 0; v < vertices; ++v) {
+    // Many vertices that start at one place and part are compared in pairs.
+    if (v % kVerticesBetweenChecks == 0 && !task.CheckCancelled().ok()) break;
     std::vector<std::uint32_t>& own = parts[welded.point[v]];
     const auto found = std::ranges::find_if(
         own, [&](std::uint32_t part) { return together(split.first[part], v); });
@@ -97,7 +100,7 @@ absl::StatusOr<Sequence> Sequence::Create(const Mesh& rest, std::span<const Vec3
                                4.0 * std::numeric_limits<float>::epsilon() * largest);
   const WeldedPoints welded =
       SplitByMotion(Weld(rest, task), places, frames,
-                    std::max(kMovesTogether * sequence.diagonal, sequence.rounding));
+                    std::max(kMovesTogether * sequence.diagonal, sequence.rounding), task);
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
 
   const std::size_t points = welded.points();
