@@ -1,5 +1,7 @@
 #include "core/base/types.h"
 
+#include <cmath>
+
 namespace sinew {
 
 AffineD ToDouble(const Affine& a) {
@@ -37,6 +39,15 @@ Mat3d Linear(const AffineD& a) {
 
 Vec3d Translation(const AffineD& a) {
   return {a.m[3], a.m[7], a.m[11]};
+}
+
+std::optional<AffineD> UsefulInverse(const AffineD& a) {
+  constexpr double kSingular = 1e-9;
+  const Mat3d linear = Linear(a);
+  double square = 0;
+  for (const double m : linear.m) square += m * m;
+  if (!(std::abs(Determinant(linear)) > kSingular * square * std::sqrt(square))) return {};
+  return Inverse(a);
 }
 
 double Determinant(const Mat3d& a) {

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace sinew {
 
@@ -86,6 +87,8 @@ Mat3d Linear(const AffineD& a);
 Vec3d Translation(const AffineD& a);
 // The determinant must not be 0.
 AffineD Inverse(const AffineD& a);
+// That, unless |det| is below 1e-9 of the cube of the norm: then it would be rounding.
+std::optional<AffineD> UsefulInverse(const AffineD& a);
 double Determinant(const Mat3d& a);
 // det(a) a^-T for an invertible a; rows are the cross products of the rows of a.
 Mat3d Cofactor(const Mat3d& a);

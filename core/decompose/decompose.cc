@@ -21,6 +21,7 @@
 namespace sinew {
 namespace {
 
+static_assert(kNoJoint == decompose::kNone);  // parents are handed out as they are
 using decompose::Bones;
 using decompose::Sequence;
 using decompose::WeightRows;
@@ -523,7 +524,7 @@ DecompositionError MeasureDecomposition(const MeshAnimation& animation, const De
   error.rms = std::sqrt(squares / static_cast<double>(lengths.size()));
   const auto at = lengths.begin() + static_cast<std::ptrdiff_t>((lengths.size() - 1) * 99 / 100);
   std::nth_element(lengths.begin(), at, lengths.end());
-  error.percentile_99 = *at;
+  error.p99 = *at;
   return error;
 }
 

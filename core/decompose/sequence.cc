@@ -15,37 +15,19 @@ namespace {
 constexpr std::size_t kPointGrain = 64;
 constexpr double kLeastRounding = 1e-6;  // of the diagonal
 constexpr double kMovesTogether = 1e-5;  // of the diagonal
-constexpr std::uint32_t kVerticesBetweenChecks = 256;
 
-// Splits points whose vertices part in some frame: each vertex joins the first one of its point
-// that it stays with. Incomplete when the task is cancelled.
-WeldedPoints SplitByMotion(WeldedPoints welded, std::span<const Vec3f> places, std::size_t frames,
-                           double tolerance, const Task& task) {
+// Splits points whose vertices part in some frame.
+WeldedPoints SplitByMotion(const WeldedPoints& welded, std::span<const Vec3f> places,
+                           std::size_t frames, double tolerance, const Task& task) {
   const std::size_t vertices = welded.point.size();
-  const auto together = [&](std::size_t a, std::size_t b) {
+  const auto together = [&](std::uint32_t a, std::uint32_t b) {
     for (std::size_t f = 0; f < frames; ++f) {
       const Vec3d apart = ToDouble(places[f * vertices + a]) - ToDouble(places[f * vertices + b]);
       if (Dot(apart, apart) > tolerance * tolerance) return false;
     }
     return true;
   };
-  std::vector<std::vector<std::uint32_t>> parts(welded.points());  // numbers of new points
-  WeldedPoints split;
-  for (std::uint32_t v = 0; v < vertices; ++v) {
-    // Many vertices that start at one place and part are compared in pairs.
-    if (v % kVerticesBetweenChecks == 0 && !task.CheckCancelled().ok()) break;
-    std::vector<std::uint32_t>& own = parts[welded.point[v]];
-    const auto found = std::ranges::find_if(
-        own, [&](std::uint32_t part) { return together(split.first[part], v); });
-    if (found != own.end()) {
-      split.point.push_back(*found);
-      continue;
-    }
-    own.push_back(static_cast<std::uint32_t>(split.points()));
-    split.point.push_back(own.back());
-    split.first.push_back(v);
-  }
-  return split;
+  return SplitPoints(welded, together, task);
 }
 
 // An edge that keeps its length binds its ends, one that stretches does not: closeness is 1 over

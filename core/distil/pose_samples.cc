@@ -30,32 +30,11 @@ double Uniform(std::uint64_t bits) {
 }  // namespace
 
 Vec3d TurnOf(const Mat3d& rotation) {
-  const std::array<double, 9>& m = rotation.m;
-  // The largest component of the quaternion (w, x, y, z) is not near 0.
-  const std::array<double, 4> squares = {1 + m[0] + m[4] + m[8], 1 + m[0] - m[4] - m[8],
-                                         1 - m[0] + m[4] - m[8], 1 - m[0] - m[4] + m[8]};
-  const std::size_t largest =
-      static_cast<std::size_t>(std::ranges::max_element(squares) - squares.begin());
-  const double x = m[7] - m[5], y = m[2] - m[6], z = m[3] - m[1];
-  const double xy = m[1] + m[3], xz = m[2] + m[6], yz = m[5] + m[7];
-  std::array<double, 4> q{};
-  switch (largest) {
-    case 0:
-      q = {squares[0], x, y, z};
-      break;
-    case 1:
-      q = {x, squares[1], xy, xz};
-      break;
-    case 2:
-      q = {y, xy, squares[2], yz};
-      break;
-    default:
-      q = {z, xz, yz, squares[3]};
-  }
-  const double sign = q[0] < 0 ? -1 : 1;
-  const Vec3d axis = {sign * q[1], sign * q[2], sign * q[3]};
+  const auto [x, y, z, w] = QuaternionOf(rotation);
+  const double sign = w < 0 ? -1 : 1;
+  const Vec3d axis = {sign * x, sign * y, sign * z};
   const double length = Length(axis);
-  return length > 0 ? (2 * std::atan2(length, sign * q[0]) / length) * axis : Vec3d{};
+  return length > 0 ? (2 * std::atan2(length, sign * w) / length) * axis : Vec3d{};
 }
 
 Mat3d RotationOf(const Vec3d& turn) {

@@ -13,6 +13,9 @@
 
 namespace sinew {
 
+// What a fit to a whole character uses: no vertex of the ones tried needed more.
+inline constexpr std::size_t kCandidateRings = 12, kMostCandidates = 16;
+
 struct Candidates {
   Rows<JointWeight> rows;     // rising joints with the given weights, 0 for those of others
   std::vector<double> reach;  // [rows.values] weights smoothed over the surface, sum about 1

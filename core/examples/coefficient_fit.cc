@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "core/base/status.h"
 #include "core/solve/dense.h"
@@ -156,15 +157,6 @@ void FitSpace(const CentredPoses& poses, const VertexExample& example, const Loc
   Write(local, system.Solve(local, ridge), 4, 0, {true, true, true}, values);
 }
 
-// |det| relative to the cube of the norm, below which a matrix has no useful inverse.
-constexpr double kSingular = 1e-9;
-
-bool Singular(const AffineD& matrix) {
-  const Mat3d linear = Linear(matrix);
-  const double square = std::inner_product(linear.m.begin(), linear.m.end(), linear.m.begin(), 0.0);
-  return !(std::abs(Determinant(linear)) > kSingular * square * std::sqrt(square));
-}
-
 void FitEnvelope(const CentredPoses& poses, const VertexExample& example, const Local& local,
                  double lambda, std::span<double> values) {
   System systems[3] = {{local, poses}, {local, poses}, {local, poses}};
@@ -173,14 +165,14 @@ void FitEnvelope(const CentredPoses& poses, const VertexExample& example, const 
   std::size_t used = 0;
   for (std::size_t f = 0; f < poses.poses(); ++f) {
     const AffineD by = From(poses.matrix(f, local.row[local.main].joint), local.pivot);
-    if (Singular(by)) continue;
+    const std::optional<AffineD> inverse = UsefulInverse(by);
+    if (!inverse) continue;
     ++used;
-    const AffineD inverse = Inverse(by);
-    const Vec3d left = Apply(inverse, example.targets[f]) - local.u;
+    const Vec3d left = Apply(*inverse, example.targets[f]) - local.u;
     const double wanted[3] = {left.x, left.y, left.z};
     std::vector<AffineD> seen;
     for (const std::size_t k : local.others) {
-      seen.push_back(Compose(inverse, From(poses.matrix(f, local.row[k].joint), local.pivot)));
+      seen.push_back(Compose(*inverse, From(poses.matrix(f, local.row[k].joint), local.pivot)));
     }
     for (std::size_t r = 0; r < 3; ++r) {
       for (std::size_t a = 0; a < seen.size(); ++a) {
@@ -266,12 +258,11 @@ Vec3d PlaceOf(std::size_t columns, std::span<const JointWeight> row, std::span<c
               std::span<const AffineD> pose, const Vec3d& rest) {
   // Relative to the main joint, as multi-weight enveloping needs it.
   const AffineD& main = pose[row[MainJoint(row)].joint];
-  const bool relative = columns == 12 && !Singular(main);
-  const AffineD inverse = relative ? Inverse(main) : AffineD{};
+  const std::optional<AffineD> inverse = columns == 12 ? UsefulInverse(main) : std::nullopt;
   std::array<double, 3> sum{};
   for (std::size_t k = 0; k < row.size(); ++k) {
     const AffineD& joint = pose[row[k].joint];
-    const AffineD m = columns == 12 ? (relative ? Compose(inverse, joint) : AffineD{}) : joint;
+    const AffineD m = columns == 12 ? (inverse ? Compose(*inverse, joint) : AffineD{}) : joint;
     for (std::size_t r = 0; r < 3; ++r) {
       const std::span own = values.subspan(k * columns + (columns == 12 ? r * 4 : 0));
       const double weight = columns == 1 ? own[0] : own[3];

@@ -16,7 +16,6 @@
 namespace sinew::fit {
 namespace {
 
-constexpr double kLongestSide = 0.9;
 // Two directions to the skin belong to different sides beyond this angle: 120 degrees.
 constexpr double kOpposite = -0.5;
 // Medial points nearer to the skin, in cells, are noise of the grid.

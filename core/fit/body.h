@@ -21,6 +21,8 @@ struct MedialPoint {
   double radius = 0;  // distance to the skin
 };
 
+constexpr double kLongestSide = 0.9;  // of the body in unit space, which is centred on it
+
 class Body {
  public:
   // The largest connected inside of the mesh with `resolution` cells along its longest side.

@@ -253,7 +253,7 @@ void Warn(const SkeletonTemplate& skeleton, const Body& body, const SphereGraph&
     if (depth < -kOutside) {
       warn(absl::StrCat("joints.", joint.name),
            absl::StrFormat("the bone to it leaves the body by %.1f %% of its longest side",
-                           -100 * depth / 0.9));
+                           -100 * depth / fit::kLongestSide));
     }
     if (joint.partner == fit::kNone || joint.partner > j || joint.partner == 0) continue;
     const double mine = Length(places[j] - root);
@@ -265,6 +265,21 @@ void Warn(const SkeletonTemplate& skeleton, const Body& body, const SphereGraph&
                            skeleton.joints[joint.partner].name));
     }
   }
+}
+
+// In the cube around the body: nothing of it is known elsewhere.
+absl::Status CheckPlaces(const Body& body, const std::vector<JointHint>& hints) {
+  const Vec3d low = body.FromUnit({-0.5, -0.5, -0.5}), high = body.FromUnit({0.5, 0.5, 0.5});
+  for (std::size_t h = 0; h < hints.size(); ++h) {
+    const Vec3d& at = hints[h].place;
+    const bool inside = at.x >= low.x && at.y >= low.y && at.z >= low.z && at.x <= high.x &&
+                        at.y <= high.y && at.z <= high.z;
+    if (inside) continue;
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "hints[%d].place: got %g, %g, %g, need a place in the mesh: %g to %g, %g to %g, %g to %g",
+        h, at.x, at.y, at.z, low.x, high.x, low.y, high.y, low.z, high.z));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -297,21 +312,6 @@ absl::Status CheckFitOptions(const SkeletonTemplate& skeleton, const FitOptions&
       if (std::isfinite(x)) continue;
       return absl::InvalidArgumentError(absl::StrCat("hints[", h, "].place: need finite numbers"));
     }
-  }
-  return absl::OkStatus();
-}
-
-// In the cube around the body: nothing of it is known elsewhere.
-absl::Status CheckPlaces(const Body& body, const std::vector<JointHint>& hints) {
-  const Vec3d low = body.FromUnit({-0.5, -0.5, -0.5}), high = body.FromUnit({0.5, 0.5, 0.5});
-  for (std::size_t h = 0; h < hints.size(); ++h) {
-    const Vec3d& at = hints[h].place;
-    const bool inside = at.x >= low.x && at.y >= low.y && at.z >= low.z && at.x <= high.x &&
-                        at.y <= high.y && at.z <= high.z;
-    if (inside) continue;
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "hints[%d].place: got %g, %g, %g, need a place in the mesh: %g to %g, %g to %g, %g to %g",
-        h, at.x, at.y, at.z, low.x, high.x, low.y, high.y, low.z, high.z));
   }
   return absl::OkStatus();
 }

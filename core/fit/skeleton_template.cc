@@ -7,6 +7,8 @@
 #include <cmath>
 #include <set>
 
+#include "core/base/status.h"
+
 namespace sinew::fit {
 namespace {
 
@@ -37,7 +39,7 @@ class Builder {
         const auto length = static_cast<std::uint32_t>(chain.size());
         const Vec3d place = {left ? link.place.x : -link.place.x, link.place.y, link.place.z};
         skeleton_.joints.push_back(
-            {.name = absl::StrCat(left ? "left_" : "right_", AbslText(link.name)),
+            {.name = absl::StrCat(left ? "left_" : "right_", AbslView(link.name)),
              .parent = above,
              .place = place,
              .foot = link.foot,
@@ -51,7 +53,6 @@ class Builder {
   SkeletonTemplate Take() { return std::move(skeleton_); }
 
  private:
-  static absl::string_view AbslText(std::string_view text) { return {text.data(), text.size()}; }
   std::uint32_t Find(std::string_view name) const {
     for (std::uint32_t j = 0; j < skeleton_.joints.size(); ++j) {
       if (skeleton_.joints[j].name == name) return j;

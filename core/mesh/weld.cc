@@ -205,4 +205,27 @@ WeldedPoints WeldByPosition(const Mesh& mesh, VertexClasses classes, const Task&
   return Numbered(std::move(group));
 }
 
+WeldedPoints SplitPoints(
+    const WeldedPoints& welded,
+    absl::FunctionRef<bool(std::uint32_t first, std::uint32_t vertex)> together, const Task& task) {
+  constexpr std::size_t kVerticesBetweenChecks = 256;
+  std::vector<std::vector<std::uint32_t>> parts(welded.points());  // numbers of the new points
+  WeldedPoints split;
+  for (std::uint32_t v = 0; v < welded.point.size(); ++v) {
+    // Many vertices that lie at one place and part are compared in pairs.
+    if (v % kVerticesBetweenChecks == 0 && task.cancelled()) break;
+    std::vector<std::uint32_t>& own = parts[welded.point[v]];
+    const auto found = std::ranges::find_if(
+        own, [&](std::uint32_t part) { return together(split.first[part], v); });
+    if (found != own.end()) {
+      split.point.push_back(*found);
+      continue;
+    }
+    own.push_back(static_cast<std::uint32_t>(split.points()));
+    split.point.push_back(own.back());
+    split.first.push_back(v);
+  }
+  return split;
+}
+
 }  // namespace sinew

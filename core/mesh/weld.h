@@ -30,4 +30,10 @@ using VertexClasses =
 // vertices that have others near.
 WeldedPoints WeldByPosition(const Mesh& mesh, VertexClasses classes, const Task& task);
 
+// Parts of points: each vertex joins the first part of its point whose first vertex it stays
+// `together` with. Incomplete when the task is cancelled.
+WeldedPoints SplitPoints(
+    const WeldedPoints& welded,
+    absl::FunctionRef<bool(std::uint32_t first, std::uint32_t vertex)> together, const Task& task);
+
 }  // namespace sinew

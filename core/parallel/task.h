@@ -17,6 +17,8 @@
 
 namespace sinew {
 
+inline constexpr char kNoMemory[] = "memory: ";
+
 class Task {
  public:
   struct Options {
@@ -40,7 +42,7 @@ class Task {
   absl::Status CheckCancelled() const;
 
   std::size_t memory_limit() const { return options_.memory_limit; }
-  // OK, or kResourceExhausted if `bytes` exceeds memory_limit().
+  // OK, or kResourceExhausted if `bytes` exceeds memory_limit(); the message begins with kNoMemory.
   absl::Status CheckMemory(std::size_t bytes) const;
 
   // Progress. The total is set once, before work starts, in arbitrary units; Advance may be called

@@ -64,7 +64,7 @@ absl::Status Task::CheckCancelled() const {
 absl::Status Task::CheckMemory(std::size_t bytes) const {
   if (bytes <= memory_limit()) return absl::OkStatus();
   return absl::ResourceExhaustedError(
-      absl::StrCat("bind: may need ", bytes, " bytes or more, limit ", memory_limit()));
+      absl::StrCat(kNoMemory, "may need ", bytes, " bytes or more, limit ", memory_limit()));
 }
 
 void Task::SetTotal(double work) {

@@ -101,8 +101,8 @@ class RigJobCall : public UpdateCall<Derived, Response> {
          .progress = [this](double done) { progress_.store(static_cast<float>(done)); }},
         message.rig, response);
     message.held.reset();  // storing the result takes one of its own
-    if (absl::IsResourceExhausted(status) && absl::StartsWith(status.message(), "bind: ")) {
-      return LimitExceeded(Derived::kJob, StdView(absl::StripPrefix(status.message(), "bind: ")),
+    if (absl::IsResourceExhausted(status) && absl::StartsWith(status.message(), kNoMemory)) {
+      return LimitExceeded(Derived::kJob, StdView(absl::StripPrefix(status.message(), kNoMemory)),
                            "max-weight-bytes");
     }
     if (!status.ok()) return time.Named(WithDetails(status));

@@ -153,7 +153,7 @@ absl::StatusOr<BindPlan> DeformerCache::Plan(const RigKey& name, const Rig& rig,
                [&] { plan = Deformer::Plan(rig, recipe, task, PartsOf(name, rig)); });
   if (!plan.ok() && draining_.stop_requested()) return Draining();
   if (absl::IsResourceExhausted(plan.status())) {
-    return LimitExceeded("bind", StdView(absl::StripPrefix(plan.status().message(), "bind: ")),
+    return LimitExceeded("bind", StdView(absl::StripPrefix(plan.status().message(), kNoMemory)),
                          "max-bind-bytes");
   }
   if (!plan.ok()) return WithDetails(time.Named(plan.status()));

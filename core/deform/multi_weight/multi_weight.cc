@@ -1,7 +1,7 @@
 #include "core/deform/multi_weight/multi_weight.h"
 
 #include <algorithm>
-#include <cmath>
+#include <optional>
 
 #include "core/base/status.h"
 #include "core/deform/kernels/linear_blend_kernel.h"
@@ -14,8 +14,6 @@ namespace {
 constexpr std::uint32_t kColumns = JointCoefficients::kMultiWeight;
 constexpr double kBindWork = 300;    // nanoseconds per lane and pair
 constexpr std::size_t kGrain = 128;  // blocks per chunk
-// |det| of a linear part, relative to the cube of its norm, below which it has no useful inverse.
-constexpr double kSingular = 1e-9;
 
 RelativeJoint Seen(std::uint16_t main, std::uint16_t joint) {
   return std::uint32_t{main} << 16 | joint;
@@ -57,15 +55,6 @@ BlockJoints MainJoints(const BindInput& input) {
   return UniteRows(input.layout, [&](std::size_t v) {
     return CoefficientBindings(input.rig, kColumns, v).first(1);
   });
-}
-
-Affine Relative(const Affine& main, const Affine& joint) {
-  const AffineD from = ToDouble(main);
-  const Mat3d linear = Linear(from);
-  double square = 0;
-  for (const double m : linear.m) square += m * m;
-  if (!(std::abs(Determinant(linear)) > kSingular * square * std::sqrt(square))) return {};
-  return ToFloat(Compose(Inverse(from), ToDouble(joint)));
 }
 
 }  // namespace
@@ -121,9 +110,12 @@ absl::StatusOr<MultiWeight> MultiWeight::Bind(const BindInput& input, const Mult
 void MultiWeight::Run(const StageFrame& frame) const {
   const auto skin = frame.posed.skin;
   const auto seen = reinterpret_cast<Affine*>(frame.scratch.data());
+  std::optional<AffineD> inverse;  // of the main joint, of which all pairs follow each other
   for (std::size_t k = 0; k < relative.size(); ++k) {
     const RelativeJoint from = relative[k] >> 16, joint = relative[k] & 0xffff;
-    seen[k] = from == joint ? Affine{} : Relative(skin[from], skin[joint]);
+    if (k == 0 || relative[k - 1] >> 16 != from) inverse = UsefulInverse(ToDouble(skin[from]));
+    seen[k] =
+        from == joint || !inverse ? Affine{} : ToFloat(Compose(*inverse, ToDouble(skin[joint])));
   }
   const MultiWeightArgs args = {.pair_offset = pair_offset.data(),
                                 .pair_entry = pair_entry.data(),

@@ -114,7 +114,7 @@ TEST(DdmMemory, CostStopsAtLimitAndWhenCancelled) {
   ASSERT_EQ(poor.code(), absl::StatusCode::kResourceExhausted) << poor;
   // After a full walk the message would name about a gigabyte.
   std::size_t known = 0;
-  ASSERT_EQ(std::sscanf(std::string(poor.message()).c_str(), "bind: may need %zu", &known), 1);
+  ASSERT_EQ(std::sscanf(std::string(poor.message()).c_str(), "memory: may need %zu", &known), 1);
   EXPECT_GT(known, kLimit);
   EXPECT_LT(known, kLimit + (2 << 20));
   std::stop_source stop;
