@@ -9,6 +9,7 @@
 
 #include "client/bake/base/errors.h"
 #include "client/bake/files/animation_file.h"
+#include "client/rig/core_parts.h"
 #include "client/rig/rest_pose.h"
 #include "core/base/status.h"
 #include "core/mesh/mesh.h"
@@ -20,21 +21,6 @@ constexpr std::size_t kPlaceBytes = 40;  // of a vertex in a frame: as read, tur
 
 std::span<const Vec3f> Points(const std::vector<float>& values) {
   return {reinterpret_cast<const Vec3f*>(values.data()), values.size() / 3};
-}
-
-absl::StatusOr<Mesh> CoreMesh(const client::Mesh& mesh) {
-  MeshSource source;
-  const std::span<const Vec3f> points = Points(mesh.positions);
-  source.positions.assign(points.begin(), points.end());
-  source.face_offsets = {0};
-  for (const std::uint32_t size : mesh.face_sizes) {
-    source.face_offsets.push_back(source.face_offsets.back() + size);
-  }
-  source.face_vertices = mesh.face_vertices;
-  source.parts = {{.name = "rest",
-                   .vertex_count = static_cast<std::uint32_t>(source.positions.size()),
-                   .face_count = static_cast<std::uint32_t>(mesh.face_sizes.size())}};
-  return Mesh::Create(std::move(source));
 }
 
 void AddJoints(const Decomposition& result, client::RigData& rig) {
@@ -110,7 +96,7 @@ absl::StatusOr<DecomposedCache> DecomposeCache(const std::string& cache, const C
                                                const DecomposeOptions& options,
                                                const Monitor& monitor) {
   const client::Mesh merged = client::MergedMesh(rest.rig);
-  SINEW_ASSIGN_OR_RETURN(const Mesh mesh, CoreMesh(merged));
+  SINEW_ASSIGN_OR_RETURN(const Mesh mesh, client::CoreMesh(merged));
   const std::uint64_t most = std::min(kMaxAnimationPlaces, MemoryLimit() / kPlaceBytes);
   SINEW_ASSIGN_OR_RETURN(const Animation read, ReadAnimation(cache, merged, most, monitor));
   const std::span<const Vec3f> places = Points(read.points.values);

@@ -24,38 +24,24 @@ constexpr std::size_t kLeastPairs = 3;  // that tell how one skeleton stands in 
 // by more than bent limbs.
 constexpr double kAlike = 0.8;
 
-// Columns of the linear part.
-struct Axes {
-  Vec3d x{1, 0, 0}, y{0, 1, 0}, z{0, 0, 1};
-};
-
-Vec3d operator*(const Axes& a, const Vec3d& v) {
-  return v.x * a.x + v.y * a.y + v.z * a.z;
+Mat3d FromColumns(const Vec3d& x, const Vec3d& y, const Vec3d& z) {
+  return {{x.x, y.x, z.x, x.y, y.y, z.y, x.z, y.z, z.z}};
 }
-Axes operator*(const Axes& a, const Axes& b) {
-  return {a * b.x, a * b.y, a * b.z};
+AffineD Placed(const Mat3d& a, const Vec3d& at) {
+  const auto& m = a.m;
+  return {{m[0], m[1], m[2], at.x, m[3], m[4], m[5], at.y, m[6], m[7], m[8], at.z}};
 }
-Axes Transposed(const Axes& a) {
-  return {{a.x.x, a.y.x, a.z.x}, {a.x.y, a.y.y, a.z.y}, {a.x.z, a.y.z, a.z.z}};
-}
-Axes AxesOf(const AffineD& a) {
-  return {{a.m[0], a.m[4], a.m[8]}, {a.m[1], a.m[5], a.m[9]}, {a.m[2], a.m[6], a.m[10]}};
-}
-AffineD Placed(const Axes& a, const Vec3d& at) {
-  return {{a.x.x, a.y.x, a.z.x, at.x, a.x.y, a.y.y, a.z.y, at.y, a.x.z, a.y.z, a.z.z, at.z}};
-}
-// Without scale and shear: right angles in the order x, y; z keeps its side.
-Axes Rigid(const AffineD& a) {
-  Axes axes = AxesOf(a);
-  axes.x = Unit(axes.x);
-  axes.y = Unit(axes.y - Dot(axes.y, axes.x) * axes.x);
-  const Vec3d z = Cross(axes.x, axes.y);
-  axes.z = Dot(z, axes.z) < 0 ? -1 * z : z;
-  return axes;
+// Without scale and shear: right angles in the order x, y; z keeps its side. Unlike the nearest
+// rotation, this keeps the axis along the bone.
+Mat3d Rigid(const AffineD& a) {
+  const auto& m = a.m;
+  const Vec3d x = Unit({m[0], m[4], m[8]}), side{m[1], m[5], m[9]}, up{m[2], m[6], m[10]};
+  const Vec3d y = Unit(side - Dot(side, x) * x), z = Cross(x, y);
+  return FromColumns(x, y, Dot(z, up) < 0 ? -1 * z : z);
 }
 
 // The least rotation that turns unit vector a to unit vector b; none for a bone without length.
-Axes LeastRotation(const Vec3d& a, const Vec3d& b) {
+Mat3d LeastRotation(const Vec3d& a, const Vec3d& b) {
   if (Dot(a, a) == 0 || Dot(b, b) == 0) return {};
   const double cosine = Dot(a, b);
   if (cosine < -0.9999) return {};  // any axis would do: a bone that points backwards stays
@@ -63,16 +49,16 @@ Axes LeastRotation(const Vec3d& a, const Vec3d& b) {
   const auto turn = [&](const Vec3d& v) {
     return cosine * v + Cross(axis, v) + (Dot(axis, v) / (1 + cosine)) * axis;
   };
-  return {turn({1, 0, 0}), turn({0, 1, 0}), turn({0, 0, 1})};
+  return FromColumns(turn({1, 0, 0}), turn({0, 1, 0}), turn({0, 0, 1}));
 }
 
 // The 24 rotations that map axes to axes.
-std::vector<Axes> AxisRotations() {
+std::vector<Mat3d> AxisRotations() {
   const Vec3d units[] = {{1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1}, {0, 0, -1}};
-  std::vector<Axes> rotations;
+  std::vector<Mat3d> rotations;
   for (const Vec3d& x : units) {
     for (const Vec3d& y : units) {
-      if (Dot(x, y) == 0) rotations.push_back({x, y, Cross(x, y)});
+      if (Dot(x, y) == 0) rotations.push_back(FromColumns(x, y, Cross(x, y)));
     }
   }
   return rotations;
@@ -83,9 +69,9 @@ struct Retarget {
   std::shared_ptr<const AnimatedScene> from;
   ScenePose rest;                    // of `from`
   std::vector<std::int32_t> source;  // [nodes] the node of `from`, or -1
-  std::vector<Axes> unturned;        // [nodes] inverse rotation of the source at rest
-  std::vector<Axes> at_rest;         // [nodes] of the joint, with its limb along the source's
-  Axes to_own;                       // from the space of `from`
+  std::vector<Mat3d> unturned;       // [nodes] inverse rotation of the source at rest
+  std::vector<Mat3d> at_rest;        // [nodes] of the joint, with its limb along the source's
+  Mat3d to_own;                      // from the space of `from`
   double scale = 1;                  // of distances
   std::size_t carrier = 0;           // the node whose place follows its source
   Vec3d carrier_rest;
@@ -103,21 +89,22 @@ class RetargetedMotion final : public Motion {
     const auto source_of = [&](std::size_t n, const ScenePose& of) -> const AffineD& {
       return of.global[static_cast<std::size_t>(how_->source[n])];
     };
-    const Axes to_source = Transposed(how_->to_own);
+    const Mat3d to_source = Transpose(how_->to_own);
     for (const std::uint32_t n : scene.order) {
       const std::int32_t parent = scene.nodes[n].parent;
       if (parent >= 0) {
         pose.global[n] = Compose(pose.global[static_cast<std::size_t>(parent)], pose.local[n]);
       }
       if (how_->source[n] < 0) continue;
-      const Axes turn = Rigid(source_of(n, source)) * how_->unturned[n];
+      const Mat3d turn = Multiply(Rigid(source_of(n, source)), how_->unturned[n]);
       pose.global[n] =
-          Placed(how_->to_own * turn * to_source * how_->at_rest[n], Translation(pose.global[n]));
+          Placed(Multiply(Multiply(Multiply(how_->to_own, turn), to_source), how_->at_rest[n]),
+                 Translation(pose.global[n]));
     }
     const std::size_t carrier = how_->carrier;
     const Vec3d moved =
         Translation(source_of(carrier, source)) - Translation(source_of(carrier, how_->rest));
-    const Vec3d shift = how_->carrier_rest + how_->scale * (how_->to_own * moved) -
+    const Vec3d shift = how_->carrier_rest + how_->scale * Multiply(how_->to_own, moved) -
                         Translation(pose.global[carrier]);
     for (AffineD& global : pose.global) {
       global.m[3] += shift.x;
@@ -217,9 +204,9 @@ std::vector<Vec3d> AboutMiddle(std::vector<Vec3d> places) {
   return places;
 }
 
-double Inner(const std::vector<Vec3d>& a, const std::vector<Vec3d>& b, const Axes& turn) {
+double Inner(const std::vector<Vec3d>& a, const std::vector<Vec3d>& b, const Mat3d& turn) {
   double sum = 0;
-  for (std::size_t k = 0; k < a.size(); ++k) sum += Dot(a[k], turn * b[k]);
+  for (std::size_t k = 0; k < a.size(); ++k) sum += Dot(a[k], Multiply(turn, b[k]));
   return sum;
 }
 
@@ -235,7 +222,7 @@ double Height(const std::vector<Vec3d>& places, std::size_t carrier, const Vec3d
 double Stand(const std::vector<Vec3d>& own, const std::vector<Vec3d>& source, std::size_t carrier,
              UpAxis source_up, Retarget& how) {
   double best = -std::numeric_limits<double>::infinity();
-  for (const Axes& turn : AxisRotations()) {
+  for (const Mat3d& turn : AxisRotations()) {
     const double inner = Inner(own, source, turn);
     if (inner <= best) continue;
     best = inner;
@@ -248,7 +235,7 @@ double Stand(const std::vector<Vec3d>& own, const std::vector<Vec3d>& source, st
   if (source_up != UpAxis::kUnspecified) {
     const Vec3d up = source_up == UpAxis::kZ ? Vec3d{0, 0, 1} : Vec3d{0, 1, 0};
     const double height = Height(source, carrier, up);
-    const double own_height = Height(own, carrier, how.to_own * up);
+    const double own_height = Height(own, carrier, Multiply(how.to_own, up));
     // Legs tell best how far a step goes.
     if (height > 0.1 * source_size && own_height > 0.1 * own_size) how.scale = own_height / height;
   }
@@ -294,8 +281,8 @@ absl::Status RetargetClips(const ImportedScene& from,
     const std::size_t t = paired[k];
     const std::uint32_t n = own.nodes[t], s = sources.nodes[pairs[t]];
     how->source[n] = static_cast<std::int32_t>(s);
-    how->unturned[n] = Transposed(Rigid(how->rest.global[s]));
-    how->at_rest[n] = AxesOf(rest.global[n]);
+    how->unturned[n] = Transpose(Rigid(how->rest.global[s]));
+    how->at_rest[n] = Linear(rest.global[n]);
     own_places.push_back(Translation(rest.global[n]));
     source_places.push_back(Translation(how->rest.global[s]));
     if (pairs[t] < pairs[paired[carrier]]) carrier = k;
@@ -326,8 +313,8 @@ absl::Status RetargetClips(const ImportedScene& from,
       }
       if (up != static_cast<std::int32_t>(n)) continue;
       const Vec3d bone = Unit(own_places[child] - own_places[k]);
-      const Vec3d other = Unit(how->to_own * (source_places[child] - source_places[k]));
-      how->at_rest[n] = LeastRotation(bone, other) * how->at_rest[n];
+      const Vec3d other = Unit(Multiply(how->to_own, source_places[child] - source_places[k]));
+      how->at_rest[n] = Multiply(LeastRotation(bone, other), how->at_rest[n]);
       break;
     }
   }

@@ -1,10 +1,12 @@
 #include "client/rig/rest_pose.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <utility>
 
+#include "client/rig/core_parts.h"
 #include "client/rig/vertex_influences.h"
-#include "core/rig/skeleton.h"
 
 namespace sinew::client {
 
@@ -67,24 +69,23 @@ Mesh MergedMesh(const RigData& rig) {
 }
 
 std::vector<float> RestJoints(const client::RigData& rig) {
-  std::vector<SkeletonJoint> joints;
-  std::vector<AffineD> local;
-  for (const client::Joint& joint : rig.joints) {
-    joints.push_back({.name = joint.name,
-                      .parent = joint.parent < 0 ? kNoParent : std::uint32_t(joint.parent),
-                      .compensates_scale = joint.compensates_scale});
-  }
-  for (std::size_t j = 0; j < rig.rest_local.size() / 12; ++j) {
-    local.push_back(MatrixAt(rig.rest_local, j));
-  }
   std::vector<float> model;
-  const auto skeleton = Skeleton::Create(std::move(joints), std::move(local));
+  const auto skeleton = SkeletonOf(rig);
   if (!skeleton.ok()) return model;
   for (const AffineD& joint : skeleton->rest_model()) {
     const Affine rounded = ToFloat(joint);
     model.insert(model.end(), rounded.m.begin(), rounded.m.end());
   }
   return model;
+}
+
+double BoxDiagonal(std::span<const float> points) {
+  std::array<double, 3> low{INFINITY, INFINITY, INFINITY}, high{-INFINITY, -INFINITY, -INFINITY};
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    low[k % 3] = std::min<double>(low[k % 3], points[k]);
+    high[k % 3] = std::max<double>(high[k % 3], points[k]);
+  }
+  return points.empty() ? 0 : std::hypot(high[0] - low[0], high[1] - low[1], high[2] - low[2]);
 }
 
 }  // namespace sinew::client

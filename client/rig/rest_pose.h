@@ -26,4 +26,7 @@ Mesh MergedMesh(const RigData& rig);
 // [J * 12] joint to model at rest; empty if the joints are not valid.
 std::vector<float> RestJoints(const client::RigData& rig);
 
+// Length of the diagonal of the box of points, x, y, z of each; 0 without any.
+double BoxDiagonal(std::span<const float> points);
+
 }  // namespace sinew::client

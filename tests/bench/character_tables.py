@@ -26,7 +26,7 @@ MODELS = ("CesiumMan.glb", "mannequiny.glb", "MakeHumanBody.glb", "Horse.glb", "
 # File of assimp-testmodels, its template.
 INSTALLED = (("BCN_Epileptic.X", "human"), ("Testwuson.X", "quadruped"))
 # The library of Baran and Popovic, unmodified, on the meshes as closed solids of 80 cells: residual, errors in % of the
-# height, mean / largest. It finds the limbs of each.
+# height, mean / largest, and what is wrong.
 PINOCCHIO = {"RiggedFigure.glb": ".008, 5.2 / 13.2", "CesiumMan.glb": ".008, 4.5 / 11.1",
              "mannequiny.glb": ".040, 4.7 / 8.9", "MakeHumanBody.glb": ".006, 3.8 / 9.1", "Horse.glb": ".062",
              "maya_kenney_character_4.obj": ".046", "maya_kenney_character_9.obj": ".159, wrong legs",
@@ -72,20 +72,23 @@ def weights(tools, files):
 
 def distilled(tools, files, folder):
     table("Distilled `ddm`", "character", "vertices", "held-out poses", "own weights", "`lbs` 4 / own", "seconds",
-          "shapes", "with shapes / own", "/ `lbs` 4", "seconds")
+          "shapes", "with shapes / own", "/ `lbs` 4", "seconds", "animation space 8 / own")
     for path, _ in files:
         cells = []
-        for kind in ("lbs", "shapes"):
+        for kind in ("lbs", "shapes", "animation_space"):
             out, seconds = run(tools / "sinew", "distil", path, "--deformer", "ddm", "--to", kind, "--local", "--quiet",
                                "--json", "--out", folder / "distilled.glb")
             if out is None:
-                cells += ["-"] * (7 if kind == "lbs" else 4)
+                cells += ["-"] * {"lbs": 5, "shapes": 4, "animation_space": 1}[kind]
                 continue
             told = json.loads(out)
-            own, fitted, shapes = (told.get(k, {}).get("rms", {}).get("percent", 0)
-                                   for k in ("own_weights", "fitted_weights", "with_shapes"))
+            own, fitted, shapes, space = (
+                told.get(k, {}).get("rms", {}).get("percent", 0)
+                for k in ("own_weights", "fitted_weights", "with_shapes", "with_coefficients"))
             if kind == "lbs":
                 cells += [told["vertices"], told["poses"]["held_out"], f"{own:.3f}", f"{fitted / own:.2f}", f"{seconds:.1f}"]
+            elif kind == "animation_space":
+                cells += [f"{space / own:.2f}"]
             else:
                 cells += [told["shapes"], f"{shapes / own:.2f}", f"{shapes / fitted:.2f}", f"{seconds:.1f}"]
         row(pathlib.Path(path).name, *cells)
@@ -133,7 +136,7 @@ def decomposed(tools, files, folder):
             found = re.search(r"rms ([0-9.]+)% max ([0-9.]+)%", other or "")
             cells = ("-", "-", "-") if out is None else (
                 len((told := json.loads(out))["joints"]),
-                f"{told['error']['rms']['percent']:.3f} / {told['error']['max']['percent']:.2f}", f"{seconds:.1f}")
+                f"{told['error']['rms']['percent']:.3f} / {told['error']['largest']['percent']:.2f}", f"{seconds:.1f}")
             row(f"{pathlib.Path(path).name}, `{deformer}`", *size, *cells,
                 *((f"{float(found[1]):.3f} / {float(found[2]):.2f}", f"{other_seconds:.1f}") if found else ("-", "-")))
 

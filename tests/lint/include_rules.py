@@ -136,7 +136,7 @@ FOLDERS = (
      "server/store server/threads server/web",
      "grpc httplib", "json openssl"),
     # Importers, caches, pictures and the command line, which runs a server in its process for --local.
-    ("client/rig", "core/base core/rig sinew", "", ""),
+    ("client/rig", "core/base core/mesh core/rig sinew", "", ""),
     ("client/import", "client/rig core/base sinew", "assimp json pugixml tinygltf ufbx",
      "draco eigen meshoptimizer nanoflann utfcpp"),
     ("client/models", "core/base sinew", "eigen", "proto"),
@@ -144,8 +144,8 @@ FOLDERS = (
     ("client/bench", "client/render core/base sinew", "", ""),
     ("client/bake/base", "core/base sinew", "", ""),
     ("client/bake/formats", "core/base", "", "json"),
-    ("client/bake/files", "client/bake/base client/bake/formats client/import client/render client/rig core/base sinew", "",
-     "json"),
+    ("client/bake/files", "client/bake/base client/bake/formats client/import client/render client/rig core/base core/mesh core/parallel "
+     "core/surface sinew", "json", ""),
     ("client/bake/character",
      "client/bake/base client/bake/files client/bake/formats client/import client/models client/rig core/base sinew",
      "json", "utfcpp"),
@@ -153,10 +153,10 @@ FOLDERS = (
      "client/bake/base client/bake/character client/bake/files client/bake/formats client/import client/rig "
      "core/base sinew", "", ""),
     ("client/bake/fit",
-     "client/bake/base client/bake/files client/bake/formats core/base core/examples core/mesh core/parallel core/surface sinew", "", ""),
+     "client/bake/base client/rig core/base core/examples core/mesh core/parallel core/surface sinew", "", ""),
     ("client/bake/distil",
      "client/bake/base client/bake/character client/bake/files client/bake/fit client/bake/passes client/rig core/base core/distil "
-     "core/examples core/parallel core/rig sinew", "json", ""),
+     "core/examples core/mesh core/parallel core/rig core/surface sinew", "json", ""),
     ("client/bake/pictures", "client/bake/base client/bake/character client/render client/rig core/base sinew",
      "json", ""),
     ("client/decompose",

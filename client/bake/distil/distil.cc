@@ -14,19 +14,21 @@
 #include "client/bake/files/skinned_glb.h"
 #include "client/bake/fit/fit_weights.h"
 #include "client/bake/passes/clip_stream.h"
+#include "client/rig/core_parts.h"
+#include "client/rig/rest_pose.h"
 #include "core/base/status.h"
+#include "core/base/trs.h"
 #include "core/base/vectors.h"
 #include "core/distil/corrective_shapes.h"
 #include "core/distil/refit_shapes.h"
 #include "core/examples/candidates.h"
 #include "core/examples/coefficient_fit.h"
 #include "core/examples/linear_blend_fit.h"
+#include "core/surface/adjacency.h"
 
 namespace sinew::bake {
 namespace {
 
-constexpr std::size_t kRings = 12;        // around a vertex, whose joints may move it
-constexpr std::size_t kCandidates = 16;   // of them, by weight
 constexpr double kRounding = 1e-6;        // of the diagonal
 constexpr double kApart = 1e-4;           // of the diagonal: not one point
 constexpr double kLeastWeight = 0x1p-23;  // what MakeSumExact keeps
@@ -66,6 +68,7 @@ class Distiller {
   absl::StatusOr<Distilled> Run() {
     SINEW_ASSIGN_OR_RETURN(RigSkin skin, ReadRigSkin(character_.rig));
     skin_ = std::make_unique<RigSkin>(std::move(skin));
+    meter_.emplace(skin_->bind);
     std::vector<bool> moves(skin_->skeleton.joints());
     for (std::size_t v = 0; v < skin_->vertices(); ++v) {
       const auto row = skin_->own.row(v);
@@ -130,7 +133,7 @@ class Distiller {
     // Loads the points from `begin` on, at least to `end`. apart: gets the vertices that are not
     // where the first vertex of their point is; or null.
     absl::Status Load(std::size_t begin, std::size_t end, std::vector<bool>* apart) {
-      const SkinPoints& points = owner_.points_;
+      const WeldedPoints& points = owner_.points_;
       const std::size_t fit = kWindowBytes / (poses_.size() * sizeof(Vec3f));
       begin_ = begin;
       end_ = std::max(end, std::min(points.first.size(), begin + fit));
@@ -213,13 +216,18 @@ class Distiller {
   }
 
   absl::Status FitWeights() {
-    points_ = WeldSkin(*skin_);
+    const Task welding({.stop = monitor_.call().stop});
+    SINEW_ASSIGN_OR_RETURN(const Mesh rest_mesh,
+                           client::CoreMesh(client::MergedMesh(character_.rig)));
+    points_ = WeldSkin(*skin_, rest_mesh, {}, welding);
+    SINEW_RETURN_IF_ERROR(welding.CheckCancelled());
     targets_ = std::make_unique<Targets>(*this, PosesOf(set_.Training()));
     Targets& targets = *targets_;
     std::vector<bool> apart(skin_->vertices());
     SINEW_RETURN_IF_ERROR(targets.Load(0, 0, &apart));
     if (std::ranges::find(apart, true) != apart.end()) {
-      points_ = WeldSkin(*skin_, apart);
+      points_ = WeldSkin(*skin_, rest_mesh, apart, welding);
+      SINEW_RETURN_IF_ERROR(welding.CheckCancelled());
       targets.Forget();
     }
     FindMeshes();
@@ -231,9 +239,10 @@ class Distiller {
       }
     });
     Task task(TaskOptions("Fit weights"));
-    const Rows<std::uint32_t> edges = NeighboursOf(character_.rig, points_);
-    const Candidates near = FindCandidates(own, skin_->bindings.size(), edges.offsets, edges.values,
-                                           kRings, kCandidates, task);
+    const Adjacency edges = PolygonNeighbours(rest_mesh, points_, task);
+    const Candidates near =
+        FindCandidates(own, skin_->bindings.size(), edges.offsets, edges.neighbours,
+                       kCandidateRings, kMostCandidates, task);
     SINEW_RETURN_IF_ERROR(task.CheckCancelled());
     Candidates candidates{.rows = {.offsets = {0}, .values = {}}, .reach = {}};
     for (std::size_t p = 0; p < rest.size(); ++p) {
@@ -405,11 +414,10 @@ class Distiller {
   absl::Status RefitShapes(const std::vector<double>& sizes, const Task& task) {
     std::vector<CorrectiveShape*> shapes;
     for (const auto& [j, k] : order_) shapes.push_back(&shapes_[j].shapes.shapes[k]);
-    const TurnMeter meter(skin_->bind);
     const std::vector<std::size_t> training = set_.Training();
     std::vector<double> values;
     for (const std::size_t pose : training) {
-      const std::vector<double> of_pose = ShapeValues(meter.Measure(set_.joints[pose]));
+      const std::vector<double> of_pose = ShapeValues(meter_->Measure(set_.joints[pose]));
       values.insert(values.end(), of_pose.begin(), of_pose.end());
     }
     const std::size_t poses = training.size(), bindings = skin_->bindings.size();
@@ -523,7 +531,6 @@ class Distiller {
     const Rows<JointWeight> cut = cuts ? ExactRows(skin_->own, all) : Rows<JointWeight>{};
     DistilMeter own(carriers_, joints), own_cut(carriers_, joints), linear(carriers_, joints),
         more(carriers_, joints);
-    const TurnMeter meter(skin_->bind);
     double worst = -1;
     const auto evaluate = [&](std::size_t k, std::span<const AffineD> matrices,
                               const Frame& frame) {
@@ -548,7 +555,7 @@ class Distiller {
       Play(fitted_, &points_.point, matrices, {}, task, played);
       double squares = measure(played, linear);
       if (request_.shapes) {
-        const std::vector<Vec3d> offsets = Offsets(ShapeValues(meter.Measure(set_.joints[pose])));
+        const std::vector<Vec3d> offsets = Offsets(ShapeValues(meter_->Measure(set_.joints[pose])));
         Play(fitted_, &points_.point, matrices, offsets, task, played);
         squares = measure(played, more);
       } else if (request_.space) {
@@ -582,8 +589,7 @@ class Distiller {
     rig = character_.rig;
     rig.muscles.clear();
     rig.controls.clear();
-    const TurnMeter meter(skin_->bind);
-    const std::vector<double> at_rest = ShapeValues(meter.Measure(set_.joints[0]));
+    const std::vector<double> at_rest = ShapeValues(meter_->Measure(set_.joints[0]));
     for (std::size_t k = 0; k < order_.size(); ++k) {
       rig.controls.push_back({.name = ShapeName(k),
                               .minimum = 0,
@@ -643,7 +649,6 @@ class Distiller {
 
   absl::Status MakeClips(Distilled& result) const {
     const std::size_t floats = 12 * skin_->skeleton.joints();
-    const TurnMeter meter(skin_->bind);
     for (const std::string& name : ClipNames(character_, request_.poses.clips)) {
       SINEW_ASSIGN_OR_RETURN(
           client::ClipData clip,
@@ -651,7 +656,7 @@ class Distiller {
       clip.controls.clear();
       for (std::size_t k = 0; k < clip.frames && !order_.empty(); ++k) {
         const auto joints = std::span(clip.joint_transforms).subspan(k * floats, floats);
-        for (const double value : ShapeValues(meter.Measure(ToMatrices(joints)))) {
+        for (const double value : ShapeValues(meter_->Measure(ToMatrices(joints)))) {
           clip.controls.push_back(static_cast<float>(value));
         }
       }
@@ -673,12 +678,6 @@ class Distiller {
     if (order_.empty()) return;
     using Json = nlohmann::ordered_json;
     const auto vector = [](const Vec3d& v) { return Json::array({v.x, v.y, v.z}); };
-    const auto quaternion = [](const Mat3d& rotation) {
-      const Vec3d turn = TurnOf(rotation);
-      const double angle = Length(turn), s = angle > 0 ? std::sin(angle / 2) / angle : 0;
-      return Json::array({s * turn.x, s * turn.y, s * turn.z, std::cos(angle / 2)});
-    };
-    const TurnMeter meter(skin_->bind);
     Json drivers = Json::array();
     for (std::size_t k = 0; k < order_.size(); ++k) {
       const auto& [joint, shapes] = shapes_[order_[k].first];
@@ -687,14 +686,14 @@ class Distiller {
       for (const Vec3d& turn : shapes.samples) samples.push_back(vector(turn));
       drivers.push_back({{"target", ShapeName(k)},
                          {"joint", character_.rig.joints[joint].name},
-                         {"from", quaternion(meter.rest(joint))},
+                         {"from", QuaternionOf(meter_->rest(joint))},
                          {"low", vector(range.low)},
                          {"high", vector(range.high)},
                          {"longest", range.most},
                          {"samples", std::move(samples)},
                          {"weights", shapes.shapes[order_[k].second].kernel_weights}});
     }
-    result.shapes_json = drivers.dump();
+    result.shapes = std::move(drivers);
   }
 
   const Monitor& monitor_;
@@ -702,9 +701,10 @@ class Distiller {
   const client::Character& bound_;
   const DistilRequest& request_;
   std::unique_ptr<const RigSkin> skin_;
+  std::optional<TurnMeter> meter_;       // of its bind pose
   std::vector<std::uint32_t> carriers_;  // [V] the joint with the largest weight
   PoseSet set_;
-  SkinPoints points_;
+  WeldedPoints points_;
   std::unique_ptr<Targets> targets_;                      // of the training poses
   std::vector<std::vector<std::uint32_t>> point_meshes_;  // [points]
   std::vector<std::vector<bool>> binding_meshes_;         // [bindings][meshes]
@@ -728,7 +728,6 @@ bool DistilReport::is_exact() const {
 }
 
 bool DistilReport::no_gain() const {
-  constexpr double kLeastGain = 0.02;
   return gain() < kLeastGain;
 }
 

@@ -8,6 +8,7 @@
 #include <absl/status/statusor.h>
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -74,7 +75,7 @@ struct Distilled {
   // With new weights and coefficients; its shapes and controls are the corrections.
   client::RigData rig;
   std::vector<client::ClipData> clips;  // with controls
-  std::string shapes_json;              // how the turns of joints drive the shapes, or empty
+  nlohmann::ordered_json shapes;        // how the turns of joints drive the shapes, or null
   DistilReport report;
   // The held-out pose with the largest rms, for a picture.
   std::vector<float> worst_joints;                           // [J * 12]

@@ -3,32 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <utility>
 
+#include "client/bake/fit/fit_weights.h"
+#include "client/rig/core_parts.h"
 #include "client/rig/rest_pose.h"
 #include "core/base/status.h"
+#include "core/rig/point_weights.h"
 
 namespace sinew::bake {
 namespace {
-
-// Rows of one place that differ by at most this are one point, as for the server
-// (core/rig/point_weights.h).
-constexpr double kSameWeight = 1e-3 + 1e-6;
-
-absl::StatusOr<Skeleton> ReadSkeleton(const client::RigData& rig) {
-  std::vector<SkeletonJoint> joints;
-  std::vector<AffineD> local;
-  for (std::size_t j = 0; j < rig.joints.size(); ++j) {
-    const client::Joint& joint = rig.joints[j];
-    joints.push_back({.name = joint.name,
-                      .parent = joint.parent < 0 ? kNoParent : std::uint32_t(joint.parent),
-                      .compensates_scale = joint.compensates_scale});
-    local.push_back(client::MatrixAt(rig.rest_local, j));
-  }
-  return Skeleton::Create(std::move(joints), std::move(local));
-}
 
 // A joint whose parent is bound in the same mesh gets the place that both have there.
 absl::StatusOr<Skeleton> BindSkeleton(const client::RigData& rig, const Skeleton& skeleton) {
@@ -58,27 +43,14 @@ absl::StatusOr<Skeleton> BindSkeleton(const client::RigData& rig, const Skeleton
   return Skeleton::Create(std::move(joints), std::move(local));
 }
 
-// The influences of a vertex: one entry for each binding, sum 1.
-absl::StatusOr<std::vector<JointWeight>> ReadRow(const client::Mesh& mesh, std::size_t vertex,
-                                                 std::span<const std::uint32_t> slots,
-                                                 std::size_t begin) {
-  const client::Skin& skin = mesh.skin;
+// One entry for each binding, rising.
+std::vector<JointWeight> OfBindings(std::span<const JointWeight> row,
+                                    std::span<const std::uint32_t> slots) {
   std::map<std::uint32_t, double> sums;
-  double total = 0;
-  for (std::size_t k = begin; k < begin + skin.influence_counts[vertex]; ++k) {
-    const double weight = skin.influence_weights[k];
-    if (weight == 0) continue;
-    sums[slots[skin.influence_joints[k]]] += weight;
-    total += weight;
-  }
-  if (total == 0 && skin.fallback_joint) total = sums[slots[*skin.fallback_joint]] = 1;
-  if (!(total > 0)) {
-    return InvalidArgument("mesh \"", mesh.name, "\": vertex ", vertex,
-                           " has no weights, need some for every vertex");
-  }
-  std::vector<JointWeight> row;
-  for (const auto& [binding, weight] : sums) row.push_back({binding, weight / total});
-  return row;
+  for (const auto& [slot, weight] : row) sums[slots[slot]] += weight;
+  std::vector<JointWeight> bindings;
+  for (const auto& [binding, weight] : sums) bindings.push_back({binding, weight});
+  return bindings;
 }
 
 bool SameRow(std::span<const JointWeight> a, std::span<const JointWeight> b) {
@@ -92,19 +64,6 @@ bool SameRow(std::span<const JointWeight> a, std::span<const JointWeight> b) {
   return true;
 }
 
-double DiagonalOf(std::span<const float> points) {
-  std::array<double, 3> size{};
-  for (std::size_t k = 0; k < 3 && points.size() >= 3; ++k) {
-    double low = points[k], high = points[k];
-    for (std::size_t i = k; i < points.size(); i += 3) {
-      low = std::min<double>(low, points[i]);
-      high = std::max<double>(high, points[i]);
-    }
-    size[k] = high - low;
-  }
-  return std::hypot(size[0], size[1], size[2]);
-}
-
 }  // namespace
 
 std::vector<AffineD> RigSkin::Matrices(std::span<const AffineD> joints) const {
@@ -116,7 +75,7 @@ std::vector<AffineD> RigSkin::Matrices(std::span<const AffineD> joints) const {
 }
 
 absl::StatusOr<RigSkin> ReadRigSkin(const client::RigData& rig) {
-  SINEW_ASSIGN_OR_RETURN(Skeleton skeleton, ReadSkeleton(rig));
+  SINEW_ASSIGN_OR_RETURN(Skeleton skeleton, client::SkeletonOf(rig));
   SINEW_ASSIGN_OR_RETURN(Skeleton bind, BindSkeleton(rig, skeleton));
   RigSkin skin(std::move(skeleton), std::move(bind));
   std::map<std::pair<std::uint32_t, std::array<double, 12>>, std::uint32_t> known;
@@ -135,10 +94,9 @@ absl::StatusOr<RigSkin> ReadRigSkin(const client::RigData& rig) {
       if (is_new) skin.bindings.push_back({mesh.skin.joints[s], to_joint});
       slots.push_back(at->second);
     }
-    std::size_t begin = 0;
+    SINEW_ASSIGN_OR_RETURN(const Rows<JointWeight> own, OwnWeights(mesh));
     for (std::size_t v = 0; v < mesh.vertices(); ++v) {
-      SINEW_ASSIGN_OR_RETURN(const std::vector<JointWeight> row, ReadRow(mesh, v, slots, begin));
-      begin += mesh.skin.influence_counts[v];
+      const std::vector<JointWeight> row = OfBindings(own.row(v), slots);
       skin.own.values.insert(skin.own.values.end(), row.begin(), row.end());
       skin.own.offsets.push_back(skin.own.values.size());
       skin.mesh_of.push_back(static_cast<std::uint32_t>(m));
@@ -146,7 +104,7 @@ absl::StatusOr<RigSkin> ReadRigSkin(const client::RigData& rig) {
       skin.rest.push_back({p[0], p[1], p[2]});
     }
   }
-  skin.diagonal = DiagonalOf(client::RestPositions(rig));
+  skin.diagonal = client::BoxDiagonal(client::RestPositions(rig));
   return skin;
 }
 
@@ -175,53 +133,15 @@ AffineD Blend(std::span<const JointWeight> row, std::span<const AffineD> matrice
   return blend;
 }
 
-SkinPoints WeldSkin(const RigSkin& skin, const std::vector<bool>& apart) {
-  SkinPoints points;
-  std::map<std::array<float, 3>, std::vector<std::uint32_t>> at;  // points of each place
-  for (std::uint32_t v = 0; v < skin.vertices(); ++v) {
-    const Vec3f& p = skin.rest[v];
-    std::vector<std::uint32_t>& here = at[{p.x + 0.0f, p.y + 0.0f, p.z + 0.0f}];
-    const auto same = std::ranges::find_if(here, [&](std::uint32_t point) {
-      return SameRow(skin.own.row(points.first[point]), skin.own.row(v));
-    });
-    const bool alone = !apart.empty() && apart[v];
-    if (alone || same == here.end()) {
-      const auto next = static_cast<std::uint32_t>(points.first.size());
-      if (!alone) here.push_back(next);
-      points.first.push_back(v);
-      points.point.push_back(next);
-    } else {
-      points.point.push_back(*same);
-    }
-  }
-  return points;
-}
-
-Rows<std::uint32_t> NeighboursOf(const client::RigData& rig, const SkinPoints& points) {
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;
-  std::uint32_t first = 0;
-  for (const client::Mesh& mesh : rig.meshes) {
-    const std::size_t faces =
-        mesh.face_sizes.empty() ? mesh.face_vertices.size() / 3 : mesh.face_sizes.size();
-    std::size_t corner = 0;
-    for (std::size_t f = 0; f < faces; ++f) {
-      const std::size_t size = mesh.face_sizes.empty() ? 3 : mesh.face_sizes[f];
-      for (std::size_t k = 0; k < size; ++k) {
-        const std::uint32_t a = points.point[first + mesh.face_vertices[corner + k]];
-        const std::uint32_t b = points.point[first + mesh.face_vertices[corner + (k + 1) % size]];
-        if (a == b) continue;
-        edges.emplace_back(a, b);
-        edges.emplace_back(b, a);
-      }
-      corner += size;
-    }
-    first += static_cast<std::uint32_t>(mesh.vertices());
-  }
-  std::ranges::sort(edges);
-  edges.erase(std::ranges::unique(edges).begin(), edges.end());
-  return CollectRows<std::uint32_t>(points.first.size(), [&](const auto& add) {
-    for (const auto& [a, b] : edges) add(a, b);
-  });
+WeldedPoints WeldSkin(const RigSkin& skin, const Mesh& rest, const std::vector<bool>& apart,
+                      const Task& task) {
+  return SplitPoints(
+      Weld(rest, task),
+      [&](std::uint32_t a, std::uint32_t b) {
+        const bool alone = !apart.empty() && (apart[a] || apart[b]);
+        return !alone && SameRow(skin.own.row(a), skin.own.row(b));
+      },
+      task);
 }
 
 }  // namespace sinew::bake

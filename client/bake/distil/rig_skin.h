@@ -12,6 +12,7 @@
 #include "core/base/rows.h"
 #include "core/base/types.h"
 #include "core/examples/pose_examples.h"
+#include "core/mesh/weld.h"
 #include "core/rig/skeleton.h"
 #include "sinew/rig_data.h"
 
@@ -51,16 +52,9 @@ void AppendMatrices(std::span<const AffineD> joints, std::vector<float>& out);
 // A linear blend of `matrices`.
 AffineD Blend(std::span<const JointWeight> row, std::span<const AffineD> matrices);
 
-// Vertices that are moved alike: at one place of the mesh, with weights that differ by rounding.
-struct SkinPoints {
-  std::vector<std::uint32_t> point;  // [V]
-  std::vector<std::uint32_t> first;  // [points] the lowest vertex of each, rising
-};
-
-// `apart`: [V] vertices that are points of their own; or empty.
-SkinPoints WeldSkin(const RigSkin& skin, const std::vector<bool>& apart = {});
-
-// [points] the points at the other ends of the edges of faces, each once.
-Rows<std::uint32_t> NeighboursOf(const client::RigData& rig, const SkinPoints& points);
+// Points of the mesh at rest, whose vertices have weights that differ by rounding. `apart`: [V]
+// vertices that are points of their own; or empty. Incomplete when the task is cancelled.
+WeldedPoints WeldSkin(const RigSkin& skin, const Mesh& rest, const std::vector<bool>& apart,
+                      const Task& task);
 
 }  // namespace sinew::bake

@@ -12,11 +12,15 @@
 
 #include "client/bake/formats/glb.h"
 #include "client/render/surface.h"
+#include "client/rig/core_parts.h"
 #include "client/rig/rest_pose.h"
 #include "core/base/status.h"
 #include "core/base/trs.h"
 #include "core/base/types.h"
 #include "core/base/vectors.h"
+#include "core/mesh/weld.h"
+#include "core/parallel/task.h"
+#include "core/surface/part_triangles.h"
 
 namespace sinew::bake {
 namespace {
@@ -134,35 +138,29 @@ MeshVertices SplitVertices(const client::Mesh& mesh, const client::MeshExtras* e
   return result;
 }
 
-// [V * 3] of unit length.
-std::vector<float> UnitNormals(const client::Mesh& mesh) {
-  std::vector<Vec3d> sums(mesh.vertices());
+// [V * 3] of unit length: those of the mesh, else of the faces around each place.
+absl::StatusOr<std::vector<float>> UnitNormals(const client::Mesh& mesh) {
+  std::vector<Vec3d> of_vertices;
   if (mesh.normals.size() == mesh.positions.size()) {
-    for (std::size_t v = 0; v < sums.size(); ++v) {
-      sums[v] = {mesh.normals[3 * v], mesh.normals[3 * v + 1], mesh.normals[3 * v + 2]};
+    for (std::size_t v = 0; v < mesh.vertices(); ++v) {
+      of_vertices.push_back(
+          {mesh.normals[3 * v], mesh.normals[3 * v + 1], mesh.normals[3 * v + 2]});
     }
   } else {
-    const auto at = [&](std::uint32_t v) {
-      const float* p = &mesh.positions[3 * v];
-      return Vec3d{p[0], p[1], p[2]};
-    };
-    std::size_t corner = 0;
-    const std::size_t faces =
-        mesh.face_sizes.empty() ? mesh.face_vertices.size() / 3 : mesh.face_sizes.size();
-    for (std::size_t f = 0; f < faces; ++f) {
-      const std::size_t size = mesh.face_sizes.empty() ? 3 : mesh.face_sizes[f];
-      const std::uint32_t* face = &mesh.face_vertices[corner];
-      Vec3d area;
-      for (std::size_t k = 2; k < size; ++k) {
-        area = area + Cross(at(face[k - 1]) - at(face[0]), at(face[k]) - at(face[0]));
-      }
-      for (std::size_t k = 0; k < size; ++k) sums[face[k]] = sums[face[k]] + area;
-      corner += size;
-    }
+    SINEW_ASSIGN_OR_RETURN(const Mesh core, client::CoreMesh(mesh));
+    const Task task;
+    const WeldedPoints welded = Weld(core, task);
+    std::vector<Triangle> triangles;
+    ForEachTriangle(core, welded,
+                    [&](const Triangle& t, std::uint32_t) { triangles.push_back(t); });
+    std::vector<Vec3d> points;
+    for (const std::uint32_t v : welded.first) points.push_back(ToDouble(core.positions()[v]));
+    const std::vector<Vec3d> normals = AngleWeightedNormals(triangles, points);
+    for (const std::uint32_t point : welded.point) of_vertices.push_back(normals[point]);
   }
   std::vector<float> normals;
-  for (const Vec3d& sum : sums) {
-    const Vec3f unit = Length(sum) > 0 ? ToFloat(Unit(sum)) : Vec3f{0, 1, 0};
+  for (const Vec3d& given : of_vertices) {
+    const Vec3f unit = Length(given) > 0 ? ToFloat(Unit(given)) : Vec3f{0, 1, 0};
     normals.insert(normals.end(), {unit.x, unit.y, unit.z});
   }
   return normals;
@@ -289,7 +287,7 @@ class Writer {
     }
     Json item = {{"joints", std::move(joints)},
                  {"inverseBindMatrices", AddAccessor(columns, kFloat, 16, "MAT4")}};
-    if (!scene_.skin_extras.empty()) item["extras"] = Json::parse(scene_.skin_extras);
+    if (!scene_.skin_extras.is_null()) item["extras"] = scene_.skin_extras;
     return known->second = Add("skins", std::move(item));
   }
 
@@ -489,7 +487,8 @@ class Writer {
                                : AddAccessor(copied, kFloat, 3, "VEC3", kArrayBuffer);
       };
       add_vectors("POSITION", mesh.positions);
-      add_vectors("NORMAL", UnitNormals(mesh));
+      SINEW_ASSIGN_OR_RETURN(const std::vector<float> normals, UnitNormals(mesh));
+      add_vectors("NORMAL", normals);
       if (!vertices.uvs.empty()) {
         attributes["TEXCOORD_0"] = AddAccessor(vertices.uvs, kFloat, 2, "VEC2", kArrayBuffer);
       }

@@ -3,6 +3,7 @@
 
 #include <absl/status/statusor.h>
 
+#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,7 +20,7 @@ struct SkinnedScene {
   std::span<const client::ClipData> clips;          // with the rig's controls
   std::span<const client::MeshExtras> extras = {};  // [meshes] for texture coordinates, or empty
   const client::GltfPaint* paint = nullptr;         // base colours and images, or null
-  std::string skin_extras = {};                     // JSON for `extras` of the skins, or empty
+  nlohmann::ordered_json skin_extras = {};          // `extras` of the skins, or null
 };
 
 // The file: a node for each joint, its keys linear at the rate of the clip, and a `weights` channel

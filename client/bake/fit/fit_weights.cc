@@ -7,6 +7,8 @@
 #include <stop_token>
 #include <utility>
 
+#include "client/rig/core_parts.h"
+#include "client/rig/rest_pose.h"
 #include "core/base/status.h"
 #include "core/base/types.h"
 #include "core/examples/candidates.h"
@@ -19,14 +21,7 @@
 namespace sinew::bake {
 namespace {
 
-constexpr std::size_t kMostCandidates = 16;
 constexpr std::size_t kFitGrain = 64;  // vertices
-
-AffineD AffineOf(const float* values) {
-  AffineD affine;
-  for (std::size_t k = 0; k < 12; ++k) affine.m[k] = double{values[k]};
-  return affine;
-}
 
 std::size_t ColumnsOf(FitModel model) {
   return model == FitModel::kLbs ? 1 : model == FitModel::kAnimationSpace ? 4 : 12;
@@ -73,10 +68,10 @@ absl::StatusOr<FitPart> MakeFitPart(const client::RigData& rig, const client::Cl
     part.rest.push_back(
         {mesh.positions[v * 3], mesh.positions[v * 3 + 1], mesh.positions[v * 3 + 2]});
   }
-  const AffineD geometry = AffineOf(mesh.skin.geometry_bind.data());
+  const AffineD geometry = client::MatrixAt(mesh.skin.geometry_bind, 0);
   std::vector<AffineD> to_joint;
   for (std::size_t s = 0; s < part.joints(); ++s) {
-    to_joint.push_back(Compose(AffineOf(&mesh.skin.inverse_bind[s * 12]), geometry));
+    to_joint.push_back(Compose(client::MatrixAt(mesh.skin.inverse_bind, s), geometry));
     const double volume = Determinant(Linear(to_joint.back()));
     if (volume == 0 || !std::isfinite(volume)) {
       return InvalidArgument("mesh \"", mesh.name, "\": the inverse bind matrix of joint ",
@@ -89,64 +84,16 @@ absl::StatusOr<FitPart> MakeFitPart(const client::RigData& rig, const client::Cl
     frames.examples.push_back(f);
     for (std::size_t s = 0; s < part.joints(); ++s) {
       const std::size_t joint = f * rig.joints.size() + mesh.skin.joints[s];
-      frames.matrices.push_back(Compose(AffineOf(&clip.joint_transforms[joint * 12]), to_joint[s]));
+      frames.matrices.push_back(
+          Compose(client::MatrixAt(clip.joint_transforms, joint), to_joint[s]));
     }
   }
   return part;
 }
 
-// Rows of joints of the skin, rising and each once.
-absl::StatusOr<Rows<JointWeight>> OwnWeights(const client::Mesh& mesh) {
-  const client::Skin& skin = mesh.skin;
-  Rows<JointWeight> rows;
-  rows.offsets.push_back(0);
-  std::size_t at = 0;
-  for (std::size_t v = 0; v < mesh.vertices(); ++v) {
-    std::vector<JointWeight> row;
-    double sum = 0;
-    for (std::uint32_t k = 0; k < skin.influence_counts[v]; ++k, ++at) {
-      if (!(skin.influence_weights[at] > 0)) continue;
-      row.push_back({skin.influence_joints[at], skin.influence_weights[at]});
-      sum += double{skin.influence_weights[at]};
-    }
-    if (row.empty() && skin.fallback_joint) row.push_back({*skin.fallback_joint, sum = 1});
-    if (row.empty()) {
-      return InvalidArgument("mesh \"", mesh.name, "\": vertex ", v,
-                             " has no weights; `sinew weights` makes some");
-    }
-    std::ranges::stable_sort(row, {}, &JointWeight::joint);
-    for (const auto& [joint, weight] : row) {
-      if (rows.values.size() > rows.offsets.back() && rows.values.back().joint == joint) {
-        rows.values.back().weight += weight / sum;
-      } else {
-        rows.values.push_back({joint, weight / sum});
-      }
-    }
-    rows.offsets.push_back(rows.values.size());
-  }
-  return rows;
-}
-
 // The surface of a mesh as neighbours of vertices: those of their welded points.
 absl::StatusOr<Rows<std::uint32_t>> VertexNeighbours(const FitPart& part, const Task& task) {
-  MeshSource source;
-  source.positions = part.rest;
-  source.face_offsets = {0};
-  source.face_vertices = part.mesh.face_vertices;
-  const std::size_t corners = source.face_vertices.size();
-  if (part.mesh.face_sizes.empty()) {
-    for (std::uint32_t k = 3; k <= corners; k += 3) source.face_offsets.push_back(k);
-  }
-  for (const std::uint32_t size : part.mesh.face_sizes) {
-    source.face_offsets.push_back(source.face_offsets.back() + size);
-  }
-  source.parts.push_back(
-      {.name = "",
-       .vertex_offset = 0,
-       .vertex_count = static_cast<std::uint32_t>(part.rest.size()),
-       .face_offset = 0,
-       .face_count = static_cast<std::uint32_t>(source.face_offsets.size() - 1)});
-  SINEW_ASSIGN_OR_RETURN(const Mesh mesh, Mesh::Create(std::move(source)));
+  SINEW_ASSIGN_OR_RETURN(const Mesh mesh, client::CoreMesh(part.mesh));
   const WeldedPoints welded = Weld(mesh, task);
   const Adjacency edges = PolygonNeighbours(mesh, welded, task);
   const auto of_point = CollectRows<std::uint32_t>(welded.points(), [&](const auto& add) {
@@ -202,7 +149,7 @@ absl::StatusOr<FitSolution> SolvePart(const FitPart& part, const ExamplePoints& 
   Task task(phase(0, only_weights ? 1 : 0.4));
   SINEW_ASSIGN_OR_RETURN(const Rows<std::uint32_t> edges, VertexNeighbours(part, task));
   const Candidates candidates = FindCandidates(own, part.joints(), edges.offsets, edges.values,
-                                               request.rings, kMostCandidates, task);
+                                               kCandidateRings, kMostCandidates, task);
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   const PoseExamples examples = ExamplesOf(part, all);
   SINEW_ASSIGN_OR_RETURN(
@@ -260,7 +207,7 @@ class DistanceList {
     const auto place =
         distances_.begin() + static_cast<std::ptrdiff_t>((distances_.size() - 1) * 99 / 100);
     std::ranges::nth_element(distances_, place);
-    errors_.percentile_99 = double{*place};
+    errors_.p99 = double{*place};
     return errors_;
   }
 
@@ -315,7 +262,6 @@ absl::Status CheckFit(const client::RigData& rig, const client::ClipData& clip,
     return InvalidArgument("influences: got ", request.influences, ", need 1 to ", kMostCandidates);
   }
   if (request.hold_out == 1) return InvalidArgument("hold_out: got 1, need 0, or 2 or more");
-  if (request.rings > 64) return InvalidArgument("rings: got ", request.rings, ", need 0 to 64");
   const std::uint64_t vertices = rig.vertices();
   if (vertices == 0) return InvalidArgument("rig: no mesh, need one");
   if (clip.frames == 0 || clip.frames > kMaxExamplePoints / vertices) {
@@ -341,20 +287,38 @@ absl::Status CheckFit(const client::RigData& rig, const client::ClipData& clip,
   return absl::OkStatus();
 }
 
-double RestDiagonal(const std::vector<FitPart>& parts) {
-  Vec3d low{HUGE_VAL, HUGE_VAL, HUGE_VAL}, high{-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
-  for (const FitPart& part : parts) {
-    for (const Vec3f& p : part.rest) {
-      low = {std::min(low.x, double{p.x}), std::min(low.y, double{p.y}),
-             std::min(low.z, double{p.z})};
-      high = {std::max(high.x, double{p.x}), std::max(high.y, double{p.y}),
-              std::max(high.z, double{p.z})};
-    }
-  }
-  return std::sqrt(Dot(high - low, high - low));
-}
-
 }  // namespace
+
+absl::StatusOr<Rows<JointWeight>> OwnWeights(const client::Mesh& mesh) {
+  const client::Skin& skin = mesh.skin;
+  Rows<JointWeight> rows;
+  rows.offsets.push_back(0);
+  std::size_t at = 0;
+  for (std::size_t v = 0; v < mesh.vertices(); ++v) {
+    std::vector<JointWeight> row;
+    double sum = 0;
+    for (std::uint32_t k = 0; k < skin.influence_counts[v]; ++k, ++at) {
+      if (!(skin.influence_weights[at] > 0)) continue;
+      row.push_back({skin.influence_joints[at], skin.influence_weights[at]});
+      sum += double{skin.influence_weights[at]};
+    }
+    if (row.empty() && skin.fallback_joint) row.push_back({*skin.fallback_joint, sum = 1});
+    if (row.empty()) {
+      return InvalidArgument("mesh \"", mesh.name, "\": vertex ", v,
+                             " has no weights; `sinew weights` makes some");
+    }
+    std::ranges::stable_sort(row, {}, &JointWeight::joint);
+    for (const auto& [joint, weight] : row) {
+      if (rows.values.size() > rows.offsets.back() && rows.values.back().joint == joint) {
+        rows.values.back().weight += weight / sum;
+      } else {
+        rows.values.push_back({joint, weight / sum});
+      }
+    }
+    rows.offsets.push_back(rows.values.size());
+  }
+  return rows;
+}
 
 void AppendCoefficients(std::span<const JointWeight> row, std::span<const double> values,
                         client::Coefficients& to) {
@@ -393,7 +357,7 @@ absl::StatusOr<FittedWeights> FitWeights(const Monitor& monitor, const client::R
   }
   FittedWeights result{.rig = rig, .report = {}};
   FitReport& report = result.report;
-  report.diagonal = RestDiagonal(parts);
+  report.diagonal = client::BoxDiagonal(client::RestPositions(rig));
   report.fitted_frames = parts[0].fitted.examples.size();
   report.held_out_frames = parts[0].held_out.examples.size();
   report.least_frames = LeastFrames(request);

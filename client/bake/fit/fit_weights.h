@@ -25,12 +25,11 @@ struct FitWeightsRequest {
   FitModel model = FitModel::kAnimationSpace;
   std::uint32_t influences = 8;  // joints of a vertex, 1 to 16
   std::uint32_t hold_out = 3;    // every so many frames one is not fitted; 0 = none
-  std::uint32_t rings = 12;      // joints with weight within so many edges may be used; up to 64
 };
 
 // Distances from the examples, in the unit of the rig.
 struct FitErrors {
-  double rms = 0, percentile_99 = 0, largest = 0;
+  double rms = 0, p99 = 0, largest = 0;
   std::size_t frame = 0, vertex = 0;  // of the largest; the index of the example
 };
 
@@ -43,12 +42,18 @@ struct FitReport {
   std::optional<FitErrors> fitted_held_out;
 };
 
+inline constexpr double kLeastGain = 0.02;  // of the rms; less is no gain
+
 struct FittedWeights {
   client::RigData rig;
   FitReport report;
 };
 
 inline constexpr std::uint64_t kMaxExamplePoints = std::uint64_t{1} << 28;  // vertices x frames
+
+// [V] slots of the skin, rising and each once, with weights whose sum is 1. kInvalidArgument: a
+// vertex without weights.
+absl::StatusOr<Rows<JointWeight>> OwnWeights(const client::Mesh& mesh);
 
 // kLbs replaces the weights, and removes coefficients; the others add coefficients, and keep the
 // weights. The same bits for any number of threads.

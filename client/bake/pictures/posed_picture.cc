@@ -13,41 +13,13 @@
 #include "client/render/ellipsoids.h"
 #include "client/render/panels.h"
 #include "client/render/render.h"
+#include "client/rig/rest_pose.h"
 #include "core/base/status.h"
 
 namespace sinew::bake {
 namespace {
 
 constexpr std::size_t kShortLabel = 24;  // longer ones are not repeated in notes
-
-// The faces of all meshes on one vertex numbering.
-struct Faces {
-  std::vector<std::uint32_t> sizes, vertices;
-};
-
-Faces MergedFaces(const client::RigData& rig) {
-  Faces faces;
-  std::uint32_t offset = 0;
-  for (const client::Mesh& mesh : rig.meshes) {
-    if (mesh.face_sizes.empty()) {
-      faces.sizes.insert(faces.sizes.end(), mesh.face_vertices.size() / 3, 3);
-    } else {
-      faces.sizes.insert(faces.sizes.end(), mesh.face_sizes.begin(), mesh.face_sizes.end());
-    }
-    for (const std::uint32_t vertex : mesh.face_vertices) faces.vertices.push_back(vertex + offset);
-    offset += static_cast<std::uint32_t>(mesh.vertices());
-  }
-  return faces;
-}
-
-double Diagonal(std::span<const float> positions) {
-  std::array<double, 3> low{INFINITY, INFINITY, INFINITY}, high{-INFINITY, -INFINITY, -INFINITY};
-  for (std::size_t k = 0; k < positions.size(); ++k) {
-    low[k % 3] = std::min<double>(low[k % 3], positions[k]);
-    high[k % 3] = std::max<double>(high[k % 3], positions[k]);
-  }
-  return std::hypot(high[0] - low[0], high[1] - low[1], high[2] - low[2]);
-}
 
 // [V] distances between equal vertices.
 std::vector<float> Distances(std::span<const float> a, std::span<const float> b) {
@@ -75,7 +47,7 @@ double RoundUp(double value) {
 
 std::string NoteOf(const std::vector<PosedPanel>& panels, std::size_t k) {
   if (k == 0 || !panels[k].note.empty()) return panels[k].note;
-  const double diagonal = Diagonal(panels[0].positions);
+  const double diagonal = client::BoxDiagonal(panels[0].positions);
   const double part =
       diagonal > 0 ? Largest(Distances(panels[k].positions, panels[0].positions)) / diagonal : 0;
   const std::string& first = panels[0].label;
@@ -87,7 +59,7 @@ std::string NoteOf(const std::vector<PosedPanel>& panels, std::size_t k) {
 
 void ColourByDistance(std::vector<PosedPanel>& panels, PictureOptions& options) {
   if (panels.size() < 2) return;
-  const double diagonal = Diagonal(panels[0].positions);
+  const double diagonal = client::BoxDiagonal(panels[0].positions);
   const double percent = diagonal > 0 ? 100 / diagonal : 0;
   std::vector<std::vector<float>> distances;
   double largest = 0;
@@ -120,7 +92,7 @@ absl::StatusOr<client::Image> DrawPanels(const client::RigData& rig,
   render.width = options.width;
   render.height = options.height;
   render.wire = options.wire;
-  const Faces faces = MergedFaces(rig);
+  const client::Mesh faces = client::MergedMesh(rig);
   std::vector<std::int32_t> parents;
   for (const client::Joint& joint : rig.joints) parents.push_back(joint.parent);
   std::vector<client::Panel> drawn;
@@ -129,11 +101,11 @@ absl::StatusOr<client::Image> DrawPanels(const client::RigData& rig,
     client::MeshView view;
     view.positions = panels[k].positions;
     view.colours = panels[k].colours;
-    view.face_sizes = faces.sizes;
-    view.face_vertices = faces.vertices;
+    view.face_sizes = faces.face_sizes;
+    view.face_vertices = faces.face_vertices;
     client::Ellipsoids inside = client::DrawMuscles(panels[k].muscles);
     const bool has_muscles = !inside.positions.empty();
-    client::AddBones(panels[k].joints, parents, Diagonal(panels[k].positions), inside);
+    client::AddBones(panels[k].joints, parents, client::BoxDiagonal(panels[k].positions), inside);
     render.inside = inside.View();
     bool seen = false;
     render.wrong_side_seen = &seen;

@@ -51,7 +51,8 @@ nlohmann::ordered_json ReportJson(const bake::DecomposedCache& result, const Opt
           joint.parent < 0 ? Json() : Json(result.rig.joints[std::size_t(joint.parent)].name)}});
   }
   for (std::size_t f = 0; f < result.frames; ++f) {
-    frames.push_back({{"rms", result.error.frame_rms[f]}, {"max", result.error.frame_largest[f]}});
+    frames.push_back(
+        {{"rms", result.error.frame_rms[f]}, {"largest", result.error.frame_largest[f]}});
   }
   for (const Problem& problem : result.problems) {
     notes.push_back(absl::StrCat(problem.field, ": ", problem.message));
@@ -65,8 +66,8 @@ nlohmann::ordered_json ReportJson(const bake::DecomposedCache& result, const Opt
           {"diagonal", result.diagonal},
           {"error",
            {{"rms", length(result.error.rms)},
-            {"percentile_99", length(result.error.percentile_99)},
-            {"max", length(result.error.largest)},
+            {"p99", length(result.error.p99)},
+            {"largest", length(result.error.largest)},
             {"e_rms", 1000 * result.error.rms / result.diagonal / std::sqrt(3.0)},
             {"worst_frame", result.error.worst_frame},
             {"worst_vertex", result.error.worst_vertex}}},
@@ -85,8 +86,8 @@ std::string ReportText(const nlohmann::ordered_json& report) {
   };
   const auto& error = report["error"];
   add("rms", error["rms"]);
-  add("99 % of vertices", error["percentile_99"]);
-  add("max", error["max"]);
+  add("99 % of vertices", error["p99"]);
+  add("largest", error["largest"]);
   add("gap at joints", report["joint_gap"]);
   return absl::StrFormat(
       "%s\n%s\njoints: %d of %d asked for; frames: %d\n%sworst: vertex %d in frame %d\n",

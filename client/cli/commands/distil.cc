@@ -207,19 +207,19 @@ std::string ReportText(const bake::CharacterFile& character, const Options& opti
 }
 
 // What a file says of itself, in its skin.
-std::string Extras(const Options& options, const bake::Distilled& distilled) {
+Json Extras(const Options& options, const bake::Distilled& distilled) {
   const bake::DistilReport& report = distilled.report;
   Json json = {{"version", 1},
                {"deformer", options.deformer},
                {"held_out_poses", report.held_out.size()},
                {"error", DistancesJson(report.result().all, report.diagonal)},
                {"error_of_source_weights", DistancesJson(report.own.all, report.diagonal)}};
-  if (!distilled.shapes_json.empty()) {
+  if (!distilled.shapes.is_null()) {
     json["drivers_help"] =
         "turn: rotation vector (axis times angle in radians) of inverse(from) * rotation of the "
         "joint's node, clamped to low..high and then shortened to `longest`; weight of the "
         "target = sum over samples of weights[k] * |turn - samples[k]|, clamped to 0..1";
-    json["drivers"] = Json::parse(distilled.shapes_json);
+    json["drivers"] = distilled.shapes;
   }
   if (report.space) {
     json["error_without_attributes"] = DistancesJson(report.linear.all, report.diagonal);
@@ -233,7 +233,7 @@ std::string Extras(const Options& options, const bake::Distilled& distilled) {
         {"normals",
          "about normalize(transpose(inverse(mat3(sum over k of a_k.w * M_k))) * NORMAL)"}};
   }
-  return Json{{"sinew_distil", std::move(json)}}.dump();
+  return Json{{"sinew_distil", std::move(json)}};
 }
 
 // Beyond half a turn the sense of a turn is the other one.
@@ -406,11 +406,11 @@ void AddDistil(CommandList& commands) {
   AddPictureOptions(set, options.drawing, picture);
   set.SetFooter(
       R"(The character is posed by max(60, 2 joints) random poses, by its clips at 10 poses a second, and at rest. A third of the
-poses is held out: the errors are of those. Random poses turn each joint within what the clips do, and 20 % more; with
-random, or without clips, by up to 35 degrees. Where the result is worse than the weights of FILE, nothing is written.
+poses is held out: the errors are of those. Random poses turn each joint within the range of the clips, widened by
+20 %; with --poses random, or without clips, by up to 35 degrees. Where the result is worse than the weights of FILE, nothing is written.
 Poses outside of these ranges (--json has them) are not covered by the errors.
 Shapes are morph targets; each clip has keys for them, and the extras of the skin tell how joints drive them.
-animation_space is several times closer than weights. An engine needs a vertex shader for it: the extras of the skin have the
+For ddm and delta_mush, animation_space is several times closer than weights. An engine needs a vertex shader for it: the extras of the skin have the
 formula; players without it show the weights. `--deformer animation_space` plays the .sinewrig.
 Examples:
   sinew distil hero.glb --deformer ddm --to lbs --out hero_lbs.glb

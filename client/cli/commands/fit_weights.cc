@@ -91,7 +91,7 @@ class ErrorTable {
       return Cell({{"percent", percent}, {"units", value}},
                   absl::StrFormat("%.4f %% (%.3g)", percent, value));
     };
-    table_.Add({frames, of, both(errors.rms), both(errors.percentile_99), both(errors.largest),
+    table_.Add({frames, of, both(errors.rms), both(errors.p99), both(errors.largest),
                 static_cast<std::uint64_t>(errors.frame),
                 static_cast<std::uint64_t>(errors.vertex)});
   }
@@ -102,7 +102,7 @@ class ErrorTable {
   Table table_{{{"frames", "frames"},
                 {"of", "of"},
                 {"rms", "rms"},
-                {"99 % below", "percentile_99"},
+                {"99 % below", "p99"},
                 {"largest", "largest"},
                 {"at example", "example"},
                 {"vertex", "vertex"}}};
@@ -116,7 +116,7 @@ void WarnOf(const Context& context, const bake::FitReport& report, const std::st
   }
   if (!report.fitted_held_out) {
     context.Warn("no frame was held out, so nothing says how well other poses are met");
-  } else if (report.fitted_held_out->rms > 0.98 * report.own_held_out->rms) {
+  } else if (report.fitted_held_out->rms > (1 - bake::kLeastGain) * report.own_held_out->rms) {
     context.Warn("no gain: on frames held out the result is not closer than the rig's own weights");
   }
 }
@@ -129,9 +129,6 @@ absl::Status Fit(Context& context, Options options) {
   if (!model.ok()) return UsageError(absl::StrCat("--", model.status().message()));
   options.request.model = *model;
   options.request.influences = options.influences.value_or(*model == bake::FitModel::kLbs ? 4 : 8);
-  if (options.request.hold_out == 1) {
-    return UsageError("--hold-out: got 1, need 0, or 2 or more");
-  }
   if (options.frames) {
     SINEW_ASSIGN_OR_RETURN(options.motion.frames, bake::ParseFrames(*options.frames));
   }
@@ -204,9 +201,7 @@ void AddFitWeights(CommandList& commands) {
   set.AddNumber("--influences", options.influences, 1, 16,
                 "Maximum joints of a vertex, 1 to 16 (lbs 4, others 8)");
   set.AddNumber("--hold-out", options.request.hold_out, 0, 1000,
-                "Measure with one of so many frames, and do not fit it; 0 = fit all (3)");
-  set.AddNumber("--rings", options.request.rings, 0, 64,
-                "A vertex may use joints that have weight within so many edges, 0 to 64 (12)");
+                "Hold out one frame in so many, to measure on; 0 = fit all (3)");
   AddMotionOptions(set, options.read, options.motion);
   AddFramesOption(set, options.frames, false);
   AddReadOptions(set, options.read);

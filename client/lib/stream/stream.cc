@@ -12,10 +12,11 @@
 namespace sinew::client {
 namespace {
 
-// glibc gives the memory of freed frames back to the system, and each frame is then received into
-// new pages: with several poses in flight a third of the rate is lost. It gives back only what
-// exceeds twice the largest block that was freed, up to this size, unless the program has chosen a
-// threshold (mallopt). The block itself is never touched, so it costs no memory.
+// Depending on what was freed before, glibc gives the memory of frames back to the system, and each
+// frame is received into new pages: with several poses in flight up to half of the rate is lost. It
+// gives back only what exceeds twice the largest block that was freed, up to this size, unless the
+// program has chosen a threshold (mallopt). This block is never touched, but from then on a process
+// keeps up to 62 MiB of what it frees.
 void KeepMemoryOfFrames() {
   constexpr std::size_t kLargest = std::size_t{31} << 20;
   static const bool done = [] {

@@ -92,7 +92,7 @@ TEST_F(Decompose, ItsPosesPlayTheAnimationBackWithTheErrorItReports) {
   const double rms = std::sqrt(squares / static_cast<double>(count));
   EXPECT_GT(rms, 0);
   EXPECT_NEAR(rms, report["error"]["rms"]["units"], 1e-5 * diagonal);
-  EXPECT_NEAR(largest, report["error"]["max"]["units"], 1e-5 * diagonal);
+  EXPECT_NEAR(largest, report["error"]["largest"]["units"], 1e-5 * diagonal);
 }
 
 // Joints add up to their places and inverse binds are their negatives, bit for bit.
