@@ -68,6 +68,7 @@ struct Arenas::State {
   // Runs what waits until nothing does.
   void Run(FrameArena& lane);
 
+  const pid_t process = ::getpid();
   tbb::global_control limit;
   absl::Mutex mutex;  // of what waits and runs
   std::array<FrameArena, 2> frames;
@@ -77,6 +78,10 @@ struct Arenas::State {
 };
 
 void Arenas::State::Run(FrameArena& lane) {
+  // A process with a server in it was forked: oneTBB's queue, which the child has too, may hold
+  // this task, and threads that the child starts for other work take it. Its calls are the
+  // parent's.
+  if (::getpid() != process) return;
   NameThread("frames");
   const absl::MutexLock lock(&mutex);
   while (std::optional<Work> work = lane.waiting.Pop()) {
