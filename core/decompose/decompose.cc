@@ -507,24 +507,13 @@ DecompositionError MeasureDecomposition(const MeshAnimation& animation, const De
     }
   });
   DecompositionError error;
-  double squares = 0;
+  DistanceMeter meter;
   for (std::size_t f = 0; f < animation.frames; ++f) {
     const std::span<const float> frame = std::span(lengths).subspan(f * vertices, vertices);
-    double of_frame = 0;
-    for (const float length : frame) of_frame += double{length} * double{length};
-    squares += of_frame;
-    const auto largest = std::ranges::max_element(frame);
-    error.frame_rms.push_back(std::sqrt(of_frame / static_cast<double>(vertices)));
-    error.frame_largest.push_back(*largest);
-    if (f > 0 && *largest <= error.largest) continue;
-    error.largest = *largest;
-    error.worst_frame = f;
-    error.worst_vertex = static_cast<std::size_t>(largest - frame.begin());
+    error.frame_rms.push_back(meter.Add(f, frame));
+    error.frame_largest.push_back(*std::ranges::max_element(frame));
   }
-  error.rms = std::sqrt(squares / static_cast<double>(lengths.size()));
-  const auto at = lengths.begin() + static_cast<std::ptrdiff_t>((lengths.size() - 1) * 99 / 100);
-  std::nth_element(lengths.begin(), at, lengths.end());
-  error.p99 = *at;
+  error.all = meter.Result();
   return error;
 }
 

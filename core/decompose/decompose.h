@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "core/base/distance_meter.h"
 #include "core/base/problem.h"
 #include "core/base/rows.h"
 #include "core/base/types.h"
@@ -65,9 +66,8 @@ absl::StatusOr<Decomposition> Decompose(const MeshAnimation& animation,
 // How far the vertices of a decomposition are from the animation, with everything rounded to float
 // as it is written to files.
 struct DecompositionError {
-  double rms = 0, largest = 0, p99 = 0;           // over vertices and frames, in the mesh's unit
-  std::size_t worst_frame = 0, worst_vertex = 0;  // of the largest
-  std::vector<double> frame_rms, frame_largest;   // [frames]
+  Distances all;                                 // over vertices and frames, in the mesh's unit
+  std::vector<double> frame_rms, frame_largest;  // [frames]
 };
 // Arbitrary numbers once the task is cancelled.
 DecompositionError MeasureDecomposition(const MeshAnimation& animation, const Decomposition& result,

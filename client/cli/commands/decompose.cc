@@ -43,6 +43,7 @@ nlohmann::ordered_json ReportJson(const bake::DecomposedCache& result, const Opt
   const auto length = [&](double units) -> Json {
     return {{"units", units}, {"percent", 100 * units / result.diagonal}};
   };
+  const Distances& all = result.error.all;
   Json joints = Json::array(), frames = Json::array(), notes = Json::array();
   for (const client::Joint& joint : result.rig.joints) {
     joints.push_back(
@@ -65,12 +66,12 @@ nlohmann::ordered_json ReportJson(const bake::DecomposedCache& result, const Opt
           {"joints", joints},
           {"diagonal", result.diagonal},
           {"error",
-           {{"rms", length(result.error.rms)},
-            {"p99", length(result.error.p99)},
-            {"largest", length(result.error.largest)},
-            {"e_rms", 1000 * result.error.rms / result.diagonal / std::sqrt(3.0)},
-            {"worst_frame", result.error.worst_frame},
-            {"worst_vertex", result.error.worst_vertex}}},
+           {{"rms", length(all.rms)},
+            {"p99", length(all.p99)},
+            {"largest", length(all.largest)},
+            {"e_rms", 1000 * all.rms / result.diagonal / std::sqrt(3.0)},
+            {"worst_frame", all.frame},
+            {"worst_vertex", all.vertex}}},
           {"joint_gap", length(result.gap)},
           {"rms_by_iteration", result.iterations},
           {"by_frame", frames},

@@ -85,7 +85,7 @@ absl::StatusOr<client::ClipData> ReadPoses(const Context& context, Options& opti
 class ErrorTable {
  public:
   explicit ErrorTable(double diagonal) : diagonal_(diagonal) {}
-  void Add(const std::string& frames, const std::string& of, const bake::FitErrors& errors) {
+  void Add(const std::string& frames, const std::string& of, const Distances& errors) {
     const auto both = [&](double value) {
       const double percent = diagonal_ > 0 ? 100 * value / diagonal_ : 0;
       return Cell({{"percent", percent}, {"units", value}},

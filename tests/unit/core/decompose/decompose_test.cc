@@ -96,7 +96,7 @@ void ExpectTwoBones(const Animated& animated, const DecomposeOptions& options) {
   const double diagonal = animated.rest.diagonal();
   EXPECT_GT(result.errors.front(), 2e-3 * diagonal);
   const DecompositionError error = MeasureDecomposition(animated.animation(), result, Task());
-  EXPECT_LT(error.rms, 1e-5 * diagonal);
+  EXPECT_LT(error.all.rms, 1e-5 * diagonal);
   // The two bones hinge on each other at the origin.
   EXPECT_LT(Length(ToDouble(result.places[1])), 0.01 * diagonal);
   EXPECT_LT(result.gap, 1e-3 * diagonal);
@@ -114,7 +114,7 @@ TEST(Decompose, RigidPiecesReturnTheirNumber) {
       const Decomposition result = Decomposed(animated, {.joints = asked});
       EXPECT_EQ(result.parents.size(), pieces) << "asked for " << asked;
       for (const JointWeight& w : result.weights.values) EXPECT_EQ(w.weight, 1);
-      EXPECT_LT(MeasureDecomposition(animated.animation(), result, Task()).largest,
+      EXPECT_LT(MeasureDecomposition(animated.animation(), result, Task()).all.largest,
                 1e-6 * animated.rest.diagonal());
     }
   }
@@ -138,7 +138,7 @@ TEST(Decompose, LoosePartsShareBones) {
     }
   }
   const Decomposition result = Decomposed(animated, {.joints = 2});
-  EXPECT_LT(MeasureDecomposition(animated.animation(), result, Task()).rms,
+  EXPECT_LT(MeasureDecomposition(animated.animation(), result, Task()).all.rms,
             1e-3 * animated.rest.diagonal());
 }
 
@@ -159,7 +159,7 @@ TEST(Decompose, ErrorNeverRisesAndFallsWithJoints) {
     EXPECT_EQ(result.parents.size(), joints);
     EXPECT_GT(result.errors.size(), 3u);
     ExpectFalling(result.errors);
-    const double rms = MeasureDecomposition(animated.animation(), result, Task()).rms;
+    const double rms = MeasureDecomposition(animated.animation(), result, Task()).all.rms;
     EXPECT_LT(rms, 0.8 * before) << joints;
     before = rms;
   }
