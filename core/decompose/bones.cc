@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "core/solve/rotation.h"
 
@@ -98,6 +99,25 @@ std::vector<std::uint8_t> WeakBones(const WeightRows& weights, std::size_t bones
 }
 
 }  // namespace
+
+std::vector<std::uint32_t> KeepBones(const std::vector<bool>& kept, Bones& bones) {
+  std::vector<std::uint32_t> number(kept.size(), kNone);
+  Bones all{.frames = bones.frames, .motions = {}};
+  for (std::size_t j = 0; j < kept.size(); ++j) {
+    if (!kept[j]) continue;
+    number[j] = static_cast<std::uint32_t>(all.count());
+    const std::span<const AffineD> row = bones.row(j);
+    all.motions.insert(all.motions.end(), row.begin(), row.end());
+  }
+  bones = std::move(all);
+  return number;
+}
+
+WeightRows LabelRows(std::span<const std::uint32_t> bone_of_point) {
+  return CollectRows<JointWeight>(bone_of_point.size(), [&](const auto& add) {
+    for (std::size_t p = 0; p < bone_of_point.size(); ++p) add(p, {bone_of_point[p], 1});
+  });
+}
 
 void AddMoments(double weight, const Vec3f& v, Moments& sum) {
   const double row[4] = {v.x, v.y, v.z, 1};

@@ -29,7 +29,13 @@ struct Bones {
   }
 };
 
+// Drops the bones that are not kept. The new number of each, kNone of those that are dropped.
+std::vector<std::uint32_t> KeepBones(const std::vector<bool>& kept, Bones& bones);
+
 using WeightRows = Rows<JointWeight>;  // [P]
+
+// Each point follows one bone alone.
+WeightRows LabelRows(std::span<const std::uint32_t> bone_of_point);
 
 // The sum over all frames of the squared error of point p if it follows one bone, [frames].
 double BoneError(const Sequence& sequence, std::span<const AffineD> bone, std::size_t p);

@@ -8,7 +8,6 @@
 #include <string>
 #include <utility>
 
-#include "core/base/median.h"
 #include "core/base/status.h"
 #include "core/base/vectors.h"
 #include "core/decompose/bones.h"
@@ -16,6 +15,7 @@
 #include "core/decompose/joint_tree.h"
 #include "core/decompose/sequence.h"
 #include "core/examples/linear_blend_fit.h"
+#include "core/mesh/edge_lengths.h"
 #include "core/solve/rotation.h"
 
 namespace sinew {
@@ -34,10 +34,9 @@ constexpr double kLeastCandidate = 1e-6;  // smoothed weight
 constexpr double kPullToSmooth = 0.25;    // lambda of FitLinearBlend, in parts of the error
 constexpr std::size_t kBoneRounds = 5;    // of an iteration
 constexpr double kFirstStep = 0.25, kStepGrowth = 1.5, kLargestStep = 20;
-constexpr double kLeastGain = 1e-3;      // of the error in an iteration
-constexpr int kPatience = 3;             // iterations with less
-constexpr std::size_t kSeedPoints = 20;  // of a new bone
-constexpr double kOtherLength = 2;       // median ratio of edges that is another mesh
+constexpr double kLeastGain = 1e-3;                     // of the error in an iteration
+constexpr int kPatience = 3;                            // iterations with less
+constexpr std::size_t kSeedPoints = 20;                 // of a new bone
 constexpr double kClusterWork = 0.2, kTreeWork = 0.02;  // of the progress
 
 double Sum(const std::vector<double>& values) {
@@ -47,25 +46,6 @@ double Sum(const std::vector<double>& values) {
 absl::Status CheckRange(const char* field, std::uint32_t value, std::size_t most) {
   if (value >= 1 && value <= most) return absl::OkStatus();
   return InvalidArgument(field, ": got ", value, ", need 1 to ", most);
-}
-
-// The median over edges of the length in a frame against that at rest.
-double EdgeRatio(const MeshAnimation& animation, std::size_t frame) {
-  const std::span<const Vec3f> places =
-      animation.places.subspan(frame * animation.rest->vertices(), animation.rest->vertices());
-  std::vector<double> ratios;
-  for (std::size_t f = 0; f < animation.rest->faces(); ++f) {
-    std::uint32_t a = animation.rest->face(f).back();
-    for (const std::uint32_t b : animation.rest->face(f)) {
-      const auto length = [&](std::span<const Vec3f> at) {
-        return Length(ToDouble(at[a]) - ToDouble(at[b]));
-      };
-      const double rest = length(animation.rest->positions());
-      if (rest > 0) ratios.push_back(length(places) / rest);
-      a = b;
-    }
-  }
-  return ratios.empty() ? 1 : Median(std::move(ratios));
 }
 
 absl::Status Check(const MeshAnimation& animation, const DecomposeOptions& options) {
@@ -90,16 +70,12 @@ absl::Status Check(const MeshAnimation& animation, const DecomposeOptions& optio
   if (!(animation.rest->diagonal() > 0)) {
     return InvalidArgument("rest: all vertices are at one place, need a mesh");
   }
-  const std::vector<double> ratios = {EdgeRatio(animation, 0),
-                                      EdgeRatio(animation, animation.frames / 2),
-                                      EdgeRatio(animation, animation.frames - 1)};
-  if (const double ratio = Median(ratios); ratio > kOtherLength || ratio * kOtherLength < 1) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "rest: edges of the animation are %.3g times as long as those of the mesh, need the same "
-        "vertices in the same order and unit",
-        ratio));
+  std::vector<double> ratios;
+  for (const std::size_t f : {std::size_t{0}, animation.frames / 2, animation.frames - 1}) {
+    ratios.push_back(EdgeRatio(*animation.rest, animation.rest->positions(),
+                               animation.places.subspan(f * vertices, vertices)));
   }
-  return absl::OkStatus();
+  return CheckEdgeRatios("rest: edges of the animation", std::move(ratios));
 }
 
 // Moves bones on, beyond where they are, by `step` times the way from `before`.
@@ -161,9 +137,7 @@ absl::Status Solver::Start() {
   SINEW_ASSIGN_OR_RETURN(decompose::Clusters clusters,
                          decompose::MakeClusters(sequence_, options_.joints, task_));
   bones_ = std::move(clusters.bones);
-  weights_ = CollectRows<JointWeight>(sequence_.points(), [&](const auto& add) {
-    for (std::size_t p = 0; p < sequence_.points(); ++p) add(p, {clusters.label[p], 1});
-  });
+  weights_ = decompose::LabelRows(clusters.label);
   errors_ = PointErrors(sequence_, bones_, weights_, task_);
   FindBestAlone();
   return task_.CheckCancelled();
@@ -367,17 +341,10 @@ absl::Status Solver::Iterate() {
 }
 
 void Solver::Finish() {
-  std::vector<std::uint32_t> number(bones_.count(), decompose::kNone);
-  Bones bones{.frames = bones_.frames, .motions = {}};
-  const std::vector<double> squares = Squares();
-  for (std::size_t j = 0; j < number.size(); ++j) {
-    if (!(squares[j] > 0)) continue;
-    number[j] = static_cast<std::uint32_t>(bones.count());
-    const std::span<const AffineD> row = bones_.row(j);
-    bones.motions.insert(bones.motions.end(), row.begin(), row.end());
-  }
+  std::vector<bool> kept;
+  for (const double squares : Squares()) kept.push_back(squares > 0);
+  const std::vector<std::uint32_t> number = KeepBones(kept, bones_);
   for (JointWeight& w : weights_.values) w.joint = number[w.joint];
-  bones_ = std::move(bones);
 }
 
 // The nearest float on a grid so coarse that sums and differences of such numbers are exact.
