@@ -402,7 +402,11 @@ void Warn(const MeshAnimation& animation, const DecomposeOptions& options, Decom
          absl::StrFormat("%d of %d: the animation has no more parts that move by themselves",
                          joints, options.joints)});
   }
-  if (joints > 1 && 3 * animation.frames < 2 * joints) {
+  if (animation.frames == 1) {
+    result.warnings.push_back({Severity::kWarning, "frames",
+                               "1 is no animation: weights fit this frame only, and nothing says "
+                               "which parts of the mesh move by themselves"});
+  } else if (joints > 1 && 3 * animation.frames < 2 * joints) {
     result.warnings.push_back(
         {Severity::kWarning, "frames",
          absl::StrFormat("%d for %d joints are few: weights may fit these frames only",

@@ -15,6 +15,7 @@
 #include "core/examples/candidates.h"
 #include "core/examples/coefficient_fit.h"
 #include "core/examples/linear_blend_fit.h"
+#include "core/mesh/edge_lengths.h"
 #include "core/mesh/mesh.h"
 #include "core/parallel/task.h"
 #include "core/surface/adjacency.h"
@@ -233,6 +234,31 @@ std::size_t LeastFrames(const FitWeightsRequest& request) {
   }
 }
 
+// The examples must look like the rig in its poses.
+absl::Status CheckSameMesh(const client::RigData& rig, const client::ClipData& clip,
+                           std::span<const float> points) {
+  SINEW_ASSIGN_OR_RETURN(const Mesh mesh, client::CoreMesh(client::MergedMesh(rig)));
+  const std::size_t joints = rig.joints.size() * 12, size = rig.vertices() * 3;
+  std::vector<double> ratios;
+  for (const std::size_t f : {std::size_t{0}, clip.frames / 2, clip.frames - 1}) {
+    const std::vector<float> posed =
+        client::PosedPositions(rig, std::span(clip.joint_transforms).subspan(f * joints, joints));
+    ratios.push_back(
+        EdgeRatio(mesh, client::PointsOf(posed), client::PointsOf(points.subspan(f * size, size))));
+  }
+  return CheckEdgeRatios("examples: their edges", std::move(ratios));
+}
+
+// values: [frames][items][width]
+absl::Status CheckFinite(const char* field, const char* item, std::span<const float> values,
+                         std::size_t width, std::size_t items) {
+  const auto wild = std::ranges::find_if_not(values, [](float x) { return std::isfinite(x); });
+  if (wild == values.end()) return absl::OkStatus();
+  const std::size_t at = static_cast<std::size_t>(wild - values.begin()) / width;
+  return InvalidArgument(field, ": ", item, " ", at % items, " of frame ", at / items, ": got ",
+                         *wild, ", need finite numbers");
+}
+
 absl::Status CheckFit(const client::RigData& rig, const client::ClipData& clip,
                       std::span<const float> points, const FitWeightsRequest& request) {
   if (request.influences < 1 || request.influences > kMostCandidates) {
@@ -261,7 +287,10 @@ absl::Status CheckFit(const client::RigData& rig, const client::ClipData& clip,
       return InvalidArgument("mesh \"", mesh.name, "\": its skin names joints that are not there");
     }
   }
-  return absl::OkStatus();
+  SINEW_RETURN_IF_ERROR(
+      CheckFinite("poses", "joint", clip.joint_transforms, 12, rig.joints.size()));
+  SINEW_RETURN_IF_ERROR(CheckFinite("examples", "vertex", points, 3, vertices));
+  return CheckSameMesh(rig, clip, points);
 }
 
 }  // namespace

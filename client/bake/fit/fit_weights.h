@@ -59,7 +59,8 @@ absl::StatusOr<Rows<JointWeight>> OwnWeights(const client::Mesh& mesh);
 //    points  [frames][V * 3] model space
 //
 // kInvalidArgument: members or sizes out of range, a mesh without a skin, a vertex without weights,
-// values that are not finite; kCancelled by the monitor.
+// values that are not finite, points that are not those of the rig's vertices in its unit;
+// kCancelled by the monitor.
 absl::StatusOr<FittedWeights> FitWeights(const Monitor& monitor, const client::RigData& rig,
                                          const client::ClipData& clip,
                                          std::span<const float> points,

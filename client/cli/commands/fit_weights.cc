@@ -109,6 +109,18 @@ class ErrorTable {
 };
 
 void WarnOf(const Context& context, const bake::FitReport& report, const std::string& model) {
+  const auto is_far = [&](const Distances& own) {  // farther than deformers and simulations go
+    return own.rms > 0.1 * report.diagonal || own.largest > report.diagonal;
+  };
+  const Distances& own =
+      report.own_held_out && !is_far(report.own) ? *report.own_held_out : report.own;
+  if (is_far(own)) {
+    const double percent = 100 / report.diagonal;
+    context.Warn(absl::StrFormat(
+        "the examples are far from the rig in these poses, %.3g %% (rms) of its diagonal, vertex "
+        "%d of example %d %.3g %%: are they of other poses, or in another place?",
+        percent * own.rms, own.vertex, own.frame, percent * own.largest));
+  }
   if (report.fitted_frames < report.least_frames) {
     context.Warn(absl::StrCat(CountedText(report.fitted_frames, "frame"), " fitted, ", model,
                               " needs about ", report.least_frames,

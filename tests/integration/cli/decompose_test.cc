@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <csignal>
+#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -183,3 +184,11 @@ TEST_F(Decompose, InterruptedItWritesNothing) {
 
 }  // namespace
 }  // namespace sinew::testing
+  Bake("a.npy", "lbs");
+  std::filesystem::remove(In("a.npy.json"));
+  bytes = ReadAll(In("a.npy"));
+  const float far = -1e30F;
+  std::memcpy(bytes.data() + bytes.size() - sizeof far, &far, sizeof far);
+  WriteAll(In("a.npy"), bytes);
+  EXPECT_THAT(Refusal("a.npy"), HasSubstr("of frame 12: got -1e+30, need finite numbers within"));
+
