@@ -38,6 +38,8 @@ constexpr double kLeastGain = 1e-3;                     // of the error in an it
 constexpr int kPatience = 3;                            // iterations with less
 constexpr std::size_t kSeedPoints = 20;                 // of a new bone
 constexpr double kClusterWork = 0.2, kTreeWork = 0.02;  // of the progress
+constexpr int kPinRounds = 20;                          // until joints are nearly together
+constexpr double kFirstPin = 0.1, kPinGrowth = 1.6;     // in points of a bone
 
 double Sum(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
@@ -103,6 +105,8 @@ class Solver {
   absl::Status Iterate();
   // Removes bones without weight.
   void Finish();
+  // Puts joints, at `places` relative to the sequence's centre, together.
+  absl::Status Connect(const decompose::JointTree& tree, const std::vector<Vec3d>& places);
 
   double rms() const {
     return std::sqrt(Sum(errors_) / static_cast<double>(sequence_.points() * sequence_.frames));
@@ -345,6 +349,35 @@ void Solver::Finish() {
   for (const double squares : Squares()) kept.push_back(squares > 0);
   const std::vector<std::uint32_t> number = KeepBones(kept, bones_);
   for (JointWeight& w : weights_.values) w.joint = number[w.joint];
+  for (std::vector<std::uint32_t>& row : best_alone_) {
+    for (std::uint32_t& j : row) j = number[j];
+    std::erase(row, decompose::kNone);
+  }
+}
+
+absl::Status Solver::Connect(const decompose::JointTree& tree, const std::vector<Vec3d>& places) {
+  const double points =
+      static_cast<double>(sequence_.points()) / static_cast<double>(bones_.count());
+  double weight = kFirstPin * points;
+  for (int k = 0; k < kPinRounds; ++k, weight *= kPinGrowth) {
+    std::vector<decompose::Pin> pins;
+    for (std::size_t j = 1; j < tree.bones.size(); ++j) {
+      pins.push_back({tree.bones[j], tree.bones[tree.parents[j]], places[j], weight});
+    }
+    FitBones(sequence_, weights_, kBoneRounds, task_, bones_, pins);
+    SINEW_RETURN_IF_ERROR(FitWeights());
+  }
+  for (std::size_t j = 1; j < tree.bones.size(); ++j) {  // parents first
+    for (std::size_t f = 0; f < sequence_.frames; ++f) {
+      AffineD& motion = bones_.row(tree.bones[j])[f];
+      const Vec3d shift =
+          Apply(bones_.row(tree.bones[tree.parents[j]])[f], places[j]) - Apply(motion, places[j]);
+      motion.m[3] += shift.x;
+      motion.m[7] += shift.y;
+      motion.m[11] += shift.z;
+    }
+  }
+  return FitWeights();
 }
 
 // The nearest float on a grid so coarse that sums and differences of such numbers are exact.
@@ -366,11 +399,9 @@ void Fill(const Mesh& mesh, const Sequence& sequence, const Solver& solver,
           const decompose::JointTree& tree, Decomposition& result) {
   const std::size_t joints = tree.bones.size();
   result.parents = tree.parents;
-  result.gap = tree.gap;
   std::vector<std::uint32_t> joint_of(joints);
   for (std::uint32_t j = 0; j < joints; ++j) {
     joint_of[tree.bones[j]] = j;
-    result.places.push_back(OnGrid(mesh, tree.places[j] + sequence.centre));
   }
   result.poses.resize(sequence.frames * joints);
   for (std::size_t j = 0; j < joints; ++j) {
@@ -448,6 +479,16 @@ absl::StatusOr<Decomposition> Decompose(const MeshAnimation& animation,
   SINEW_ASSIGN_OR_RETURN(
       const decompose::JointTree tree,
       decompose::MakeJointTree(sequence, solver.bones(), solver.weights(), task));
+  result.gap = tree.gap;
+  std::vector<Vec3d> places;  // relative to the centre
+  for (const Vec3d& place : tree.places) {
+    result.places.push_back(OnGrid(*animation.rest, place + sequence.centre));
+    places.push_back(ToDouble(result.places.back()) - sequence.centre);
+  }
+  if (options.connected) {
+    SINEW_RETURN_IF_ERROR(solver.Connect(tree, places));
+    result.gap = 0;
+  }
   Fill(*animation.rest, sequence, solver, tree, result);
   Warn(animation, options, result);
   task.Advance(1);

@@ -36,6 +36,7 @@ struct DecomposeOptions {
   std::uint32_t joints = 20;      // at most, 1 to kMaxDecomposedJoints
   std::uint32_t influences = 4;   // of a vertex at most, 1 to 8
   std::uint32_t iterations = 60;  // at most, 1 to 1000; ends when three in turn gain little
+  bool connected = false;         // joints stay together: bones turn about them and nothing else
 };
 
 struct Decomposition {
@@ -50,7 +51,7 @@ struct Decomposition {
   // Root of the mean squared error of vertices, in the mesh's unit: at the start, with rigid parts,
   // and after each iteration. Never rises.
   std::vector<double> errors;
-  double gap = 0;  // see JointTree
+  double gap = 0;  // see JointTree; 0 if connected
   std::vector<Problem> warnings;
 };
 

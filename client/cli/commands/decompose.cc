@@ -162,6 +162,8 @@ void AddDecompose(CommandList& commands) {
                 "Joints of a vertex at most, 1 to 8 (4)");
   set.AddNumber("--iterations", decompose.iterations, 1, 1000,
                 "Improvements at most, 1 to 1000; ends when they gain little (60)");
+  set.AddFlag("--connected", decompose.connected,
+              "Joints stay together: for posing and engines; the error is larger");
   set.AddNumber("--meters-per-unit", options.meters_per_unit, 1e-6, 1e6,
                 "Unit of a --rest that names none, such as .obj, in metres (1)");
   AddStrictOption(set, options.read);
@@ -172,7 +174,7 @@ void AddDecompose(CommandList& commands) {
   set.SetFooter(
       R"(Bones are rigid: a part that moves by itself can get one, and several follow what bends or stretches. The error falls
 with more joints; with few frames, weights fit these frames only. Joints lie where neighbouring bones hinge on each
-other, and the gap says how well they do. Needs no server. With --json there are errors of every frame and iteration.
+other, and the gap says how well they do; --connected closes it. Needs no server. With --json there are errors of every frame and iteration.
 Examples:
   sinew decompose walk.pc2 --rest hero.obj --joints 30 --out walk.sinewrig
   sinew bake walk.sinewrig --poses walk.poses.npy --deformer lbs --out again.pc2

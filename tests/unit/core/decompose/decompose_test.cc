@@ -184,6 +184,58 @@ TEST(FitBones, KeepsBonesOfLittleWeight) {
   }
 }
 
+// Where a joint is by its own pose and by that of its parent.
+double LargestGap(const Decomposition& result) {
+  const std::size_t joints = result.parents.size();
+  double largest = 0;
+  for (std::size_t k = 0; k < result.poses.size(); ++k) {
+    const std::size_t joint = k % joints, parent = result.parents[joint];
+    if (parent == kNoJoint) continue;
+    const Vec3d own = Translation(result.poses[k]);
+    const Vec3d place = ToDouble(result.places[joint]) - ToDouble(result.places[parent]);
+    largest = std::max(largest, Length(Apply(result.poses[k - joint + parent], place) - own));
+  }
+  return largest;
+}
+
+// A cylinder that winds like a snake and keeps its length.
+Animated Snake(std::size_t frames) {
+  return Animate(testing::Cylinder(-2, 2, 0.3, 41, 16), frames,
+                 [](std::size_t, const Vec3d& rest, std::size_t f) {
+                   const auto angle = [&](double x) { return 0.8 * std::sin(1.5 * x + Phase(f)); };
+                   constexpr int kSteps = 64;
+                   Vec3d middle;
+                   for (int k = 0; k < kSteps; ++k) {
+                     const double at = angle((k + 0.5) / kSteps * rest.x);
+                     middle = middle + (rest.x / kSteps) * Vec3d{std::cos(at), std::sin(at), 0};
+                   }
+                   const double at = angle(rest.x);
+                   return middle + Vec3d{-std::sin(at) * rest.y, std::cos(at) * rest.y, rest.z};
+                 });
+}
+
+TEST(Decompose, ConnectedJointsStayTogether) {
+  const Animated snake = Snake(15);
+  const double diagonal = snake.rest.diagonal();
+  const Decomposition apart = Decomposed(snake, {.joints = 8});
+  EXPECT_GT(LargestGap(apart), 1e-3 * diagonal);
+  const Decomposition together = Decomposed(snake, {.joints = 8, .connected = true});
+  EXPECT_EQ(together.parents.size(), 8u);
+  EXPECT_LT(LargestGap(together), 1e-12 * diagonal);
+  EXPECT_EQ(together.gap, 0);
+  const auto rms = [&](const Decomposition& result) {
+    return MeasureDecomposition(snake.animation(), result, Task()).all.rms;
+  };
+  EXPECT_LT(rms(together), 2 * rms(apart));
+  EXPECT_LT(rms(together), 0.005 * diagonal);
+  // What hinges already stays as it is.
+  const Animated bent = BentCylinder(20);
+  const Decomposition hinged = Decomposed(bent, {.joints = 2, .connected = true});
+  EXPECT_LT(LargestGap(hinged), 1e-12 * bent.rest.diagonal());
+  EXPECT_LT(MeasureDecomposition(bent.animation(), hinged, Task()).all.rms,
+            1e-4 * bent.rest.diagonal());
+}
+
 TEST(Decompose, WeightsAreConvexAndFew) {
   const Animated animated = Wave(15);
   for (const std::uint32_t influences : {1u, 2u, 4u}) {
@@ -232,7 +284,7 @@ TEST(Decompose, ResultDoesNotDependOnThreads) {
   const Animated animated = Wave(15);
   const auto run = [&](std::size_t threads) {
     const tbb::global_control control(tbb::global_control::max_allowed_parallelism, threads);
-    return Decomposed(animated, {.joints = 8});
+    return Decomposed(animated, {.joints = 8, .connected = true});
   };
   const Decomposition one = run(1), four = run(4);
   EXPECT_EQ(one.errors, four.errors);
