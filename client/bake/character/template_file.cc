@@ -89,20 +89,18 @@ absl::Status ChooseTemplate(const std::string& name, client::FitRequest& request
 absl::Status PrepareForFit(std::optional<double> meters_per_unit, CharacterFile& character) {
   client::RigData& rig = character.rig;
   if (rig.vertices() == 0) {
-    return absl::InvalidArgumentError(absl::StrCat(character.label, ": no mesh, need one"));
+    return InvalidArgument(character.label, ": no mesh, need one");
   }
   for (const client::Mesh& mesh : rig.meshes) {
     if (mesh.skin.empty()) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat(character.label, ": mesh \"", mesh.name,
-                     "\" has a skin, need meshes without, such as an .obj"));
+    return InvalidArgument(character.label, ": mesh \"", mesh.name,
+                           "\" has a skin, need meshes without, such as an .obj");
   }
   if (rig.meters_per_unit == 0) {
     rig.meters_per_unit = meters_per_unit.value_or(1);
   } else if (meters_per_unit) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("meters_per_unit: got ", *meters_per_unit, " for ", character.label,
-                     ", which names its unit, ", rig.meters_per_unit, " m; need none"));
+    return InvalidArgument("meters_per_unit: got ", *meters_per_unit, " for ", character.label,
+                           ", which names its unit, ", rig.meters_per_unit, " m; need none");
   }
   // The clips of the file are of other joints.
   character.kind = CharacterFile::Kind::kSerialised;

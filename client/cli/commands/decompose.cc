@@ -115,7 +115,7 @@ absl::Status RunDecompose(const Context& context, const Options& options) {
   SINEW_ASSIGN_OR_RETURN(bake::CharacterFile rest,
                          ReadAndWarn(context, options.rest, options.read));
   if (rest.rig.vertices() == 0) {
-    return absl::InvalidArgumentError(absl::StrCat(rest.label, ": no mesh, need one"));
+    return InvalidArgument(rest.label, ": no mesh, need one");
   }
   if (rest.rig.meters_per_unit == 0) {
     rest.rig.meters_per_unit = options.meters_per_unit.value_or(1);

@@ -42,10 +42,10 @@ absl::Status CheckSpace(const std::string& path, const bake::Animation& examples
       (examples.manifest->space == "model" && examples.manifest->layout_digest.empty())) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(absl::StrCat(
+  return InvalidArgument(
       path,
       ": its points are not those of the whole character in model space; bake it without other "
-      "spaces, meshes or texture coordinates"));
+      "spaces, meshes or texture coordinates");
 }
 
 // Weights would be fitted to what morph targets do, and playing them would add it again.
@@ -59,9 +59,9 @@ absl::Status CheckShapes(const Context& context, const Options& options,
     return absl::OkStatus();
   }
   if (!absl::StartsWith(examples.manifest->recipe, "shapes")) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
+  return InvalidArgument(
       options.examples, ": its recipe, ", examples.manifest->recipe,
-      ", moves morph targets, which weights cannot follow; need one without `shapes`"));
+      ", moves morph targets, which weights cannot follow; need one without `shapes`");
 }
 
 // The poses of the examples: those that the manifest names, or those of the options.
@@ -74,9 +74,9 @@ absl::StatusOr<client::ClipData> ReadPoses(const Context& context, Options& opti
   SINEW_ASSIGN_OR_RETURN(client::ClipData clip, ChooseMotion(context, character, options.motion));
   const std::size_t frames = examples.points.frames;
   if (clip.frames != frames) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        options.examples, ": got ", frames, " frames, '", clip.name, "' has ", clip.frames,
-        "; choose the poses with --clip, --fps and --frames, or --poses"));
+    return InvalidArgument(options.examples, ": got ", frames, " frames, '", clip.name, "' has ",
+                           clip.frames,
+                           "; choose the poses with --clip, --fps and --frames, or --poses");
   }
   return clip;
 }
