@@ -3,7 +3,7 @@
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
-#include <map>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -50,7 +50,13 @@ absl::StatusOr<std::vector<client::TemplateJoint>> ParseTemplate(const std::stri
     SINEW_ASSIGN_OR_RETURN(JsonObject object,
                            JsonObject::Open((*list)[j], absl::StrCat("joints[", j, "]"),
                                             {"name", "parent", "at", "wide", "foot", "partner"}));
-    SINEW_RETURN_IF_ERROR(object.ReadNeeded("name", names.emplace_back()));
+    std::string name;
+    SINEW_RETURN_IF_ERROR(object.ReadNeeded("name", name));
+    if (std::ranges::count(names, name) > 0) {
+      return WrongMember(object.PathOf("name"),
+                         absl::StrCat("got \"", name, "\" twice, need it once"));
+    }
+    names.push_back(name);
     objects.push_back(std::move(object));
   }
   std::vector<client::TemplateJoint> joints(objects.size());
@@ -71,7 +77,7 @@ absl::StatusOr<std::vector<client::TemplateJoint>> ReadTemplateFile(const std::s
   absl::StatusOr<std::vector<client::TemplateJoint>> joints =
       ParseTemplate(std::string(file.text()));
   if (!joints.ok()) return Prefixed(path, joints.status());
-  if (joints->size() < 2) {
+  if (joints->size() < 2 || joints->size() > 64) {
     return InvalidArgument(path, ": joints: got ", joints->size(), ", need 2 to 64");
   }
   return joints;
