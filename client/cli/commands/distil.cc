@@ -353,7 +353,10 @@ absl::Status Distil(Context& context, Options options) {
         100 * report.baseline().all.rms / report.diagonal));
   }
   SINEW_RETURN_IF_ERROR(Write(context, character, options, distilled, out));
-  if (picture) SINEW_RETURN_IF_ERROR(Draw(context, character, options, distilled, *picture));
+  if (picture) {
+    SINEW_RETURN_IF_ERROR(
+        NameOutput(Draw(context, character, options, distilled, *picture), "--picture"));
+  }
   SINEW_RETURN_IF_ERROR(out.Commit());
   json["out"] = options.out;
   if (picture) json["picture"] = options.picture;
