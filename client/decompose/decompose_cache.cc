@@ -19,10 +19,6 @@ namespace {
 
 constexpr std::size_t kPlaceBytes = 40;  // of a vertex in a frame: as read, turned and measured
 
-std::span<const Vec3f> Points(const std::vector<float>& values) {
-  return {reinterpret_cast<const Vec3f*>(values.data()), values.size() / 3};
-}
-
 void AddJoints(const Decomposition& result, client::RigData& rig) {
   rig.joints.clear();
   rig.rest_local.clear();
@@ -99,7 +95,7 @@ absl::StatusOr<DecomposedCache> DecomposeCache(const std::string& cache, const C
   SINEW_ASSIGN_OR_RETURN(const Mesh mesh, client::CoreMesh(merged));
   const std::uint64_t most = std::min(kMaxAnimationPlaces, MemoryLimit() / kPlaceBytes);
   SINEW_ASSIGN_OR_RETURN(const Animation read, ReadAnimation(cache, merged, most, monitor));
-  const std::span<const Vec3f> places = Points(read.points.values);
+  const std::span<const Vec3f> places = client::PointsOf(read.points.values);
   const MeshAnimation animation = {.rest = &mesh, .frames = read.points.frames, .places = places};
   const auto line = monitor.MakeProgress("Decompose");
   const Task::Options task = {.stop = monitor.call().stop,

@@ -200,7 +200,11 @@ void ReportRig(ImportedScene& scene) {
 
 absl::StatusOr<ImportedScene> ReadScene(const std::string& bytes, const std::string& extension,
                                         const std::string& path, const ImportOptions& options) {
-  if (extension == ".obj") return ReadObj(bytes);
+  if (extension == ".obj") {
+    SINEW_ASSIGN_OR_RETURN(ImportedScene scene, ReadObj(bytes));
+    scene.rig.meshes[0].name = ValidText(std::filesystem::path(path).stem().string());
+    return scene;
+  }
   if (extension == ".fbx") return ReadFbx(bytes, options);
   if (extension == ".dae") return ReadWithAssimp(bytes, options);
   return ReadGltf(bytes, path, options);
@@ -276,7 +280,7 @@ absl::StatusOr<ImportedScene> ImportFile(const std::string& path, const ImportOp
       extension != ".fbx" && extension != ".dae") {
     // What a mesh without weights typically comes as.
     const char* why = obj ? ": an .obj holds neither joints nor weights, which "
-                            "`sinew weights FILE --skeleton FILE2` gives it"
+                            "`sinew fit-skeleton` or `sinew weights FILE --skeleton FILE2` gives it"
                       : absl::StartsWith(extension, ".usd")
                           ? "; `python3 -m sinew.usd FILE OUT.sinewrig` converts OpenUSD files"
                           : "";

@@ -31,6 +31,9 @@ AffineD Placed(const Mat3d& a, const Vec3d& at) {
   const auto& m = a.m;
   return {{m[0], m[1], m[2], at.x, m[3], m[4], m[5], at.y, m[6], m[7], m[8], at.z}};
 }
+bool HasDirections(const AffineD& a) {
+  return std::abs(Determinant(Linear(a))) > 0;
+}
 // Without scale and shear: right angles in the order x, y; z keeps its side. Unlike the nearest
 // rotation, this keeps the axis along the bone.
 Mat3d Rigid(const AffineD& a) {
@@ -96,7 +99,9 @@ class RetargetedMotion final : public Motion {
         pose.global[n] = Compose(pose.global[static_cast<std::size_t>(parent)], pose.local[n]);
       }
       if (how_->source[n] < 0) continue;
-      const Mat3d turn = Multiply(Rigid(source_of(n, source)), how_->unturned[n]);
+      const AffineD& now = source_of(n, source);
+      if (!HasDirections(now)) continue;  // scaled to nothing to hide it: follows the joint above
+      const Mat3d turn = Multiply(Rigid(now), how_->unturned[n]);
       pose.global[n] =
           Placed(Multiply(Multiply(Multiply(how_->to_own, turn), to_source), how_->at_rest[n]),
                  Translation(pose.global[n]));
@@ -188,8 +193,26 @@ absl::StatusOr<std::vector<std::size_t>> PairJoints(
   return pairs;
 }
 
+// Unless joints at rest tell where they are and how they are turned.
+absl::Status CheckRest(const ImportedScene& scene, const Named& named,
+                       const std::vector<std::size_t>& places, const ScenePose& rest) {
+  bool apart = false;
+  for (const std::size_t place : places) {
+    const AffineD& joint = rest.global[named.nodes[place]];
+    if (!HasDirections(joint)) {
+      return InvalidArgument(LabelOf(scene), ": joint '", named.names[place],
+                             "' has scale 0 at rest, need another one");
+    }
+    apart |= Translation(joint) != Translation(rest.global[named.nodes[places[0]]]);
+  }
+  if (apart) return absl::OkStatus();
+  return InvalidArgument(LabelOf(scene), ": its joints are at one place at rest, need a skeleton");
+}
+
 absl::Status TooFewPairs(const ImportedScene& from, const Named& named, const ImportedScene& to,
                          const Named& own, std::size_t pairs) {
+  if (named.names.empty())
+    return InvalidArgument(LabelOf(from), ": no joint has a name, need names");
   return InvalidArgument(LabelOf(from), ": ", CountedText(pairs, "joint"), " of ", LabelOf(to),
                          " can be told by their names, need ", kLeastPairs,
                          " or more; name them with joint_map: ", LabelOf(to), " has ",
@@ -230,7 +253,6 @@ double Stand(const std::vector<Vec3d>& own, const std::vector<Vec3d>& source, st
   }
   const double own_size = std::sqrt(Inner(own, own, {}));
   const double source_size = std::sqrt(Inner(source, source, {}));
-  if (!(own_size > 0 && source_size > 0)) return 0;
   how.scale = own_size / source_size;
   if (source_up != UpAxis::kUnspecified) {
     const Vec3d up = source_up == UpAxis::kZ ? Vec3d{0, 0, 1} : Vec3d{0, 1, 0};
@@ -271,6 +293,10 @@ absl::Status RetargetClips(const ImportedScene& from,
   how->from = from.animation;
   how->rest = PoseAtRest(*from.animation, from.rig);
   const ScenePose rest = PoseAtRest(*to.animation, to.rig);
+  std::vector<std::size_t> followed;  // places in `sources`
+  for (const std::size_t t : paired) followed.push_back(pairs[t]);
+  SINEW_RETURN_IF_ERROR(CheckRest(to, own, paired, rest));
+  SINEW_RETURN_IF_ERROR(CheckRest(from, sources, followed, how->rest));
   const std::size_t nodes = to.animation->nodes.size();
   how->source.assign(nodes, -1);
   how->unturned.resize(nodes);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "core/solve/rotation.h"
 
@@ -78,7 +79,7 @@ PairMoments MakePairs(const Sequence& sequence, const WeightRows& weights, std::
     }
   }
   each([&](std::size_t p, const JointWeight& a, const JointWeight& b) {
-    AddMoments(a.weight * b.weight, sequence.rest[p],
+    AddMoments(a.weight * b.weight, ToDouble(sequence.rest[p]),
                pairs.moments[a.joint][place[a.joint * bones + b.joint]]);
   });
   return pairs;
@@ -99,14 +100,33 @@ std::vector<std::uint8_t> WeakBones(const WeightRows& weights, std::size_t bones
 
 }  // namespace
 
-void AddMoments(double weight, const Vec3f& v, Moments& sum) {
+std::vector<std::uint32_t> KeepBones(const std::vector<bool>& kept, Bones& bones) {
+  std::vector<std::uint32_t> number(kept.size(), kNone);
+  Bones all{.frames = bones.frames, .motions = {}};
+  for (std::size_t j = 0; j < kept.size(); ++j) {
+    if (!kept[j]) continue;
+    number[j] = static_cast<std::uint32_t>(all.count());
+    const std::span<const AffineD> row = bones.row(j);
+    all.motions.insert(all.motions.end(), row.begin(), row.end());
+  }
+  bones = std::move(all);
+  return number;
+}
+
+WeightRows LabelRows(std::span<const std::uint32_t> bone_of_point) {
+  return CollectRows<JointWeight>(bone_of_point.size(), [&](const auto& add) {
+    for (std::size_t p = 0; p < bone_of_point.size(); ++p) add(p, {bone_of_point[p], 1});
+  });
+}
+
+void AddMoments(double weight, const Vec3d& v, Moments& sum) {
   const double row[4] = {v.x, v.y, v.z, 1};
   for (std::size_t r = 0; r < 4; ++r) {
     for (std::size_t c = 0; c < 4; ++c) sum[r * 4 + c] += weight * row[r] * row[c];
   }
 }
 
-void AddCross(double weight, const Vec3f& y, const Vec3f& v, Cross& sum) {
+void AddCross(double weight, const Vec3d& y, const Vec3d& v, Cross& sum) {
   const double row[4] = {v.x, v.y, v.z, 1};
   const double column[3] = {weight * y.x, weight * y.y, weight * y.z};
   for (std::size_t r = 0; r < 3; ++r) {
@@ -143,7 +163,7 @@ std::vector<double> PointErrors(const Sequence& sequence, const Bones& bones,
 }
 
 void FitBones(const Sequence& sequence, const WeightRows& weights, std::size_t rounds,
-              const Task& task, Bones& bones) {
+              const Task& task, Bones& bones, std::span<const Pin> pins) {
   const std::size_t count = bones.count();
   const PairMoments pairs = MakePairs(sequence, weights, count);
   const std::vector<std::uint8_t> weak = WeakBones(weights, count);
@@ -152,7 +172,7 @@ void FitBones(const Sequence& sequence, const WeightRows& weights, std::size_t r
     for (std::size_t p = 0; p < sequence.points(); ++p) {
       for (const JointWeight& w : weights.row(p)) {
         for (std::size_t f = begin; f < end; ++f) {
-          AddCross(w.weight, sequence.row(p)[f], sequence.rest[p],
+          AddCross(w.weight, ToDouble(sequence.row(p)[f]), ToDouble(sequence.rest[p]),
                    sums[(f - begin) * count + w.joint]);
         }
       }
@@ -162,16 +182,22 @@ void FitBones(const Sequence& sequence, const WeightRows& weights, std::size_t r
         for (std::uint32_t j = 0; j < count; ++j) {
           if (weak[j] != 0) continue;
           Cross cross = sums[(f - begin) * count + j];
-          const Moments* own = nullptr;
+          Moments own{};
           for (std::size_t k = 0; k < pairs.others[j].size(); ++k) {
             const std::uint32_t other = pairs.others[j][k];
             if (other == j) {
-              own = &pairs.moments[j][k];
+              own = pairs.moments[j][k];
             } else {
               Subtract(bones.row(other)[f], pairs.moments[j][k], cross);
             }
           }
-          if (own != nullptr) SolveMotion(cross, *own, bones.row(j)[f]);
+          for (const Pin& pin : pins) {
+            if (pin.a != j && pin.b != j) continue;
+            AddMoments(pin.weight, pin.place, own);
+            const Vec3d other = Apply(bones.row(pin.a == j ? pin.b : pin.a)[f], pin.place);
+            AddCross(pin.weight, other, pin.place, cross);
+          }
+          SolveMotion(cross, own, bones.row(j)[f]);
         }
       }
     }
@@ -182,9 +208,9 @@ std::uint32_t BestSingleBone(const Sequence& sequence, const Bones& bones) {
   Moments moments{};
   std::vector<Cross> cross(sequence.frames, Cross{});
   for (std::size_t p = 0; p < sequence.points(); ++p) {
-    AddMoments(1, sequence.rest[p], moments);
+    AddMoments(1, ToDouble(sequence.rest[p]), moments);
     for (std::size_t f = 0; f < sequence.frames; ++f) {
-      AddCross(1, sequence.row(p)[f], sequence.rest[p], cross[f]);
+      AddCross(1, ToDouble(sequence.row(p)[f]), ToDouble(sequence.rest[p]), cross[f]);
     }
   }
   std::uint32_t best = kNone;

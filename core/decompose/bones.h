@@ -29,7 +29,13 @@ struct Bones {
   }
 };
 
+// Drops the bones that are not kept. The new number of each, kNone of those that are dropped.
+std::vector<std::uint32_t> KeepBones(const std::vector<bool>& kept, Bones& bones);
+
 using WeightRows = Rows<JointWeight>;  // [P]
+
+// Each point follows one bone alone.
+WeightRows LabelRows(std::span<const std::uint32_t> bone_of_point);
 
 // The sum over all frames of the squared error of point p if it follows one bone, [frames].
 double BoneError(const Sequence& sequence, std::span<const AffineD> bone, std::size_t p);
@@ -38,18 +44,25 @@ double BoneError(const Sequence& sequence, std::span<const AffineD> bone, std::s
 std::vector<double> PointErrors(const Sequence& sequence, const Bones& bones,
                                 const WeightRows& weights, const Task& task);
 
-// The motions, one after the other in several rounds, that minimise the sum of PointErrors with the
-// others fixed. It never rises. Where a rotation is not determined it stays as it was,
-// and so do bones that have small weights only.
+// A place that two bones should take to the same point.
+struct Pin {
+  std::uint32_t a = 0, b = 0;
+  Vec3d place;        // at rest
+  double weight = 0;  // of the squared distance, against that of a point
+};
+
+// The motions, one after the other in several rounds, that minimise the sum of PointErrors and of
+// the squared distances of pins, with the others fixed. It never rises. Where a rotation is not
+// determined it stays as it was, and so do bones that have small weights only.
 void FitBones(const Sequence& sequence, const WeightRows& weights, std::size_t rounds,
-              const Task& task, Bones& bones);
+              const Task& task, Bones& bones, std::span<const Pin> pins = {});
 
 // Sums of products over weighted points: v v' and, for one frame, y v', with v extended by 1.
 using Moments = std::array<double, 16>;
 using Cross = std::array<double, 12>;
 
-void AddMoments(double weight, const Vec3f& v, Moments& sum);
-void AddCross(double weight, const Vec3f& y, const Vec3f& v, Cross& sum);
+void AddMoments(double weight, const Vec3d& v, Moments& sum);
+void AddCross(double weight, const Vec3d& y, const Vec3d& v, Cross& sum);
 
 // The bone that moves everything best: the one with the least error without the others. None if
 // there are no bones.

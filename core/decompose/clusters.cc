@@ -24,10 +24,7 @@ void FitClusters(const Sequence& sequence, std::size_t count, const Task& task,
                  Clusters& clusters) {
   clusters.bones = {.frames = sequence.frames,
                     .motions = std::vector<AffineD>(count * sequence.frames)};
-  const WeightRows weights = CollectRows<JointWeight>(sequence.points(), [&](const auto& add) {
-    for (std::size_t p = 0; p < sequence.points(); ++p) add(p, {clusters.label[p], 1});
-  });
-  FitBones(sequence, weights, 1, task, clusters.bones);
+  FitBones(sequence, LabelRows(clusters.label), 1, task, clusters.bones);
 }
 
 // [P] under the point's own bone; infinity without one.
@@ -103,17 +100,9 @@ void Relabel(const Sequence& sequence, const Task& task, Clusters& clusters) {
   LabelComponents(sequence, left, task, clusters);
 }
 
-// Gives the bones of `kept` new numbers and drops the others, whose points have no label then.
-void Keep(const std::vector<std::uint8_t>& kept, Clusters& clusters) {
-  std::vector<std::uint32_t> number(kept.size(), kNone);
-  Bones bones{.frames = clusters.bones.frames, .motions = {}};
-  for (std::size_t j = 0; j < kept.size(); ++j) {
-    if (kept[j] == 0) continue;
-    number[j] = static_cast<std::uint32_t>(bones.count());
-    const std::span<const AffineD> row = clusters.bones.row(j);
-    bones.motions.insert(bones.motions.end(), row.begin(), row.end());
-  }
-  clusters.bones = std::move(bones);
+// Points of bones that are dropped have no label then.
+void Keep(const std::vector<bool>& kept, Clusters& clusters) {
+  const std::vector<std::uint32_t> number = KeepBones(kept, clusters.bones);
   for (std::uint32_t& label : clusters.label) label = number[label];
 }
 
@@ -125,9 +114,9 @@ std::vector<std::size_t> Sizes(const Clusters& clusters) {
 
 // Drops clusters of few points.
 void Prune(const Sequence& sequence, const Task& task, Clusters& clusters) {
-  std::vector<std::uint8_t> kept;
-  for (const std::size_t size : Sizes(clusters)) kept.push_back(size >= kLeastPoints ? 1 : 0);
-  if (std::ranges::count(kept, 1) == 0 || std::ranges::count(kept, 0) == 0) return;
+  std::vector<bool> kept;
+  for (const std::size_t size : Sizes(clusters)) kept.push_back(size >= kLeastPoints);
+  if (std::ranges::count(kept, true) == 0 || std::ranges::count(kept, false) == 0) return;
   Keep(kept, clusters);
   Relabel(sequence, task, clusters);
 }
@@ -137,18 +126,18 @@ void Merge(const Sequence& sequence, Clusters& clusters) {
   const std::size_t count = clusters.bones.count();
   std::vector<std::vector<std::uint32_t>> members(count);
   for (std::uint32_t p = 0; p < sequence.points(); ++p) members[clusters.label[p]].push_back(p);
-  std::vector<std::uint8_t> kept(count, 1);
+  std::vector<bool> kept(count, true);
   for (std::uint32_t a = 0; a < count; ++a) {
-    for (std::size_t b = a + 1; kept[a] != 0 && b < count; ++b) {
+    for (std::size_t b = a + 1; kept[a] && b < count; ++b) {
       const auto exact = [&](std::uint32_t p) {
         return BoneError(sequence, clusters.bones.row(a), p) <= sequence.exact();
       };
-      if (kept[b] == 0 || !std::ranges::all_of(members[a], exact) ||
+      if (!kept[b] || !std::ranges::all_of(members[a], exact) ||
           !std::ranges::all_of(members[b], exact)) {
         continue;
       }
       for (const std::uint32_t p : members[b]) clusters.label[p] = a;
-      kept[b] = 0;
+      kept[b] = false;
     }
   }
   Keep(kept, clusters);

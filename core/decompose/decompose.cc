@@ -8,7 +8,6 @@
 #include <string>
 #include <utility>
 
-#include "core/base/median.h"
 #include "core/base/status.h"
 #include "core/base/vectors.h"
 #include "core/decompose/bones.h"
@@ -16,6 +15,7 @@
 #include "core/decompose/joint_tree.h"
 #include "core/decompose/sequence.h"
 #include "core/examples/linear_blend_fit.h"
+#include "core/mesh/edge_lengths.h"
 #include "core/solve/rotation.h"
 
 namespace sinew {
@@ -34,11 +34,12 @@ constexpr double kLeastCandidate = 1e-6;  // smoothed weight
 constexpr double kPullToSmooth = 0.25;    // lambda of FitLinearBlend, in parts of the error
 constexpr std::size_t kBoneRounds = 5;    // of an iteration
 constexpr double kFirstStep = 0.25, kStepGrowth = 1.5, kLargestStep = 20;
-constexpr double kLeastGain = 1e-3;      // of the error in an iteration
-constexpr int kPatience = 3;             // iterations with less
-constexpr std::size_t kSeedPoints = 20;  // of a new bone
-constexpr double kOtherLength = 2;       // median ratio of edges that is another mesh
+constexpr double kLeastGain = 1e-3;                     // of the error in an iteration
+constexpr int kPatience = 3;                            // iterations with less
+constexpr std::size_t kSeedPoints = 20;                 // of a new bone
 constexpr double kClusterWork = 0.2, kTreeWork = 0.02;  // of the progress
+constexpr int kPinRounds = 20;                          // until joints are nearly together
+constexpr double kFirstPin = 0.1, kPinGrowth = 1.6;     // in points of a bone
 
 double Sum(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
@@ -47,25 +48,6 @@ double Sum(const std::vector<double>& values) {
 absl::Status CheckRange(const char* field, std::uint32_t value, std::size_t most) {
   if (value >= 1 && value <= most) return absl::OkStatus();
   return InvalidArgument(field, ": got ", value, ", need 1 to ", most);
-}
-
-// The median over edges of the length in a frame against that at rest.
-double EdgeRatio(const MeshAnimation& animation, std::size_t frame) {
-  const std::span<const Vec3f> places =
-      animation.places.subspan(frame * animation.rest->vertices(), animation.rest->vertices());
-  std::vector<double> ratios;
-  for (std::size_t f = 0; f < animation.rest->faces(); ++f) {
-    std::uint32_t a = animation.rest->face(f).back();
-    for (const std::uint32_t b : animation.rest->face(f)) {
-      const auto length = [&](std::span<const Vec3f> at) {
-        return Length(ToDouble(at[a]) - ToDouble(at[b]));
-      };
-      const double rest = length(animation.rest->positions());
-      if (rest > 0) ratios.push_back(length(places) / rest);
-      a = b;
-    }
-  }
-  return ratios.empty() ? 1 : Median(std::move(ratios));
 }
 
 absl::Status Check(const MeshAnimation& animation, const DecomposeOptions& options) {
@@ -90,16 +72,12 @@ absl::Status Check(const MeshAnimation& animation, const DecomposeOptions& optio
   if (!(animation.rest->diagonal() > 0)) {
     return InvalidArgument("rest: all vertices are at one place, need a mesh");
   }
-  const std::vector<double> ratios = {EdgeRatio(animation, 0),
-                                      EdgeRatio(animation, animation.frames / 2),
-                                      EdgeRatio(animation, animation.frames - 1)};
-  if (const double ratio = Median(ratios); ratio > kOtherLength || ratio * kOtherLength < 1) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "rest: edges of the animation are %.3g times as long as those of the mesh, need the same "
-        "vertices in the same order and unit",
-        ratio));
+  std::vector<double> ratios;
+  for (const std::size_t f : {std::size_t{0}, animation.frames / 2, animation.frames - 1}) {
+    ratios.push_back(EdgeRatio(*animation.rest, animation.rest->positions(),
+                               animation.places.subspan(f * vertices, vertices)));
   }
-  return absl::OkStatus();
+  return CheckEdgeRatios("rest: edges of the animation", std::move(ratios));
 }
 
 // Moves bones on, beyond where they are, by `step` times the way from `before`.
@@ -127,6 +105,8 @@ class Solver {
   absl::Status Iterate();
   // Removes bones without weight.
   void Finish();
+  // Puts joints, at `places` relative to the sequence's centre, together.
+  absl::Status Connect(const decompose::JointTree& tree, const std::vector<Vec3d>& places);
 
   double rms() const {
     return std::sqrt(Sum(errors_) / static_cast<double>(sequence_.points() * sequence_.frames));
@@ -161,9 +141,7 @@ absl::Status Solver::Start() {
   SINEW_ASSIGN_OR_RETURN(decompose::Clusters clusters,
                          decompose::MakeClusters(sequence_, options_.joints, task_));
   bones_ = std::move(clusters.bones);
-  weights_ = CollectRows<JointWeight>(sequence_.points(), [&](const auto& add) {
-    for (std::size_t p = 0; p < sequence_.points(); ++p) add(p, {clusters.label[p], 1});
-  });
+  weights_ = decompose::LabelRows(clusters.label);
   errors_ = PointErrors(sequence_, bones_, weights_, task_);
   FindBestAlone();
   return task_.CheckCancelled();
@@ -367,17 +345,39 @@ absl::Status Solver::Iterate() {
 }
 
 void Solver::Finish() {
-  std::vector<std::uint32_t> number(bones_.count(), decompose::kNone);
-  Bones bones{.frames = bones_.frames, .motions = {}};
-  const std::vector<double> squares = Squares();
-  for (std::size_t j = 0; j < number.size(); ++j) {
-    if (!(squares[j] > 0)) continue;
-    number[j] = static_cast<std::uint32_t>(bones.count());
-    const std::span<const AffineD> row = bones_.row(j);
-    bones.motions.insert(bones.motions.end(), row.begin(), row.end());
-  }
+  std::vector<bool> kept;
+  for (const double squares : Squares()) kept.push_back(squares > 0);
+  const std::vector<std::uint32_t> number = KeepBones(kept, bones_);
   for (JointWeight& w : weights_.values) w.joint = number[w.joint];
-  bones_ = std::move(bones);
+  for (std::vector<std::uint32_t>& row : best_alone_) {
+    for (std::uint32_t& j : row) j = number[j];
+    std::erase(row, decompose::kNone);
+  }
+}
+
+absl::Status Solver::Connect(const decompose::JointTree& tree, const std::vector<Vec3d>& places) {
+  const double points =
+      static_cast<double>(sequence_.points()) / static_cast<double>(bones_.count());
+  double weight = kFirstPin * points;
+  for (int k = 0; k < kPinRounds; ++k, weight *= kPinGrowth) {
+    std::vector<decompose::Pin> pins;
+    for (std::size_t j = 1; j < tree.bones.size(); ++j) {
+      pins.push_back({tree.bones[j], tree.bones[tree.parents[j]], places[j], weight});
+    }
+    FitBones(sequence_, weights_, kBoneRounds, task_, bones_, pins);
+    SINEW_RETURN_IF_ERROR(FitWeights());
+  }
+  for (std::size_t j = 1; j < tree.bones.size(); ++j) {  // parents first
+    for (std::size_t f = 0; f < sequence_.frames; ++f) {
+      AffineD& motion = bones_.row(tree.bones[j])[f];
+      const Vec3d shift =
+          Apply(bones_.row(tree.bones[tree.parents[j]])[f], places[j]) - Apply(motion, places[j]);
+      motion.m[3] += shift.x;
+      motion.m[7] += shift.y;
+      motion.m[11] += shift.z;
+    }
+  }
+  return FitWeights();
 }
 
 // The nearest float on a grid so coarse that sums and differences of such numbers are exact.
@@ -399,11 +399,9 @@ void Fill(const Mesh& mesh, const Sequence& sequence, const Solver& solver,
           const decompose::JointTree& tree, Decomposition& result) {
   const std::size_t joints = tree.bones.size();
   result.parents = tree.parents;
-  result.gap = tree.gap;
   std::vector<std::uint32_t> joint_of(joints);
   for (std::uint32_t j = 0; j < joints; ++j) {
     joint_of[tree.bones[j]] = j;
-    result.places.push_back(OnGrid(mesh, tree.places[j] + sequence.centre));
   }
   result.poses.resize(sequence.frames * joints);
   for (std::size_t j = 0; j < joints; ++j) {
@@ -435,7 +433,11 @@ void Warn(const MeshAnimation& animation, const DecomposeOptions& options, Decom
          absl::StrFormat("%d of %d: the animation has no more parts that move by themselves",
                          joints, options.joints)});
   }
-  if (joints > 1 && 3 * animation.frames < 2 * joints) {
+  if (animation.frames == 1) {
+    result.warnings.push_back({Severity::kWarning, "frames",
+                               "1 is no animation: weights fit this frame only, and nothing says "
+                               "which parts of the mesh move by themselves"});
+  } else if (joints > 1 && 3 * animation.frames < 2 * joints) {
     result.warnings.push_back(
         {Severity::kWarning, "frames",
          absl::StrFormat("%d for %d joints are few: weights may fit these frames only",
@@ -477,6 +479,16 @@ absl::StatusOr<Decomposition> Decompose(const MeshAnimation& animation,
   SINEW_ASSIGN_OR_RETURN(
       const decompose::JointTree tree,
       decompose::MakeJointTree(sequence, solver.bones(), solver.weights(), task));
+  result.gap = tree.gap;
+  std::vector<Vec3d> places;  // relative to the centre
+  for (const Vec3d& place : tree.places) {
+    result.places.push_back(OnGrid(*animation.rest, place + sequence.centre));
+    places.push_back(ToDouble(result.places.back()) - sequence.centre);
+  }
+  if (options.connected) {
+    SINEW_RETURN_IF_ERROR(solver.Connect(tree, places));
+    result.gap = 0;
+  }
   Fill(*animation.rest, sequence, solver, tree, result);
   Warn(animation, options, result);
   task.Advance(1);
@@ -507,24 +519,13 @@ DecompositionError MeasureDecomposition(const MeshAnimation& animation, const De
     }
   });
   DecompositionError error;
-  double squares = 0;
+  DistanceMeter meter;
   for (std::size_t f = 0; f < animation.frames; ++f) {
     const std::span<const float> frame = std::span(lengths).subspan(f * vertices, vertices);
-    double of_frame = 0;
-    for (const float length : frame) of_frame += double{length} * double{length};
-    squares += of_frame;
-    const auto largest = std::ranges::max_element(frame);
-    error.frame_rms.push_back(std::sqrt(of_frame / static_cast<double>(vertices)));
-    error.frame_largest.push_back(*largest);
-    if (f > 0 && *largest <= error.largest) continue;
-    error.largest = *largest;
-    error.worst_frame = f;
-    error.worst_vertex = static_cast<std::size_t>(largest - frame.begin());
+    error.frame_rms.push_back(meter.Add(f, frame));
+    error.frame_largest.push_back(*std::ranges::max_element(frame));
   }
-  error.rms = std::sqrt(squares / static_cast<double>(lengths.size()));
-  const auto at = lengths.begin() + static_cast<std::ptrdiff_t>((lengths.size() - 1) * 99 / 100);
-  std::nth_element(lengths.begin(), at, lengths.end());
-  error.p99 = *at;
+  error.all = meter.Result();
   return error;
 }
 

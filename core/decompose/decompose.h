@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "core/base/distance_meter.h"
 #include "core/base/problem.h"
 #include "core/base/rows.h"
 #include "core/base/types.h"
@@ -35,6 +36,7 @@ struct DecomposeOptions {
   std::uint32_t joints = 20;      // at most, 1 to kMaxDecomposedJoints
   std::uint32_t influences = 4;   // of a vertex at most, 1 to 8
   std::uint32_t iterations = 60;  // at most, 1 to 1000; ends when three in turn gain little
+  bool connected = false;         // joints stay together: bones turn about them and nothing else
 };
 
 struct Decomposition {
@@ -49,7 +51,7 @@ struct Decomposition {
   // Root of the mean squared error of vertices, in the mesh's unit: at the start, with rigid parts,
   // and after each iteration. Never rises.
   std::vector<double> errors;
-  double gap = 0;  // see JointTree
+  double gap = 0;  // see JointTree; 0 if connected
   std::vector<Problem> warnings;
 };
 
@@ -65,9 +67,8 @@ absl::StatusOr<Decomposition> Decompose(const MeshAnimation& animation,
 // How far the vertices of a decomposition are from the animation, with everything rounded to float
 // as it is written to files.
 struct DecompositionError {
-  double rms = 0, largest = 0, p99 = 0;           // over vertices and frames, in the mesh's unit
-  std::size_t worst_frame = 0, worst_vertex = 0;  // of the largest
-  std::vector<double> frame_rms, frame_largest;   // [frames]
+  Distances all;                                 // over vertices and frames, in the mesh's unit
+  std::vector<double> frame_rms, frame_largest;  // [frames]
 };
 // Arbitrary numbers once the task is cancelled.
 DecompositionError MeasureDecomposition(const MeshAnimation& animation, const Decomposition& result,

@@ -140,7 +140,7 @@ SkeletonTemplate Centaur() {
 }
 
 absl::Status Refused(const TemplateJoint& joint, const std::string& what) {
-  return absl::InvalidArgumentError(absl::StrCat("joint \"", joint.name, "\": ", what));
+  return InvalidArgument("joint \"", joint.name, "\": ", what);
 }
 
 }  // namespace
@@ -148,15 +148,12 @@ absl::Status Refused(const TemplateJoint& joint, const std::string& what) {
 absl::Status CheckTemplate(const SkeletonTemplate& skeleton) {
   const std::vector<TemplateJoint>& joints = skeleton.joints;
   if (joints.size() < 2 || joints.size() > kMaxTemplateJoints) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("joints: got ", joints.size(), ", need 2 to ", kMaxTemplateJoints));
+    return InvalidArgument("joints: got ", joints.size(), ", need 2 to ", kMaxTemplateJoints);
   }
   std::set<std::string_view> names;
   for (std::uint32_t j = 0; j < joints.size(); ++j) {
     const TemplateJoint& joint = joints[j];
-    if (joint.name.empty())
-      return absl::InvalidArgumentError(
-          absl::StrCat("joints[", j, "].name: got \"\", need a name"));
+    if (joint.name.empty()) return InvalidArgument("joints[", j, "].name: got \"\", need a name");
     if (!names.insert(joint.name).second)
       return Refused(joint, "got the name twice, need each once");
     for (const double x : {joint.place.x, joint.place.y, joint.place.z}) {
@@ -188,9 +185,9 @@ absl::StatusOr<SkeletonTemplate> BuiltInTemplate(std::string_view name) {
   if (name == kNames[1]) return Quadruped();
   if (name == kNames[2]) return Horse();
   if (name == kNames[3]) return Centaur();
-  std::string text(name);
-  return absl::InvalidArgumentError(absl::StrCat(
-      "template: got \"", text, "\", need human, quadruped, horse, centaur or joints of your own"));
+  const std::string names = absl::StrJoin(
+      kNames, ", ", [](std::string* out, std::string_view built_in) { out->append(built_in); });
+  return InvalidArgument("template: got \"", name, "\", need ", names, " or joints of your own");
 }
 
 }  // namespace sinew::fit

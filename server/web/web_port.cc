@@ -329,8 +329,11 @@ void WebPort::State::AddRoutes() {
   http_.Get(
       R"(/(view|clips).*)", [this](const httplib::Request& request, httplib::Response& response) {
         absl::StatusOr<Document> document =
-            options_.document == nullptr ? absl::NotFoundError(request.path + ": there is nothing")
-                                         : options_.document(request.path);
+            options_.document != nullptr ? options_.document(request.path)
+            // The page asks; an answer, so that browsers do not log an error.
+            : request.path == "/view.json"
+                ? absl::StatusOr<Document>(Document{.type = "application/json", .bytes = "null"})
+                : absl::NotFoundError(request.path + ": there is nothing");
         if (document.ok()) {
           response.set_content(std::move(document->bytes), document->type.c_str());
           return;

@@ -46,7 +46,7 @@ class WebPort {
     std::chrono::milliseconds last_words{0};  // for replies that are being written at the end
     Upstream upstream;
     // The document of a path such as "/view.json"; kNotFound: there is none. Called by several
-    // threads at once. Null: there are none.
+    // threads at once. Null: there are none, and "/view.json" is null.
     std::function<absl::StatusOr<Document>(const std::string& path)> document = nullptr;
     // Takes a file that the page sends to "/character" or "/motion"; its folder is removed
     // afterwards, and left out of error messages. One file at a time. Null: none is taken.

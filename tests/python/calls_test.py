@@ -48,6 +48,16 @@ class Calls(unittest.TestCase):
         cls.hand, cls.poses = whole_clip()
         cls.character = cls.client.character(cls.hand, RECIPE)
 
+    @staticmethod
+    def bare_mesh():
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "cube.obj"
+            corners = [(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)]
+            faces = ("1 2 4 3", "5 7 8 6", "1 5 6 2", "3 4 8 7", "1 3 7 5", "2 6 8 4")
+            path.write_text("".join("v %g %g %g\n" % corner for corner in corners) +
+                            "".join(f"f {face}\n" for face in faces))
+            return sinew.load(path, allow_no_skin=True)
+
     def assert_soon(self, begun):
         self.assertLess(time.monotonic() - begun, SOON)
 
@@ -94,6 +104,12 @@ class Calls(unittest.TestCase):
                 self.assert_soon(begun)
                 self.assertEqual(caught.exception.code, "DEADLINE_EXCEEDED")
             self.assertEqual(list(pathlib.Path(folder).iterdir()), [])
+        for call in (lambda: self.client.weights(self.hand, "geodesic", deadline=1e-4),
+                     lambda: self.client.fit_skeleton(self.bare_mesh(), resolution=384, deadline=1e-4)):
+            with self.assertRaises(sinew.Timeout):
+                call()
+        with self.assertRaisesRegex(ValueError, "deadline: got -1"):
+            self.client.fit_skeleton(self.bare_mesh(), deadline=-1)
         with self.assertRaisesRegex(ValueError, "deadline: got -1"):
             self.character.clip(self.poses, deadline=-1)
         short = sinew.Poses(self.poses.joints[:2])

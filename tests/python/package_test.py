@@ -398,6 +398,16 @@ class LocalServer(unittest.TestCase):
                     self.assertEqual(frame.normals.tobytes(), other.normals.tobytes())
             self.assertEqual(len(frames), 9)
 
+    def test_compression_may_depend_on_the_line(self):
+        with self.character.stream(compressed="auto") as stream:
+            stream.send(self.poses.joints[0])
+            self.assertEqual(stream.next().positions.tobytes(),
+                             self.character.deform(self.poses.joints[0]).positions.tobytes())
+        with self.assertRaisesRegex(ValueError, 'compressed: got "fast", need True, False or "auto"'):
+            self.character.stream(compressed="fast")
+        with self.assertRaisesRegex(TypeError, "^compressed: got list, need bool or str$"):
+            self.character.stream(compressed=[])
+
     def test_many_streams_leave_room_for_calls(self):
         with contextlib.ExitStack() as streams:
             for _ in range(300):

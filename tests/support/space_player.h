@@ -46,15 +46,7 @@ class SpacePlayer {
     return out;
   }
 
- private:
-  template <class T>
-  T At(std::size_t offset) const {
-    T value{};
-    std::memcpy(&value, glb_.data() + offset, sizeof(T));
-    return value;
-  }
-  const nlohmann::json& Samplers() const { return document_["animations"][0]["samplers"]; }
-
+  // The numbers of an accessor.
   std::vector<double> Accessor(std::size_t index) const {
     const auto& accessor = document_["accessors"][index];
     const auto& view = document_["bufferViews"][accessor["bufferView"].get<std::size_t>()];
@@ -70,6 +62,15 @@ class SpacePlayer {
     }
     return values;
   }
+
+ private:
+  template <class T>
+  T At(std::size_t offset) const {
+    T value{};
+    std::memcpy(&value, glb_.data() + offset, sizeof(T));
+    return value;
+  }
+  const nlohmann::json& Samplers() const { return document_["animations"][0]["samplers"]; }
 
   void Place(std::size_t index, const AffineD& above, std::size_t key,
              std::vector<AffineD>& places) const {

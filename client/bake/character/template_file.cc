@@ -3,7 +3,7 @@
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
-#include <map>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -50,7 +50,13 @@ absl::StatusOr<std::vector<client::TemplateJoint>> ParseTemplate(const std::stri
     SINEW_ASSIGN_OR_RETURN(JsonObject object,
                            JsonObject::Open((*list)[j], absl::StrCat("joints[", j, "]"),
                                             {"name", "parent", "at", "wide", "foot", "partner"}));
-    SINEW_RETURN_IF_ERROR(object.ReadNeeded("name", names.emplace_back()));
+    std::string name;
+    SINEW_RETURN_IF_ERROR(object.ReadNeeded("name", name));
+    if (std::ranges::count(names, name) > 0) {
+      return WrongMember(object.PathOf("name"),
+                         absl::StrCat("got \"", name, "\" twice, need it once"));
+    }
+    names.push_back(name);
     objects.push_back(std::move(object));
   }
   std::vector<client::TemplateJoint> joints(objects.size());
@@ -71,7 +77,7 @@ absl::StatusOr<std::vector<client::TemplateJoint>> ReadTemplateFile(const std::s
   absl::StatusOr<std::vector<client::TemplateJoint>> joints =
       ParseTemplate(std::string(file.text()));
   if (!joints.ok()) return Prefixed(path, joints.status());
-  if (joints->size() < 2) {
+  if (joints->size() < 2 || joints->size() > 64) {
     return InvalidArgument(path, ": joints: got ", joints->size(), ", need 2 to 64");
   }
   return joints;
@@ -89,20 +95,18 @@ absl::Status ChooseTemplate(const std::string& name, client::FitRequest& request
 absl::Status PrepareForFit(std::optional<double> meters_per_unit, CharacterFile& character) {
   client::RigData& rig = character.rig;
   if (rig.vertices() == 0) {
-    return absl::InvalidArgumentError(absl::StrCat(character.label, ": no mesh, need one"));
+    return InvalidArgument(character.label, ": no mesh, need one");
   }
   for (const client::Mesh& mesh : rig.meshes) {
     if (mesh.skin.empty()) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat(character.label, ": mesh \"", mesh.name,
-                     "\" has a skin, need meshes without, such as an .obj"));
+    return InvalidArgument(character.label, ": mesh \"", mesh.name,
+                           "\" has a skin, need meshes without, such as an .obj");
   }
   if (rig.meters_per_unit == 0) {
     rig.meters_per_unit = meters_per_unit.value_or(1);
   } else if (meters_per_unit) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("meters_per_unit: got ", *meters_per_unit, " for ", character.label,
-                     ", which names its unit, ", rig.meters_per_unit, " m; need none"));
+    return InvalidArgument("meters_per_unit: got ", *meters_per_unit, " for ", character.label,
+                           ", which names its unit, ", rig.meters_per_unit, " m; need none");
   }
   // The clips of the file are of other joints.
   character.kind = CharacterFile::Kind::kSerialised;

@@ -16,6 +16,7 @@
 #include "client/bake/base/monitor.h"
 #include "client/bake/character/character_file.h"
 #include "client/bake/distil/pose_set.h"
+#include "core/base/distance_meter.h"
 #include "sinew/client.h"
 #include "sinew/rig_data.h"
 
@@ -30,18 +31,12 @@ struct DistilRequest {
   double fps = 24;  // of the clips of the result
 };
 
-// Distances between vertices of the deformer and of a result, in the units of the rig.
-struct Distances {
-  double rms = 0, p99 = 0, largest = 0;
-};
-
-// One way to play the character.
+// One way to play the character: distances from the deformer.
 struct DistilErrors {
   Distances all, random, clips;  // over the held-out poses; of random ones, of clips
   std::vector<double> joints;    // [J] rms of the vertices that each carries most
   std::vector<double> poses;     // [held out] rms
   std::size_t worst_pose = 0;    // of the set: the one with the largest rms
-  std::size_t farthest_vertex = 0, farthest_pose = 0;
 };
 
 struct DistilReport {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "client/bake/distil/distil.h"
+#include "core/base/distance_meter.h"
 
 namespace sinew::bake {
 
@@ -21,25 +22,13 @@ class DistilMeter {
   DistilErrors Errors() const;
 
  private:
-  class Sum {
-   public:
-    void Add(float distance);
-    Distances Result() const;
-
-   private:
-    // Distances whose leading 17 bits agree, within 0.8 %.
-    std::vector<std::uint64_t> counts_ = std::vector<std::uint64_t>(std::size_t{1} << 16);
-    std::uint64_t count_ = 0;
-    double squares_ = 0, largest_ = 0;
-  };
-
   std::span<const std::uint32_t> carriers_;
-  Sum all_, random_, clips_;
+  DistanceMeter all_, random_, clips_;
   std::vector<double> joint_sums_;
   std::vector<std::uint64_t> joint_counts_;
   std::vector<double> poses_;
-  double worst_rms_ = -1, farthest_ = -1;
-  std::size_t worst_pose_ = 0, farthest_vertex_ = 0, farthest_pose_ = 0;
+  double worst_rms_ = -1;
+  std::size_t worst_pose_ = 0;
 };
 
 }  // namespace sinew::bake

@@ -3,7 +3,9 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -14,6 +16,7 @@
 #include "client/bake/formats/point_cache.h"
 #include "client/bake/formats/usda_points.h"
 #include "client/import/obj_reader.h"
+#include "client/rig/rest_pose.h"
 #include "core/base/counted_text.h"
 #include "core/base/status.h"
 
@@ -98,6 +101,22 @@ absl::StatusOr<PointArray> ReadOneFile(const std::string& path, CacheFormat form
   return points;
 }
 
+// Beyond this, float32 does not tell the vertices of the mesh apart.
+constexpr double kFarthest = 1e6;  // of the mesh's diagonal
+
+absl::Status CheckPlaces(const PointArray& points, const client::Mesh& rest) {
+  const double diagonal = client::BoxDiagonal(rest.positions);
+  const double most = diagonal > 0 ? kFarthest * diagonal : std::numeric_limits<float>::max();
+  for (std::size_t k = 0; k < points.values.size(); ++k) {
+    const double x = points.values[k];
+    if (std::abs(x - rest.positions[k % 3]) <= most) continue;
+    return InvalidArgument("vertex ", k / 3 % points.vertices, " of frame ",
+                           k / 3 / points.vertices, ": got ", x,
+                           ", need finite numbers within 1e6 times the size of the mesh");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckManifest(const std::string& path, CacheFormat format, const Manifest& manifest,
                            const PointArray& points) {
   if (manifest.format != CacheFormatName(format) || manifest.frames != points.frames ||
@@ -134,12 +153,14 @@ absl::StatusOr<Animation> ReadAnimation(const std::string& path, const client::M
   SINEW_ASSIGN_OR_RETURN(animation.points, is_sequence
                                                ? ReadObjSequence(path, rest, max_points, monitor)
                                                : ReadOneFile(path, *format, max_points));
-  const absl::Status counts =
+  absl::Status good =
       CheckCounts(animation.points.frames, animation.points.vertices, rest, max_points);
-  if (!counts.ok()) return Prefixed(path, counts);
+  if (!good.ok()) return Prefixed(path, good);
   if (animation.manifest) {
     SINEW_RETURN_IF_ERROR(CheckManifest(path, *format, *animation.manifest, animation.points));
   }
+  good = CheckPlaces(animation.points, rest);
+  if (!good.ok()) return Prefixed(path, good);
   return animation;
 }
 

@@ -26,7 +26,8 @@ struct Animation {
 //          x frames.
 //
 // kInvalidArgument: another format, other counts than those of the mesh, other faces, numbers of
-// frames with gaps of different size, a file that does not read, a .usda without a manifest.
+// frames with gaps of different size, a file that does not read, a .usda without a manifest, places
+// that are not finite or a million times farther from the mesh than it is large.
 // kNotFound: no such file. kDataLoss: not what its manifest says. Errors of `monitor`.
 absl::StatusOr<Animation> ReadAnimation(const std::string& path, const client::Mesh& rest,
                                         std::uint64_t max_points, const Monitor& monitor);

@@ -11,9 +11,11 @@
 #include "client/rig/rest_pose.h"
 #include "core/base/status.h"
 #include "core/base/types.h"
+#include "core/base/vectors.h"
 #include "core/examples/candidates.h"
 #include "core/examples/coefficient_fit.h"
 #include "core/examples/linear_blend_fit.h"
+#include "core/mesh/edge_lengths.h"
 #include "core/mesh/mesh.h"
 #include "core/parallel/task.h"
 #include "core/surface/adjacency.h"
@@ -171,51 +173,27 @@ absl::StatusOr<FitSolution> SolvePart(const FitPart& part, const ExamplePoints& 
   return solution;
 }
 
-// Collects distances, [vertices][frames] of a mesh at a time.
-class DistanceList {
- public:
-  void Add(const FitPart& part, const PartFrames& frames, const ExamplePoints& all,
-           const FitSolution& solution, const Task& task) {
-    const std::size_t count = frames.examples.size(), first = distances_.size();
-    distances_.resize(first + part.rest.size() * count);
+// Adds the distances of a mesh from the examples.
+void Measure(const FitPart& part, const PartFrames& frames, const ExamplePoints& all,
+             const FitSolution& solution, const Task& task, DistanceMeter& meter) {
+  std::vector<float> distances(part.rest.size());
+  for (std::size_t f = 0; f < frames.examples.size(); ++f) {
+    const std::span pose = std::span(frames.matrices).subspan(f * part.joints(), part.joints());
     task.For(part.rest.size(), kFitGrain, [&](std::size_t begin, std::size_t end) {
       for (std::size_t v = begin; v < end; ++v) {
         const auto row = solution.rows.row(v);
         const std::span values = std::span(solution.values)
                                      .subspan(solution.rows.offsets[v] * solution.columns,
                                               row.size() * solution.columns);
-        for (std::size_t f = 0; f < count; ++f) {
-          const std::span pose =
-              std::span(frames.matrices).subspan(f * part.joints(), part.joints());
-          const Vec3d d = PlaceOf(solution.columns, row, values, pose, ToDouble(part.rest[v])) -
-                          ToDouble(all.At(frames.examples[f], part.first_vertex + v));
-          distances_[first + v * count + f] = static_cast<float>(std::sqrt(Dot(d, d)));
-        }
+        const Vec3d at = PlaceOf(solution.columns, row, values, pose, ToDouble(part.rest[v]));
+        const Vec3d example = ToDouble(all.At(frames.examples[f], part.first_vertex + v));
+        distances[v] = static_cast<float>(Length(at - example));
       }
     });
-    for (std::size_t k = first; k < distances_.size(); ++k) {
-      squares_ += double{distances_[k]} * double{distances_[k]};
-      if (k > 0 && !(double{distances_[k]} > errors_.largest)) continue;
-      errors_.largest = double{distances_[k]};
-      errors_.frame = frames.examples[(k - first) % count];
-      errors_.vertex = part.first_vertex + (k - first) / count;
-    }
+    if (task.cancelled()) return;
+    meter.Add(frames.examples[f], distances, part.first_vertex);
   }
-
-  FitErrors Result() {
-    errors_.rms = std::sqrt(squares_ / static_cast<double>(distances_.size()));
-    const auto place =
-        distances_.begin() + static_cast<std::ptrdiff_t>((distances_.size() - 1) * 99 / 100);
-    std::ranges::nth_element(distances_, place);
-    errors_.p99 = double{*place};
-    return errors_;
-  }
-
- private:
-  std::vector<float> distances_;
-  double squares_ = 0;
-  FitErrors errors_;
-};
+}
 
 void WriteWeights(const FitSolution& solution, client::Skin& skin) {
   skin.influence_counts.clear();
@@ -256,6 +234,31 @@ std::size_t LeastFrames(const FitWeightsRequest& request) {
   }
 }
 
+// The examples must look like the rig in its poses.
+absl::Status CheckSameMesh(const client::RigData& rig, const client::ClipData& clip,
+                           std::span<const float> points) {
+  SINEW_ASSIGN_OR_RETURN(const Mesh mesh, client::CoreMesh(client::MergedMesh(rig)));
+  const std::size_t joints = rig.joints.size() * 12, size = rig.vertices() * 3;
+  std::vector<double> ratios;
+  for (const std::size_t f : {std::size_t{0}, clip.frames / 2, clip.frames - 1}) {
+    const std::vector<float> posed =
+        client::PosedPositions(rig, std::span(clip.joint_transforms).subspan(f * joints, joints));
+    ratios.push_back(
+        EdgeRatio(mesh, client::PointsOf(posed), client::PointsOf(points.subspan(f * size, size))));
+  }
+  return CheckEdgeRatios("examples: their edges", std::move(ratios));
+}
+
+// values: [frames][items][width]
+absl::Status CheckFinite(const char* field, const char* item, std::span<const float> values,
+                         std::size_t width, std::size_t items) {
+  const auto wild = std::ranges::find_if_not(values, [](float x) { return std::isfinite(x); });
+  if (wild == values.end()) return absl::OkStatus();
+  const std::size_t at = static_cast<std::size_t>(wild - values.begin()) / width;
+  return InvalidArgument(field, ": ", item, " ", at % items, " of frame ", at / items, ": got ",
+                         *wild, ", need finite numbers");
+}
+
 absl::Status CheckFit(const client::RigData& rig, const client::ClipData& clip,
                       std::span<const float> points, const FitWeightsRequest& request) {
   if (request.influences < 1 || request.influences > kMostCandidates) {
@@ -284,7 +287,10 @@ absl::Status CheckFit(const client::RigData& rig, const client::ClipData& clip,
       return InvalidArgument("mesh \"", mesh.name, "\": its skin names joints that are not there");
     }
   }
-  return absl::OkStatus();
+  SINEW_RETURN_IF_ERROR(
+      CheckFinite("poses", "joint", clip.joint_transforms, 12, rig.joints.size()));
+  SINEW_RETURN_IF_ERROR(CheckFinite("examples", "vertex", points, 3, vertices));
+  return CheckSameMesh(rig, clip, points);
 }
 
 }  // namespace
@@ -367,7 +373,7 @@ absl::StatusOr<FittedWeights> FitWeights(const Monitor& monitor, const client::R
   }
   const auto line = monitor.MakeProgress("Fit");
   const client::CallOptions call = monitor.call();
-  DistanceList own[2], fitted[2];
+  DistanceMeter own[2], fitted[2];
   for (std::size_t m = 0; m < parts.size(); ++m) {
     const FitPart& part = parts[m];
     const PhaseOptions phase = [&](double begin, double end) {
@@ -385,12 +391,10 @@ absl::StatusOr<FittedWeights> FitWeights(const Monitor& monitor, const client::R
     SINEW_ASSIGN_OR_RETURN(const FitSolution solution,
                            SolvePart(part, all, weights, request, phase));
     const FitSolution given = OfWeights(weights);
-    own[0].Add(part, part.fitted, all, given, task);
-    fitted[0].Add(part, part.fitted, all, solution, task);
-    if (report.held_out_frames > 0) {
-      own[1].Add(part, part.held_out, all, given, task);
-      fitted[1].Add(part, part.held_out, all, solution, task);
-    }
+    Measure(part, part.fitted, all, given, task, own[0]);
+    Measure(part, part.fitted, all, solution, task, fitted[0]);
+    Measure(part, part.held_out, all, given, task, own[1]);
+    Measure(part, part.held_out, all, solution, task, fitted[1]);
     SINEW_RETURN_IF_ERROR(task.CheckCancelled());
     client::Skin& skin = result.rig.meshes[m].skin;
     if (request.model == FitModel::kLbs) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "client/bake/base/monitor.h"
+#include "core/base/distance_meter.h"
 #include "core/examples/pose_examples.h"
 #include "sinew/rig_data.h"
 
@@ -27,19 +28,14 @@ struct FitWeightsRequest {
   std::uint32_t hold_out = 3;    // every so many frames one is not fitted; 0 = none
 };
 
-// Distances from the examples, in the unit of the rig.
-struct FitErrors {
-  double rms = 0, p99 = 0, largest = 0;
-  std::size_t frame = 0, vertex = 0;  // of the largest; the index of the example
-};
-
+// Distances from the examples are in the unit of the rig; their frames are indices of examples.
 struct FitReport {
   double diagonal = 0;  // of the character at rest
   std::size_t fitted_frames = 0, held_out_frames = 0;
   std::size_t least_frames = 0;           // fewer may not be enough for the model
-  FitErrors own, fitted;                  // of the rig's weights, and the result: frames fitted
-  std::optional<FitErrors> own_held_out;  // and frames held out
-  std::optional<FitErrors> fitted_held_out;
+  Distances own, fitted;                  // of the rig's weights, and the result: frames fitted
+  std::optional<Distances> own_held_out;  // and frames held out
+  std::optional<Distances> fitted_held_out;
 };
 
 inline constexpr double kLeastGain = 0.02;  // of the rms; less is no gain
@@ -63,7 +59,8 @@ absl::StatusOr<Rows<JointWeight>> OwnWeights(const client::Mesh& mesh);
 //    points  [frames][V * 3] model space
 //
 // kInvalidArgument: members or sizes out of range, a mesh without a skin, a vertex without weights,
-// values that are not finite; kCancelled by the monitor.
+// values that are not finite, points that are not those of the rig's vertices in its unit;
+// kCancelled by the monitor.
 absl::StatusOr<FittedWeights> FitWeights(const Monitor& monitor, const client::RigData& rig,
                                          const client::ClipData& clip,
                                          std::span<const float> points,

@@ -46,6 +46,15 @@ client::UploadProgress ShowOn(const std::shared_ptr<ProgressLine>& line) {
 
 }  // namespace
 
+absl::Status CheckSkins(const CharacterFile& character) {
+  for (const client::Mesh& mesh : character.rig.meshes) {
+    if (!mesh.skin.empty()) continue;
+    return InvalidArgument(character.label, ": mesh \"", mesh.name,
+                           "\" has no skin weights, need some; `sinew weights` computes them");
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<client::UploadedRig> UploadCharacter(const Connection& connection,
                                                     const Monitor& monitor,
                                                     const CharacterFile& character) {
@@ -73,6 +82,7 @@ absl::StatusOr<client::Character> BindCharacter(const Connection& connection,
                                                 const Monitor& monitor,
                                                 const CharacterFile& character,
                                                 const std::string& recipe_text) {
+  SINEW_RETURN_IF_ERROR(CheckSkins(character));
   SINEW_RETURN_IF_ERROR(connection.status());
   const auto upload = monitor.MakeProgress("Upload", Monitor::Part::kFirst),
              bind = monitor.MakeProgress("Bind", Monitor::Part::kFirst);

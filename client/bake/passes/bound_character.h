@@ -15,6 +15,9 @@ namespace sinew::bake {
 // A client of a server, or why there is none, which is then the error of the call.
 using Connection = absl::StatusOr<client::Client>;
 
+// kInvalidArgument: a mesh has no skin weights, so that the character cannot be bound.
+absl::Status CheckSkins(const CharacterFile& character);
+
 // Stores the rig on the server, unless it is there, with a progress line. Errors of UploadRig.
 absl::StatusOr<client::UploadedRig> UploadCharacter(const Connection& connection,
                                                     const Monitor& monitor,
@@ -26,7 +29,7 @@ absl::StatusOr<client::Session> WaitUntilBound(const Monitor& monitor,
                                                const std::string& name);
 
 // Uploads and binds with a progress line; warnings of the server go to the monitor.
-// Errors of client::Character::Create.
+// Errors of CheckSkins and client::Character::Create.
 absl::StatusOr<client::Character> BindCharacter(const Connection& connection,
                                                 const Monitor& monitor,
                                                 const CharacterFile& character,

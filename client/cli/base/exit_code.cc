@@ -100,7 +100,10 @@ absl::Status WithHint(absl::Status status, const std::string& hint) {
 }
 
 absl::Status NameOutput(const absl::Status& status, const std::string& option) {
-  return bake::Reworded(status, option + std::string(absl::StripPrefix(status.message(), "out")));
+  absl::string_view text = status.message();
+  return absl::ConsumePrefix(&text, "out:")
+             ? bake::Reworded(status, absl::StrCat(option, ":", text))
+             : status;
 }
 
 int ExitCode(const absl::Status& status) {

@@ -26,7 +26,8 @@ absl::Status UsageError(const std::string& message);
 absl::Status WithHint(absl::Status status, const std::string& hint);
 inline constexpr char kRecipeHint[] = "see `sinew methods` for names, parameters and ranges";
 
-// The error of an output file, which begins with "out: ", with the option that names the file.
+// The error of an output file, which begins with "out:", with the option that names the file;
+// others as they are.
 absl::Status NameOutput(const absl::Status& status, const std::string& option);
 
 // The exit code of any status; see the table in the source. OK gives 0.

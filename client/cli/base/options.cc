@@ -52,11 +52,10 @@ CLI::Option* AddOne(CLI::App& app, const std::string& name, const char* type,
 }
 
 // Refuses "", as a script writes it with a variable that is not set: it would be taken for an
-// option that was not given. A required option stays as it is: its command says what it needs.
+// option that was not given.
 CLI::Option* RefuseEmpty(CLI::Option* option) {
-  return option->check([option](const std::string& text) -> std::string {
-    const bool refused = text.empty() && (!option->get_required() || option->get_positional());
-    return refused ? "got \"\", need a value" : "";
+  return option->check([](const std::string& text) -> std::string {
+    return text.empty() ? "got \"\", need a value" : "";
   });
 }
 

@@ -75,6 +75,7 @@ absl::StatusOr<std::vector<client::Session>> Validate(Context& context,
                                                       const bake::CharacterFile& character,
                                                       const std::vector<std::string>& deformers,
                                                       const std::vector<std::string>& recipes) {
+  SINEW_RETURN_IF_ERROR(bake::CheckSkins(character));
   SINEW_ASSIGN_OR_RETURN(const client::UploadedRig uploaded,
                          bake::UploadCharacter(context.Connect(), context, character));
   SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());

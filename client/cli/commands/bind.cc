@@ -40,6 +40,7 @@ absl::StatusOr<std::string> RigOf(Context& context, const std::string& rig,
     return rig;
   }
   SINEW_ASSIGN_OR_RETURN(const bake::CharacterFile character, ReadAndWarn(context, rig, read));
+  SINEW_RETURN_IF_ERROR(bake::CheckSkins(character));
   warnings = bake::ImportWarnings(character);
   SINEW_ASSIGN_OR_RETURN(const client::UploadedRig uploaded,
                          bake::UploadCharacter(context.Connect(), context, character));

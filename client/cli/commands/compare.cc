@@ -332,7 +332,9 @@ absl::Status Compare(Context& context, Options options) {
     const auto frame = clip.first_frame + static_cast<std::int64_t>(index) * clip.step;
     const absl::Status drawn =
         Draw(context, character, options.motion, frame, bound, options.drawing, *out);
-    if (!drawn.ok()) return context.Lost(drawn, "no picture is drawn, nothing measured is kept");
+    if (!drawn.ok())
+      return context.Lost(NameOutput(drawn, "--picture"),
+                          "no picture is drawn, nothing measured is kept");
     json["picture"] = {{"out", options.picture}, {"frame", frame}};
     context.Note(absl::StrCat(options.picture, ": frame ", frame));
   }

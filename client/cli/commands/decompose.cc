@@ -43,6 +43,7 @@ nlohmann::ordered_json ReportJson(const bake::DecomposedCache& result, const Opt
   const auto length = [&](double units) -> Json {
     return {{"units", units}, {"percent", 100 * units / result.diagonal}};
   };
+  const Distances& all = result.error.all;
   Json joints = Json::array(), frames = Json::array(), notes = Json::array();
   for (const client::Joint& joint : result.rig.joints) {
     joints.push_back(
@@ -65,12 +66,12 @@ nlohmann::ordered_json ReportJson(const bake::DecomposedCache& result, const Opt
           {"joints", joints},
           {"diagonal", result.diagonal},
           {"error",
-           {{"rms", length(result.error.rms)},
-            {"p99", length(result.error.p99)},
-            {"largest", length(result.error.largest)},
-            {"e_rms", 1000 * result.error.rms / result.diagonal / std::sqrt(3.0)},
-            {"worst_frame", result.error.worst_frame},
-            {"worst_vertex", result.error.worst_vertex}}},
+           {{"rms", length(all.rms)},
+            {"p99", length(all.p99)},
+            {"largest", length(all.largest)},
+            {"e_rms", 1000 * all.rms / result.diagonal / std::sqrt(3.0)},
+            {"worst_frame", all.frame},
+            {"worst_vertex", all.vertex}}},
           {"joint_gap", length(result.gap)},
           {"rms_by_iteration", result.iterations},
           {"by_frame", frames},
@@ -114,7 +115,7 @@ absl::Status RunDecompose(const Context& context, const Options& options) {
   SINEW_ASSIGN_OR_RETURN(bake::CharacterFile rest,
                          ReadAndWarn(context, options.rest, options.read));
   if (rest.rig.vertices() == 0) {
-    return absl::InvalidArgumentError(absl::StrCat(rest.label, ": no mesh, need one"));
+    return InvalidArgument(rest.label, ": no mesh, need one");
   }
   if (rest.rig.meters_per_unit == 0) {
     rest.rig.meters_per_unit = options.meters_per_unit.value_or(1);
@@ -161,6 +162,8 @@ void AddDecompose(CommandList& commands) {
                 "Joints of a vertex at most, 1 to 8 (4)");
   set.AddNumber("--iterations", decompose.iterations, 1, 1000,
                 "Improvements at most, 1 to 1000; ends when they gain little (60)");
+  set.AddFlag("--connected", decompose.connected,
+              "Joints stay together: for posing and engines; the error is larger");
   set.AddNumber("--meters-per-unit", options.meters_per_unit, 1e-6, 1e6,
                 "Unit of a --rest that names none, such as .obj, in metres (1)");
   AddStrictOption(set, options.read);
@@ -171,7 +174,7 @@ void AddDecompose(CommandList& commands) {
   set.SetFooter(
       R"(Bones are rigid: a part that moves by itself can get one, and several follow what bends or stretches. The error falls
 with more joints; with few frames, weights fit these frames only. Joints lie where neighbouring bones hinge on each
-other, and the gap says how well they do. Needs no server. With --json there are errors of every frame and iteration.
+other, and the gap says how well they do; --connected closes it. Needs no server. With --json there are errors of every frame and iteration.
 Examples:
   sinew decompose walk.pc2 --rest hero.obj --joints 30 --out walk.sinewrig
   sinew bake walk.sinewrig --poses walk.poses.npy --deformer lbs --out again.pc2

@@ -74,7 +74,7 @@ absl::Status ReadRequest(const bake::CharacterFile& character, Options& options)
   return absl::OkStatus();
 }
 
-Json DistancesJson(const bake::Distances& distances, double diagonal) {
+Json DistancesJson(const Distances& distances, double diagonal) {
   const auto part = [&](double value) {
     return Json{{"units", value}, {"percent", 100 * value / diagonal}};
   };
@@ -96,8 +96,7 @@ Json ErrorsJson(const bake::DistilErrors& errors, const bake::DistilReport& repo
     poses.push_back({{"name", report.pose_names[report.held_out[k]]}, {"rms", errors.poses[k]}});
   }
   json["poses"] = std::move(poses);
-  json["farthest"] = {{"vertex", errors.farthest_vertex},
-                      {"pose", report.pose_names[errors.farthest_pose]}};
+  json["farthest"] = {{"vertex", errors.all.vertex}, {"pose", report.pose_names[errors.all.frame]}};
   Json joints = Json::array();
   for (std::size_t j = 0; j < errors.joints.size(); ++j) {
     if (errors.joints[j] == 0) continue;
@@ -354,7 +353,10 @@ absl::Status Distil(Context& context, Options options) {
         100 * report.baseline().all.rms / report.diagonal));
   }
   SINEW_RETURN_IF_ERROR(Write(context, character, options, distilled, out));
-  if (picture) SINEW_RETURN_IF_ERROR(Draw(context, character, options, distilled, *picture));
+  if (picture) {
+    SINEW_RETURN_IF_ERROR(
+        NameOutput(Draw(context, character, options, distilled, *picture), "--picture"));
+  }
   SINEW_RETURN_IF_ERROR(out.Commit());
   json["out"] = options.out;
   if (picture) json["picture"] = options.picture;

@@ -199,7 +199,10 @@ absl::Status Fit(Context& context, Options options) {
   SINEW_RETURN_IF_ERROR(bake::AddClipsToSerialised(options.clips, result));
   for (const std::string& text : bake::ShownWarnings(result)) context.Warn(text);
   if (out) SINEW_RETURN_IF_ERROR(out->Write(result.rig_bytes));
-  if (picture) SINEW_RETURN_IF_ERROR(Draw(context, result, fitted.report, options, *picture));
+  if (picture) {
+    SINEW_RETURN_IF_ERROR(
+        NameOutput(Draw(context, result, fitted.report, options, *picture), "--picture"));
+  }
   if (out) SINEW_RETURN_IF_ERROR(out->Commit());
   const nlohmann::ordered_json report = ReportJson(fitted, result.rig, name, options);
   const client::FitFacing& facing = fitted.report.facing;

@@ -42,10 +42,10 @@ absl::Status CheckSpace(const std::string& path, const bake::Animation& examples
       (examples.manifest->space == "model" && examples.manifest->layout_digest.empty())) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(absl::StrCat(
+  return InvalidArgument(
       path,
       ": its points are not those of the whole character in model space; bake it without other "
-      "spaces, meshes or texture coordinates"));
+      "spaces, meshes or texture coordinates");
 }
 
 // Weights would be fitted to what morph targets do, and playing them would add it again.
@@ -59,9 +59,9 @@ absl::Status CheckShapes(const Context& context, const Options& options,
     return absl::OkStatus();
   }
   if (!absl::StartsWith(examples.manifest->recipe, "shapes")) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
+  return InvalidArgument(
       options.examples, ": its recipe, ", examples.manifest->recipe,
-      ", moves morph targets, which weights cannot follow; need one without `shapes`"));
+      ", moves morph targets, which weights cannot follow; need one without `shapes`");
 }
 
 // The poses of the examples: those that the manifest names, or those of the options.
@@ -74,9 +74,9 @@ absl::StatusOr<client::ClipData> ReadPoses(const Context& context, Options& opti
   SINEW_ASSIGN_OR_RETURN(client::ClipData clip, ChooseMotion(context, character, options.motion));
   const std::size_t frames = examples.points.frames;
   if (clip.frames != frames) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        options.examples, ": got ", frames, " frames, '", clip.name, "' has ", clip.frames,
-        "; choose the poses with --clip, --fps and --frames, or --poses"));
+    return InvalidArgument(options.examples, ": got ", frames, " frames, '", clip.name, "' has ",
+                           clip.frames,
+                           "; choose the poses with --clip, --fps and --frames, or --poses");
   }
   return clip;
 }
@@ -85,7 +85,7 @@ absl::StatusOr<client::ClipData> ReadPoses(const Context& context, Options& opti
 class ErrorTable {
  public:
   explicit ErrorTable(double diagonal) : diagonal_(diagonal) {}
-  void Add(const std::string& frames, const std::string& of, const bake::FitErrors& errors) {
+  void Add(const std::string& frames, const std::string& of, const Distances& errors) {
     const auto both = [&](double value) {
       const double percent = diagonal_ > 0 ? 100 * value / diagonal_ : 0;
       return Cell({{"percent", percent}, {"units", value}},
@@ -109,6 +109,18 @@ class ErrorTable {
 };
 
 void WarnOf(const Context& context, const bake::FitReport& report, const std::string& model) {
+  const auto is_far = [&](const Distances& own) {  // farther than deformers and simulations go
+    return own.rms > 0.1 * report.diagonal || own.largest > report.diagonal;
+  };
+  const Distances& own =
+      report.own_held_out && !is_far(report.own) ? *report.own_held_out : report.own;
+  if (is_far(own)) {
+    const double percent = 100 / report.diagonal;
+    context.Warn(absl::StrFormat(
+        "the examples are far from the rig in these poses, %.3g %% (rms) of its diagonal, vertex "
+        "%d of example %d %.3g %%: are they of other poses, or in another place?",
+        percent * own.rms, own.vertex, own.frame, percent * own.largest));
+  }
   if (report.fitted_frames < report.least_frames) {
     context.Warn(absl::StrCat(CountedText(report.fitted_frames, "frame"), " fitted, ", model,
                               " needs about ", report.least_frames,

@@ -298,6 +298,7 @@ absl::Status View(Context& context, Options options) {
   }
   SINEW_ASSIGN_OR_RETURN(bake::CharacterFile character,
                          ReadAndWarn(context, options.file, options.read));
+  SINEW_RETURN_IF_ERROR(bake::CheckSkins(character));
   SINEW_ASSIGN_OR_RETURN(const client::Client client, context.ConnectIfNamed());
   SINEW_RETURN_IF_ERROR(bake::UploadCharacter(client, context, character).status());
   SINEW_ASSIGN_OR_RETURN(const std::unique_ptr<Shown> shown,

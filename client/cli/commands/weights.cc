@@ -80,8 +80,10 @@ absl::StatusOr<bake::CharacterFile> ReadInput(const Context& context, const Opti
     for (const std::string& note : notes) context.Note(note);
     carriers = Carriers(skeleton.rig);
   } else if (character.rig.joints.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        character.label, " has no joints, need --skeleton FILE2, a character file that has some"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(character.label,
+                     " has no joints, need --skeleton FILE2, a character file that has some; or "
+                     "`sinew fit-skeleton` first"));
   }
   const std::string doubt = client::SuspiciousUnits(character.rig);
   if (!doubt.empty()) context.Warn(doubt);

@@ -24,6 +24,8 @@ def _fits(kind: str, value: typing.Any) -> bool:
     outer, _, inner = kind.rstrip("]").partition("[")
     if outer == "Optional":
         return value is None or _fits(inner, value)
+    if outer == "Union":
+        return any(_fits(one, value) for one in inner.split(", "))
     if outer in ("List", "list"):
         return hasattr(value, "__len__") and not isinstance(value, str) and all(_fits(inner or "object", one) for one in value)
     return isinstance(value, dict if outer == "Dict" else _TYPES.get(kind) or getattr(_sinew, kind.rpartition(".")[2]))
@@ -44,6 +46,7 @@ def _explained(line: str, arguments: typing.Sequence[typing.Any], named: typing.
         kind = signature.parameters[argument].annotation
         if not _fits(kind, value):
             need = re.sub(r"Optional\[(.*)\]", r"\1 or None", re.sub(r"List\[(.*?)\]", r"list of \1", kind))
+            need = re.sub(r"Union\[(.*), (.*)\]", r"\1 or \2", need)
             return f"{argument}: got {type(value).__name__}, need {need}"
     for argument, value in given.items():
         if isinstance(value, int) and value < 0:
@@ -91,7 +94,8 @@ def _in_thread(method: _Function) -> _Function:
 
 
 def _futures(self: _sinew.Character, *, normals: bool = False, tangents: bool = False,
-             compact: bool = False, compressed: bool = False, max_queued: int = 64) -> PoseFutures:
+             compact: bool = False, compressed: typing.Union[bool, typing.Literal["auto"]] = False,
+             max_queued: int = 64) -> PoseFutures:
     """Opens a stream whose frames come as futures; see PoseFutures."""
     return PoseFutures(self.stream(normals=normals, tangents=tangents, compact=compact,
                                    compressed=compressed, max_queued=max_queued))

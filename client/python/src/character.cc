@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "client/bake/files/cache_parts.h"
@@ -91,15 +92,24 @@ SentPose PoseOf(const BoundCharacter& character, py::object pose, py::object con
   return sent;
 }
 
+using Compressed = std::variant<bool, std::string>;  // or "auto"
+
 client::OutputOptions OutputOf(bool normals, bool tangents, bool vertex_status, bool compact,
-                               bool compressed) {
+                               const Compressed& compressed) {
   client::OutputOptions output;
   output.attributes.push_back(client::Attribute::kPositions);
   if (normals) output.attributes.push_back(client::Attribute::kNormals);
   if (tangents) output.attributes.push_back(client::Attribute::kTangents);
   if (vertex_status) output.attributes.push_back(client::Attribute::kVertexStatus);
   if (compact) output.MakeCompact();
-  if (compressed) output.MakeCompressed();
+  if (compressed == Compressed(true)) output.MakeCompressed();
+  if (const auto* const text = std::get_if<std::string>(&compressed)) {
+    if (*text != "auto") {
+      Raise(absl::InvalidArgumentError(
+          absl::StrCat("compressed: got \"", *text, "\", need True, False or \"auto\"")));
+    }
+    output.MakeCompressedIfSlow();
+  }
   return output;
 }
 
@@ -314,7 +324,7 @@ struct PoseStream {
 };
 
 std::shared_ptr<PoseStream> OpenStream(const CharacterPointer& character, bool latest, bool normals,
-                                       bool tangents, bool compact, bool compressed,
+                                       bool tangents, bool compact, const Compressed& compressed,
                                        std::size_t max_queued, const std::string& publish) {
   const auto service = character->connection->Get();
   client::StreamOptions options;
@@ -468,12 +478,12 @@ part: write these frames as a part of the cache, for join(): several processes b
 deadline: as for clip. Returns the paths. Files appear complete or not at all.)")
       .def(
           "stream", OpenStream, py::kw_only(), "latest"_a = false, "normals"_a = false,
-          "tangents"_a = false, "compact"_a = false, "compressed"_a = false, "max_queued"_a = 64,
-          "publish"_a = "",
+          "tangents"_a = false, "compact"_a = false, "compressed"_a = Compressed(false),
+          "max_queued"_a = 64, "publish"_a = "",
           R"(Opens a stream. latest: an older pose that is still waiting is dropped for a newer one.
 compact: a third of the bytes, for slow networks; positions are within 1 / 128,000 of each side
 of the frame's box and the rounding of float32, normals within a degree. compressed: the same
-vertices in fewer bytes, also together with compact, for about 2 ms of computing for 50,000 vertices.
+vertices in fewer bytes, also together with compact, for about 2 ms of computing for 50,000 vertices; "auto": on slow lines only.
 publish: a name by which Client.watch() of other clients follows the stream while it is open: 1 to 64 of A-Z a-z 0-9 . _ -)")
       .def(
           "release",

@@ -1,7 +1,10 @@
 // Connections, characters and what a server lists.
 #include <absl/strings/str_cat.h>
+#include <absl/time/clock.h>
+#include <absl/time/time.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <map>
@@ -151,9 +154,16 @@ std::shared_ptr<BoundCharacter> MakeCharacter(const ConnectionPointer& connectio
   return Shared(new BoundCharacter(rig, Value(std::move(made)), connection));
 }
 
+// One of several calls that have to end by then.
+client::CallOptions CallUntil(absl::Time end, const std::stop_token& stop) {
+  return {.deadline = std::max(end - absl::Now(), absl::Nanoseconds(1)), .stop = stop};
+}
+
 Rig ComputeWeights(const ConnectionPointer& connection, const Rig& rig, const std::string& method,
                    const std::optional<std::uint32_t>& max_influences,
-                   const std::vector<std::string>& joints, py::object progress) {
+                   const std::vector<std::string>& joints, py::object progress,
+                   std::optional<double> deadline) {
+  const absl::Time end = absl::Now() + Deadline(deadline, absl::InfiniteDuration());
   static const auto* const kMethods = new std::map<std::string, client::WeightMethod>{
       {"capsule", client::WeightMethod::kCapsule},
       {"heat", client::WeightMethod::kHeat},
@@ -169,17 +179,17 @@ Rig ComputeWeights(const ConnectionPointer& connection, const Rig& rig, const st
   const client::Client& client = service->client;
   auto bytes = Blocked(
       [&](const std::stop_token& token) -> absl::StatusOr<std::string> {
-        const client::CallOptions call{.deadline = absl::InfiniteDuration(), .stop = token};
+        const auto call = [&] { return CallUntil(end, token); };
         SINEW_ASSIGN_OR_RETURN(const auto uploaded,
                                client.UploadRig(std::string_view(rig.file->rig_bytes),
-                                                client::UploadProgress(), call));
+                                                client::UploadProgress(), call()));
         client::WeightsRequest request{.rig = uploaded.rig.name, .method = found->second};
         request.max_influences = max_influences;
         request.joints = joints;
         client::WeightsProgress each;
         if (report) each = [&](double fraction) { report(fraction); };
-        SINEW_ASSIGN_OR_RETURN(const auto weighted, client.ComputeWeights(request, each, call));
-        return client.DownloadRig(weighted.rig.name, {}, call);
+        SINEW_ASSIGN_OR_RETURN(const auto weighted, client.ComputeWeights(request, each, call()));
+        return client.DownloadRig(weighted.rig.name, {}, call());
       },
       stop);
   report.Rethrow();
@@ -194,7 +204,9 @@ py::object FitSkeleton(const ConnectionPointer& connection, const Rig& rig,
                        const std::map<std::string, std::array<double, 3>>& hints,
                        const std::optional<double>& scale,
                        const std::optional<std::uint32_t>& resolution, bool faces_forward,
-                       py::object progress, const std::optional<double>& meters_per_unit) {
+                       py::object progress, const std::optional<double>& meters_per_unit,
+                       std::optional<double> deadline) {
+  const absl::Time end = absl::Now() + Deadline(deadline, absl::InfiniteDuration());
   client::FitRequest request{.rig = {}};
   Check(bake::ChooseTemplate(skeleton, request));
   request.scale = scale;
@@ -210,16 +222,16 @@ py::object FitSkeleton(const ConnectionPointer& connection, const Rig& rig,
   client::FitReport fit;
   auto bytes = Blocked(
       [&](const std::stop_token& token) -> absl::StatusOr<std::string> {
-        const client::CallOptions call{.deadline = absl::InfiniteDuration(), .stop = token};
+        const auto call = [&] { return CallUntil(end, token); };
         SINEW_ASSIGN_OR_RETURN(
             const auto uploaded,
-            client.UploadRig(std::string_view(file->rig_bytes), client::UploadProgress(), call));
+            client.UploadRig(std::string_view(file->rig_bytes), client::UploadProgress(), call()));
         request.rig = uploaded.rig.name;
         client::WeightsProgress each;
         if (report) each = [&](double fraction) { report(fraction); };
-        SINEW_ASSIGN_OR_RETURN(const auto fitted, client.FitSkeleton(request, each, call));
+        SINEW_ASSIGN_OR_RETURN(const auto fitted, client.FitSkeleton(request, each, call()));
         fit = fitted.report;
-        return client.DownloadRig(fitted.rig.name, {}, call);
+        return client.DownloadRig(fitted.rig.name, {}, call());
       },
       stop);
   report.Rethrow();
@@ -252,17 +264,21 @@ void BindClient(py::module_& module) {
 deformer: recipe text such as "ddm" or "dqs(blend=0.5) | relax". progress: called with a number from
 0 to 1; an exception that it raises ends the call.)")
       .def("weights", ComputeWeights, "rig"_a, "method"_a = "heat", "max_influences"_a = py::none(),
-           "joints"_a = std::vector<std::string>(), "progress"_a = py::none(),
-           "Computes skin weights (capsule, heat, geodesic) and returns the rig with them.")
+           "joints"_a = std::vector<std::string>(), "progress"_a = py::none(), py::kw_only(),
+           "deadline"_a = py::none(),
+           "Computes skin weights (capsule, heat, geodesic) and returns the rig with them. "
+           "deadline: "
+           "seconds with all retries; None: as long as it takes.")
       .def("fit_skeleton", FitSkeleton, "rig"_a, "template"_a = "human", "hints"_a = py::dict(),
            "scale"_a = py::none(), "resolution"_a = py::none(), "faces_forward"_a = false,
-           "progress"_a = py::none(), "meters_per_unit"_a = py::none(),
+           "progress"_a = py::none(), "meters_per_unit"_a = py::none(), py::kw_only(),
+           "deadline"_a = py::none(),
            R"(Places a skeleton in a rig whose meshes have no skin, and returns a Fit.
 
 template: human, quadruped, horse, centaur, or a .json file. hints: places of joints, by name.
 scale: size of the template, 0.5 to 2. faces_forward: try no other direction. meters_per_unit: of a
-file that names no unit, else 1. Look at residual and
-warnings: above 0.1 a fit is often wrong. weights() gives the rig its skin.)")
+file that names no unit, else 1. deadline: seconds with all retries; None: as long as it takes. Look
+at residual and warnings: above 0.1 a fit is often wrong. weights() gives the rig its skin.)")
       .def("methods", Methods, "Deformation methods, by name: Method objects.")
       .def("presets", Presets, "Named recipes, by name: Preset objects.")
       .def("stats", Stats, "Version, load and limits of the server: a Stats object.")

@@ -9,9 +9,7 @@ import {button, find, make} from './ui/dom.ts';
 
 // What the program says of its character; null: it has none, and the server's rigs are there to choose from.
 export async function readView(server: Server): Promise<ViewInfo | null> {
-  const answer = await server.fetch('/view.json');
-  if (answer.status === 404) return null;
-  return await (await server.get('/view.json')).json() as ViewInfo;
+  return await (await server.get('/view.json')).json() as ViewInfo | null;
 }
 
 // Asks for a rig unless `wanted` is one of the server's.

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <csignal>
+#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -116,6 +117,41 @@ TEST_F(Decompose, RestPoseIsTheMeshExactly) {
   EXPECT_EQ(rest.exit_code, 0) << rest.err;
 }
 
+TEST_F(Decompose, ConnectedJointsHaveNoGap) {
+  Bake("walk.npy");
+  const Finished finished =
+      Sinew({"decompose", In("walk.npy"), "--rest", "model:cylinder", "--joints", "6",
+             "--connected", "--json", "--out", In("walk.sinewrig")});
+  ASSERT_EQ(finished.exit_code, 0) << finished.err;
+  const Json report = Json::parse(finished.out);
+  EXPECT_EQ(report["joint_gap"]["units"], 0);
+  EXPECT_LT(report["error"]["rms"]["percent"], 0.5);
+  // Each joint keeps its distance from its parent in every pose.
+  const auto rig = client::DecodeRig(ReadAll(In("walk.sinewrig")));
+  ASSERT_TRUE(rig.ok()) << rig.status();
+  const std::string npy = ReadAll(In("walk.poses.npy"));
+  const auto poses =
+      bake::ReadPosesNpy({reinterpret_cast<const std::byte*>(npy.data()), npy.size()});
+  ASSERT_TRUE(poses.ok()) << poses.status();
+  for (std::size_t k = 0; k < poses->frames * poses->joints; ++k) {
+    const std::size_t joint = k % poses->joints;
+    if (rig->joints[joint].parent < 0) continue;
+    const float* const own = &poses->values[k * 12];
+    const float* const above =
+        &poses->values[(k - joint + static_cast<std::size_t>(rig->joints[joint].parent)) * 12];
+    const float* const rest = &rig->rest_local[joint * 12];
+    EXPECT_NEAR(std::hypot(own[3] - above[3], own[7] - above[7], own[11] - above[11]),
+                std::hypot(rest[3], rest[7], rest[11]), 1e-5);
+  }
+}
+
+TEST_F(Decompose, SingleFrameIsNoAnimation) {
+  const Finished baked =
+      At({"bake", "model:cylinder", "--deformer", "lbs", "--frames", "60", "--out", In("one.npy")});
+  ASSERT_EQ(baked.exit_code, 0) << baked.err;
+  EXPECT_THAT(Run("one.npy", "one.sinewrig").err, HasSubstr("frames: 1 is no animation"));
+}
+
 TEST_F(Decompose, EveryFormatGivesTheSame) {
   std::vector<std::string> poses;
   for (const char* name : {"a.pc2", "a.mdd", "a.npy", "a.usda", "a.####.obj"}) {
@@ -154,6 +190,14 @@ TEST_F(Decompose, RefusesWhatDoesNotBelongTogether) {
   bytes.resize(bytes.size() / 2);
   WriteAll(In("a.pc2"), bytes);
   EXPECT_THAT(Refusal("a.pc2"), HasSubstr("a.pc2: pc2: got "));
+
+  Bake("a.npy", "lbs");
+  std::filesystem::remove(In("a.npy.json"));
+  bytes = ReadAll(In("a.npy"));
+  const float far = -1e30F;
+  std::memcpy(bytes.data() + bytes.size() - sizeof far, &far, sizeof far);
+  WriteAll(In("a.npy"), bytes);
+  EXPECT_THAT(Refusal("a.npy"), HasSubstr("of frame 12: got -1e+30, need finite numbers within"));
 
   Bake("a.usda");
   std::filesystem::remove(In("a.usda.json"));

@@ -13,6 +13,7 @@
 #include "sinew/import.h"
 #include "tests/integration/cli/process.h"
 #include "tests/support/assimp_player.h"
+#include "tests/support/gltf_builder.h"
 #include "tests/support/npy_frame.h"
 #include "tests/support/paths.h"
 #include "tests/support/space_player.h"
@@ -124,6 +125,36 @@ TEST_F(Distil, AssimpPlaysTheFileLikeTheServer) {
     }
     EXPECT_LT(worst, 1e-5F) << key;
   }
+}
+
+// A material that shows the lower left quadrant of its image, turned clockwise: the example of the
+// extension's specification. Players that do not know the extension must show the same.
+TEST_F(Distil, TransformsOfTexturesAreInTheCoordinates) {
+  GltfBuilder b = MakeStrip();
+  const int uvs = b.AddAccessor<float>({0, 1, 1, 1, 1, 0, 0, 0}, "VEC2");
+  b.doc["accessors"][static_cast<std::size_t>(uvs)]["count"] = 4;
+  b.doc["meshes"][0]["primitives"][0]["attributes"]["TEXCOORD_0"] = uvs;
+  b.doc["meshes"][0]["primitives"][0]["material"] = 0;
+  const std::string png = "\x89PNG\r\n\x1a\n";
+  b.Push("images", {{"bufferView", b.AddView(std::vector<char>(png.begin(), png.end()))},
+                    {"mimeType", "image/png"}});
+  b.Push("textures", {{"source", 0}});
+  const Json transform = {{"offset", {0, 1}}, {"rotation", 1.57079632679}, {"scale", {0.5, 0.5}}};
+  b.Push("materials",
+         {{"pbrMetallicRoughness",
+           {{"baseColorTexture",
+             {{"index", 0}, {"extensions", {{"KHR_texture_transform", transform}}}}}}}});
+  b.doc["extensionsUsed"] = {"KHR_texture_transform"};
+  const Finished distilled =
+      At({"distil", b.Write(), "--deformer", "lbs", "--to", "lbs", "--out", folder_ / "out.glb"});
+  ASSERT_EQ(distilled.exit_code, 0) << distilled.err;
+  const SpacePlayer file(ReadAll(folder_ / "out.glb"));
+  const Json& primitive = file.document()["meshes"][0]["primitives"][0];
+  const std::vector<double> got = file.Accessor(primitive["attributes"]["TEXCOORD_0"]);
+  const double want[] = {0.5, 1, 0.5, 0.5, 0, 0.5, 0, 1};
+  ASSERT_EQ(got.size(), std::size(want));
+  for (std::size_t k = 0; k < got.size(); ++k) EXPECT_NEAR(got[k], want[k], 1e-6) << k;
+  EXPECT_EQ(file.document()["materials"].dump().find("KHR_texture_transform"), std::string::npos);
 }
 
 // The root mean square of the distances of two frames.

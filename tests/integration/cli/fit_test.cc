@@ -139,6 +139,12 @@ TEST_F(Fit, SkeletonIsDrawnAtRest) {
       Sinew({"render", out, "--skeleton", "--size", "100x100", "--out", picture});
   EXPECT_EQ(drawn.exit_code, 0) << drawn.err;
   EXPECT_TRUE(std::filesystem::exists(picture));
+  for (const Strings& command : {Strings{"render", out, "--deformer", "lbs", "--out", picture},
+                                 Strings{"bind", out, "--deformer", "lbs"}, Strings{"view", out}}) {
+    const Finished refused = At(command);
+    EXPECT_EQ(refused.exit_code, 65) << command[0];
+    EXPECT_THAT(refused.err, HasSubstr("bare.sinewrig: mesh \"statue\" has no skin weights"));
+  }
 }
 
 TEST_F(Fit, MistakesAreNamed) {

@@ -3,14 +3,19 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstddef>
 #include <cstring>
+#include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "client/bake/formats/npy.h"
+#include "client/bake/formats/point_cache.h"
 #include "sinew/client.h"
 #include "tests/integration/cli/process.h"
+#include "tests/integration/cli/small_gltf.h"
 #include "tests/support/temporary_folder.h"
 
 namespace sinew::testing {
@@ -122,6 +127,88 @@ TEST_F(FitWeights, WrongInputIsRefused) {
   bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
   WriteAll(cache, bytes);
   refused({"model:hand", "--examples", cache, "--model", "lbs"}, 65, "has checksum");
+}
+
+// Bind matrices may scale: a mesh in centimetres, bound in metres, is the same character.
+TEST_F(FitWeights, PercentagesAreOfTheCharacterAtRest) {
+  Json gltf = SmallGltf();
+  WriteAll(Path("metres.gltf"), gltf.dump());
+  const float corners[] = {0, 0, 0, 1, 0, 0, 0, 2, 0, 1, 2, 0};
+  for (std::size_t k = 0; k < 12; ++k) SetFloat(gltf, 0, k, 100 * corners[k]);
+  gltf["accessors"][0]["max"] = {100, 200, 0};
+  for (std::size_t joint = 0; joint < 2; ++joint) {
+    for (std::size_t k = 0; k < 3; ++k) SetFloat(gltf, 4, 16 * joint + 5 * k, 0.01F);
+  }
+  WriteAll(Path("centimetres.gltf"), gltf.dump());
+  const Finished baked =
+      At({"bake", Path("metres.gltf"), "--deformer", "dqs", "--out", Path("a.npy")});
+  ASSERT_EQ(baked.exit_code, 0) << baked.err;
+  std::filesystem::remove(Path("a.npy.json"));
+  std::vector<double> percents;
+  for (const char* file : {"metres.gltf", "centimetres.gltf"}) {
+    const Finished fitted =
+        Sinew({"fit-weights", Path(file), "--examples", Path("a.npy"), "--model", "lbs", "--json"});
+    ASSERT_EQ(fitted.exit_code, 0) << fitted.err;
+    const Json report = Json::parse(fitted.out);
+    EXPECT_NEAR(report["diagonal"].get<double>(), std::sqrt(5.0), 1e-5) << file;
+    percents.push_back(report["errors"][0]["rms"]["percent"]);
+  }
+  EXPECT_GT(percents[0], 0.1);
+  EXPECT_NEAR(percents[1], percents[0], 1e-3 * percents[0]);
+}
+
+// The frames of the hand as another program would write them, changed.
+TEST_F(FitWeights, AbsurdExamplesAreRefusedByPlace) {
+  const std::string cache = Cache("lbs", "fist.npy");
+  std::filesystem::remove(cache + ".json");
+  const std::string bytes = ReadAll(cache);
+  const auto good = bake::ReadPointCache(
+      bake::CacheFormat::kNpy, {reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()});
+  ASSERT_TRUE(good.ok()) << good.status();
+  const std::uint64_t shape[] = {good->frames, good->vertices, 3};
+  const auto run = [&](const std::function<void(std::vector<float>&)>& change) {
+    std::vector<float> values = good->values;
+    change(values);
+    WriteAll(Path("bad.npy"), bake::EncodeNpy(shape, values));
+    return Sinew({"fit-weights", "model:hand", "--examples", Path("bad.npy"), "--model", "lbs",
+                  "--out", Path("bad.sinewrig")});
+  };
+  const auto refused = [&](const char* message,
+                           const std::function<void(std::vector<float>&)>& change) {
+    const Finished finished = run(change);
+    EXPECT_EQ(finished.exit_code, 65) << message << finished.err;
+    EXPECT_THAT(finished.err, HasSubstr(message));
+    EXPECT_FALSE(std::filesystem::exists(Path("bad.sinewrig")));
+  };
+  const std::size_t held_out = (std::size_t{2} * good->vertices + 5) * 3;
+  refused("bad.npy: vertex 5 of frame 2: got nan, need finite numbers within",
+          [&](auto& values) { values[held_out + 1] = NAN; });
+  refused("bad.npy: vertex 5 of frame 2: got 1e+30, need finite",
+          [&](auto& values) { values[held_out] = 1e30F; });
+  refused(
+      "--examples: their edges are 100 times as long as those of the mesh, need the same vertices",
+      [](auto& values) {
+        for (float& x : values) x *= 100;
+      });
+  refused("--examples: their edges are 0 times as long", [](auto& values) {
+    for (float& x : values) x = 0;
+  });
+  const Finished moved = run([](auto& values) {
+    for (float& x : values) x += 1;
+  });
+  EXPECT_EQ(moved.exit_code, 0) << moved.err;
+  EXPECT_THAT(moved.err, HasSubstr("the examples are far from the rig in these poses"));
+  // Poses, too.
+  const Finished exported = Sinew({"export", "model:hand", "--poses", Path("poses.npy")});
+  ASSERT_EQ(exported.exit_code, 0) << exported.err;
+  std::string poses = ReadAll(Path("poses.npy"));
+  const float nan = NAN;
+  std::memcpy(poses.data() + poses.size() - sizeof nan, &nan, sizeof nan);
+  WriteAll(Path("poses.npy"), poses);
+  const Finished wild = Sinew({"fit-weights", "model:hand", "--examples", cache, "--poses",
+                               Path("poses.npy"), "--model", "lbs"});
+  EXPECT_EQ(wild.exit_code, 65);
+  EXPECT_THAT(wild.err, HasSubstr("of frame 47: got nan, need finite numbers"));
 }
 
 TEST_F(FitWeights, ArrayOfAnotherProgramNeedsItsPoses) {

@@ -232,7 +232,8 @@ TEST_F(Weights, RejectsObjWithoutSkeleton) {
   const std::string obj = folder_ / "statue.obj";
   const Finished alone = At({"weights", obj, "--method", "heat"});
   EXPECT_EQ(alone.exit_code, 65);
-  EXPECT_THAT(alone.err, HasSubstr("statue.obj has no joints, need --skeleton FILE2"));
+  EXPECT_THAT(alone.err, AllOf(HasSubstr("statue.obj has no joints, need --skeleton FILE2"),
+                               HasSubstr("fit-skeleton")));
   for (const char* command : {"inspect", "upload"}) {
     const Finished finished = At({command, obj});
     EXPECT_EQ(finished.exit_code, 65) << command;
@@ -240,7 +241,8 @@ TEST_F(Weights, RejectsObjWithoutSkeleton) {
         finished.err,
         HasSubstr(
             "need .glb, .gltf, .vrm, .fbx, .dae or .sinewrig: an .obj holds neither joints nor "
-            "weights, which `sinew weights FILE --skeleton FILE2` gives it"))
+            "weights, which `sinew fit-skeleton` or `sinew weights FILE --skeleton FILE2` gives "
+            "it"))
         << command;
   }
 }

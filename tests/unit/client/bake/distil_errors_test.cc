@@ -16,23 +16,14 @@ TEST(DistilMeter, ReportsPlacesOfTheLargestErrors) {
   meter.Add(9, false, std::vector<float>{2, 2, 2.5F});
   const DistilErrors errors = meter.Errors();
   EXPECT_EQ(errors.worst_pose, 9u);
-  EXPECT_EQ(errors.farthest_pose, 4u);
-  EXPECT_EQ(errors.farthest_vertex, 0u);
+  EXPECT_EQ(errors.all.frame, 4u);
+  EXPECT_EQ(errors.all.vertex, 0u);
   EXPECT_NEAR(errors.all.rms, std::sqrt((9 + 4 + 4 + 6.25) / 6), 1e-12);
   EXPECT_NEAR(errors.random.rms, std::sqrt(3), 1e-12);
   EXPECT_EQ(errors.clips.largest, 2.5);
   EXPECT_NEAR(errors.joints[0], std::sqrt(17.0 / 4), 1e-12);
   EXPECT_NEAR(errors.joints[1], 2.5 / std::sqrt(2), 1e-12);
   EXPECT_EQ(errors.joints[2], 0);
-}
-
-TEST(DistilMeter, PercentileIsWithinOnePercent) {
-  std::vector<float> distances;
-  for (int k = 1; k <= 1000; ++k) distances.push_back(static_cast<float>(k) * 1e-4F);
-  const std::vector<std::uint32_t> carriers(distances.size());
-  DistilMeter meter(carriers, 1);
-  meter.Add(1, true, distances);
-  EXPECT_NEAR(meter.Errors().all.p99, 0.099, 0.001);
 }
 
 // A report of errors, of a character of size 1.

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "tests/support/temporary_folder.h"
 
 namespace sinew::bake {
@@ -56,6 +58,9 @@ TEST(TemplateFile, MistakesNameTheMember) {
   EXPECT_THAT(refusal(R"({"joints": [{"name": "spine", "at": [0, 0, 0]},
                                      {"name": "b", "at": [0, 1, 0], "parent": "spin"}]})"),
               AllOf(StartsWith("joints[1].parent: got \"spin\""), HasSubstr("spine")));
+  EXPECT_THAT(refusal(R"({"joints": [{"name": "a", "at": [0, 0, 0]},
+                                     {"name": "a", "at": [0, 1, 0], "parent": "a"}]})"),
+              ::testing::Eq("joints[1].name: got \"a\" twice, need it once"));
   EXPECT_THAT(refusal("{"), HasSubstr("JSON"));
 }
 
@@ -65,6 +70,12 @@ TEST(TemplateFile, MessagesBeginWithTheFile) {
   EXPECT_TRUE(absl::IsNotFound(ReadTemplateFile(path).status()));
   testing::WriteAll(path, kBiped);
   EXPECT_TRUE(ReadTemplateFile(path).ok());
+  std::string many = R"({"name": "j", "at": [0, 0, 0]})";
+  for (int j = 1; j <= 64; ++j) {
+    many += R"(, {"name": "j)" + std::to_string(j) + R"(", "at": [0, 0, 0], "parent": "j"})";
+  }
+  testing::WriteAll(path, R"({"joints": [)" + many + "]}");
+  EXPECT_EQ(ReadTemplateFile(path).status().message(), path + ": joints: got 65, need 2 to 64");
   testing::WriteAll(path, "{}");
   EXPECT_THAT(std::string(ReadTemplateFile(path).status().message()),
               StartsWith(path + ": top level: has no"));

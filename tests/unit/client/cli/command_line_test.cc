@@ -230,6 +230,8 @@ TEST(CommandLine, UnknownOptionsComeWithSuggestions) {
       {{"verify", "a.pc2", ""}, "sinew: CACHE: got \"\", need a value\n"},
       {{"bake", "a.glb", "--deformer", "lbs", "--out", "a.pc2", "--poses", ""},
        "sinew: --poses: got \"\", need a value\n"},
+      {{"decompose", "a.pc2", "--rest", "", "--out", "a.sinewrig"},
+       "sinew: --rest: got \"\", need a value\n"},
       {{"bake", "a.glb", "--deformer", "lbs", "--out", "a.pc2", "--mesh", ""},
        "sinew: --mesh: got \"\", need a value\n"},
       {{"stats", "--server", "unix:"}, "sinew: --server: got \"unix:\", need host or host:port"},

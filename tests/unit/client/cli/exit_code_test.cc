@@ -4,10 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <set>
 #include <utility>
 
 #include "client/bake/base/errors.h"
+#include "client/bake/files/output_file.h"
 #include "google/rpc/error_details.pb.h"
 
 namespace sinew::cli {
@@ -108,6 +110,15 @@ TEST(ExitCode, TextHasNoControlCharacters) {
 
 TEST(ExitCode, EmptyMessageShowsTheCode) {
   EXPECT_THAT(ErrorText(absl::Status(absl::StatusCode::kInternal, ""), ""), HasSubstr("INTERNAL"));
+}
+
+TEST(NameOutput, ChangesErrorsOfTheFileOnly) {
+  const absl::Status full = bake::CannotWrite("a.png", ENOSPC);
+  EXPECT_EQ(NameOutput(full, "--picture").message(),
+            "--picture: cannot write a.png: No space left on device");
+  EXPECT_EQ(ExitCode(NameOutput(full, "--picture")), ExitCode(full));
+  EXPECT_EQ(NameOutput(absl::NotFoundError("clip: none"), "--picture").message(), "clip: none");
+  EXPECT_TRUE(NameOutput(absl::OkStatus(), "--picture").ok());
 }
 
 }  // namespace

@@ -366,7 +366,8 @@ TEST(BadFile, EmptyFolderOrUnknownExtension) {
   EXPECT_THAT(
       std::string(ImportFile(testing::WriteFile("x.obj", "v 0 0 0")).status().message()),
       HasSubstr("wrong type '.obj', need .glb, .gltf, .vrm, .fbx or .dae: an .obj holds neither "
-                "joints nor weights, which `sinew weights FILE --skeleton FILE2` gives it"));
+                "joints nor weights, which `sinew fit-skeleton` or `sinew weights FILE --skeleton "
+                "FILE2` gives it"));
   EXPECT_THAT(std::string(ImportFile(testing::WriteFile("x.USDZ", "PK")).status().message()),
               ::testing::EndsWith(
                   "wrong type '.usdz', need .glb, .gltf, .vrm, .fbx or .dae; `python3 -m sinew.usd "

@@ -47,6 +47,7 @@ TEST(Obj, KeepsPointsAndFacesInTheirOrder) {
   EXPECT_EQ(scene->rig.meters_per_unit, 0) << "unspecified";
   EXPECT_EQ(scene->rig.up_axis, UpAxis::kUnspecified);
   EXPECT_EQ(scene->rig.vertices(), 6u);
+  EXPECT_THAT(mesh.name, HasSubstr("Obj.KeepsPointsAndFacesInTheirOrder.x")) << "the file's";
   EXPECT_EQ(client::CountRig(scene->rig).meshes[0].triangles, 4u);
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <numbers>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -130,6 +131,50 @@ const std::vector<Placed> kMixamo = {
     {"mixamorig:RightLeg", 7, {-20, 100, 0}},     {"mixamorig:RightFoot", 8, {-20, 0, 0}},
     {"mixamorig:LeftShoulder", 2, {10, 300, 0}},  {"mixamorig:LeftArm", 10, {40, 300, 0}},
     {"mixamorig:LeftForeArm", 11, {100, 300, 0}}, {"mixamorig:LeftHand", 12, {160, 300, 0}}};
+
+// A joint of scale 0 has no directions, so nothing can turn as it does.
+TEST(Retarget, RestPosesWithoutDirectionsAreRefused) {
+  const auto refusal = [](const ImportedScene& walk) {
+    ImportedScene hero = Hero(kHero);
+    const absl::Status status = RetargetClips(walk, {}, hero);
+    EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+    return std::string(status.message());
+  };
+  const auto still = [](double, RigPose&) { return absl::OkStatus(); };
+  RigData flat = RigOf(kMixamo, UpAxis::kY);
+  flat.label = "walk.fbx";
+  flat.rest_local[11 * 12] = 0;
+  EXPECT_EQ(
+      refusal(MakePosedScene(flat, {{.info = {.name = "a", .end = 1}, .evaluate = still}}).value()),
+      "walk.fbx: joint 'mixamorig:LeftArm' has scale 0 at rest, need another one");
+  std::vector<Placed> point = kMixamo;
+  for (Placed& joint : point) joint.at = {0, 1, 0};
+  EXPECT_EQ(refusal(Walk(point, 11)),
+            "walk.fbx: its joints are at one place at rest, need a skeleton");
+}
+
+// A limb that is scaled to nothing in a frame, to hide it, follows the joint above meanwhile.
+TEST(Retarget, HiddenLimbsFollowTheJointAbove) {
+  RigData rig = RigOf(kMixamo, UpAxis::kY);
+  rig.label = "walk.fbx";
+  const auto hide = [](double seconds, RigPose& pose) {
+    for (std::size_t k = 0; k < 12; ++k) {
+      if (k % 4 < 3 && seconds > 0) pose.joints[11 * 12 + k] = 0;
+    }
+    return absl::OkStatus();
+  };
+  ImportedScene hero = Hero(kHero);
+  ASSERT_TRUE(
+      RetargetClips(
+          MakePosedScene(rig, {{.info = {.name = "hide", .end = 1}, .evaluate = hide}}).value(), {},
+          hero)
+          .ok());
+  const ClipData clip = SampleClip(hero, 0, {.fps = 1, .frame_numbers = {1}}).value();
+  for (std::size_t j = 0; j < kHero.size(); ++j) {
+    const std::span m = std::span(clip.joint_transforms).subspan(j * 12, 12);
+    EXPECT_NEAR(std::hypot(m[0], m[4], m[8]), 1, 1e-5) << kHero[j].name;
+  }
+}
 
 TEST(Retarget, LimbsTakeTheDirectionsOfTheClip) {
   ImportedScene hero = Hero(kHero);

@@ -96,7 +96,7 @@ void ExpectTwoBones(const Animated& animated, const DecomposeOptions& options) {
   const double diagonal = animated.rest.diagonal();
   EXPECT_GT(result.errors.front(), 2e-3 * diagonal);
   const DecompositionError error = MeasureDecomposition(animated.animation(), result, Task());
-  EXPECT_LT(error.rms, 1e-5 * diagonal);
+  EXPECT_LT(error.all.rms, 1e-5 * diagonal);
   // The two bones hinge on each other at the origin.
   EXPECT_LT(Length(ToDouble(result.places[1])), 0.01 * diagonal);
   EXPECT_LT(result.gap, 1e-3 * diagonal);
@@ -114,7 +114,7 @@ TEST(Decompose, RigidPiecesReturnTheirNumber) {
       const Decomposition result = Decomposed(animated, {.joints = asked});
       EXPECT_EQ(result.parents.size(), pieces) << "asked for " << asked;
       for (const JointWeight& w : result.weights.values) EXPECT_EQ(w.weight, 1);
-      EXPECT_LT(MeasureDecomposition(animated.animation(), result, Task()).largest,
+      EXPECT_LT(MeasureDecomposition(animated.animation(), result, Task()).all.largest,
                 1e-6 * animated.rest.diagonal());
     }
   }
@@ -138,7 +138,7 @@ TEST(Decompose, LoosePartsShareBones) {
     }
   }
   const Decomposition result = Decomposed(animated, {.joints = 2});
-  EXPECT_LT(MeasureDecomposition(animated.animation(), result, Task()).rms,
+  EXPECT_LT(MeasureDecomposition(animated.animation(), result, Task()).all.rms,
             1e-3 * animated.rest.diagonal());
 }
 
@@ -159,7 +159,7 @@ TEST(Decompose, ErrorNeverRisesAndFallsWithJoints) {
     EXPECT_EQ(result.parents.size(), joints);
     EXPECT_GT(result.errors.size(), 3u);
     ExpectFalling(result.errors);
-    const double rms = MeasureDecomposition(animated.animation(), result, Task()).rms;
+    const double rms = MeasureDecomposition(animated.animation(), result, Task()).all.rms;
     EXPECT_LT(rms, 0.8 * before) << joints;
     before = rms;
   }
@@ -182,6 +182,58 @@ TEST(FitBones, KeepsBonesOfLittleWeight) {
     EXPECT_NE(bones.row(0)[1].m, AffineD().m);
     EXPECT_EQ(bones.row(1)[1].m == AffineD().m, second < 0.25) << second;
   }
+}
+
+// Where a joint is by its own pose and by that of its parent.
+double LargestGap(const Decomposition& result) {
+  const std::size_t joints = result.parents.size();
+  double largest = 0;
+  for (std::size_t k = 0; k < result.poses.size(); ++k) {
+    const std::size_t joint = k % joints, parent = result.parents[joint];
+    if (parent == kNoJoint) continue;
+    const Vec3d own = Translation(result.poses[k]);
+    const Vec3d place = ToDouble(result.places[joint]) - ToDouble(result.places[parent]);
+    largest = std::max(largest, Length(Apply(result.poses[k - joint + parent], place) - own));
+  }
+  return largest;
+}
+
+// A cylinder that winds like a snake and keeps its length.
+Animated Snake(std::size_t frames) {
+  return Animate(testing::Cylinder(-2, 2, 0.3, 41, 16), frames,
+                 [](std::size_t, const Vec3d& rest, std::size_t f) {
+                   const auto angle = [&](double x) { return 0.8 * std::sin(1.5 * x + Phase(f)); };
+                   constexpr int kSteps = 64;
+                   Vec3d middle;
+                   for (int k = 0; k < kSteps; ++k) {
+                     const double at = angle((k + 0.5) / kSteps * rest.x);
+                     middle = middle + (rest.x / kSteps) * Vec3d{std::cos(at), std::sin(at), 0};
+                   }
+                   const double at = angle(rest.x);
+                   return middle + Vec3d{-std::sin(at) * rest.y, std::cos(at) * rest.y, rest.z};
+                 });
+}
+
+TEST(Decompose, ConnectedJointsStayTogether) {
+  const Animated snake = Snake(15);
+  const double diagonal = snake.rest.diagonal();
+  const Decomposition apart = Decomposed(snake, {.joints = 8});
+  EXPECT_GT(LargestGap(apart), 1e-3 * diagonal);
+  const Decomposition together = Decomposed(snake, {.joints = 8, .connected = true});
+  EXPECT_EQ(together.parents.size(), 8u);
+  EXPECT_LT(LargestGap(together), 1e-12 * diagonal);
+  EXPECT_EQ(together.gap, 0);
+  const auto rms = [&](const Decomposition& result) {
+    return MeasureDecomposition(snake.animation(), result, Task()).all.rms;
+  };
+  EXPECT_LT(rms(together), 2 * rms(apart));
+  EXPECT_LT(rms(together), 0.005 * diagonal);
+  // What hinges already stays as it is.
+  const Animated bent = BentCylinder(20);
+  const Decomposition hinged = Decomposed(bent, {.joints = 2, .connected = true});
+  EXPECT_LT(LargestGap(hinged), 1e-12 * bent.rest.diagonal());
+  EXPECT_LT(MeasureDecomposition(bent.animation(), hinged, Task()).all.rms,
+            1e-4 * bent.rest.diagonal());
 }
 
 TEST(Decompose, WeightsAreConvexAndFew) {
@@ -232,7 +284,7 @@ TEST(Decompose, ResultDoesNotDependOnThreads) {
   const Animated animated = Wave(15);
   const auto run = [&](std::size_t threads) {
     const tbb::global_control control(tbb::global_control::max_allowed_parallelism, threads);
-    return Decomposed(animated, {.joints = 8});
+    return Decomposed(animated, {.joints = 8, .connected = true});
   };
   const Decomposition one = run(1), four = run(4);
   EXPECT_EQ(one.errors, four.errors);
