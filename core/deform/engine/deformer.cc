@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/digest.h"
+#include "core/base/finite.h"
 #include "core/base/math_library.h"
 #include "core/base/status.h"
 #include "core/base/table_io.h"
@@ -46,6 +47,9 @@ absl::Status CheckPose(const Pose& pose, std::size_t joints, std::size_t control
   if (!pose.controls.empty() && pose.controls.size() != controls) {
     return InvalidArgument("pose.controls: got ", pose.controls.size(), ", need ", controls,
                            " or none");
+  }
+  if (AllFinite(std::as_bytes(pose.joints)) && AllFinite(std::as_bytes(pose.controls))) {
+    return absl::OkStatus();
   }
   for (std::size_t j = 0; j < pose.joints.size(); ++j) {
     for (const float value : pose.joints[j].m) {
