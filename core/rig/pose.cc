@@ -6,7 +6,9 @@
 #include <functional>
 #include <map>
 #include <numeric>
+#include <span>
 
+#include "core/base/finite.h"
 #include "core/base/status.h"
 #include "core/base/trs.h"
 
@@ -48,6 +50,7 @@ absl::Status FromTrs(const float* f, std::size_t place, AffineD& matrix) {
 }
 
 absl::Status CheckFinite(std::string_view bytes, std::size_t row, std::string_view field) {
+  if (AllFinite(std::as_bytes(std::span(bytes)))) return absl::OkStatus();
   for (std::size_t i = 0; i * sizeof(float) < bytes.size(); ++i) {
     float value;
     std::memcpy(&value, bytes.data() + i * sizeof(float), sizeof value);

@@ -24,6 +24,20 @@ HWY_INLINE float Sign(const float* p, const float* q) {
   return p[0] * q[0] + p[1] * q[1] + p[2] * q[2] + p[3] * q[3] < 0.0f ? -1.0f : 1.0f;
 }
 
+// A binding's quaternion, or any N numbers that share its sign, in the pivot's hemisphere; and how
+// far it is from the pivot's. Slopes of weights sum to 0, so that of a blend is a sum over the
+// latter in which the pivot counts nothing.
+template <std::size_t N>
+struct SignedRow {
+  float value[N], apart[N];
+
+  // One number at a time: kernels broadcast them, and part of a wider store is slow to load.
+  HWY_INLINE SignedRow(float sign, const float* q, const float* pivot) {
+    for (std::size_t i = 0; i < N; ++i) value[i] = sign * q[i];
+    for (std::size_t i = 0; i < N; ++i) apart[i] = value[i] - pivot[i];
+  }
+};
+
 // sum + w q.
 HWY_INLINE void Add(const Pack& w, const float* q, PackQuat& sum) {
   sum.w = MulAdd(w, Pack::Set(q[0]), sum.w);

@@ -1,5 +1,6 @@
 #include "core/surface/carried_normals.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -12,7 +13,7 @@
 namespace sinew {
 namespace {
 
-constexpr std::size_t kGrain = 512;  // blocks per chunk
+constexpr std::size_t kGrain = 64;  // blocks at a time
 
 void Store(std::span<std::byte> out, std::size_t vertex, const auto& value) {
   if (out.empty()) return;
@@ -38,7 +39,7 @@ CarriedNormals CarriedNormals::Bind(const Rig& rig, const BlockLayout& layout,
 
 void CarriedNormals::Run(const BlockLayout& layout, const PosedRig& rig,
                          std::span<const PointBlock> slopes, const SurfaceOut& out,
-                         const Task& task) const {
+                         std::size_t begin, std::size_t end) const {
   const bool normals = !out.normals.empty(), tangents = !out.tangents.empty();
   const CarriedNormalsKernelArgs args = {
       .slopes = slopes.front().x,
@@ -47,10 +48,11 @@ void CarriedNormals::Run(const BlockLayout& layout, const PosedRig& rig,
       .tangents = tangents ? out.tangents.data() : nullptr,
       .handedness = tangents ? handedness_.data() : nullptr,
   };
-  task.For(layout.blocks(), kGrain, [&](std::size_t begin, std::size_t end) {
+  for (; begin < end; begin += kGrain) {
     std::array<std::uint16_t, kGrain> unclear;
-    CarriedNormalsKernel(args, begin, end, unclear.data());
-    for (std::size_t b = begin; b < end; ++b) {
+    const std::size_t next = std::min(begin + kGrain, end);
+    CarriedNormalsKernel(args, begin, next, unclear.data());
+    for (std::size_t b = begin; b < next; ++b) {
       for (unsigned lanes = unclear[b - begin]; lanes != 0; lanes &= lanes - 1) {
         const auto i = static_cast<std::size_t>(std::countr_zero(lanes));
         const std::int32_t vertex = layout.order[b * kLanes + i];
@@ -72,7 +74,7 @@ void CarriedNormals::Run(const BlockLayout& layout, const PosedRig& rig,
         Store(out.tangents, v, w == 0 ? Vec4f{} : Vec4f{t.x, t.y, t.z, w});
       }
     }
-  });
+  }
 }
 
 std::size_t CarriedNormals::CostBytes(const Rig& rig) {

@@ -34,12 +34,12 @@ class CarriedNormals {
   // The input of the first stage.
   std::span<const PointBlock> tangents() const { return tangents_; }
   // Finite unit normals for any slopes. Where these span no plane, or float does not hold them, the
-  // rest normal is transformed by the pivot binding. The same bits for any number of threads and
-  // instruction set.
+  // rest normal is transformed by the pivot binding. Of blocks [begin, end); the same bits for any
+  // ranges and instruction set.
   //
   //    slopes  [2 B] posed tangents, as the last stage wrote them
   void Run(const BlockLayout& layout, const PosedRig& rig, std::span<const PointBlock> slopes,
-           const SurfaceOut& out, const Task& task) const;
+           const SurfaceOut& out, std::size_t begin, std::size_t end) const;
   // Validates loaded tables. kDataLoss.
   absl::Status Check(const BlockLayout& layout) const {
     return CheckFields("carried", *this, layout.Sizes(0));

@@ -13,7 +13,7 @@
 namespace sinew {
 
 struct Cor : MethodOf<Cor, CorParams> {
-  static constexpr int kVersion = 4;
+  static constexpr int kVersion = 5;
   static constexpr std::string_view kSummary =
       "Rotates each vertex about its own centre: twists keep their volume, bends do not bulge.";
   static constexpr std::string_view kPaper = "Le, Hodgins 2016";

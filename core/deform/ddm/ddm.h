@@ -103,7 +103,7 @@ struct DdmMethod : MethodOf<DdmMethod<P>, P> {
             "rotate.";
   static constexpr std::string_view kPaper =
       kEnhanced ? "Kalentchouk, Hutchinson 2021" : "Le, Lewis 2019";
-  static constexpr int kVersion = 7;
+  static constexpr int kVersion = 8;
   static constexpr std::string_view kCostClass = "13 x";
 
   DdmTables tables;

@@ -25,7 +25,7 @@
 namespace sinew {
 
 struct Dqs : MethodOf<Dqs, DqsParams> {
-  static constexpr int kVersion = 6;
+  static constexpr int kVersion = 7;
   static constexpr std::string_view kSummary =
       "Dual quaternions: twists keep their volume; bent joints bulge a little.";
   static constexpr std::string_view kPaper = "Kavan, Collins, Zara, O'Sullivan 2008";

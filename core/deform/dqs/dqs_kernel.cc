@@ -51,33 +51,37 @@ HWY_INLINE BlendedQuats Sum(const DqsKernelArgs& args, const float* signs, std::
   const PackQuat none = {zero, zero, zero, zero};
   PackQuat real = none, dual = none;
   PackQuat real_along[kTangents] = {none, none}, dual_along[kTangents] = {none, none};
-  const std::size_t pivot = args.pair_entry[args.pair_offset[b]];
-  for (std::size_t pair = args.pair_offset[b]; pair < args.pair_offset[b + 1]; ++pair) {
+  const std::size_t first = args.pair_offset[b];
+  const std::size_t pivot = args.pair_entry[first];
+  const float* const pivot_quats = args.dual_quats + pivot * 8;
+  for (std::size_t pair = first; pair < args.pair_offset[b + 1]; ++pair) {
     const std::size_t entry = args.pair_entry[pair];
-    const float* q = args.dual_quats + entry * 8;
-    const Pack sign = Pack::Set(signs != nullptr ? signs[pivot] * signs[entry]
-                                                 : Sign(args.dual_quats + pivot * 8, q));
-    const auto weight = [&](const float* w) HWY_ATTR { return sign * Pack::Load(w); };
+    const float* const quats = args.dual_quats + entry * 8;
+    const float sign = signs != nullptr ? signs[pivot] * signs[entry] : Sign(pivot_quats, quats);
+    const SignedRow<8> q(sign, quats, pivot_quats);
     const float* const slopes = kSlopes ? args.slopes.weights + pair * 32 : nullptr;
-    const Pack w = weight(args.weights + pair * 16);
-    Add(w, q, real);
-    Add(w, q + 4, dual);
+    const Pack w = Pack::Load(args.weights + pair * 16);
+    Add(w, q.value, real);
+    Add(w, q.value + 4, dual);
     if constexpr (kSlopes) {
-      SINEW_EACH_TANGENT(k) {
-        Add(weight(slopes + k * 16), q, real_along[k]);
-        Add(weight(slopes + k * 16), q + 4, dual_along[k]);
+      if (pair != first) {
+        SINEW_EACH_TANGENT(k) {
+          Add(Pack::Load(slopes + k * 16), q.apart, real_along[k]);
+          Add(Pack::Load(slopes + k * 16), q.apart + 4, dual_along[k]);
+        }
       }
     }
     const float* stretch = args.stretch + entry * 12;
     if (!kStretch || stretch[9] == 0.0f) continue;
     const Pack half = Pack::Set(0.5f);
     const PackPoint stretched = Stretched(stretch, LoadPoint(args.in + b * 48));
-    AddTranslation(Scaled(half * w, stretched), q, dual);
+    AddTranslation(Scaled(half * w, stretched), q.value, dual);
     if constexpr (kSlopes) {
       SINEW_EACH_TANGENT(k) {
         const PackPoint along = Stretched(stretch, LoadSlope(args.slopes.in, b, k));
-        const Pack slope = half * weight(slopes + k * 16);
-        AddTranslation(AddScaled(half * w, along, Scaled(slope, stretched)), q, dual_along[k]);
+        const Pack slope = half * Pack::Load(slopes + k * 16);
+        AddTranslation(AddScaled(half * w, along, Scaled(slope, stretched)), q.value,
+                       dual_along[k]);
       }
     }
   }

@@ -3,10 +3,13 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "core/base/digest.h"
+#include "core/base/finite.h"
 #include "core/base/math_library.h"
 #include "core/base/status.h"
 #include "core/base/table_io.h"
@@ -24,7 +27,8 @@ namespace sinew {
 namespace {
 
 constexpr std::size_t kWriterGrain = 256;  // blocks per chunk: 4,096 vertices, about 4 microseconds
-constexpr double kSecondsOfWork = 1e-9;    // see BindCost::work
+constexpr std::size_t kPart = StageFrame::kLeastGrain;  // blocks that share bounds, at most
+constexpr double kSecondsOfWork = 1e-9;                 // see BindCost::work
 
 struct StageRecord {
   char method[56] = {};
@@ -46,6 +50,9 @@ absl::Status CheckPose(const Pose& pose, std::size_t joints, std::size_t control
   if (!pose.controls.empty() && pose.controls.size() != controls) {
     return InvalidArgument("pose.controls: got ", pose.controls.size(), ", need ", controls,
                            " or none");
+  }
+  if (AllFinite(std::as_bytes(pose.joints)) && AllFinite(std::as_bytes(pose.controls))) {
+    return absl::OkStatus();
   }
   for (std::size_t j = 0; j < pose.joints.size(); ++j) {
     for (const float value : pose.joints[j].m) {
@@ -108,17 +115,8 @@ std::span<std::byte> Raw(AlignedVector<float>& floats, std::size_t vertices) {
   return std::as_writable_bytes(std::span(floats)).first(vertices * sizeof(Vec3f));
 }
 
-// Writes posed blocks as float32 in file order, and the bounds.
-absl::Status Write(const BlockLayout& layout, std::span<const PointBlock> points,
-                   std::span<std::byte> positions, FrameOut& out, const Task& task) {
-  const WriterKernelArgs args = {
-      .in = points.front().x, .order = layout.order.data(), .out = positions.data()};
-  const std::size_t chunks = (layout.blocks() + kWriterGrain - 1) / kWriterGrain;
-  std::vector<WriterKernelResult> parts(chunks);
-  task.For(layout.blocks(), kWriterGrain, [&](std::size_t begin, std::size_t end) {
-    parts[begin / kWriterGrain] = WriterKernel(args, begin, end);
-  });
-  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+// Bounds from those of all parts.
+absl::Status Bound(std::span<const WriterKernelResult> parts, FrameOut& out) {
   bool finite = true;
   for (std::size_t c = 0; c < 3; ++c) {
     out.bounds[c] = parts[0].minimum[c];
@@ -329,7 +327,7 @@ absl::Status Deformer::CheckStages(const Task& task) {
 // vertex_status: empty = not requested.
 absl::StatusOr<std::span<const PointBlock>> Deformer::RunStages(
     const PosedRig& posed, std::span<std::uint8_t> vertex_status, bool slopes, Workspace& workspace,
-    const Task& task) const {
+    const Task& task, Finish finish) const {
   std::span<const PointBlock> points = layout_->rest, rest = layout_->rest;
   bool is_rest = true;
   const std::size_t slope_blocks = slopes ? 2 * layout_->blocks() : 0;
@@ -343,6 +341,13 @@ absl::StatusOr<std::span<const PointBlock>> Deformer::RunStages(
     // Displaced rest points are kept for later stages that read them.
     auto& blocks = facts.out == Space::kRest ? workspace.rest[slot] : workspace.blocks[slot];
     blocks.resize(layout_->blocks());
+    const bool last = k + 1 == stages_.size();
+    std::atomic<bool> passed_on = false;
+    const auto pass_on = [&](std::size_t begin, std::size_t end) {
+      passed_on.store(true, std::memory_order_relaxed);
+      finish(blocks, begin, end);
+    };
+    const absl::FunctionRef<void(std::size_t, std::size_t)> done = pass_on;
     stages_[k]->Run(
         {.layout = *layout_,
          .posed = posed,
@@ -355,8 +360,10 @@ absl::StatusOr<std::span<const PointBlock>> Deformer::RunStages(
          .rest = rest,
          .in_slopes = in_slopes,
          .out_slopes = out_slopes,
-         .rest_slopes = carried_->tangents()});
+         .rest_slopes = carried_->tangents(),
+         .done = last ? &done : nullptr});
     in_slopes = out_slopes;
+    if (last && !passed_on) task.For(layout_->blocks(), kWriterGrain, done);
     SINEW_RETURN_IF_ERROR(task.CheckCancelled());
     points = blocks;
     if (facts.out == Space::kRest) rest = blocks;
@@ -376,12 +383,26 @@ absl::Status Deformer::Evaluate(const Pose& pose, FrameOut& out, Workspace& work
   const bool directions = !out.normals.empty() || !out.tangents.empty();
   const bool carry = directions && carries_normals() && out.normal_rule != NormalRule::kRecomputed;
   const PosedRig posed = workspace.posed.Compute(tables_, pose, needs_rotations_);
-  SINEW_ASSIGN_OR_RETURN(const std::span<const PointBlock> points,
-                         RunStages(posed, vertex_status, carry, workspace, task));
   const bool raw_positions = out.encoding == Encoding::kFloat32;
-  SINEW_RETURN_IF_ERROR(Write(*layout_, points,
-                              raw_positions ? out.positions : Raw(workspace.positions, vertices()),
-                              out, task));
+  const std::span<std::byte> positions =
+      raw_positions ? out.positions : Raw(workspace.positions, vertices());
+  const bool raw_normals = out.normals.empty() || out.normal_encoding == Encoding::kFloat32;
+  const SurfaceOut surface = {
+      .normals = raw_normals ? out.normals : Raw(workspace.normals, vertices()),
+      .tangents = out.tangents};
+  constexpr float kFar = std::numeric_limits<float>::infinity();
+  std::vector<WriterKernelResult> parts(
+      (layout_->blocks() + kPart - 1) / kPart,
+      {.minimum = {kFar, kFar, kFar}, .maximum = {-kFar, -kFar, -kFar}, .finite = true});
+  const auto finish = [&](std::span<const PointBlock> blocks, std::size_t begin, std::size_t end) {
+    parts[begin / kPart] = WriterKernel(
+        {.in = blocks.front().x, .order = layout_->order.data(), .out = positions.data()}, begin,
+        end);
+    if (carry) carried_->Run(*layout_, posed, workspace.slopes, surface, begin, end);
+  };
+  SINEW_ASSIGN_OR_RETURN(const std::span<const PointBlock> points,
+                         RunStages(posed, vertex_status, carry, workspace, task, finish));
+  SINEW_RETURN_IF_ERROR(Bound(parts, out));
   if (!raw_positions) {
     out.quantisation = QuantisationOf(out.bounds);
     for (const float step : out.quantisation.step) {
@@ -391,13 +412,7 @@ absl::Status Deformer::Evaluate(const Pose& pose, FrameOut& out, Workspace& work
     EncodePositions(workspace.positions, out.quantisation, out.positions, task);
   }
   if (out.muscles != nullptr) *out.muscles = PoseMuscles(muscles_, pose.joints, posed.controls);
-  const bool raw_normals = out.normals.empty() || out.normal_encoding == Encoding::kFloat32;
-  const SurfaceOut surface = {
-      .normals = raw_normals ? out.normals : Raw(workspace.normals, vertices()),
-      .tangents = out.tangents};
-  if (carry) {
-    carried_->Run(*layout_, posed, workspace.slopes, surface, task);
-  } else if (directions) {
+  if (directions && !carry) {
     normals_->Run(*layout_, posed, points,
                   std::span(workspace.scratch).first(normals_->scratch_floats()), surface, task);
   }

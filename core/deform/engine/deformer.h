@@ -11,6 +11,7 @@
 //    auto status = deformer->Evaluate({.joints = joints}, out, workspace, task);
 #pragma once
 
+#include <absl/functional/function_ref.h>
 #include <absl/status/statusor.h>
 
 #include <any>
@@ -145,10 +146,13 @@ class Deformer {
   Deformer();
   absl::Status BindStages(BindPlan& plan, Task& task);
   absl::Status CheckStages(const Task& task);
+  // Takes blocks [begin, end) of posed points.
+  using Finish = absl::FunctionRef<void(std::span<const PointBlock> points, std::size_t begin,
+                                        std::size_t end)>;
   absl::StatusOr<std::span<const PointBlock>> RunStages(const PosedRig& posed,
                                                         std::span<std::uint8_t> vertex_status,
                                                         bool slopes, Workspace& workspace,
-                                                        const Task& task) const;
+                                                        const Task& task, Finish finish) const;
   std::shared_ptr<const BlockLayout> layout_;
   PosedRigTables tables_;
   MuscleTables muscles_;  // for FrameOut::muscles; stages have their own

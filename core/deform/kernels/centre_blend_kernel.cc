@@ -27,11 +27,11 @@ void CentreBlendBlocks(const CentreBlendKernelArgs& args, std::size_t begin, std
     const float* pivot = args.dual_quats + first * 8;
     for (std::uint32_t k = args.pair_offset[b]; k < args.pair_offset[b + 1]; ++k) {
       const std::size_t entry = args.pair_entry[k];
-      const float* q = args.dual_quats + entry * 8;
+      const float* quat = args.dual_quats + entry * 8;
       const float* stretch = args.stretch + entry * 12;
-      const Pack turn = Pack::Load(args.rotation_weights + std::size_t{k} * 16);
+      const SignedRow<4> q(Sign(pivot, quat), quat, pivot);
       const Pack w = Pack::Load(args.translation_weights + std::size_t{k} * 16);
-      Add(Pack::Set(Sign(pivot, q)) * turn, q, rotation);
+      Add(Pack::Load(args.rotation_weights + std::size_t{k} * 16), q.value, rotation);
       AddMoved(w, args.skin + entry * 12, p, moved);
       if (kStretch && stretch[9] != 0.0f) moved = AddScaled(w, Stretched(stretch, d), moved);
     }
@@ -58,12 +58,13 @@ void CentreBlendSlopes(const CentreBlendKernelArgs& args, std::size_t begin, std
     const std::size_t first = args.pair_entry[first_pair];
     const float* pivot = args.dual_quats + first * 8;
     for (std::size_t pair = first_pair; pair < end_pair; ++pair) {
-      const float* q = args.dual_quats + std::size_t{args.pair_entry[pair]} * 8;
-      const Pack sign = Pack::Set(Sign(pivot, q));
+      const float* quat = args.dual_quats + std::size_t{args.pair_entry[pair]} * 8;
+      const SignedRow<4> q(Sign(pivot, quat), quat, pivot);
       const SlopedWeight turn =
           SlopedWeight::Load(args.rotation_weights, args.rotation_slopes, pair);
-      Add(sign * turn.value, q, rotation);
-      SINEW_EACH_TANGENT(k) Add(sign * turn.along[k], q, slope_rotation[k]);
+      Add(turn.value, q.value, rotation);
+      if (pair == first_pair) continue;
+      SINEW_EACH_TANGENT(k) Add(turn.along[k], q.apart, slope_rotation[k]);
     }
     const Pack s = Pack::Set(args.signs[first]);
     const PackPoint arm = Scaled(s, d);

@@ -5,6 +5,7 @@
 // Deformer::Evaluate). A method is registered in registry.cc.
 #pragma once
 
+#include <absl/functional/function_ref.h>
 #include <absl/status/statusor.h>
 
 #include <any>
@@ -97,6 +98,18 @@ struct StageFrame {
   std::span<PointBlock> out_slopes{};       // [2 B], may be in_slopes
   // [2 B] of the layout's rest points: no stage that moves those carries normals.
   std::span<const PointBlock> rest_slopes{};
+  // Takes blocks of `out` that are done, while they are in the cache: begin, end. May be null.
+  const absl::FunctionRef<void(std::size_t, std::size_t)>* done = nullptr;
+
+  // A loop over all blocks, the last thing that a method does: each chunk is passed on. The grain
+  // is a multiple of kLeastGrain.
+  static constexpr std::size_t kLeastGrain = 64;
+  void ForBlocks(std::size_t grain, absl::FunctionRef<void(std::size_t, std::size_t)> body) const {
+    task.For(layout.blocks(), grain, [&](std::size_t begin, std::size_t end) {
+      body(begin, end);
+      if (done != nullptr) (*done)(begin, end);
+    });
+  }
 };
 
 // Represents any visitor of Fields in the concept.
