@@ -267,12 +267,13 @@ void ScatterPoints(const SkinSurface& skin, std::span<const PointBlock> in, std:
   });
 }
 
-void ScatterVertexStatus(const SkinSurface& skin, const BlockLayout& layout,
-                         std::span<const std::uint8_t> of_point,
-                         std::span<std::uint8_t> vertex_status) {
-  for (std::size_t v = 0; v < vertex_status.size(); ++v) {
-    vertex_status[v] = of_point[skin.lane_point[layout.lane[v]]];
-  }
+void ScatterVertexStatus(const SkinSurface& skin, std::span<const std::uint8_t> of_point,
+                         const StageFrame& frame) {
+  frame.task.For(frame.vertex_status.size(), kPointGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t v = begin; v < end; ++v) {
+      frame.vertex_status[v] = of_point[skin.lane_point[frame.layout.lane[v]]];
+    }
+  });
 }
 
 }  // namespace sinew

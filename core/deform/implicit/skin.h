@@ -87,9 +87,9 @@ void GatherPoints(const SkinSurface& skin, std::span<const PointBlock> blocks,
 void ScatterPoints(const SkinSurface& skin, std::span<const PointBlock> in, std::span<float> moved,
                    std::span<PointBlock> out, const Task& task);
 
-void ScatterVertexStatus(const SkinSurface& skin, const BlockLayout& layout,
-                         std::span<const std::uint8_t> of_point,
-                         std::span<std::uint8_t> vertex_status);
+// Writes frame.vertex_status, if requested, from that of the points.
+void ScatterVertexStatus(const SkinSurface& skin, std::span<const std::uint8_t> of_point,
+                         const StageFrame& frame);
 
 // Immutable; Find is thread-safe. Among equally distant points the smallest by x, y, z wins, so
 // that the result does not depend on file order or on the search tree.

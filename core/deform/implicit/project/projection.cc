@@ -454,7 +454,7 @@ void Project(const ProjectionInput& input, const StageFrame& frame, ProjectionCo
   }
   smoothing.Ease(nearness, at);
   ScatterPoints(skin, frame.in, at, frame.out, frame.task);
-  if (!status.empty()) ScatterVertexStatus(skin, frame.layout, status, frame.vertex_status);
+  ScatterVertexStatus(skin, status, frame);
 }
 
 }  // namespace sinew
