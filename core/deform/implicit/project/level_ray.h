@@ -49,7 +49,8 @@ struct LevelRay {
   float to_axis = 0;  // way inward to the axis of the owner at rest
   // Longest restoring moves, both >= 0. In passes after the first: the way back, and 0.
   float outward = 0, inward = 0;
-  // Longest move inward in contact.
+  // Longest move inward in contact: kWidestContact less the gap at the start, by the strength and
+  // by the size of the other part over that of the owner, at most 1. 0 without a contact.
   float contact = 0;
   // Added to the level: how far the start may stay off it. In the first pass that is what `inward`
   // cannot restore, in the others as far as it is, less the way back.

@@ -453,8 +453,7 @@ void Project(const ProjectionInput& input, const StageFrame& frame, ProjectionCo
     smoothing.Spread(base, certainty, smoothed, at);
   }
   smoothing.Ease(nearness, at);
-  ScatterPoints(skin, frame.in, at, frame.out, frame.task);
-  ScatterVertexStatus(skin, status, frame);
+  ScatterPoints(skin, at, status, frame);
 }
 
 }  // namespace sinew
