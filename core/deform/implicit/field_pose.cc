@@ -47,98 +47,73 @@ float PosedField::Scale() const {
   return mean > 1e-30 && mean < 1e30 ? static_cast<float>(mean) : 1.0f;
 }
 
-// The parts that reach a block of points, with their distances there.
+// The parts that reach a block of points, with their distances there. A part's values do not depend
+// on which others are evaluated.
 class PosedLimbField::Query {
  public:
-  Query(const PosedLimbField& posed, const PointBlock& points, const DistanceNeed& need)
-      : posed_(posed), points_(points) {
-    Evaluate(need, FindParts());
-  }
-
-  PartBlocks Parts() const {
-    PartBlocks parts;
-    for (const Entry& entry : entries_) {
-      parts.push_back(blocks_[entry.block]);
-      parts.back().part = entry.part;
+  Query(const PosedLimbField& posed, const PointBlock& points, PartBlocks& parts)
+      : posed_(posed), points_(points), parts_(parts) {
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const float* const v = points_.x + axis * kLanes;
+      box_[axis] = box_[3 + axis] = v[0];
+      for (std::size_t i = 1; i < kLanes; ++i) {
+        box_[axis] = std::min(box_[axis], v[i]);
+        box_[3 + axis] = std::max(box_[3 + axis], v[i]);
+      }
     }
-    return parts;
-  }
-
- private:
-  struct Entry {
-    std::uint32_t part, block;
-  };
-  struct alignas(64) Candidate {
-    float least[kLanes];  // lower bounds of f / r
-    std::uint32_t part;
-  };
-  using Candidates = absl::InlinedVector<Candidate, 12>;
-
-  Candidates FindParts() {
-    const auto bounds = [](const float* v) {
-      const auto [least, largest] = std::minmax_element(v, v + kLanes);
-      return std::pair(*least, *largest);
-    };
-    const auto x = bounds(points_.x), y = bounds(points_.y), z = bounds(points_.z);
-    box_ = {x.first, y.first, z.first, x.second, y.second, z.second};
     const std::size_t packs = posed_.bounds_.size() / (6 * kLanes);
     absl::InlinedVector<std::uint32_t, 16> hits(packs);
     CullKernel(posed_.bounds_.data(), packs, box_.data(), hits.data());
-    Candidates found;
     for (std::uint32_t k = 0; k < packs; ++k) {
       for (std::uint32_t bits = hits[k]; bits != 0; bits &= bits - 1) {
-        Candidate& candidate = found.emplace_back();
+        Candidate& candidate = candidates_.emplace_back();
         candidate.part = k * 16 + static_cast<std::uint32_t>(std::countr_zero(bits));
-        if (!(LeastKernel(posed_.PartAt(candidate.part), points_.x, candidate.least) < 1)) {
-          found.pop_back();
+        if (!LeastKernel(posed_.PartAt(candidate.part), points_.x, candidate.least)) {
+          candidates_.pop_back();
         }
       }
     }
-    return found;
   }
 
-  // Distances of the parts in `need`. A part's values do not depend on which others are evaluated.
-  void Evaluate(const DistanceNeed& need, Candidates candidates) {
-    alignas(64) float limit[kLanes] = {};
-    const auto evaluate = [&](std::uint32_t part, Candidate* candidate) {
-      const float* values = AddDistances(part, candidate).value;
-      for (std::size_t i = 0; i < kLanes; ++i) {
-        if (need.own[i] == part) limit[i] = std::max(values[i], need.level[i]) + need.margin[i];
-      }
-    };
-    const auto evaluated = [&](std::uint32_t part) {
-      const auto at = std::ranges::lower_bound(entries_, part, {}, &Entry::part);
-      return at != entries_.end() && at->part == part;
-    };
-    const auto candidate_of = [&](std::uint32_t part) {
-      const auto at = std::ranges::lower_bound(candidates, part, {}, &Candidate::part);
-      return at != candidates.end() && at->part == part ? &*at : nullptr;
-    };
-    for (const std::uint16_t part : need.own) {
-      if (!evaluated(part)) evaluate(part, candidate_of(part));
+  void Evaluate(const DistanceNeed& need) {
+    alignas(64) float limit[kLanes];
+    const PartBlock* own = nullptr;
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      if (i == 0 || need.own[i] != need.own[i - 1]) own = &Evaluated(need.own[i]);
+      limit[i] = std::max(own->value[i], need.level[i]) + need.margin[i];
     }
     for (const MusclePrimitive& muscle : posed_.muscles_) {
-      if (Meets(muscle) && !evaluated(muscle.part)) {
-        evaluate(muscle.part, candidate_of(muscle.part));
-      }
+      if (Meets(muscle)) Evaluated(muscle.part);
     }
-    for (Candidate& candidate : candidates) {
-      if (evaluated(candidate.part)) continue;
+    for (const Candidate& candidate : candidates_) {
       const float reach = posed_.Reach(candidate.part);
       bool needed = false;
       for (std::size_t i = 0; i < kLanes; ++i) needed |= reach * candidate.least[i] < limit[i];
-      if (needed) evaluate(candidate.part, &candidate);
+      if (needed) Evaluated(candidate.part);
     }
   }
 
-  // A part's distances, without a candidate those outside its reach, with its muscles.
-  const PartBlock& AddDistances(std::uint32_t part, Candidate* candidate) {
-    PartBlock& own = Own(part);
+ private:
+  struct alignas(64) Candidate {
+    // Uninitialised: the kernel fills it.
+    Candidate() {}
+    float least[kLanes];  // lower bounds of f / r
+    std::uint32_t part;
+  };
+
+  // A part's distances with its muscles; without a candidate those outside its reach.
+  PartBlock& Evaluated(std::uint32_t part) {
+    auto at = std::ranges::lower_bound(parts_, part, {}, &PartBlock::part);
+    if (at != parts_.end() && at->part == part) return *at;
+    at = parts_.emplace(at);
+    PartBlock& own = *at;
+    own.part = part;
     const float reach = posed_.Reach(part);
-    if (candidate == nullptr) {
+    const auto found = std::ranges::lower_bound(candidates_, part, {}, &Candidate::part);
+    if (found == candidates_.end() || found->part != part) {
       std::ranges::fill(own.value, reach);
     } else {
-      DistanceKernel(posed_.PartAt(part), points_.x, candidate->least, own.value);
+      DistanceKernel(posed_.PartAt(part), points_.x, found->least, own.value);
       const float length = reach * posed_.unit_;
       for (std::size_t i = 0; i < kLanes; ++i) {
         own.value[i] *= reach;
@@ -168,16 +143,6 @@ class PosedLimbField::Query {
     }
   }
 
-  // The block of a part, zeroed when created.
-  PartBlock& Own(std::uint32_t part) {
-    auto at = std::ranges::lower_bound(entries_, part, {}, &Entry::part);
-    if (at == entries_.end() || at->part != part) {
-      at = entries_.insert(at, {part, static_cast<std::uint32_t>(blocks_.size())});
-      blocks_.emplace_back();
-    }
-    return blocks_[at->block];
-  }
-
   bool Meets(const MusclePrimitive& muscle) const {
     return muscle.minimum.x <= box_[3] && muscle.maximum.x >= box_[0] &&
            muscle.minimum.y <= box_[4] && muscle.maximum.y >= box_[1] &&
@@ -186,9 +151,9 @@ class PosedLimbField::Query {
 
   const PosedLimbField& posed_;
   const PointBlock& points_;
-  std::array<float, 6> box_;
-  absl::InlinedVector<Entry, 16> entries_;  // ascending by part
-  absl::InlinedVector<PartBlock, 8> blocks_;
+  PartBlocks& parts_;                              // ascending
+  std::array<float, 6> box_;                       // of the points: least, largest
+  absl::InlinedVector<Candidate, 12> candidates_;  // ascending
 };
 
 PosedLimbField::PosedLimbField(const LimbField& field, const PosedRig& posed,
@@ -307,7 +272,9 @@ HrbfPart PosedLimbField::PartAt(std::size_t part) const {
 }
 
 PartBlocks PosedLimbField::Distances(const PointBlock& points, const DistanceNeed& need) const {
-  return Query(*this, points, need).Parts();
+  PartBlocks parts;
+  Query(*this, points, parts).Evaluate(need);
+  return parts;
 }
 
 }  // namespace sinew

@@ -1,6 +1,5 @@
 #include "core/deform/implicit/hrbf_kernel.h"
 
-#include <algorithm>
 #include <bit>
 #include <limits>
 
@@ -107,12 +106,12 @@ void RawHrbf(const HrbfPart& part, const float* points, float* out) {
   raw.g.z.Store(out + 48);
 }
 
-float LeastLanes(const HrbfPart& part, const float* points, float* least) {
+bool LeastLanes(const HrbfPart& part, const float* points, float* least) {
   const Placed at = Place(part.placed, points);
   const Pack one = Pack::Set(1.0f);
   one.Store(least);
   const std::uint32_t inside = MaskBits(at.inside);
-  if (inside == 0) return 1;
+  if (inside == 0) return false;
   const auto cells = [&](const Pack& u, std::size_t axis) HWY_ATTR {
     return (u - Pack::Set(part.placed[16 + axis])) * Pack::Set(part.placed[28 + axis]);
   };
@@ -143,8 +142,9 @@ float LeastLanes(const HrbfPart& part, const float* points, float* least) {
              MulAdd(value, Pack::Set(-1 / kCellValueSteps), Pack::Set(kMostCellValue)));
   const Pack known = IfThenElse(Lt(value, Pack::Set(255)), Min(bound, one),
                                 Pack::Set(std::numeric_limits<float>::lowest()));
-  IfThenElse(Gt(value, Pack::Zero()), known, one).Store(least);
-  return *std::min_element(least, least + 16);
+  const Pack bounds = IfThenElse(Gt(value, Pack::Zero()), known, one);
+  bounds.Store(least);
+  return MaskBits(Lt(bounds, one)) != 0;
 }
 
 void DistanceBlock(const HrbfPart& part, const float* points, const float* least, float* out) {
@@ -186,7 +186,7 @@ void CullParts(const float* bounds, std::size_t packs, const float* box, std::ui
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-SINEW_KERNEL(float, LeastKernel, (const HrbfPart& part, const float* points, float* least),
+SINEW_KERNEL(bool, LeastKernel, (const HrbfPart& part, const float* points, float* least),
              LeastLanes, (part, points, least))
 SINEW_KERNEL(void, DistanceKernel,
              (const HrbfPart& part, const float* points, const float* least, float* out),

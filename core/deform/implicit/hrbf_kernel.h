@@ -29,11 +29,11 @@ struct HrbfPart {
   const std::uint32_t* cells;  // [kGridCells] z, y, x
 };
 
-// Lower bounds of f / r, at most 1, and exactly 1 outside box and bounds; returns the smallest.
+// Lower bounds of f / r, at most 1, and exactly 1 outside box and bounds; whether one is below 1.
 // About 20 times faster than f.
 //
 //    points [3][16], least [16], 64-byte aligned
-float LeastKernel(const HrbfPart& part, const float* points, float* least);
+bool LeastKernel(const HrbfPart& part, const float* points, float* least);
 
 // f / r, from `least` to 1, and its gradient in model space; 1 and 0 where `least` is 1.
 //

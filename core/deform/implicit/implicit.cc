@@ -17,12 +17,6 @@ namespace {
 constexpr double kBindWork = 2500, kFrameTime = 1100;
 constexpr std::size_t kFixedBytes = 4096;  // the object and tables of constant size
 
-std::vector<Affine> JointsOfBindPose(const Rig& rig) {
-  std::vector<Affine> pose;
-  for (const AffineD& joint : BindPose(rig)) pose.push_back(ToFloat(joint));
-  return pose;
-}
-
 }  // namespace
 
 absl::StatusOr<BindCost> Implicit::Cost(const BindInput& input, const ImplicitParams& params) {
@@ -56,7 +50,8 @@ absl::StatusOr<Implicit> Implicit::Bind(const BindInput& input, const ImplicitPa
   implicit.joints = static_cast<std::uint32_t>(input.rig.joints());
   SINEW_ASSIGN_OR_RETURN(implicit.field,
                          LimbField::Bind(input.rig, input.surface.welded(), params.samples, task));
-  const std::vector<Affine> joints = JointsOfBindPose(input.rig);
+  std::vector<Affine> joints;
+  for (const AffineD& joint : BindPose(input.rig)) joints.push_back(ToFloat(joint));
   std::vector<float> controls;
   for (const Control& control : input.rig.controls()) controls.push_back(control.default_value);
   PosedRig bind_pose;

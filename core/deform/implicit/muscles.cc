@@ -61,11 +61,7 @@ absl::StatusOr<MuscleField> MuscleField::Bind(const Rig& rig, const LimbField& l
   if (rig.muscles().empty()) return field;
   field.tables_ = rig.muscle_tables();
   const BindPoseSkin skin = MakeBindPoseSkin(rig);
-  std::vector<Affine> joints;
-  for (const AffineD& joint : skin.pose) joints.push_back(ToFloat(joint));
-  PosedRig bind_pose;
-  bind_pose.joints = joints;
-  const PosedLimbField posed(limbs, bind_pose);
+  const PosedLimbField posed(limbs);
   for (std::size_t m = 0; m < rig.muscles().size(); ++m) {
     SINEW_RETURN_IF_ERROR(task.CheckCancelled());
     const MuscleFootprint footprint = MakeFootprint(rig, skin, m);

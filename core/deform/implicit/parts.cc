@@ -128,19 +128,14 @@ bool Measure(const LimbSurface& surface, LimbBone& bone) {
 }
 
 void LinkParents(const Skeleton& skeleton, std::vector<LimbBone>& bones) {
-  // The limb of the joint or of its nearest ancestor.
-  std::vector<std::int32_t> nearest(skeleton.joints(), -1);
+  std::vector<std::int32_t> bone_of(skeleton.joints(), -1);
   for (std::size_t b = 0; b < bones.size(); ++b) {
-    nearest[bones[b].joint] = static_cast<std::int32_t>(b);
+    bone_of[bones[b].joint] = static_cast<std::int32_t>(b);
   }
-  for (std::uint32_t j = 0; j < skeleton.joints(); ++j) {
-    const std::uint32_t parent = skeleton.joint(j).parent;
-    const std::int32_t above = parent == kNoParent ? -1 : nearest[parent];
-    if (nearest[j] < 0) {
-      nearest[j] = above;
-    } else {
-      bones[static_cast<std::size_t>(nearest[j])].parent = above;
-    }
+  for (LimbBone& bone : bones) {
+    std::uint32_t above = skeleton.joint(bone.joint).parent;
+    while (above != kNoParent && bone_of[above] < 0) above = skeleton.joint(above).parent;
+    if (above != kNoParent) bone.parent = bone_of[above];
   }
 }
 
@@ -288,21 +283,13 @@ struct Draw {
   double u = 0, v = 0;  // uniform in [0, 1)
 };
 
-// Numbers of one triangle. Steele, Lea & Flood 2014, splitmix64.
-class TriangleNumbers {
- public:
-  explicit TriangleNumbers(std::uint32_t triangle) : state_(std::uint64_t{triangle} << 32) {}
-  // Uniform in [0, 1).
-  double Next() {
-    std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1.0p-53;
-  }
-
- private:
-  std::uint64_t state_;
-};
+// Number k of a triangle, uniform in [0, 1). Steele, Lea & Flood 2014, splitmix64.
+double NumberOf(std::uint32_t triangle, std::uint64_t k) {
+  std::uint64_t z = (std::uint64_t{triangle} << 32) + (k + 1) * 0x9e3779b97f4a7c15;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1.0p-53;
+}
 
 // About `count` points. Each triangle has its own numbers, and its points come at equal distances
 // of 1 / area in the common order: triangles that join or leave the skin change no other point and
@@ -312,11 +299,11 @@ std::vector<Draw> DrawPoints(const LimbSurface& surface, std::span<const LimbSur
   const double total = std::accumulate(areas.begin(), areas.end(), 0.0);
   std::vector<Draw> draws;
   for (std::size_t i = 0; i < skin.size(); ++i) {
-    TriangleNumbers numbers(surface.number[skin[i].triangle]);
-    const double first = numbers.Next();
+    const std::uint32_t triangle = surface.number[skin[i].triangle];
+    const double first = NumberOf(triangle, 0);
     for (std::size_t k = 0; first + static_cast<double>(k) < areas[i] / total * count; ++k) {
-      const double u = numbers.Next(), v = numbers.Next();
-      draws.push_back({(first + static_cast<double>(k)) / areas[i], i, u, v});
+      draws.push_back({(first + static_cast<double>(k)) / areas[i], i,
+                       NumberOf(triangle, 2 * k + 1), NumberOf(triangle, 2 * k + 2)});
     }
   }
   std::ranges::stable_sort(draws, {}, &Draw::order);

@@ -243,15 +243,16 @@ void GatherPoints(const SkinSurface& skin, std::span<const PointBlock> blocks,
   });
 }
 
-void ScatterPoints(const SkinSurface& skin, std::span<const PointBlock> in, std::span<float> moved,
-                   std::span<PointBlock> out, const Task& task) {
+void ScatterPoints(const SkinSurface& skin, std::span<float> moved,
+                   std::span<const std::uint8_t> status, const StageFrame& frame) {
+  const std::span<const PointBlock> in = frame.in;
   for (std::size_t k = 0; k < skin.attached.size(); ++k) {
     const std::size_t from = skin.followed[k], to = skin.attached[k];
     const Vec4 shift = Load4(moved.data(), from) - ToVec4(skin.PointOf(in, from));
     const float part = static_cast<float>(skin.follow_share[k]) / 255;
     Store4(ToVec4(skin.PointOf(in, to)) + part * shift, moved.data(), to);
   }
-  task.For(out.size(), kBlockGrain, [&](std::size_t begin, std::size_t end) {
+  frame.task.For(frame.out.size(), kBlockGrain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t b = begin; b < end; ++b) {
       PointBlock block = in[b];
       for (std::size_t i = 0; i < kLanes; ++i) {
@@ -262,17 +263,14 @@ void ScatterPoints(const SkinSurface& skin, std::span<const PointBlock> in, std:
         block.y[i] = at[1];
         block.z[i] = at[2];
       }
-      out[b] = block;
+      frame.out[b] = block;
     }
   });
-}
-
-void ScatterVertexStatus(const SkinSurface& skin, const BlockLayout& layout,
-                         std::span<const std::uint8_t> of_point,
-                         std::span<std::uint8_t> vertex_status) {
-  for (std::size_t v = 0; v < vertex_status.size(); ++v) {
-    vertex_status[v] = of_point[skin.lane_point[layout.lane[v]]];
-  }
+  frame.task.For(frame.vertex_status.size(), kPointGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t v = begin; v < end; ++v) {
+      frame.vertex_status[v] = status[skin.lane_point[frame.layout.lane[v]]];
+    }
+  });
 }
 
 }  // namespace sinew

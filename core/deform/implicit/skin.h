@@ -80,16 +80,13 @@ std::vector<Vec3d> PointsInBindPose(const BindInput& input, const SkinSurface& s
 void GatherPoints(const SkinSurface& skin, std::span<const PointBlock> blocks,
                   std::span<float> points, const Task& task);
 
-// Moves attached components with their skin points and writes the blocks. A point that did not move
-// keeps the bits of all its lanes.
+// Moves attached components with their skin points and writes frame.out and, if requested,
+// frame.vertex_status. A point that did not move keeps the bits of all its lanes.
 //
-//    moved  [P][4]; attached components are written
-void ScatterPoints(const SkinSurface& skin, std::span<const PointBlock> in, std::span<float> moved,
-                   std::span<PointBlock> out, const Task& task);
-
-void ScatterVertexStatus(const SkinSurface& skin, const BlockLayout& layout,
-                         std::span<const std::uint8_t> of_point,
-                         std::span<std::uint8_t> vertex_status);
+//    moved   [P][4]; attached components are written
+//    status  [P] VertexStatus, if requested
+void ScatterPoints(const SkinSurface& skin, std::span<float> moved,
+                   std::span<const std::uint8_t> status, const StageFrame& frame);
 
 // Immutable; Find is thread-safe. Among equally distant points the smallest by x, y, z wins, so
 // that the result does not depend on file order or on the search tree.

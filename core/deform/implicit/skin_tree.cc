@@ -1,5 +1,7 @@
 #include "core/deform/implicit/skin_tree.h"
 
+#include <utility>
+
 #include "core/base/vectors.h"
 
 namespace sinew {
@@ -12,36 +14,34 @@ constexpr double kSlack = 1.01;
 
 SkinTree::SkinTree(std::span<const Vec3d> points, std::span<const Corners> triangles)
     : triangles_(triangles.size()) {
-  if (triangles.empty()) return;
-  std::vector<Ball>& lowest = levels_.emplace_back();
-  for (std::size_t first = 0; first < triangles.size(); first += kRun) {
-    const auto run = triangles.subspan(first, std::min(kRun, triangles.size() - first));
-    Ball ball{};
-    for (const Corners& t : run) {
-      for (const std::uint32_t v : t) ball.centre = ball.centre + points[v];
-    }
-    ball.centre = (1 / (3 * static_cast<double>(run.size()))) * ball.centre;
-    for (const Corners& t : run) {
-      for (const std::uint32_t v : t) {
-        ball.radius = std::max(ball.radius, kSlack * Length(points[v] - ball.centre));
-      }
-    }
-    lowest.push_back(ball);
-  }
-  while (levels_.back().size() > kRun) {
-    const std::span<const Ball> below = levels_.back();
-    std::vector<Ball> above;
-    for (std::size_t first = 0; first < below.size(); first += kRun) {
-      const auto run = below.subspan(first, std::min(kRun, below.size() - first));
+  // Balls about runs of `count` things; each(i, visit) visits the balls of thing i.
+  const auto add_level = [&](std::size_t count, const auto& each) {
+    std::vector<Ball> level;
+    for (std::size_t first = 0; first < count; first += kRun) {
+      const std::size_t end = std::min(first + kRun, count);
       Ball ball{};
-      for (const Ball& b : run) ball.centre = ball.centre + b.centre;
-      ball.centre = (1 / static_cast<double>(run.size())) * ball.centre;
-      for (const Ball& b : run) {
-        ball.radius = std::max(ball.radius, Length(b.centre - ball.centre) + b.radius);
+      double balls = 0;
+      for (std::size_t i = first; i < end; ++i) {
+        each(i, [&](const Ball& of) { ball.centre = ball.centre + of.centre, ++balls; });
       }
-      above.push_back(ball);
+      ball.centre = (1 / balls) * ball.centre;
+      for (std::size_t i = first; i < end; ++i) {
+        each(i, [&](const Ball& of) {
+          const double farthest = kSlack * Length(of.centre - ball.centre) + of.radius;
+          ball.radius = std::max(ball.radius, farthest);
+        });
+      }
+      level.push_back(ball);
     }
-    levels_.push_back(std::move(above));
+    levels_.push_back(std::move(level));
+  };
+  if (triangles.empty()) return;
+  add_level(triangles.size(), [&](std::size_t i, const auto& visit) {
+    for (const std::uint32_t v : triangles[i]) visit({points[v], 0});
+  });
+  while (levels_.back().size() > kRun) {
+    add_level(levels_.back().size(),
+              [&](std::size_t i, const auto& visit) { visit(levels_.back()[i]); });
   }
 }
 

@@ -188,8 +188,7 @@ void March::Run(const SkinSurface& skin, const PosedField& posed, const StageFra
   if (meets) {
     Smooth(at, frame.scratch.subspan(WholeLines(at.size()), at.size()), frame.task);
   }
-  ScatterPoints(skin, frame.in, at, frame.out, frame.task);
-  ScatterVertexStatus(skin, frame.layout, status, frame.vertex_status);
+  ScatterPoints(skin, at, status, frame);
 }
 
 void March::Smooth(std::span<float> at, std::span<float> spare, const Task& task) const {

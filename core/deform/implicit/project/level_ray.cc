@@ -36,16 +36,6 @@ void LevelValue::Meet(const LevelValue& gap, const LevelContact& with) {
   value += strength * (least.value - value);
 }
 
-LevelContact* LevelRay::ContactWith(std::uint32_t part) {
-  const auto at = std::ranges::find(contacts, part, &LevelContact::part);
-  return at == contacts.end() ? nullptr : &*at;
-}
-
-const LevelContact* LevelRay::ContactWith(std::uint32_t part) const {
-  const auto at = std::ranges::find(contacts, part, &LevelContact::part);
-  return at == contacts.end() ? nullptr : &*at;
-}
-
 void LevelRay::Step(const LevelValue& at) {
   const bool starts = !below_.known && !above_.known;
   if (starts) first = at.value;
@@ -62,7 +52,8 @@ void LevelRay::Step(const LevelValue& at) {
       next = below_.t + (above_.t - below_.t) * below_.value / (below_.value - above_.value);
     }
   }
-  next = std::clamp(next, -MostOutward(), MostInward());
+  next = std::clamp(next, -std::min(Longest(), double{outward}),
+                    std::max(MostInward(contact), MostInward(inward)));
   done = done || next == t;
   t = next;
 }
@@ -71,40 +62,15 @@ double LevelRay::Longest() const {
   return std::min(kLongestMove, std::abs(first) / kLeastSlope);
 }
 
-double LevelRay::LongestInward() const {
-  return std::min(Longest(), double{to_axis});
-}
-
-double LevelRay::MostInContact() const {
-  double most = 0;
-  for (const LevelContact& with : contacts) most = std::max(most, double{with.most});
-  return std::min(LongestInward(), most);
-}
-
-// A restoring move changes the distance from the bone by at most what the pose has changed
-// it: where several joints share the skin, it has slid off its level, though it is as thick as at
-// rest.
-double LevelRay::MostRestoring() const {
-  return std::min(LongestInward(), double{inward});
-}
-
-double LevelRay::MostInward() const {
-  return std::max(MostInContact(), MostRestoring());
-}
-
-double LevelRay::MostOutward() const {
-  return std::min(Longest(), double{outward});
-}
-
 double LevelRay::RestoringMove() const {
-  return std::min(t, MostRestoring());
+  return std::min(t, MostInward(inward));
 }
 
 double LevelRay::Move() const {
   if (t <= 0) return t;
   // Contact is exact up to three quarters of the longest move. If it is exact only up to half of
   // it, up to forty times as much overlaps; if up to seven eighths, no figure changes by a tenth.
-  const double most = MostInContact();
+  const double most = MostInward(contact);
   const double soft = most > 0 ? SoftMinimumOf(t, most, 0.25 * most).value : 0;
   return std::max(soft, RestoringMove());
 }

@@ -5,6 +5,7 @@
 
 #include <absl/container/inlined_vector.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include "core/base/types.h"
@@ -21,9 +22,6 @@ struct LevelContact {
   float trust = 0;     // PosedField::Trust at the skinned point
   float strength = 0;  // trust, less where both limbs share the skin and it is not folded; 0 if the
                        // recipe turns contact off
-  // Longest move inward: kWidestContact less the gap at the start, by the strength and by the size
-  // of the part over that of the owner, at most 1. A finger does not push a chest aside.
-  float most = 0;
   float softness = kSoftness;  // difference of the depth and the gap over which T bends
   float slack = 0;             // added to the gap, so that T is exactly 0 at rest
 
@@ -51,6 +49,9 @@ struct LevelRay {
   float to_axis = 0;  // way inward to the axis of the owner at rest
   // Longest restoring moves, both >= 0. In passes after the first: the way back, and 0.
   float outward = 0, inward = 0;
+  // Longest move inward in contact: kWidestContact less the gap at the start, by the strength and
+  // by the size of the other part over that of the owner, at most 1. 0 without a contact.
+  float contact = 0;
   // Added to the level: how far the start may stay off it. In the first pass that is what `inward`
   // cannot restore, in the others as far as it is, less the way back.
   double shift = 0;
@@ -64,8 +65,6 @@ struct LevelRay {
   bool touches = false, sunk = false;
   absl::InlinedVector<LevelContact, 4> contacts;
 
-  LevelContact* ContactWith(std::uint32_t part);
-  const LevelContact* ContactWith(std::uint32_t part) const;
   // Takes T at t and moves t: a Newton step, or the chord of the bracket if that leaves it.
   void Step(const LevelValue& at);
   // The distance to move from the start.
@@ -78,13 +77,13 @@ struct LevelRay {
     double t = 0, value = 0;
     bool known = false;
   };
-  // Limits of t.
-  double MostOutward() const;
-  double MostInward() const;
-  double MostRestoring() const;
-  double MostInContact() const;
   double Longest() const;
-  double LongestInward() const;
+  // Limits of t inward. A restoring move changes the distance from the bone by at most what the
+  // pose has changed it: where several joints share the skin, it has slid off its level, though it
+  // is as thick as at rest.
+  double MostInward(float limit) const {
+    return std::min({Longest(), double{to_axis}, double{limit}});
+  }
   End below_, above_;  // the bracket: T < 0 and T >= 0
 };
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "core/base/smooth_step.h"
 #include "core/base/status.h"
@@ -18,16 +19,10 @@ constexpr float kFarGap = 100;        // of parts whose support a point is not i
 constexpr std::size_t kGrain = 1024;  // points
 constexpr float kInfinite = std::numeric_limits<float>::infinity();
 
-Vec3d GradientOf(const FieldBlock& block, std::size_t i) {
-  return {double{block.x[i]}, double{block.y[i]}, double{block.z[i]}};
-}
-
-// One point at bind.
-struct BoundPoint {
-  std::uint16_t owner = kNoOwner;
-  float level = 0, to_axis = 0, from_bone = 0, own_weight = 0, restore_share = 1, move_share = 0;
-  Vec3f inward;
-  std::vector<LevelSkin::Neighbour> neighbours;
+// Another part near a point at bind.
+struct Neighbour {
+  std::uint16_t part = 0;
+  float gap = 0, weight = 0;  // as in LevelSkin
 };
 
 class Binder {
@@ -42,26 +37,37 @@ class Binder {
         bind_pose_(bind_pose),
         skin_(skin),
         rest_(rest),
-        points_(skin.points()) {}
+        neighbours_(skin.points()) {
+    for (std::vector<float>* const values :
+         {&level_.level, &level_.to_axis, &level_.from_bone, &level_.own_weight,
+          &level_.restore_share, &level_.move_share}) {
+      values->resize(skin.points());
+    }
+    level_.owner.assign(skin.points(), kNoOwner);
+    level_.restore_share.assign(skin.points(), 1);
+    level_.inward.resize(skin.points());
+  }
 
   absl::StatusOr<LevelSkin> Run(const Task& task) {
-    task.For(points_.size(), kGrain, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t first = begin; first < end; first += kLanes) {
-        BindBlock(first, std::min(kLanes, end - first));
-      }
-    });
+    if (bind_pose_.PartFrames().empty()) return Tables();
+    ForBlocks(task, [&](std::size_t first, std::size_t count) { BindBlock(first, count); });
     SINEW_RETURN_IF_ERROR(task.CheckCancelled());
     SetMoveShares();
-    task.For(points_.size(), kGrain, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t first = begin; first < end; first += kLanes) {
-        FindAxes(first, std::min(kLanes, end - first));
-      }
-    });
+    ForBlocks(task, [&](std::size_t first, std::size_t count) { FindAxes(first, count); });
     SINEW_RETURN_IF_ERROR(task.CheckCancelled());
     return Tables();
   }
 
  private:
+  template <class Visit>
+  void ForBlocks(const Task& task, const Visit& visit) const {
+    task.For(rest_.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t first = begin; first < end; first += kLanes) {
+        visit(first, std::min(kLanes, end - first));
+      }
+    });
+  }
+
   std::uint32_t Vertex(std::size_t p) const { return layout_.Vertex(skin_.point_lane[p]); }
 
   // Welded points that share a triangle with point p.
@@ -84,7 +90,6 @@ class Binder {
 
   void BindBlock(std::size_t first, std::size_t count) {
     const PointBlock at = BlockOf(count, [&](std::size_t i) { return ToFloat(rest_[first + i]); });
-    if (bind_pose_.PartFrames().empty()) return;
     DistanceNeed all;
     all.margin.fill(kInfinite);
     const PartBlocks parts = bind_pose_.Distances(at, all);
@@ -96,41 +101,42 @@ class Binder {
   // The owner is the part that carries most of the point, of those whose support it is in; of
   // several that carry as much, the first.
   void BindPoint(std::size_t p, std::size_t i, const PartBlocks& parts) {
-    BoundPoint& point = points_[p];
     double most = 0;
     for (const PartBlock& part : parts) {
       if (IsNear(part, i)) most = std::max(most, WeightOf(p, part.part));
     }
-    const PartBlock* owner = nullptr;
-    for (const PartBlock& part : parts) {
+    const auto owner = std::ranges::find_if(parts, [&](const PartBlock& part) {
       const double weight = WeightOf(p, part.part);
-      if (!IsNear(part, i) || !(weight > 0) || weight < most - kTiedWeight) continue;
-      owner = &part;
-      break;
-    }
-    if (owner == nullptr) return;
-    const Vec3d gradient = GradientOf(*owner, i);
+      return IsNear(part, i) && weight > 0 && weight >= most - kTiedWeight;
+    });
+    if (owner == parts.end()) return;
+    const Vec3d gradient = {double{owner->x[i]}, double{owner->y[i]}, double{owner->z[i]}};
     if (!(Length(gradient) > 0)) return;
     const float size = bind_pose_.Size(owner->part);
-    point.owner = static_cast<std::uint16_t>(owner->part);
-    point.own_weight = static_cast<float>(WeightOf(p, owner->part));
-    point.inward = ToFloat(-1 * Unit(gradient));
-    point.level = owner->value[i] / size;
+    level_.owner[p] = static_cast<std::uint16_t>(owner->part);
+    level_.own_weight[p] = static_cast<float>(WeightOf(p, owner->part));
+    level_.inward[p] = ToFloat(-1 * Unit(gradient));
+    level_.level[p] = owner->value[i] / size;
     const Vec3d from_bone = ToDouble(bind_pose_.FromBone(owner->part, ToFloat(rest_[p])));
-    point.from_bone = static_cast<float>(Length(from_bone)) / size;
+    level_.from_bone[p] = static_cast<float>(Length(from_bone)) / size;
+    std::vector<Neighbour>& neighbours = neighbours_[p];
     for (const PartBlock& part : parts) {
-      if (&part == owner || !IsNear(part, i)) continue;
+      if (&part == &*owner || !IsNear(part, i)) continue;
       const float gap = (part.value[i] - owner->value[i]) / size;
       const double weight = WeightOf(p, part.part);
       if (!(weight > 0) && !(gap < kLeanWidth)) continue;
-      point.neighbours.push_back({.part = static_cast<std::uint16_t>(part.part),
-                                  .gap = gap,
-                                  .weight = static_cast<float>(weight)});
+      neighbours.push_back(
+          {static_cast<std::uint16_t>(part.part), gap, static_cast<float>(weight)});
     }
     AddFarParts(p);
-    KeepNearest(point.neighbours);
-    for (const LevelSkin::Neighbour& of : point.neighbours) {
-      point.restore_share = std::min(point.restore_share, RestoreShareBeside(p, of));
+    if (neighbours.size() > kMostNeighbours) {
+      std::ranges::stable_sort(neighbours, {}, &Neighbour::gap);
+      neighbours.resize(kMostNeighbours);
+      std::ranges::sort(neighbours, {}, &Neighbour::part);
+    }
+    neighbours.shrink_to_fit();
+    for (const Neighbour& of : neighbours) {
+      level_.restore_share[p] = std::min(level_.restore_share[p], RestoreShareBeside(p, of));
     }
   }
 
@@ -138,65 +144,66 @@ class Binder {
   // their common skin. Between bones that lie apart, such as those of thumb and index finger, each
   // would pull its own points towards itself; such points follow the blend, the more equally both
   // bones carry them.
-  float RestoreShareBeside(std::size_t p, const LevelSkin::Neighbour& of) const {
-    const BoundPoint& point = points_[p];
+  float RestoreShareBeside(std::size_t p, const Neighbour& of) const {
     const Vec3f at = ToFloat(rest_[p]);
-    const Vec3d own = ToDouble(bind_pose_.FromBone(point.owner, at));
+    const Vec3d own = ToDouble(bind_pose_.FromBone(level_.owner[p], at));
     const Vec3d other = ToDouble(bind_pose_.FromBone(of.part, at));
-    const double apart = Length(own - other) / double{bind_pose_.Size(point.owner)};
-    const double more = double{point.own_weight - of.weight};
-    const double share = more > 0 ? SmoothStep(more / double{point.own_weight + of.weight}) : 0;
+    const double apart = Length(own - other) / double{bind_pose_.Size(level_.owner[p])};
+    const float weight = level_.own_weight[p];
+    const double more = double{weight - of.weight};
+    const double share = more > 0 ? SmoothStep(more / double{weight + of.weight}) : 0;
     return static_cast<float>(std::max(share, 1 - SmoothStep(kOneJoint, kApart, apart)));
   }
 
   // Parts that carry the point, but whose support it is not in.
   void AddFarParts(std::size_t p) {
-    BoundPoint& point = points_[p];
+    std::vector<Neighbour>& neighbours = neighbours_[p];
     for (const std::uint32_t binding : rig_.influences().bindings(Vertex(p))) {
       const std::int32_t part = part_of_binding_[binding];
-      if (part < 0 || part == static_cast<std::int32_t>(point.owner)) continue;
+      if (part < 0 || part == static_cast<std::int32_t>(level_.owner[p])) continue;
       const auto number = static_cast<std::uint16_t>(part);
       const double weight = WeightOf(p, number);
-      if (!(weight > 0) ||
-          std::ranges::count(point.neighbours, number, &LevelSkin::Neighbour::part) > 0) {
-        continue;
-      }
-      point.neighbours.push_back(
-          {.part = number, .gap = kFarGap, .weight = static_cast<float>(weight)});
+      if (!(weight > 0) || std::ranges::count(neighbours, number, &Neighbour::part) > 0) continue;
+      neighbours.push_back({number, kFarGap, static_cast<float>(weight)});
     }
-    std::ranges::sort(point.neighbours, {}, &LevelSkin::Neighbour::part);
-  }
-
-  static double WeightOfTwo(const BoundPoint& point) {
-    float second = 0;
-    for (const LevelSkin::Neighbour& of : point.neighbours) {
-      if (of.gap < kFarGap) second = std::max(second, of.weight);
-    }
-    return double{point.own_weight + second};
+    std::ranges::sort(neighbours, {}, &Neighbour::part);
   }
 
   // Skin that the field of its owner does not fit, or that many parts share, is not projected.
   void SetMoveShares() {
-    for (BoundPoint& point : points_) {
-      if (point.owner == kNoOwner) continue;
-      point.move_share = static_cast<float>(
-          (1 - SmoothStep(kFieldFits, kFieldMisses, double{std::abs(point.level)})) *
-          SmoothStep(kMixedSkin, kOwnSkin, WeightOfTwo(point)));
+    for (std::size_t p = 0; p < rest_.size(); ++p) {
+      if (level_.owner[p] == kNoOwner) continue;
+      float second = 0;
+      for (const Neighbour& of : neighbours_[p]) {
+        if (of.gap < kFarGap) second = std::max(second, of.weight);
+      }
+      level_.move_share[p] = static_cast<float>(
+          (1 - SmoothStep(kFieldFits, kFieldMisses, double{std::abs(level_.level[p])})) *
+          SmoothStep(kMixedSkin, kOwnSkin, double{level_.own_weight[p] + second}));
     }
     for (int pass = 0; pass < kShareSmoothing; ++pass) {
-      const std::vector<float> smoothed = SmoothedShares();
-      for (std::size_t p = 0; p < points_.size(); ++p) {
-        points_[p].move_share = std::min(points_[p].move_share, smoothed[p]);
+      const std::vector<float> before = level_.move_share;
+      for (std::uint32_t p = 0; p < rest_.size(); ++p) {
+        // The average of the point and of its projected neighbours.
+        float sum = 0, count = 0;
+        for (const std::uint32_t q : Ring(p)) {
+          const std::uint32_t beside = points_of_.number[q];
+          if (level_.owner[beside] == kNoOwner) continue;
+          sum += before[beside];
+          ++count;
+        }
+        if (count > 0) {
+          level_.move_share[p] = std::min(before[p], 0.5f * (before[p] + sum / count));
+        }
       }
     }
-    for (BoundPoint& point : points_) {
-      if (!(point.move_share > 0)) point.owner = kNoOwner;
+    for (std::size_t p = 0; p < rest_.size(); ++p) {
+      if (!(level_.move_share[p] > 0)) level_.owner[p] = kNoOwner;
     }
   }
 
   // Steps inward until f of the owner rises again.
   void FindAxes(std::size_t first, std::size_t count) {
-    if (bind_pose_.PartFrames().empty()) return;
     DistanceNeed need;
     need.level.fill(-kInfinite);
     need.margin.fill(-kInfinite);
@@ -204,7 +211,7 @@ class Binder {
     last.fill({kInfinite, kInfinite});
     std::array<bool, kLanes> done{};
     for (std::size_t i = 0; i < count; ++i) {
-      need.own[i] = points_[first + i].owner;
+      need.own[i] = level_.owner[first + i];
       done[i] = need.own[i] == kNoOwner;
       if (done[i]) need.own[i] = 0;
     }
@@ -213,13 +220,13 @@ class Binder {
       const float way = static_cast<float>(k) * (kMostToAxis / kAxisSteps);
       const PointBlock at = BlockOf(count, [&](std::size_t i) {
         const float length = way * bind_pose_.Size(need.own[i]) * bind_pose_.unit();
-        return ToFloat(rest_[first + i] + double{length} * ToDouble(points_[first + i].inward));
+        return ToFloat(rest_[first + i] + double{length} * ToDouble(level_.inward[first + i]));
       });
       const PartBlocks parts = bind_pose_.Distances(at, need);
       for (std::size_t i = 0; i < count; ++i) {
         const float f = std::ranges::find(parts, need.own[i], &PartBlock::part)->value[i];
         if (done[i]) continue;
-        float& to_axis = points_[first + i].to_axis;
+        float& to_axis = level_.to_axis[first + i];
         const auto [before, at_least] = last[i];
         if (f < at_least) {
           to_axis = way;
@@ -237,69 +244,25 @@ class Binder {
     }
   }
 
-  // Averages of each point and of its projected neighbours.
-  std::vector<float> SmoothedShares() const {
-    std::vector<float> next;
-    next.reserve(points_.size());
-    for (std::uint32_t p = 0; p < points_.size(); ++p) {
-      float sum = 0, count = 0;
-      for (const std::uint32_t q : Ring(p)) {
-        const BoundPoint& beside = points_[points_of_.number[q]];
-        if (beside.owner == kNoOwner) continue;
-        sum += beside.move_share;
-        ++count;
-      }
-      const float own = points_[p].move_share;
-      next.push_back(count > 0 ? 0.5f * (own + sum / count) : own);
-    }
-    return next;
-  }
-
-  static void KeepNearest(std::vector<LevelSkin::Neighbour>& neighbours) {
-    if (neighbours.size() > kMostNeighbours) {
-      std::ranges::stable_sort(neighbours, {}, &LevelSkin::Neighbour::gap);
-      neighbours.resize(kMostNeighbours);
-      std::ranges::sort(neighbours, {}, &LevelSkin::Neighbour::part);
-    }
-    neighbours.shrink_to_fit();
-  }
-
   bool IsNear(const PartBlock& part, std::size_t i) const {
     return part.value[i] < bind_pose_.Reach(part.part);
   }
 
-  LevelSkin Tables() const {
-    const auto column = [&]<class T>(T BoundPoint::*member) {
-      std::vector<T> values;
-      values.reserve(points_.size());
-      for (const BoundPoint& point : points_) values.push_back(point.*member);
-      return values;
-    };
-    std::vector<std::uint32_t> offsets = {0};
-    offsets.reserve(points_.size() + 1);
-    for (const BoundPoint& point : points_) {
-      offsets.push_back(offsets.back() + static_cast<std::uint32_t>(point.neighbours.size()));
-    }
-    const auto rows = [&]<class T>(T LevelSkin::Neighbour::*member) {
-      std::vector<T> values;
-      values.reserve(offsets.back());
-      for (const BoundPoint& point : points_) {
-        for (const LevelSkin::Neighbour& of : point.neighbours) values.push_back(of.*member);
+  LevelSkin Tables() {
+    level_.neighbours = {0};
+    level_.neighbours.reserve(rest_.size() + 1);
+    for (const std::vector<Neighbour>& neighbours : neighbours_) {
+      for (const Neighbour& of : neighbours) {
+        level_.part.push_back(of.part);
+        level_.gap.push_back(of.gap);
+        level_.weight.push_back(of.weight);
       }
-      return values;
-    };
-    return {.owner = column(&BoundPoint::owner),
-            .level = column(&BoundPoint::level),
-            .to_axis = column(&BoundPoint::to_axis),
-            .from_bone = column(&BoundPoint::from_bone),
-            .own_weight = column(&BoundPoint::own_weight),
-            .restore_share = column(&BoundPoint::restore_share),
-            .move_share = column(&BoundPoint::move_share),
-            .inward = column(&BoundPoint::inward),
-            .neighbours = offsets,
-            .part = rows(&LevelSkin::Neighbour::part),
-            .gap = rows(&LevelSkin::Neighbour::gap),
-            .weight = rows(&LevelSkin::Neighbour::weight)};
+      level_.neighbours.push_back(static_cast<std::uint32_t>(level_.part.size()));
+    }
+    level_.part.shrink_to_fit();
+    level_.gap.shrink_to_fit();
+    level_.weight.shrink_to_fit();
+    return std::move(level_);
   }
 
   const Rig& rig_;
@@ -309,8 +272,9 @@ class Binder {
   const std::span<const std::int32_t> part_of_binding_;
   const PosedField& bind_pose_;
   const SkinSurface& skin_;
-  const std::span<const Vec3d> rest_;  // [P] bind pose
-  std::vector<BoundPoint> points_;
+  const std::span<const Vec3d> rest_;               // [P] bind pose
+  std::vector<std::vector<Neighbour>> neighbours_;  // [P] ascending
+  LevelSkin level_;
 };
 
 }  // namespace

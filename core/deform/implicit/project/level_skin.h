@@ -21,27 +21,22 @@ namespace sinew {
 inline constexpr std::uint16_t kNoOwner = 0xffff;
 
 struct LevelSkin {
-  // Another part near a point at bind.
-  struct Neighbour {
-    std::uint16_t part = 0;
-    float gap = 0;     // f of the part - f of the owner; large beyond its support
-    float weight = 0;  // skin weight of its joints
-  };
-
-  std::vector<std::uint16_t> owner;       // [P] part, or kNoOwner: not projected
-  std::vector<float> level;               // [P] f of the owner
-  std::vector<float> to_axis;             // [P] way inward to where f of the owner is least, the
-                                          // axis of a round limb
-  std::vector<float> from_bone;           // [P] distance from the owner's bone
-  std::vector<float> own_weight;          // [P] skin weight of the owner's joints
-  std::vector<float> restore_share;       // [P] share of the longest restoring move: less between
-                                          // bones that lie apart
-  std::vector<float> move_share;          // [P] share of a move that is made: less where the field
-                                          // does not fit the skin, or many parts share it
-  std::vector<Vec3f> inward;              // [P] unit
+  std::vector<std::uint16_t> owner;  // [P] part, or kNoOwner: not projected
+  std::vector<float> level;          // [P] f of the owner
+  std::vector<float> to_axis;        // [P] way inward to where f of the owner is least, the
+                                     // axis of a round limb
+  std::vector<float> from_bone;      // [P] distance from the owner's bone
+  std::vector<float> own_weight;     // [P] skin weight of the owner's joints
+  std::vector<float> restore_share;  // [P] share of the longest restoring move: less between
+                                     // bones that lie apart
+  std::vector<float> move_share;     // [P] share of a move that is made: less where the field
+                                     // does not fit the skin, or many parts share it
+  std::vector<Vec3f> inward;         // [P] unit
+  // Other parts near a point.
   std::vector<std::uint32_t> neighbours;  // [P + 1] offsets into the tables below
   std::vector<std::uint16_t> part;        // [N] ascending for each point
-  std::vector<float> gap, weight;         // [N]
+  std::vector<float> gap;     // [N] f of the part - f of the owner; large beyond its support
+  std::vector<float> weight;  // [N] skin weight of its joints
 
   std::size_t points() const { return owner.size(); }
   // Upper limits in bytes for each point: of the tables, and of what binding holds in addition.

@@ -105,26 +105,24 @@ MoveSmoothing::MoveSmoothing(const MoveRings& rings, const LevelSkin& level,
       kept_(scratch.subspan(3 * WholeLines(4 * rings.points()), rings.points())) {}
 
 void MoveSmoothing::Mend(std::span<float> restored, std::span<float> at) {
-  LoadMoves(restored);
-  SolveWhereBesideCounts([&](std::uint32_t p) {
+  SolveWhereBesideCounts(restored, [&](std::uint32_t p) {
     const Vec4 apart = Load4(moves_.data(), p) - MeanBeside(p, moves_);
     return (SquareIn(LengthOf(p), apart) - kFittingMove * kFittingMove) / (kTornMove * kTornMove);
   });
-  for (const std::uint32_t p : changed_) {
+  For(changed_.size(), [&](std::uint32_t p) {
     const Vec4 apart = Load4(now_.data(), p) - Load4(moves_.data(), p);
     const Vec4 change = Limited(apart, kMostMended * SizeOf(level_, posed_, p));
     Store4(Load4(restored.data(), p) + change, restored.data(), p);
     Store4(Load4(at.data(), p) + change, at.data(), p);
-  }
+  });
 }
 
 void MoveSmoothing::Ease(std::span<const float> nearness, std::span<float> at) {
-  LoadMoves(at);
-  SolveWhereBesideCounts([&](std::uint32_t p) {
+  SolveWhereBesideCounts(at, [&](std::uint32_t p) {
     const auto move_of = [&](std::size_t q) { return Load4(moves_.data(), q); };
     return (Steepness(p, move_of) - kGentleMove * kGentleMove) / (kRoughMove * kRoughMove);
   });
-  for (const std::uint32_t p : changed_) {
+  For(changed_.size(), [&](std::uint32_t p) {
     const Vec4 move = Load4(moves_.data(), p);
     const float most = kMostEased * SizeOf(level_, posed_, p);
     Vec4 change = Load4(now_.data(), p) - move;
@@ -139,7 +137,7 @@ void MoveSmoothing::Ease(std::span<const float> nearness, std::span<float> at) {
       change += (made_good * shorter * most) * along;
     }
     Store4(Load4(at.data(), p) + Limited(change, most), at.data(), p);
-  }
+  });
 }
 
 void MoveSmoothing::StartSpreading(std::span<const float> nearness) {
@@ -222,25 +220,20 @@ float MoveSmoothing::Steepness(std::uint32_t p, const MoveOf& move_of) const {
   return squares[0] + squares[1] + squares[2];
 }
 
-void MoveSmoothing::LoadMoves(std::span<const float> to) {
-  task_.For(rings_.points(), kGrain, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t p = begin; p < end; ++p) {
-      Load(static_cast<std::uint32_t>(p), Load4(to.data(), p) - Load4(skinned_.data(), p));
-    }
-  });
-}
-
-// s = (kSpreadReach / spacing)^2 max(0, over(p))^2
+// s = (kSpreadReach / spacing)^2 max(0, over(p))^2, for the moves to - skinned.
 template <class F>
-void MoveSmoothing::SolveWhereBesideCounts(const F& over) {
-  task_.For(rings_.points(), kGrain, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t p = begin; p < end; ++p) {
-      kept_[p] = kDamping;
-      if (!(rings_.spacing[p] > 0)) continue;
-      const float wide = kSpreadReach / rings_.spacing[p];
-      const float beside = wide * std::max(0.0f, over(static_cast<std::uint32_t>(p)));
-      kept_[p] = kDamping / (1 + beside * beside);
-    }
+void MoveSmoothing::SolveWhereBesideCounts(std::span<const float> to, const F& over) {
+  const auto for_all = [&](const auto& visit) {
+    task_.For(rings_.points(), kGrain, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t p = begin; p < end; ++p) visit(static_cast<std::uint32_t>(p));
+    });
+  };
+  for_all([&](std::uint32_t p) { Load(p, Load4(to.data(), p) - Load4(skinned_.data(), p)); });
+  for_all([&](std::uint32_t p) {
+    kept_[p] = kDamping;
+    if (!(rings_.spacing[p] > 0)) return;
+    const float beside = kSpreadReach / rings_.spacing[p] * std::max(0.0f, over(p));
+    kept_[p] = kDamping / (1 + beside * beside);
   });
   changed_.clear();
   for (std::uint32_t p = 0; p < rings_.points(); ++p) {

@@ -123,9 +123,8 @@ class MoveSmoothing {
     });
   }
   void Load(std::uint32_t p, Vec4 move);
-  void LoadMoves(std::span<const float> to);
   template <class F>
-  void SolveWhereBesideCounts(const F& over);
+  void SolveWhereBesideCounts(std::span<const float> to, const F& over);
   void SetSpreadShares(std::uint32_t p, float certainty, std::span<const float> at);
   void Solve();
   Vec4 MeanBeside(std::uint32_t p, std::span<const float> moves) const;

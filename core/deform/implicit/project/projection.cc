@@ -18,26 +18,12 @@
 #include "core/deform/method/vertex_status.h"
 #include "core/rig/bones.h"
 #include "core/rig/signed_rotation.h"
+#include "core/simd/vec4.h"
 
 namespace sinew {
 namespace {
 
 constexpr std::size_t kGrain = 256, kCopied = 4096;  // points
-
-Mat3d Times(double factor, Mat3d m) {
-  for (double& entry : m.m) entry *= factor;
-  return m;
-}
-
-std::vector<Mat3d> TurnsOf(std::span<const Affine> bind, std::span<const Affine> posed) {
-  std::vector<Mat3d> turns;
-  for (std::size_t b = 0; b < posed.size(); ++b) {
-    const Mat3d motion = Linear(Compose(ToDouble(posed[b]), Inverse(ToDouble(bind[b]))));
-    const SignedRotation factor = Factor(motion, SignOf(motion));
-    turns.push_back(Flattens(motion) ? Mat3d{.m = {}} : Times(factor.sign, factor.rotation));
-  }
-  return turns;
-}
 
 // In the first pass all points move. In the others those near another limb move from where they are
 // up to the contact, and no farther from their own level; the others stay. In the last one points
@@ -55,31 +41,49 @@ struct PassPoints {
   std::span<std::uint8_t> status{};  // [P] VertexStatus, or empty
 };
 
+struct Part {
+  // s R (signed_rotation.h) of its motion from the bind pose; 0 where it is flat.
+  Mat3d turn;
+  bool flat = false;  // scaled to zero: its points stay
+  Vec3d centre;       // at bind
+  float size = 0, reach = 0;
+};
+
+// From limb to limb, for the parts that the points of a chunk lie between.
+struct Lean {
+  std::uint32_t owner = kNoOwner, part = 0;
+  Vec3d way;
+};
+using Leans = std::array<Lean, 64>;
+
 class Projection {
  public:
-  // turns: [parts] s R (signed_rotation.h) of each part's motion from the bind pose; 0 where the
-  // part is scaled to zero.
-  Projection(const ProjectionInput& input, std::span<const Mat3d> turns, PassOrder order,
-             const Task& task, const PassPoints& points)
-      : again_(order != PassOrder::kFirst),
-        returns_(order == PassOrder::kLast),
-        level_(input.level),
+  Projection(const ProjectionInput& input, const Task& task, const PassPoints& points)
+      : level_(input.level),
         skin_(input.skin),
         posed_(input.posed),
         contact_(input.contact),
         task_(task),
-        points_(points),
-        turns_(turns) {
-    for (const Mat3d& turn : turns_) flat_.push_back(Determinant(turn) == 0);
+        points_(points) {
     for (const Affine& frame : input.bind_frames) {
-      const auto part = static_cast<std::uint32_t>(centres_.size());
-      centres_.push_back(Translation(ToDouble(frame)));
-      size_.push_back(posed_.Size(part));
-      reach_.push_back(posed_.Reach(part));
+      const auto part = static_cast<std::uint32_t>(parts_.size());
+      const AffineD bind = ToDouble(frame);
+      const Mat3d motion = Linear(Compose(ToDouble(posed_.PartFrames()[part]), Inverse(bind)));
+      const SignedRotation factor = Factor(motion, SignOf(motion));
+      Part& made = parts_.emplace_back();
+      made.flat = Flattens(motion);
+      for (std::size_t i = 0; i < 9; ++i) {
+        made.turn.m[i] = made.flat ? 0 : factor.sign * factor.rotation.m[i];
+      }
+      made.centre = Translation(bind);
+      made.size = posed_.Size(part);
+      made.reach = posed_.Reach(part);
     }
   }
 
-  void Run(ProjectionCounts* counts) {
+  void Run(PassOrder order, ProjectionCounts* counts) {
+    again_ = order != PassOrder::kFirst;
+    returns_ = order == PassOrder::kLast;
     // Blocks of the points that may move, so that all lanes are used.
     std::vector<std::uint32_t> points;
     for (std::uint32_t p = 0; p < skin_.points(); ++p) {
@@ -88,14 +92,12 @@ class Projection {
     task_.For(points.size(), kGrain, [&](std::size_t begin, std::size_t end) {
       Solve(std::span(points).subspan(begin, end - begin));
     });
-    if (counts == nullptr) return;
-    counts->evaluations += evaluations_;
-    if (!again_) counts->moved = moved_, counts->touching = touching_;
+    if (counts != nullptr) *counts = {moved_, touching_, evaluations_};
   }
 
  private:
   bool MayMove(std::uint32_t p) const {
-    return skin_.IsSkin(p) && level_.owner[p] != kNoOwner && !flat_[level_.owner[p]];
+    return skin_.IsSkin(p) && level_.owner[p] != kNoOwner && !parts_[level_.owner[p]].flat;
   }
 
   // The points of a chunk: a first evaluation of all, then rounds for those off their level.
@@ -103,8 +105,9 @@ class Projection {
     std::vector<LevelRay> moving;
     moving.reserve(points.size());
     std::size_t evaluations = points.size(), moved = 0, touching = 0;
+    Leans leans;
     for (std::size_t first = 0; first < points.size(); first += kLanes) {
-      Start(points.subspan(first, std::min(kLanes, points.size() - first)), moving);
+      Start(points.subspan(first, std::min(kLanes, points.size() - first)), leans, moving);
     }
     std::vector<LevelRay*> active;
     for (LevelRay& ray : moving) {
@@ -119,86 +122,58 @@ class Projection {
     }
     for (const LevelRay& ray : moving) {
       Finish(ray);
-      moved += ray.t != 0 ? 1 : 0;
-      touching += ray.t != 0 && ray.touches ? 1 : 0;
+      moved += !again_ && ray.t != 0 ? 1 : 0;
+      touching += !again_ && ray.t != 0 && ray.touches ? 1 : 0;
     }
     evaluations_ += evaluations;
     moved_ += moved;
     touching_ += touching;
   }
 
-  // The fields at up to 16 points.
-  struct Block {
-    PartBlocks parts;
-    // Parts other than the owner count where f is below it, in units.
-    std::array<float, kLanes> limit;
-    std::array<const PartBlock*, kLanes> own;
-    // Bit i of an entry: its part is below the limit of lane i, before it fades.
-    absl::InlinedVector<std::uint32_t, 8> below;
-    std::uint32_t any_below = 0;
-  };
-
-  Block Evaluate(const PointBlock& points, const DistanceNeed& need) const {
-    Block block;
-    block.parts = posed_.Distances(points, need);
-    block.below.resize(block.parts.size());
-    for (std::size_t i = 0; i < kLanes; ++i) {
-      block.own[i] = i > 0 && need.own[i] == need.own[i - 1]
-                         ? block.own[i - 1]
-                         : std::ranges::find(block.parts, need.own[i], &PartBlock::part);
-      block.limit[i] = std::max(block.own[i]->value[i], need.level[i]) + need.margin[i];
-    }
-    for (std::size_t k = 0; k < block.parts.size(); ++k) {
-      const PartBlock& part = block.parts[k];
-      for (std::size_t i = 0; i < kLanes; ++i) {
-        const bool below = part.value[i] < block.limit[i] && need.own[i] != part.part;
-        block.below[k] |= static_cast<std::uint32_t>(below) << i;
-      }
-      block.any_below |= block.below[k];
-    }
-    return block;
-  }
-
   // What T needs of one evaluation at a point. Distances are relative to the size of the owner.
   struct Near {
     struct Other {
       const PartBlock* part;
-      float f;  // as other parts see it
+      float f;                  // as other parts see it
+      std::size_t contact = 0;  // its place among those of the ray
     };
     const PartBlock* own = nullptr;
+    // Parts other than the owner count where f is below the limit.
     float own_f = 0, limit = 0;
     absl::InlinedVector<Other, 4> others = {};  // that can change T, whatever the other lanes need
   };
 
-  Near NearOf(std::uint16_t owner, const Block& block, std::size_t i) const {
-    const float size = size_[owner];
-    Near near = {block.own[i], block.own[i]->value[i] / size, block.limit[i] / size, {}};
-    if ((block.any_below >> i & 1) == 0) return near;
-    for (std::size_t k = 0; k < block.parts.size(); ++k) {
-      if ((block.below[k] >> i & 1) == 0) continue;
-      const PartBlock& part = block.parts[k];
-      const float f = FadingDistance(part.value[i] / size, reach_[part.part] / size);
-      if (f < near.limit) near.others.push_back({&part, f});
+  // At point i of the parts that `need` asks for.
+  Near NearOf(const PartBlocks& parts, const DistanceNeed& need, std::size_t i) const {
+    const float size = parts_[need.own[i]].size;
+    Near near = {.own = std::ranges::find(parts, need.own[i], &PartBlock::part)};
+    const float value = near.own->value[i], limit = std::max(value, need.level[i]) + need.margin[i];
+    near.own_f = value / size;
+    near.limit = limit / size;
+    for (const PartBlock& part : parts) {
+      if (&part == near.own || !(part.value[i] < limit)) continue;
+      const float f = FadingDistance(part.value[i] / size, parts_[part.part].reach / size);
+      if (f < near.limit) near.others.push_back({.part = &part, .f = f});
     }
     return near;
   }
 
   // Adds the points of `list` that are off their level.
-  void Start(std::span<const std::uint32_t> list, std::vector<LevelRay>& moving) {
+  void Start(std::span<const std::uint32_t> list, Leans& leans, std::vector<LevelRay>& moving) {
     DistanceNeed need;
     for (std::size_t i = 0; i < kLanes; ++i) {
       const std::uint32_t p = list[std::min(i, list.size() - 1)];
-      const float size = size_[level_.owner[p]];
+      const float size = parts_[level_.owner[p]].size;
       need.own[i] = level_.owner[p];
       need.level[i] = level_.level[p] * size;
       need.margin[i] = kWidestContact * size;
     }
-    const Block block = Evaluate(
+    const PartBlocks parts = posed_.Distances(
         BlockOf(list.size(), [&](std::size_t i) { return ToFloat(PointAt(points_.at, list[i])); }),
         need);
     for (std::size_t i = 0; i < list.size(); ++i) {
       const std::uint32_t p = list[i];
-      const Near near = NearOf(level_.owner[p], block, i);
+      Near near = NearOf(parts, need, i);
       if (near.others.empty() &&
           (again_ || std::abs(double{level_.level[p] - near.own_f}) < kAtLevel)) {
         if (!again_) SetStatus(p, VertexStatus::kUnmoved);
@@ -206,7 +181,7 @@ class Projection {
       }
       LevelRay& ray = moving.emplace_back();
       Place(p, ray);
-      SetDirection(ray);
+      SetDirection(leans, ray);
       AddTouched(near, ray);
       SetLimits(near, i, ray);
       if (!again_) points_.nearness[p] = Nearness(ray, near);
@@ -219,7 +194,7 @@ class Projection {
     ray.owner = level_.owner[p];
     ray.level = level_.level[p];
     ray.to_axis = level_.to_axis[p];
-    ray.size = size_[ray.owner];
+    ray.size = parts_[ray.owner].size;
     ray.unit = double{ray.size * posed_.unit()};
     ray.skinned = PointAt(points_.skinned, p);
     ray.start = PointAt(points_.at, p);
@@ -231,7 +206,7 @@ class Projection {
   }
 
   static Vec3d PointAt(std::span<const float> points, std::uint32_t p) {
-    const float* const at = points.data() + std::size_t{4} * p;
+    const Vec4 at = Load4(points.data(), p);
     return {double{at[0]}, double{at[1]}, double{at[2]}};
   }
 
@@ -246,15 +221,13 @@ class Projection {
       const double margin = double{kWidestContact} + kOutwardSlope * std::max(0.0, -ray.t);
       need.margin[i] = static_cast<float>(margin) * ray.size;
     }
-    const Block block =
-        Evaluate(BlockOf(rays.size(),
-                         [&](std::size_t i) {
-                           const LevelRay& ray = *rays[i];
-                           return ToFloat(ray.start + (ray.t * ray.unit) * ray.direction);
-                         }),
-                 need);
+    const PointBlock at = BlockOf(rays.size(), [&](std::size_t i) {
+      const LevelRay& ray = *rays[i];
+      return ToFloat(ray.start + (ray.t * ray.unit) * ray.direction);
+    });
+    const PartBlocks parts = posed_.Distances(at, need);
     for (std::size_t i = 0; i < rays.size(); ++i) {
-      const Near near = NearOf(rays[i]->owner, block, i);
+      Near near = NearOf(parts, need, i);
       AddTouched(near, *rays[i]);
       rays[i]->Step(LevelAt(*rays[i], near, i));
     }
@@ -263,24 +236,27 @@ class Projection {
   // 0 where another limb begins to count, so that passes after the first set in gradually.
   static float Nearness(const LevelRay& ray, const Near& near) {
     float nearness = 0;
-    for (const auto& [part, f] : near.others) {
+    for (const auto& [part, f, contact] : near.others) {
       const float share = std::min(1.0f, (near.limit - f) / kWidestContact);
-      nearness = std::max(nearness, ray.ContactWith(part->part)->strength * share);
+      nearness = std::max(nearness, ray.contacts[contact].strength * share);
     }
     return nearness;
   }
 
-  // Contacts with parts that are not yet among those of the ray.
-  void AddTouched(const Near& near, LevelRay& ray) const {
-    for (const auto& other : near.others) {
+  // Finds the contacts of the ray, and adds those that it does not have yet.
+  void AddTouched(Near& near, LevelRay& ray) const {
+    for (Near::Other& other : near.others) {
       const auto part = static_cast<std::uint16_t>(other.part->part);
-      if (ray.ContactWith(part) != nullptr) continue;
-      const auto first = level_.part.begin() + level_.neighbours[ray.point];
-      const auto last = level_.part.begin() + level_.neighbours[ray.point + 1];
-      const auto at = std::find(first, last, part);
+      const auto known = std::ranges::find(ray.contacts, part, &LevelContact::part);
+      other.contact = static_cast<std::size_t>(known - ray.contacts.begin());
+      if (known != ray.contacts.end()) continue;
       ray.contacts.push_back(NewContact(ray, part));
-      if (at != last) {
-        Fit(static_cast<std::size_t>(at - level_.part.begin()), ray, ray.contacts.back());
+      for (std::size_t k = level_.neighbours[ray.point]; k < level_.neighbours[ray.point + 1];
+           ++k) {
+        if (level_.part[k] != part) continue;
+        const Vec3d inward = ToDouble(level_.inward[ray.point]);
+        Fit(k, Multiply(parts_[ray.owner].turn, inward), Multiply(parts_[part].turn, inward),
+            ray.contacts.back());
       }
     }
   }
@@ -294,13 +270,13 @@ class Projection {
   // Fits a contact to what neighbour k was at bind. Skin that two limbs share touches itself only
   // where it folds: contact between them begins with the angle by which they turn it apart. It
   // fades in, so that a trace of weight that rounding removes does not decide.
-  void Fit(std::size_t k, const LevelRay& ray, LevelContact& made) const {
+  //
+  //    by_owner, by_part  the direction inward as both turn it
+  void Fit(std::size_t k, const Vec3d& by_owner, const Vec3d& by_part, LevelContact& made) const {
     made.SoftenBy(level_.gap[k]);
     const auto shared = static_cast<float>(SmoothStep(double{level_.weight[k]} / kTrace));
     if (!(shared > 0)) return;
-    const Vec3d inward = ToDouble(level_.inward[ray.point]);
-    const double cosine =
-        Dot(Multiply(turns_[ray.owner], inward), Multiply(turns_[made.part], inward));
+    const double cosine = Dot(by_owner, by_part);
     const auto folds = static_cast<float>(SmoothStep((kNoFold - cosine) / (kNoFold - kFold)));
     made.strength *= 1 + shared * (folds - 1);
   }
@@ -308,34 +284,45 @@ class Projection {
   // The blended inward direction, leaning towards neighbours, and contacts with these. A point
   // between two limbs would otherwise move within the surface between them, and T would never reach
   // zero.
-  void SetDirection(LevelRay& ray) const {
-    const Mat3d& own = turns_[ray.owner];
-    const Vec3d inward = ToDouble(level_.inward[ray.point]), turned = Multiply(own, inward);
+  void SetDirection(Leans& leans, LevelRay& ray) const {
+    const Vec3d inward = ToDouble(level_.inward[ray.point]);
+    const Vec3d turned = Multiply(parts_[ray.owner].turn, inward);
     Vec3d sum = double{level_.own_weight[ray.point]} * turned, lean;
     for (std::size_t k = level_.neighbours[ray.point]; k < level_.neighbours[ray.point + 1]; ++k) {
       const std::uint16_t part = level_.part[k];
-      sum = sum + double{level_.weight[k]} * Multiply(turns_[part], inward);
+      const Vec3d by_part = Multiply(parts_[part].turn, inward);
+      sum = sum + double{level_.weight[k]} * by_part;
       const double near = 1 - SmoothStep(double{level_.gap[k] / kLeanWidth});
       if (!(near > 0)) continue;
-      ray.contacts.push_back(NewContact(ray, part));
-      Fit(k, ray, ray.contacts.back());
-      const double share = near * double{ray.contacts.back().trust};
-      if (!(share > 0)) continue;
-      // From limb to limb, halfway between the turns of both.
-      const Vec3d apart = centres_[part] - centres_[ray.owner];
-      lean = lean + share * Unit(Multiply(own, apart) + Multiply(turns_[part], apart));
+      LevelContact& made = ray.contacts.emplace_back(NewContact(ray, part));
+      Fit(k, turned, by_part, made);
+      const double share = near * double{made.trust};
+      if (share > 0) lean = lean + share * WayBetween(ray.owner, part, leans);
     }
     ray.direction = Unit(Unit(Length(sum) > 0 ? sum : turned) - lean);
+  }
+
+  // From limb to limb, halfway between the turns of both.
+  const Vec3d& WayBetween(std::uint32_t owner, std::uint32_t part, Leans& leans) const {
+    Lean& lean = leans[(5 * owner + part) % leans.size()];
+    if (lean.owner != owner || lean.part != part) {
+      const Vec3d apart = parts_[part].centre - parts_[owner].centre;
+      lean = {owner, part,
+              Unit(Multiply(parts_[owner].turn, apart) + Multiply(parts_[part].turn, apart))};
+    }
+    return lean.way;
   }
 
   // How far a ray may go, from what is near its start.
   void SetLimits(const Near& near, std::size_t i, LevelRay& ray) const {
     double swell = double{near.own->swell[i]};
-    for (const auto& [part, f] : near.others) {
-      LevelContact& with = *ray.ContactWith(part->part);
+    for (const auto& [part, f, contact] : near.others) {
+      const LevelContact& with = ray.contacts[contact];
       swell = std::max(swell, double{with.trust * part->swell[i]});
-      with.most = with.strength * std::min(1.0f, size_[part->part] / ray.size) *
-                  std::max(0.0f, kWidestContact - (f - near.own_f + with.slack));
+      // A finger does not push a chest aside.
+      const float most = with.strength * std::min(1.0f, parts_[part->part].size / ray.size) *
+                         std::max(0.0f, kWidestContact - (f - near.own_f + with.slack));
+      ray.contact = std::max(ray.contact, most);
     }
     if (again_) {
       // Fades out where no other limb is near the start, as points without one stay.
@@ -350,7 +337,7 @@ class Projection {
     const double here = Length(from_bone) / double{ray.size};
     // Oblique rays need a longer way for the same change. The owner is taken as rigid; the least
     // distance keeps the cosine continuous where a start crosses the bone.
-    const Vec3d direction = Multiply(Transpose(turns_[ray.owner]), ray.direction);
+    const Vec3d direction = Multiply(Transpose(parts_[ray.owner].turn), ray.direction);
     const double along = -Dot(from_bone, direction) / double{ray.size};
     const double cosine = std::clamp(along / std::max(here, kLeastDistance), kLeastCosine, 1.0);
     // How much nearer to its bone than at rest the start is, and how far muscles push it out.
@@ -373,8 +360,8 @@ class Projection {
     const double depth = double{ray.level} + ray.shift - own;
     LevelValue level = {.value = depth, .slope = -own_slope, .depth = depth};
     const double rise = ray.t < 0 ? kOutwardSlope : 0;
-    for (const auto& [part, f] : near.others) {
-      const LevelContact& with = *ray.ContactWith(part->part);
+    for (const auto& [part, f, contact] : near.others) {
+      const LevelContact& with = ray.contacts[contact];
       level.Meet({.value = double{f} - own + double{with.slack} + rise * ray.t,
                   .slope = slope_of(*part) - own_slope + rise},
                  with);
@@ -393,45 +380,36 @@ class Projection {
     points_.certainty[ray.point] = CertaintyOf(ray);
     if (again_) {
       const double share = SmoothStep(double{points_.nearness[ray.point]} / kNearContact);
-      if (ray.t != 0) Put(MovedBy(share * ray.Move(), ray), points_.at, ray.point);
+      if (ray.t != 0) Store4(MovedBy(share * ray.Move(), ray), points_.at.data(), ray.point);
       return;
     }
     if (ray.t == 0) {
       return SetStatus(ray.point, ray.sunk ? VertexStatus::kContact : VertexStatus::kUnmoved);
     }
-    Put(MovedBy(ray.Move(), ray), points_.at, ray.point);
-    Put(MovedBy(ray.RestoringMove(), ray), points_.base, ray.point);
+    Store4(MovedBy(ray.Move(), ray), points_.at.data(), ray.point);
+    Store4(MovedBy(ray.RestoringMove(), ray), points_.base.data(), ray.point);
     SetStatus(ray.point, ray.touches                     ? VertexStatus::kContact
                          : std::abs(ray.last) < kOnLevel ? VertexStatus::kAtRestLevel
                                                          : VertexStatus::kMoveLimit);
   }
 
-  Vec3d MovedBy(double way, const LevelRay& ray) const {
-    return ray.start + (double{level_.move_share[ray.point]} * way * ray.unit) * ray.direction;
-  }
-
-  static void Put(const Vec3d& to, std::span<float> points, std::uint32_t p) {
-    float* const out = points.data() + std::size_t{4} * p;
-    out[0] = static_cast<float>(to.x);
-    out[1] = static_cast<float>(to.y);
-    out[2] = static_cast<float>(to.z);
+  Vec4 MovedBy(double way, const LevelRay& ray) const {
+    const double length = double{level_.move_share[ray.point]} * way * ray.unit;
+    return ToVec4(ToFloat(ray.start + length * ray.direction));
   }
 
   void SetStatus(std::uint32_t p, VertexStatus status) const {
     if (!points_.status.empty()) points_.status[p] = static_cast<std::uint8_t>(status);
   }
 
-  const bool again_, returns_;
+  bool again_ = false, returns_ = false;  // see PassOrder
   const LevelSkin& level_;
   const SkinSurface& skin_;
   const PosedField& posed_;
   const bool contact_;
   const Task& task_;
   const PassPoints& points_;
-  const std::span<const Mat3d> turns_;  // [parts]
-  std::vector<Vec3d> centres_;          // [parts] at bind
-  std::vector<float> size_, reach_;     // [parts] of the field
-  std::vector<bool> flat_;              // [parts] scaled to zero: its points stay
+  std::vector<Part> parts_;
   std::atomic<std::size_t> moved_{0}, touching_{0}, evaluations_{0};
 };
 
@@ -463,23 +441,19 @@ void Project(const ProjectionInput& input, const StageFrame& frame, ProjectionCo
   });
   std::vector<std::uint8_t> status(frame.vertex_status.empty() ? 0 : count,
                                    static_cast<std::uint8_t>(VertexStatus::kExcluded));
-  if (counts != nullptr) *counts = {};
   const PassPoints points = {skinned, at, base, certainty, smoothed, nearness, status};
-  const std::vector<Mat3d> turns = TurnsOf(input.bind_frames, input.posed.PartFrames());
-  Projection(input, turns, PassOrder::kFirst, frame.task, points).Run(counts);
+  Projection projection(input, frame.task, points);
   MoveSmoothing smoothing(input.rings, input.level, input.posed, skinned, free, frame.task);
+  projection.Run(PassOrder::kFirst, counts);
   smoothing.Mend(base, at);
   smoothing.StartSpreading(nearness);
   smoothing.Spread(base, certainty, smoothed, at);
   for (int pass = 0; pass < kPassesAgain && input.contact; ++pass) {
-    const bool last = pass + 1 == kPassesAgain;
-    Projection(input, turns, last ? PassOrder::kLast : PassOrder::kMiddle, frame.task, points)
-        .Run(counts);
+    projection.Run(pass + 1 == kPassesAgain ? PassOrder::kLast : PassOrder::kMiddle, counts);
     smoothing.Spread(base, certainty, smoothed, at);
   }
   smoothing.Ease(nearness, at);
-  ScatterPoints(skin, frame.in, at, frame.out, frame.task);
-  if (!status.empty()) ScatterVertexStatus(skin, frame.layout, status, frame.vertex_status);
+  ScatterPoints(skin, at, status, frame);
 }
 
 }  // namespace sinew
