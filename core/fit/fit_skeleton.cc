@@ -29,7 +29,6 @@ using fit::TemplateJoint;
 
 // Template coordinates within [-1, 1] to unit space, as in the published program.
 constexpr double kTemplateScale = 0.5 * 0.7;
-constexpr double kApart = 0.3;  // of the radius: how far joints of one sphere are spread
 // Residuals up to which all orientations are searched before larger ones are: wrong orientations
 // have many assignments, and large residuals.
 constexpr double kMostPenalty = 1;
@@ -38,7 +37,8 @@ constexpr double kNear = 2;  // residuals up to this times the least one tell no
 constexpr double kUnequal = 1.5;   // ratio of the lengths of left and right bones that is reported
 constexpr double kOutside = 0.01;  // of the longest side
 constexpr double kConnected = 0.98;
-constexpr int kProbes = 10;  // of a bone
+constexpr int kProbes = 10;                              // of a bone
+constexpr std::size_t kMaxStates = 3 * fit::kMaxStates;  // of all searches of a fit
 
 // Axes of the mesh's space for the template's right-handed x, y, z.
 struct Orientation {
@@ -79,44 +79,17 @@ std::vector<Vec3d> Places(const SkeletonTemplate& skeleton, double scale, const 
   return places;
 }
 
-// All joints from those of the reduced skeleton.
-std::vector<Vec3d> Reinsert(const ReducedSkeleton& skeleton, const SphereGraph& graph,
-                            const Embedding& embedding) {
-  std::vector<Vec3d> places(skeleton.places.size());
-  for (std::size_t k = 0; k < skeleton.joints.size(); ++k) {
-    const fit::ReducedJoint& joint = skeleton.joints[k];
-    const std::uint16_t sphere = embedding.spheres[k];
-    places[joint.joint] = graph.centre[sphere];
-    if (joint.parent == fit::kNone) continue;
-    const std::uint16_t above = embedding.spheres[joint.parent];
-    if (above != sphere) {
-      const std::vector<Vec3d> points =
-          fit::PointsOfPath(graph, graph.Path(above, sphere), joint.parts);
-      for (std::size_t b = 0; b < points.size(); ++b) places[joint.chain[b]] = points[b];
-      continue;
-    }
-    // A chain without length would stay one, for its length has no gradient.
-    Vec3d at = graph.centre[sphere];
-    for (const std::uint32_t link : joint.chain) {
-      const Vec3d bone = skeleton.places[link] - skeleton.places[skeleton.parents[link]];
-      at = at + std::min(Length(bone), kApart * graph.radius[sphere]) * Unit(bone);
-      places[link] = at;
-    }
-  }
-  return places;
-}
-
 std::uint32_t JointOf(const SkeletonTemplate& skeleton, const JointHint& hint) {
   const auto found = std::ranges::find(skeleton.joints, hint.joint, &TemplateJoint::name);
   return static_cast<std::uint32_t>(found - skeleton.joints.begin());
 }
 
 // [reduced joints] the sphere nearest to the hint of the joint.
-std::vector<std::optional<std::uint16_t>> FixedSpheres(const SkeletonTemplate& skeleton,
-                                                       const ReducedSkeleton& reduced,
-                                                       const Body& body, const SphereGraph& graph,
-                                                       const std::vector<JointHint>& hints) {
-  std::vector<std::optional<std::uint16_t>> fixed(reduced.joints.size());
+std::vector<std::vector<std::uint16_t>> FixedSpheres(const SkeletonTemplate& skeleton,
+                                                     const ReducedSkeleton& reduced,
+                                                     const Body& body, const SphereGraph& graph,
+                                                     const std::vector<JointHint>& hints) {
+  std::vector<std::vector<std::uint16_t>> fixed(reduced.joints.size());
   for (const JointHint& hint : hints) {
     const auto place =
         std::ranges::find(reduced.joints, JointOf(skeleton, hint), &fit::ReducedJoint::joint);
@@ -125,8 +98,8 @@ std::vector<std::optional<std::uint16_t>> FixedSpheres(const SkeletonTemplate& s
       return Length(centre - at);
     };
     const auto nearest = std::ranges::min_element(graph.centre, {}, distance);
-    fixed[static_cast<std::size_t>(place - reduced.joints.begin())] =
-        static_cast<std::uint16_t>(nearest - graph.centre.begin());
+    fixed[static_cast<std::size_t>(place - reduced.joints.begin())] = {
+        static_cast<std::uint16_t>(nearest - graph.centre.begin())};
   }
   return fixed;
 }
@@ -153,10 +126,11 @@ absl::StatusOr<Matches> Search(const SkeletonTemplate& skeleton, const FitOption
   // Each search finds the best assignment of its orientation, so none is repeated that found one.
   std::vector<std::optional<Embedding>> found(orientations.size());
   std::vector<fit::EmbedReach> reached(orientations.size());
+  std::size_t states = kMaxStates;
   const auto search = [&](std::size_t k, double most) -> absl::Status {
     if (found[k] || reached[k].exhausted) return absl::OkStatus();
     const fit::EmbedInput input{skeletons[k], graph, orientations[k].up, fixed};
-    SINEW_ASSIGN_OR_RETURN(found[k], fit::Embed(input, most, task, reached[k]));
+    SINEW_ASSIGN_OR_RETURN(found[k], fit::Embed(input, most, task, reached[k], states));
     return absl::OkStatus();
   };
   double least = kMostPenalty;
@@ -330,7 +304,7 @@ absl::StatusOr<SkeletonFit> FitSkeleton(const Mesh& mesh, const SkeletonTemplate
   task.Advance(0.3);
 
   const Match& match = matches.best;
-  std::vector<Vec3d> places = Reinsert(match.skeleton, graph, match.embedding);
+  std::vector<Vec3d> places = fit::PlacesOf(match.skeleton, graph, match.embedding);
   std::vector<Vec3d> bones(places.size());
   for (std::size_t j = 1; j < bones.size(); ++j) {
     bones[j] = match.skeleton.places[j] - match.skeleton.places[skeleton.joints[j].parent];
