@@ -12,6 +12,7 @@
 #include "core/base/status.h"
 #include "core/base/vectors.h"
 #include "core/fit/body.h"
+#include "core/fit/coverage.h"
 #include "core/fit/embedding.h"
 #include "core/fit/reduced_skeleton.h"
 #include "core/fit/refine.h"
@@ -39,6 +40,10 @@ constexpr double kOutside = 0.01;  // of the longest side
 constexpr double kConnected = 0.98;
 constexpr int kProbes = 10;                              // of a bone
 constexpr std::size_t kMaxStates = 3 * fit::kMaxStates;  // of all searches of a fit
+// Parts without a bone that are reported; of the longest side. Right fits leave up to .15 bare,
+// where the template has all limbs.
+constexpr double kBare = 0.18;
+constexpr std::size_t kMaxBare = 3;
 
 // Axes of the mesh's space for the template's right-handed x, y, z.
 struct Orientation {
@@ -167,6 +172,9 @@ absl::StatusOr<Matches> Search(const SkeletonTemplate& skeleton, const FitOption
     if (best && other && other->embedding.penalty <= found[k]->penalty) continue;
     (best ? other : best).emplace(Match{orientations[k], skeletons[k], *std::move(found[k])});
   }
+  states = fit::kMaxStates;
+  SINEW_RETURN_IF_ERROR(fit::CoverBareParts({best->skeleton, graph, best->orientation.up, fixed},
+                                            task, best->embedding, states));
   return Matches{*std::move(best), std::move(other)};
 }
 
@@ -203,6 +211,17 @@ void Warn(const SkeletonTemplate& skeleton, const Body& body, const SphereGraph&
     warn("mesh",
          absl::StrFormat("%.0f %% of its inside is not connected to the rest and was left out",
                          100 * (1 - body.connected())));
+  }
+  std::vector<fit::BarePart> bare =
+      fit::BareParts(graph, match.skeleton.parents, places, kBare * fit::kLongestSide);
+  if (bare.size() > kMaxBare) bare.resize(kMaxBare);
+  for (const fit::BarePart& part : bare) {
+    const Vec3d tip = body.FromUnit(graph.centre[part.tip]);
+    warn("mesh",
+         absl::StrFormat("no bone lies in a part of it that ends at %.4g, %.4g, %.4g and is "
+                         "%.0f %% of its longest side long; if the skeleton has a joint "
+                         "for it, give its place as a hint",
+                         tip.x, tip.y, tip.z, 100 * part.length / fit::kLongestSide));
   }
   for (std::size_t k = 1; k < match.skeleton.joints.size(); ++k) {
     const fit::ReducedJoint& joint = match.skeleton.joints[k];
