@@ -17,6 +17,7 @@
 #include "core/fit/reduced_skeleton.h"
 #include "core/fit/refine.h"
 #include "core/fit/spheres.h"
+#include "core/fit/toes.h"
 
 namespace sinew {
 namespace {
@@ -40,6 +41,9 @@ constexpr double kOutside = 0.01;  // of the longest side
 constexpr double kConnected = 0.98;
 constexpr int kProbes = 10;                              // of a bone
 constexpr std::size_t kMaxStates = 3 * fit::kMaxStates;  // of all searches of a fit
+// Orientations are told apart by the feet if one has toes by this much more in front; parts of the
+// length of a leg.
+constexpr double kToes = 0.03;
 // Parts without a bone that are reported; of the longest side. Right fits leave up to .15 bare,
 // where the template has all limbs.
 constexpr double kBare = 0.18;
@@ -117,8 +121,31 @@ struct Match {
 
 struct Matches {
   Match best;
-  std::optional<Match> other;  // the next best, if its residual is near
+  std::optional<Match> other;  // the next best, if its residual is near and the feet do not decide
 };
+
+// The one whose feet point forwards, if they do in no other; else the first: it is the usual one,
+// and another must be better by far.
+Matches Choose(const SkeletonTemplate& skeleton, const Body& body, const SphereGraph& graph,
+               std::vector<Match> near) {
+  std::vector<double> toes;
+  for (const Match& match : near) {
+    const std::vector<Vec3d> places = fit::PlacesOf(match.skeleton, graph, match.embedding);
+    const Orientation& turn = match.orientation;
+    toes.push_back(Dot(fit::Toes(body, skeleton, places, turn.up), turn.forward));
+  }
+  const auto most = std::ranges::max_element(toes);
+  const bool decided =
+      std::ranges::count_if(toes, [&](double t) { return t > *most - kToes; }) == 1;
+  const auto best = near.begin() + (decided ? most - toes.begin() : 0);
+  Matches matches{std::move(*best), std::nullopt};
+  near.erase(best);
+  if (!decided && !near.empty()) {
+    matches.other = *std::ranges::min_element(
+        near, {}, [](const Match& match) { return match.embedding.penalty; });
+  }
+  return matches;
+}
 
 absl::StatusOr<Matches> Search(const SkeletonTemplate& skeleton, const FitOptions& options,
                                const Body& body, const SphereGraph& graph, const Task& task) {
@@ -163,19 +190,19 @@ absl::StatusOr<Matches> Search(const SkeletonTemplate& skeleton, const FitOption
         "template: \"", skeleton.name, "\" does not fit the body: no place for joint \"",
         skeleton.joints[skeletons[0].joints[lost].joint].name, "\""));
   }
-  // The first orientation is the usual one: another must be better by far.
-  std::optional<Match> best, other;
+  std::vector<Match> all;
   const double near = std::min(kMostPenalty, kNear * least);
   for (std::size_t k = 0; k < orientations.size(); ++k) {
     SINEW_RETURN_IF_ERROR(search(k, near));
     if (!found[k] || found[k]->penalty > near) continue;
-    if (best && other && other->embedding.penalty <= found[k]->penalty) continue;
-    (best ? other : best).emplace(Match{orientations[k], skeletons[k], *std::move(found[k])});
+    all.push_back({orientations[k], skeletons[k], *std::move(found[k])});
   }
+  Matches matches = Choose(skeleton, body, graph, std::move(all));
+  Match& best = matches.best;
   states = fit::kMaxStates;
-  SINEW_RETURN_IF_ERROR(fit::CoverBareParts({best->skeleton, graph, best->orientation.up, fixed},
-                                            task, best->embedding, states));
-  return Matches{*std::move(best), std::move(other)};
+  SINEW_RETURN_IF_ERROR(fit::CoverBareParts({best.skeleton, graph, best.orientation.up, fixed},
+                                            task, best.embedding, states));
+  return matches;
 }
 
 FitFacing FacingOf(const Match& match) {

@@ -121,6 +121,26 @@ Figure Posed(const std::map<std::string, Vec3d>& moved) {
   return Fleshed(standing.skeleton, places);
 }
 
+// With arms straight to the sides, only the feet differ between front and back.
+TEST(FitSkeleton, FeetTellFrontFromBack) {
+  const Figure figure = Posed({{"left_elbow", {0.45, 0.5, 0}},
+                               {"left_hand", {0.7, 0.5, 0}},
+                               {"right_elbow", {-0.45, 0.5, 0}},
+                               {"right_hand", {-0.7, 0.5, 0}}});
+  for (const double degrees : {0.0, 180.0}) {
+    Figure turned = figure;
+    turned.body = Mapped(figure.body, [&](const Vec3d& p) { return TurnedY(p, degrees); });
+    const SkeletonFit fitted = Fit(turned);
+    EXPECT_EQ(fitted.facing.forward.z, degrees == 0 ? 1 : -1);
+    EXPECT_FALSE(fitted.other.has_value());
+    EXPECT_THAT(Messages(fitted), Not(Contains(HasSubstr("may face")))) << degrees;
+  }
+  Figure both = figure;
+  for (const double x : {-0.15, 0.15})
+    Append(both.body, Capsule({x, -0.8, 0}, {x, -0.8, -0.1}, 0.06));
+  EXPECT_THAT(Messages(Fit(both)), Contains(HasSubstr("the character may face")));
+}
+
 TEST(FitSkeleton, BothLegsOfRunnerHaveTheirBones) {
   const Figure figure = Posed({{"right_knee", {-0.15, -0.35, 0}},
                                {"right_ankle", {-0.15, -0.45, -0.4}},
