@@ -132,7 +132,7 @@ Matches Choose(const SkeletonTemplate& skeleton, const Body& body, const SphereG
   for (const Match& match : near) {
     const std::vector<Vec3d> places = fit::PlacesOf(match.skeleton, graph, match.embedding);
     const Orientation& turn = match.orientation;
-    toes.push_back(Dot(fit::Toes(body, skeleton, places, turn.up), turn.forward));
+    toes.push_back(fit::Toes(body, skeleton, places, turn.up, turn.forward));
   }
   const auto most = std::ranges::max_element(toes);
   const bool decided =
@@ -179,8 +179,8 @@ absl::StatusOr<Matches> Search(const SkeletonTemplate& skeleton, const FitOption
   if (!fits && std::ranges::any_of(reached, &fit::EmbedReach::exhausted)) {
     return absl::FailedPreconditionError(
         absl::StrCat("template: \"", skeleton.name,
-                     "\" may lie in the body in too many ways to try them all; give the places of "
-                     "some joints as hints, or use fewer joints"));
+                     "\" does not fit the body, or in too many ways to try them all; give the "
+                     "places of some joints as hints, or use fewer joints"));
   }
   if (!fits) {
     std::size_t lost = skeletons[0].joints.size() - 1, furthest = 0;

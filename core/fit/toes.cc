@@ -1,6 +1,7 @@
 #include "core/fit/toes.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -12,10 +13,11 @@ namespace sinew::fit {
 namespace {
 
 // As parts of the length of the leg.
-constexpr double kReach = 0.4;         // around the foot: what is looked at
-constexpr double kFootHeight = 0.12;   // of the foot, about
-constexpr double kAnkle[] = {1.2, 2};  // its place above the ground, in heights of the foot
-constexpr int kSamples = 6;            // in the height of the foot
+constexpr double kReach = 0.4;        // around the foot: what is looked at
+constexpr double kFootHeight = 0.12;  // of the foot, about
+// Heights above the ground, in those of the foot, from which slabs of the leg reach up.
+constexpr double kAnkle = 1.2, kShin = 2, kKnee = 2.8;
+constexpr int kSamples = 6;  // in the height of the foot
 
 // Up to where the legs meet.
 double LegOf(const SkeletonTemplate& skeleton, std::span<const Vec3d> places, std::uint32_t foot) {
@@ -60,7 +62,7 @@ std::optional<Vec3d> Middle(std::span<const Vec3d> points, const Vec3d& up, doub
 struct Foot {
   double ground = std::numeric_limits<double>::infinity();  // its lowest point
   double height = 0;
-  Vec3d toes{};  // from the ankle, horizontally
+  Vec3d from_ankle{}, from_axis{};  // to its middle: from above it, and from the axis of the shin
 };
 
 Foot Measure(std::span<const Vec3d> inside, const Vec3d& up, double height) {
@@ -69,17 +71,18 @@ Foot Measure(std::span<const Vec3d> inside, const Vec3d& up, double height) {
   const auto slab = [&](double low, double high) {
     return Middle(inside, up, measured.ground + low * height, measured.ground + high * height);
   };
-  const auto foot = slab(0, 1), ankle = slab(kAnkle[0], kAnkle[1]);
-  if (!foot || !ankle) return measured;
-  const Vec3d reach = *foot - *ankle;
-  measured.toes = reach - Dot(reach, up) * up;
+  const auto foot = slab(0, 1), ankle = slab(kAnkle, kShin), shin = slab(kShin, kKnee);
+  if (!foot || !ankle || !shin) return measured;
+  measured.from_ankle = *foot - *ankle;
+  const Vec3d axis = *shin - *ankle;
+  measured.from_axis = measured.from_ankle - (Dot(measured.from_ankle, up) / Dot(axis, up)) * axis;
   return measured;
 }
 
 }  // namespace
 
-Vec3d Toes(const Body& body, const SkeletonTemplate& skeleton, std::span<const Vec3d> places,
-           const Vec3d& up) {
+double Toes(const Body& body, const SkeletonTemplate& skeleton, std::span<const Vec3d> places,
+            const Vec3d& up, const Vec3d& forward) {
   std::vector<std::uint32_t> feet;
   for (std::uint32_t j = 0; j < places.size(); ++j) {
     if (skeleton.joints[j].foot) feet.push_back(j);
@@ -107,14 +110,17 @@ Vec3d Toes(const Body& body, const SkeletonTemplate& skeleton, std::span<const V
     lowest = std::min(lowest, measured.back().ground);
   }
   // Toes of a raised foot point anywhere.
-  Vec3d sum;
-  double standing = 0;
+  double from_ankle = 0, from_axis = 0, standing = 0;
   for (const Foot& foot : measured) {
     if (!(foot.ground <= lowest + foot.height)) continue;
-    sum = sum + (kFootHeight / foot.height) * foot.toes;
+    from_ankle += kFootHeight / foot.height * Dot(foot.from_ankle, forward);
+    from_axis += kFootHeight / foot.height * Dot(foot.from_axis, forward);
     ++standing;
   }
-  return standing > 0 ? (1 / standing) * sum : sum;
+  // A leg that leans has a middle that moves, but from its axis; bent ones have no axis. Feet move
+  // both.
+  if (!(from_ankle * from_axis > 0)) return 0;
+  return std::copysign(std::min(std::abs(from_ankle), std::abs(from_axis)), from_ankle) / standing;
 }
 
 }  // namespace sinew::fit

@@ -9,11 +9,11 @@
 
 namespace sinew::fit {
 
-// How far the feet reach beyond the axes of their shins, horizontally, as a part of the length of
-// their legs; the mean of the feet that stand on the ground, 0 without any. A foot reaches farther
-// in front of the ankle than behind it: of real characters this is .02 to .12 forwards. A body
-// without feet has about 0. places: [joints] in unit space.
-Vec3d Toes(const Body& body, const SkeletonTemplate& skeleton, std::span<const Vec3d> places,
-           const Vec3d& up);
+// How far the feet reach forwards from their ankles, as a part of the length of their legs;
+// negative if backwards. It is the mean of the feet that stand on the ground, 0 without any. A foot
+// reaches farther in front of the ankle than behind it: of real characters this is .02 to .1. A
+// body without feet has about 0. places: [joints] in unit space.
+double Toes(const Body& body, const SkeletonTemplate& skeleton, std::span<const Vec3d> places,
+            const Vec3d& up, const Vec3d& forward);
 
 }  // namespace sinew::fit

@@ -141,6 +141,15 @@ TEST(FitSkeleton, FeetTellFrontFromBack) {
   EXPECT_THAT(Messages(Fit(both)), Contains(HasSubstr("the character may face")));
 }
 
+// Capsules have no feet, but legs that lean.
+TEST(FitSkeleton, LeaningLegsDoNotCountAsFeet) {
+  const Figure figure = Perturbed("horse", 20);
+  Task task;
+  const SkeletonFit fitted =
+      ValueOrDie(FitSkeleton(MeshOf(figure.body), figure.skeleton, {}, task));
+  EXPECT_EQ(fitted.facing.forward, (Vec3d{0, 0, 1}));
+}
+
 TEST(FitSkeleton, BothLegsOfRunnerHaveTheirBones) {
   const Figure figure = Posed({{"right_knee", {-0.15, -0.35, 0}},
                                {"right_ankle", {-0.15, -0.45, -0.4}},
