@@ -37,8 +37,8 @@ struct Candidate {
 
 class Cover {
  public:
-  Cover(const Candidate& first, const Task& task, std::size_t& states)
-      : best_(first), first_(first), task_(task), states_(states) {}
+  Cover(const Candidate& first, const Task& task, std::size_t& effort)
+      : best_(first), first_(first), task_(task), effort_(effort) {}
 
   // Candidates with one more joint in the longest bare part of `from`.
   absl::Status Extend(const EmbedInput& input, const Candidate& from, std::size_t rounds) {
@@ -56,7 +56,7 @@ class Cover {
       const EmbedInput moved{input.skeleton, graph, input.up, only};
       EmbedReach reach;
       SINEW_ASSIGN_OR_RETURN(std::optional<Embedding> found,
-                             Embed(moved, most, task_, reach, states_));
+                             Embed(moved, most, task_, reach, effort_));
       if (!found) continue;
       const Candidate candidate(input, *std::move(found));
       if (candidate.cost < best_.cost && candidate.longest() <= 0.5 * first_.longest())
@@ -71,7 +71,7 @@ class Cover {
   Candidate best_;
   const Candidate& first_;
   const Task& task_;
-  std::size_t& states_;
+  std::size_t& effort_;
 };
 
 }  // namespace
@@ -108,9 +108,9 @@ std::vector<BarePart> BareParts(const SphereGraph& graph, std::span<const std::u
 }
 
 absl::Status CoverBareParts(const EmbedInput& input, const Task& task, Embedding& embedding,
-                            std::size_t& states) {
+                            std::size_t& effort) {
   const Candidate first(input, embedding);
-  Cover cover(first, task, states);
+  Cover cover(first, task, effort);
   SINEW_RETURN_IF_ERROR(cover.Extend(input, first, kRounds));
   embedding = cover.Take();
   return absl::OkStatus();

@@ -32,9 +32,8 @@ std::vector<BarePart> BareParts(const SphereGraph& graph, std::span<const std::u
 
 // Looks for an assignment that has a leaf joint, or two, in long bare parts of this one, and takes
 // it if it leaves at most half of the longest one bare and costs less, bare parts included. Joints
-// with `only` spheres stay. Takes the partial assignments that it looked at from `states`.
-// kCancelled.
+// with `only` spheres stay. Takes the penalties that it computed from `effort`. kCancelled.
 absl::Status CoverBareParts(const EmbedInput& input, const Task& task, Embedding& embedding,
-                            std::size_t& states);
+                            std::size_t& effort);
 
 }  // namespace sinew::fit

@@ -1,6 +1,6 @@
 #include "core/fit/embedding.h"
 
-#include <absl/strings/str_cat.h>
+#include <absl/cleanup/cleanup.h>
 
 #include <algorithm>
 #include <bitset>
@@ -71,7 +71,7 @@ class Search {
     }
   }
 
-  absl::StatusOr<std::optional<Embedding>> Run(EmbedReach& reach, std::size_t& states) {
+  absl::StatusOr<std::optional<Embedding>> Run(EmbedReach& reach, std::size_t& effort) {
     // A state, or the one that it becomes by a sphere for the next joint: these are many more, and
     // most of them never come to the top.
     struct Entry {
@@ -86,8 +86,10 @@ class Search {
     std::priority_queue<Entry> open;
     open.push({0, 0, std::make_shared<State>(), std::nullopt});
     std::size_t seen = 0, order = 0;
-    std::size_t left = std::min(states, kMaxStates);
+    const std::size_t allowed = std::min(effort, kMaxEffort);
+    const absl::Cleanup spend = [&] { effort -= std::min(effort, computed_); };
     while (!open.empty()) {
+      if (computed_ > allowed) break;
       if (seen++ % kStatesBetweenChecks == 0) SINEW_RETURN_IF_ERROR(task_.CheckCancelled());
       const Entry entry = open.top();
       open.pop();
@@ -98,9 +100,6 @@ class Search {
         Extend(*next, k, *entry.sphere);
         const double key = next->penalty + StillToCome(*next);
         if (key > most_) continue;
-        if (left == 0) break;
-        --left;
-        --states;
         open.push({key, ++order, std::move(next), std::nullopt});
         continue;
       }
@@ -159,6 +158,7 @@ class Search {
   double Penalty(const State& state, std::size_t k, std::uint16_t s, double most) const {
     const ReducedJoint& joint = skeleton_.joints[k];
     if (joint.parent == kNone) return 0;
+    ++computed_;
     const std::uint16_t p = state.spheres[joint.parent];
     double sum = BonesFrom(k, p).penalty[s];
     if (sum > most) return kCostOfForbidden;
@@ -341,7 +341,8 @@ class Search {
   const Vec3d up_;
   const double most_;
   const Task& task_;
-  double lowest_ = 0;  // height of the lowest sphere
+  double lowest_ = 0;                 // height of the lowest sphere
+  mutable std::size_t computed_ = 0;  // penalties
   std::vector<std::uint16_t> limbs_;
   std::vector<std::vector<std::uint16_t>> candidates_;
   std::vector<std::vector<std::uint32_t>>
@@ -405,8 +406,8 @@ std::vector<Vec3d> PlacesOf(const ReducedSkeleton& skeleton, const SphereGraph& 
 
 absl::StatusOr<std::optional<Embedding>> Embed(const EmbedInput& input, double most,
                                                const Task& task, EmbedReach& reach,
-                                               std::size_t& states) {
-  return Search(input, most, task).Run(reach, states);
+                                               std::size_t& effort) {
+  return Search(input, most, task).Run(reach, effort);
 }
 
 }  // namespace sinew::fit

@@ -31,20 +31,22 @@ struct EmbedInput {
   std::span<const std::vector<std::uint16_t>> only;
 };
 
-inline constexpr std::size_t kMaxStates = 20000;  // partial assignments that a search looks at
+// Penalties that a search computes, each of a joint in a partial assignment; some ten million a
+// second. Right fits of real characters need 2,000,000 at most, and most of them 60,000.
+inline constexpr std::size_t kMaxEffort = 4000000;
 
 // How far a search came.
 struct EmbedReach {
   std::size_t joints = 0;  // that found a place, at most
-  bool exhausted = false;  // it ended after kMaxStates partial assignments, or without any left
+  bool exhausted = false;  // it ended after kMaxEffort, or without any left
 };
 
 // The assignment with the least penalty, if it is at most `most` <= 1 and found before the search
 // is exhausted, which a body that resembles the template does not come near. Raises `reach`, and
-// takes the partial assignments that it looked at from `states`. kCancelled.
+// takes the penalties that it computed from `effort`. kCancelled.
 absl::StatusOr<std::optional<Embedding>> Embed(const EmbedInput& input, double most,
                                                const Task& task, EmbedReach& reach,
-                                               std::size_t& states);
+                                               std::size_t& effort);
 
 // [template joints] the centres of the spheres of an assignment, with the joints that divide its
 // chains; a chain within one sphere keeps some of the template's length.

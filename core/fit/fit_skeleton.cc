@@ -40,7 +40,7 @@ constexpr double kUnequal = 1.5;   // ratio of the lengths of left and right bon
 constexpr double kOutside = 0.01;  // of the longest side
 constexpr double kConnected = 0.98;
 constexpr int kProbes = 10;                              // of a bone
-constexpr std::size_t kMaxStates = 3 * fit::kMaxStates;  // of all searches of a fit
+constexpr std::size_t kMaxEffort = 3 * fit::kMaxEffort;  // of all searches of a fit
 // Orientations are told apart by the feet if one has toes by this much more in front; parts of the
 // length of a leg.
 constexpr double kToes = 0.03;
@@ -158,11 +158,11 @@ absl::StatusOr<Matches> Search(const SkeletonTemplate& skeleton, const FitOption
   // Each search finds the best assignment of its orientation, so none is repeated that found one.
   std::vector<std::optional<Embedding>> found(orientations.size());
   std::vector<fit::EmbedReach> reached(orientations.size());
-  std::size_t states = kMaxStates;
+  std::size_t effort = kMaxEffort;
   const auto search = [&](std::size_t k, double most) -> absl::Status {
     if (found[k] || reached[k].exhausted) return absl::OkStatus();
     const fit::EmbedInput input{skeletons[k], graph, orientations[k].up, fixed};
-    SINEW_ASSIGN_OR_RETURN(found[k], fit::Embed(input, most, task, reached[k], states));
+    SINEW_ASSIGN_OR_RETURN(found[k], fit::Embed(input, most, task, reached[k], effort));
     return absl::OkStatus();
   };
   double least = kMostPenalty;
@@ -199,9 +199,9 @@ absl::StatusOr<Matches> Search(const SkeletonTemplate& skeleton, const FitOption
   }
   Matches matches = Choose(skeleton, body, graph, std::move(all));
   Match& best = matches.best;
-  states = fit::kMaxStates;
+  effort = fit::kMaxEffort;
   SINEW_RETURN_IF_ERROR(fit::CoverBareParts({best.skeleton, graph, best.orientation.up, fixed},
-                                            task, best.embedding, states));
+                                            task, best.embedding, effort));
   return matches;
 }
 

@@ -81,9 +81,9 @@ TEST(Embed, FindsTheBestOfAllAssignments) {
     const SphereGraph graph = RandomGraph(seed, 7);
     std::vector<std::vector<std::uint16_t>> only(skeleton.joints.size());
     EmbedReach reach;
-    std::size_t states = kMaxStates;
+    std::size_t effort = kMaxEffort;
     const auto best =
-        ValueOrDie(Embed({skeleton, graph, {0, 1, 0}, only}, 1, Task(), reach, states));
+        ValueOrDie(Embed({skeleton, graph, {0, 1, 0}, only}, 1, Task(), reach, effort));
     double least = std::numeric_limits<double>::infinity();
     const auto n = static_cast<std::uint16_t>(graph.count());
     for (std::uint16_t a = 0; a < n; ++a) {
@@ -92,9 +92,9 @@ TEST(Embed, FindsTheBestOfAllAssignments) {
           for (std::uint16_t d = 0; d < n; ++d) {
             only = {{a}, {b}, {c}, {d}};
             EmbedReach reached;
-            states = kMaxStates;
+            effort = kMaxEffort;
             const auto one =
-                ValueOrDie(Embed({skeleton, graph, {0, 1, 0}, only}, 1, Task(), reached, states));
+                ValueOrDie(Embed({skeleton, graph, {0, 1, 0}, only}, 1, Task(), reached, effort));
             if (one) least = std::min(least, one->penalty);
           }
         }
@@ -115,31 +115,31 @@ TEST(Embed, FindsNothingAboveTheLimit) {
   const SphereGraph graph = RandomGraph(3, 20);
   const std::vector<std::vector<std::uint16_t>> only(skeleton.joints.size());
   EmbedReach reach;
-  std::size_t states = kMaxStates;
-  const auto best = ValueOrDie(Embed({skeleton, graph, {0, 1, 0}, only}, 1, Task(), reach, states));
+  std::size_t effort = kMaxEffort;
+  const auto best = ValueOrDie(Embed({skeleton, graph, {0, 1, 0}, only}, 1, Task(), reach, effort));
   ASSERT_TRUE(best.has_value());
   EXPECT_EQ(reach.joints, skeleton.joints.size());
   EXPECT_FALSE(ValueOrDie(Embed({skeleton, graph, {0, 1, 0}, only}, 0.9 * best->penalty, Task(),
-                                reach, states))
+                                reach, effort))
                    .has_value());
 }
 
-TEST(Embed, TakesNoMoreStatesThanItIsGiven) {
+TEST(Embed, StopsWhenItsEffortIsSpent) {
   const ReducedSkeleton skeleton = SmallSkeleton();
   const SphereGraph graph = RandomGraph(3, 20);
   const std::vector<std::vector<std::uint16_t>> only(skeleton.joints.size());
   EmbedReach reach;
-  std::size_t states = kMaxStates;
+  std::size_t effort = kMaxEffort;
   ASSERT_TRUE(
-      ValueOrDie(Embed({skeleton, graph, {0, 1, 0}, only}, 1, Task(), reach, states)).has_value());
+      ValueOrDie(Embed({skeleton, graph, {0, 1, 0}, only}, 1, Task(), reach, effort)).has_value());
   EXPECT_FALSE(reach.exhausted);
-  const std::size_t needed = kMaxStates - states;
-  EXPECT_LT(needed, 500u);
-  states = needed - 1;
+  const std::size_t needed = kMaxEffort - effort;
+  EXPECT_LT(needed, 5000u);
+  effort = needed - 1;
   EXPECT_FALSE(
-      ValueOrDie(Embed({skeleton, graph, {0, 1, 0}, only}, 1, Task(), reach, states)).has_value());
+      ValueOrDie(Embed({skeleton, graph, {0, 1, 0}, only}, 1, Task(), reach, effort)).has_value());
   EXPECT_TRUE(reach.exhausted);
-  EXPECT_EQ(states, 0u);
+  EXPECT_EQ(effort, 0u);
 }
 
 TEST(PointsOfPath, DividesByLength) {
