@@ -23,8 +23,8 @@ constexpr double kShort = 0.027, kDirection = 0.023, kAsymmetry = 0.007, kShared
 constexpr double kForbidden = 1e10;
 constexpr double kCostOfForbidden = 2;  // more than any assignment may cost
 constexpr std::size_t kWideSpheres = 50;
-constexpr std::size_t kMaxOpen = 1000000;
-constexpr double kRounding = 1e-9;  // of sums of penalties
+constexpr std::size_t kMaxOpen = 400000;  // entries of the queue, of 48 bytes
+constexpr double kRounding = 1e-9;        // of sums of penalties
 constexpr std::size_t kStatesBetweenChecks = 16;
 constexpr double kLeastSharedRadius = 0.02;
 constexpr double kApart = 0.3;  // of the radius: how far joints of one sphere are spread
@@ -89,7 +89,7 @@ class Search {
     const std::size_t allowed = std::min(effort, kMaxEffort);
     const absl::Cleanup spend = [&] { effort -= std::min(effort, computed_); };
     while (!open.empty()) {
-      if (computed_ > allowed) break;
+      if (computed_ > allowed || open.size() > kMaxOpen) break;
       if (seen++ % kStatesBetweenChecks == 0) SINEW_RETURN_IF_ERROR(task_.CheckCancelled());
       const Entry entry = open.top();
       open.pop();
@@ -110,7 +110,6 @@ class Search {
       for (const std::uint16_t sphere : Cheapest(state, k)) {
         const double penalty = Penalty(state, k, sphere, most);
         if (penalty > most) continue;
-        if (open.size() > kMaxOpen) break;
         open.push({entry.key - state.least_of_next + penalty, ++order, entry.state, sphere});
       }
     }
