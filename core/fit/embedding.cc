@@ -1,6 +1,6 @@
 #include "core/fit/embedding.h"
 
-#include <absl/strings/str_cat.h>
+#include <absl/cleanup/cleanup.h>
 
 #include <algorithm>
 #include <bitset>
@@ -23,9 +23,11 @@ constexpr double kShort = 0.027, kDirection = 0.023, kAsymmetry = 0.007, kShared
 constexpr double kForbidden = 1e10;
 constexpr double kCostOfForbidden = 2;  // more than any assignment may cost
 constexpr std::size_t kWideSpheres = 50;
-constexpr std::size_t kMaxStates = 50000;
+constexpr std::size_t kMaxOpen = 400000;  // entries of the queue, of 48 bytes
+constexpr double kRounding = 1e-9;        // of sums of penalties
 constexpr std::size_t kStatesBetweenChecks = 16;
 constexpr double kLeastSharedRadius = 0.02;
+constexpr double kApart = 0.3;  // of the radius: how far joints of one sphere are spread
 
 double Square(double x) {
   return x * x;
@@ -43,6 +45,13 @@ struct State {
   std::vector<std::uint16_t> spheres;
   Taken taken;  // spheres of the paths so far
   double penalty = 0;
+  double least_of_next = 0;  // penalty of the next joint
+};
+
+// Bones from a sphere of the parent; computed when asked for.
+struct Bones {
+  std::vector<float> penalty;           // [spheres] for a joint there
+  std::vector<std::uint16_t> cheapest;  // candidates with an allowed one, the least first
 };
 
 class Search {
@@ -51,53 +60,67 @@ class Search {
       : skeleton_(input.skeleton), graph_(input.graph), up_(input.up), most_(most), task_(task) {
     lowest_ = std::numeric_limits<double>::infinity();
     for (const Vec3d& centre : graph_.centre) lowest_ = std::min(lowest_, Dot(centre, up_));
-    of_bone_.assign(skeleton_.joints.size(), std::vector<std::vector<float>>(graph_.count()));
+    ancestors_.resize(skeleton_.joints.size());
+    bones_.assign(skeleton_.joints.size(), std::vector<Bones>(graph_.count()));
     FindLimbs();
     for (std::size_t k = 0; k < skeleton_.joints.size(); ++k) {
-      candidates_.push_back(Candidates(skeleton_.joints[k], input.fixed[k]));
+      candidates_.push_back(Candidates(skeleton_.joints[k], input.only[k]));
+      for (std::uint32_t i = 0; i < k; ++i) {
+        ancestors_[k].push_back(skeleton_.CommonAncestor(static_cast<std::uint32_t>(k), i));
+      }
     }
   }
 
-  absl::StatusOr<std::optional<Embedding>> Run(EmbedReach& reach) {
+  absl::StatusOr<std::optional<Embedding>> Run(EmbedReach& reach, std::size_t& effort) {
+    // A state, or the one that it becomes by a sphere for the next joint: these are many more, and
+    // most of them never come to the top.
     struct Entry {
-      double key;
+      double key;         // of the assignment, at least
       std::size_t order;  // equal keys: the earlier one first
-      std::shared_ptr<State> state;
+      std::shared_ptr<const State> state;
+      std::optional<std::uint16_t> sphere;
       bool operator<(const Entry& other) const {
         return std::tie(key, order) > std::tie(other.key, other.order);
       }
     };
     std::priority_queue<Entry> open;
-    open.push({0, 0, std::make_shared<State>()});
-    std::size_t made = 1, seen = 0;
+    open.push({0, 0, std::make_shared<State>(), std::nullopt});
+    std::size_t seen = 0, order = 0;
+    const std::size_t allowed = std::min(effort, kMaxEffort);
+    const absl::Cleanup spend = [&] { effort -= std::min(effort, computed_); };
     while (!open.empty()) {
+      if (computed_ > allowed || open.size() > kMaxOpen) break;
       if (seen++ % kStatesBetweenChecks == 0) SINEW_RETURN_IF_ERROR(task_.CheckCancelled());
-      const std::shared_ptr<State> state = open.top().state;
+      const Entry entry = open.top();
       open.pop();
-      const std::size_t k = state->spheres.size();
-      reach.joints = std::max(reach.joints, k);
-      if (k == skeleton_.joints.size()) return Embedding{state->spheres, state->penalty};
-      for (const std::uint16_t sphere : candidates_[k]) {
-        const double penalty = state->penalty + Penalty(*state, k, sphere);
-        if (penalty > most_) continue;
-        auto next = std::make_shared<State>(*state);
-        Extend(*next, k, sphere, penalty);
-        const double key = penalty + StillToCome(*next);
+      const State& state = *entry.state;
+      const std::size_t k = state.spheres.size();
+      if (entry.sphere) {
+        auto next = std::make_shared<State>(state);
+        Extend(*next, k, *entry.sphere);
+        const double key = next->penalty + StillToCome(*next);
         if (key > most_) continue;
-        if (++made > kMaxStates) {
-          reach.exhausted = true;
-          return std::nullopt;
-        }
-        open.push({key, made, std::move(next)});
+        open.push({key, ++order, std::move(next), std::nullopt});
+        continue;
+      }
+      reach.joints = std::max(reach.joints, k);
+      if (k == skeleton_.joints.size()) return Embedding{state.spheres, state.penalty};
+      // What this joint may cost: the others that are still to come cost what the key holds.
+      const double most = most_ + kRounding - entry.key + state.least_of_next;
+      for (const std::uint16_t sphere : Cheapest(state, k)) {
+        const double penalty = Penalty(state, k, sphere, most);
+        if (penalty > most) continue;
+        open.push({entry.key - state.least_of_next + penalty, ++order, entry.state, sphere});
       }
     }
+    reach.exhausted = !open.empty();
     return std::nullopt;
   }
 
  private:
   std::vector<std::uint16_t> Candidates(const ReducedJoint& joint,
-                                        std::optional<std::uint16_t> fixed) const {
-    if (fixed) return {*fixed};
+                                        const std::vector<std::uint16_t>& only) const {
+    if (!only.empty()) return only;
     std::vector<std::uint16_t> list;
     if (joint.wide) {
       // Spheres are sorted by size.
@@ -108,6 +131,12 @@ class Search {
       for (std::uint16_t s = 0; s < graph_.count(); ++s) list.push_back(s);
     }
     return list;
+  }
+
+  // Candidates of a joint whose parent has a place, those with a cheap bone first.
+  const std::vector<std::uint16_t>& Cheapest(const State& state, std::size_t k) const {
+    const std::uint32_t parent = skeleton_.joints[k].parent;
+    return parent == kNone ? candidates_[k] : BonesFrom(k, state.spheres[parent]).cheapest;
   }
 
   // Spheres at which some line of spheres ends.
@@ -124,20 +153,21 @@ class Search {
     }
   }
 
-  double Penalty(const State& state, std::size_t k, std::uint16_t s) const {
+  // Or some larger number than `most`.
+  double Penalty(const State& state, std::size_t k, std::uint16_t s, double most) const {
     const ReducedJoint& joint = skeleton_.joints[k];
     if (joint.parent == kNone) return 0;
+    ++computed_;
     const std::uint16_t p = state.spheres[joint.parent];
-    double sum = OfBone(k, p, s);
-    if (sum >= kCostOfForbidden) return sum;
+    double sum = BonesFrom(k, p).penalty[s];
+    if (sum > most) return kCostOfForbidden;
     const double play = 0.7 * (graph_.radius[s] + graph_.radius[p]);
-    if (!Add(kDirection, SiblingDirection(state, k, s), sum) ||
-        !Add(kAsymmetry, Asymmetry(state, joint, graph_.Distance(p, s), play), sum) ||
-        !Add(kShared, SharedPath(state, p, s), sum) ||
-        !Add(kNearInBody, NearInBody(state, k, s), sum)) {
-      return kCostOfForbidden;
-    }
-    return sum;
+    const bool allowed =
+        Add(kDirection, SiblingDirection(state, k, s), sum) &&
+        Add(kAsymmetry, Asymmetry(state, joint, graph_.Distance(p, s), play), sum) && sum <= most &&
+        Add(kNearInBody, NearInBody(state, k, s), sum) && sum <= most &&
+        Add(kShared, SharedPath(state, p, s), sum);
+    return allowed ? sum : kCostOfForbidden;
   }
 
   static bool Add(double weight, double term, double& sum) {
@@ -147,11 +177,16 @@ class Search {
   }
 
   // The penalties that depend on the spheres of a joint and its parent alone.
-  double OfBone(std::size_t k, std::uint16_t p, std::uint16_t s) const {
-    std::vector<float>& row = of_bone_[k][p];
-    if (row.empty()) row.assign(graph_.count(), -1);
-    if (row[s] < 0) row[s] = static_cast<float>(ComputeOfBone(k, p, s));
-    return row[s];
+  const Bones& BonesFrom(std::size_t k, std::uint16_t p) const {
+    Bones& bones = bones_[k][p];
+    if (!bones.penalty.empty()) return bones;
+    bones.penalty.assign(graph_.count(), static_cast<float>(kCostOfForbidden));
+    for (const std::uint16_t s : candidates_[k]) {
+      bones.penalty[s] = static_cast<float>(ComputeOfBone(k, p, s));
+      if (bones.penalty[s] <= most_) bones.cheapest.push_back(s);
+    }
+    std::ranges::stable_sort(bones.cheapest, {}, [&](std::uint16_t s) { return bones.penalty[s]; });
+    return bones;
   }
   double ComputeOfBone(std::size_t k, std::uint16_t p, std::uint16_t s) const {
     const ReducedJoint& joint = skeleton_.joints[k];
@@ -256,8 +291,7 @@ class Search {
     for (std::uint32_t i = 0; i < std::min(k, state.spheres.size()); ++i) {
       if (i == skeleton_.joints[k].parent) continue;
       const std::uint16_t other = state.spheres[i];
-      const std::uint16_t above =
-          state.spheres[skeleton_.CommonAncestor(static_cast<std::uint32_t>(k), i)];
+      const std::uint16_t above = state.spheres[ancestors_[k][i]];
       const double radii = graph_.radius[s] + graph_.radius[other];
       const double in_tree = graph_.Distance(s, above) + graph_.Distance(above, other) + radii;
       if (in_tree / (graph_.Distance(s, other) + radii) > 2) ++sum;
@@ -265,8 +299,8 @@ class Search {
     return sum;
   }
 
-  void Extend(State& state, std::size_t k, std::uint16_t s, double penalty) const {
-    state.penalty = penalty;
+  void Extend(State& state, std::size_t k, std::uint16_t s) const {
+    state.penalty += Penalty(state, k, s, most_);
     const ReducedJoint& joint = skeleton_.joints[k];
     if (joint.parent == kNone) {
       state.taken.set(s);
@@ -278,16 +312,23 @@ class Search {
   }
 
   // What joints whose parents have a place cost at least: penalties only grow as joints are added.
-  double StillToCome(const State& state) const {
+  double StillToCome(State& state) const {
     double sum = 0;
-    for (std::size_t k = state.spheres.size(); k < skeleton_.joints.size(); ++k) {
+    const std::size_t first = state.spheres.size();
+    for (std::size_t k = first; k < skeleton_.joints.size(); ++k) {
       if (skeleton_.joints[k].parent >= state.spheres.size()) continue;
-      double least = kCostOfForbidden;
-      for (const std::uint16_t sphere : candidates_[k]) {
-        least = std::min(least, Penalty(state, k, sphere));
+      double least = most_ - state.penalty - sum + kRounding;
+      const Bones& bones = BonesFrom(k, state.spheres[skeleton_.joints[k].parent]);
+      bool found = false;
+      for (const std::uint16_t sphere : bones.cheapest) {
+        if (bones.penalty[sphere] >= least) break;
+        const double penalty = Penalty(state, k, sphere, least);
+        found |= penalty < least;
+        least = std::min(least, penalty);
       }
+      if (!found) return kCostOfForbidden;
       sum += least;
-      if (state.penalty + sum > most_) break;
+      if (k == first) state.least_of_next = least;
     }
     return sum;
   }
@@ -299,11 +340,13 @@ class Search {
   const Vec3d up_;
   const double most_;
   const Task& task_;
-  double lowest_ = 0;  // height of the lowest sphere
+  double lowest_ = 0;                 // height of the lowest sphere
+  mutable std::size_t computed_ = 0;  // penalties
   std::vector<std::uint16_t> limbs_;
   std::vector<std::vector<std::uint16_t>> candidates_;
-  // [reduced joints][spheres of the parent][spheres] OfBone, or -1: computed when asked for.
-  mutable std::vector<std::vector<std::vector<float>>> of_bone_;
+  std::vector<std::vector<std::uint32_t>>
+      ancestors_;  // [reduced joints] common ones with earlier joints
+  mutable std::vector<std::vector<Bones>> bones_;  // [reduced joints][spheres of the parent]
 };
 
 }  // namespace
@@ -335,9 +378,35 @@ std::vector<Vec3d> PointsOfPath(const SphereGraph& graph, std::span<const std::u
   return points;
 }
 
+std::vector<Vec3d> PlacesOf(const ReducedSkeleton& skeleton, const SphereGraph& graph,
+                            const Embedding& embedding) {
+  std::vector<Vec3d> places(skeleton.places.size());
+  for (std::size_t k = 0; k < skeleton.joints.size(); ++k) {
+    const ReducedJoint& joint = skeleton.joints[k];
+    const std::uint16_t sphere = embedding.spheres[k];
+    places[joint.joint] = graph.centre[sphere];
+    if (joint.parent == kNone) continue;
+    const std::uint16_t above = embedding.spheres[joint.parent];
+    if (above != sphere) {
+      const std::vector<Vec3d> points = PointsOfPath(graph, graph.Path(above, sphere), joint.parts);
+      for (std::size_t b = 0; b < points.size(); ++b) places[joint.chain[b]] = points[b];
+      continue;
+    }
+    // A chain without length would stay one, for its length has no gradient.
+    Vec3d at = graph.centre[sphere];
+    for (const std::uint32_t link : joint.chain) {
+      const Vec3d bone = skeleton.places[link] - skeleton.places[skeleton.parents[link]];
+      at = at + std::min(Length(bone), kApart * graph.radius[sphere]) * Unit(bone);
+      places[link] = at;
+    }
+  }
+  return places;
+}
+
 absl::StatusOr<std::optional<Embedding>> Embed(const EmbedInput& input, double most,
-                                               const Task& task, EmbedReach& reach) {
-  return Search(input, most, task).Run(reach);
+                                               const Task& task, EmbedReach& reach,
+                                               std::size_t& effort) {
+  return Search(input, most, task).Run(reach, effort);
 }
 
 }  // namespace sinew::fit

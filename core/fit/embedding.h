@@ -27,21 +27,31 @@ struct EmbedInput {
   const ReducedSkeleton& skeleton;
   const SphereGraph& graph;
   Vec3d up;
-  // [reduced joints] the only sphere of a joint, or none.
-  std::span<const std::optional<std::uint16_t>> fixed;
+  // [reduced joints] the only spheres that a joint may have; none: all that suit it.
+  std::span<const std::vector<std::uint16_t>> only;
 };
+
+// Penalties that a search computes, each of a joint in a partial assignment; some ten million a
+// second. Right fits of real characters need 2,000,000 at most, and most of them 60,000.
+inline constexpr std::size_t kMaxEffort = 4000000;
 
 // How far a search came.
 struct EmbedReach {
   std::size_t joints = 0;  // that found a place, at most
-  bool exhausted = false;  // it ended after 50,000 partial assignments
+  bool exhausted = false;  // it ended after kMaxEffort, or without any left
 };
 
 // The assignment with the least penalty, if it is at most `most` <= 1 and found before the search
-// is exhausted, which a body that resembles the template does not come near. Raises `reach`.
-// kCancelled.
+// is exhausted, which a body that resembles the template does not come near. Raises `reach`, and
+// takes the penalties that it computed from `effort`. kCancelled.
 absl::StatusOr<std::optional<Embedding>> Embed(const EmbedInput& input, double most,
-                                               const Task& task, EmbedReach& reach);
+                                               const Task& task, EmbedReach& reach,
+                                               std::size_t& effort);
+
+// [template joints] the centres of the spheres of an assignment, with the joints that divide its
+// chains; a chain within one sphere keeps some of the template's length.
+std::vector<Vec3d> PlacesOf(const ReducedSkeleton& skeleton, const SphereGraph& graph,
+                            const Embedding& embedding);
 
 // The points of a path through the centres of `spheres` at the given parts of its length.
 std::vector<Vec3d> PointsOfPath(const SphereGraph& graph, std::span<const std::uint16_t> spheres,

@@ -12,10 +12,12 @@
 #include "core/base/status.h"
 #include "core/base/vectors.h"
 #include "core/fit/body.h"
+#include "core/fit/coverage.h"
 #include "core/fit/embedding.h"
 #include "core/fit/reduced_skeleton.h"
 #include "core/fit/refine.h"
 #include "core/fit/spheres.h"
+#include "core/fit/toes.h"
 
 namespace sinew {
 namespace {
@@ -29,7 +31,6 @@ using fit::TemplateJoint;
 
 // Template coordinates within [-1, 1] to unit space, as in the published program.
 constexpr double kTemplateScale = 0.5 * 0.7;
-constexpr double kApart = 0.3;  // of the radius: how far joints of one sphere are spread
 // Residuals up to which all orientations are searched before larger ones are: wrong orientations
 // have many assignments, and large residuals.
 constexpr double kMostPenalty = 1;
@@ -38,7 +39,15 @@ constexpr double kNear = 2;  // residuals up to this times the least one tell no
 constexpr double kUnequal = 1.5;   // ratio of the lengths of left and right bones that is reported
 constexpr double kOutside = 0.01;  // of the longest side
 constexpr double kConnected = 0.98;
-constexpr int kProbes = 10;  // of a bone
+constexpr int kProbes = 10;                              // of a bone
+constexpr std::size_t kMaxEffort = 3 * fit::kMaxEffort;  // of all searches of a fit
+// Orientations are told apart by the feet if one has toes by this much more in front; parts of the
+// length of a leg.
+constexpr double kToes = 0.03;
+// Parts without a bone that are reported; of the longest side. Right fits leave up to .15 bare,
+// where the template has all limbs.
+constexpr double kBare = 0.18;
+constexpr std::size_t kMaxBare = 3;
 
 // Axes of the mesh's space for the template's right-handed x, y, z.
 struct Orientation {
@@ -79,44 +88,17 @@ std::vector<Vec3d> Places(const SkeletonTemplate& skeleton, double scale, const 
   return places;
 }
 
-// All joints from those of the reduced skeleton.
-std::vector<Vec3d> Reinsert(const ReducedSkeleton& skeleton, const SphereGraph& graph,
-                            const Embedding& embedding) {
-  std::vector<Vec3d> places(skeleton.places.size());
-  for (std::size_t k = 0; k < skeleton.joints.size(); ++k) {
-    const fit::ReducedJoint& joint = skeleton.joints[k];
-    const std::uint16_t sphere = embedding.spheres[k];
-    places[joint.joint] = graph.centre[sphere];
-    if (joint.parent == fit::kNone) continue;
-    const std::uint16_t above = embedding.spheres[joint.parent];
-    if (above != sphere) {
-      const std::vector<Vec3d> points =
-          fit::PointsOfPath(graph, graph.Path(above, sphere), joint.parts);
-      for (std::size_t b = 0; b < points.size(); ++b) places[joint.chain[b]] = points[b];
-      continue;
-    }
-    // A chain without length would stay one, for its length has no gradient.
-    Vec3d at = graph.centre[sphere];
-    for (const std::uint32_t link : joint.chain) {
-      const Vec3d bone = skeleton.places[link] - skeleton.places[skeleton.parents[link]];
-      at = at + std::min(Length(bone), kApart * graph.radius[sphere]) * Unit(bone);
-      places[link] = at;
-    }
-  }
-  return places;
-}
-
 std::uint32_t JointOf(const SkeletonTemplate& skeleton, const JointHint& hint) {
   const auto found = std::ranges::find(skeleton.joints, hint.joint, &TemplateJoint::name);
   return static_cast<std::uint32_t>(found - skeleton.joints.begin());
 }
 
 // [reduced joints] the sphere nearest to the hint of the joint.
-std::vector<std::optional<std::uint16_t>> FixedSpheres(const SkeletonTemplate& skeleton,
-                                                       const ReducedSkeleton& reduced,
-                                                       const Body& body, const SphereGraph& graph,
-                                                       const std::vector<JointHint>& hints) {
-  std::vector<std::optional<std::uint16_t>> fixed(reduced.joints.size());
+std::vector<std::vector<std::uint16_t>> FixedSpheres(const SkeletonTemplate& skeleton,
+                                                     const ReducedSkeleton& reduced,
+                                                     const Body& body, const SphereGraph& graph,
+                                                     const std::vector<JointHint>& hints) {
+  std::vector<std::vector<std::uint16_t>> fixed(reduced.joints.size());
   for (const JointHint& hint : hints) {
     const auto place =
         std::ranges::find(reduced.joints, JointOf(skeleton, hint), &fit::ReducedJoint::joint);
@@ -125,8 +107,8 @@ std::vector<std::optional<std::uint16_t>> FixedSpheres(const SkeletonTemplate& s
       return Length(centre - at);
     };
     const auto nearest = std::ranges::min_element(graph.centre, {}, distance);
-    fixed[static_cast<std::size_t>(place - reduced.joints.begin())] =
-        static_cast<std::uint16_t>(nearest - graph.centre.begin());
+    fixed[static_cast<std::size_t>(place - reduced.joints.begin())] = {
+        static_cast<std::uint16_t>(nearest - graph.centre.begin())};
   }
   return fixed;
 }
@@ -139,8 +121,31 @@ struct Match {
 
 struct Matches {
   Match best;
-  std::optional<Match> other;  // the next best, if its residual is near
+  std::optional<Match> other;  // the next best, if its residual is near and the feet do not decide
 };
+
+// The one whose feet point forwards, if they do in no other; else the first: it is the usual one,
+// and another must be better by far.
+Matches Choose(const SkeletonTemplate& skeleton, const Body& body, const SphereGraph& graph,
+               std::vector<Match> near) {
+  std::vector<double> toes;
+  for (const Match& match : near) {
+    const std::vector<Vec3d> places = fit::PlacesOf(match.skeleton, graph, match.embedding);
+    const Orientation& turn = match.orientation;
+    toes.push_back(fit::Toes(body, skeleton, places, turn.up, turn.forward));
+  }
+  const auto most = std::ranges::max_element(toes);
+  const bool decided =
+      std::ranges::count_if(toes, [&](double t) { return t > *most - kToes; }) == 1;
+  const auto best = near.begin() + (decided ? most - toes.begin() : 0);
+  Matches matches{std::move(*best), std::nullopt};
+  near.erase(best);
+  if (!decided && !near.empty()) {
+    matches.other = *std::ranges::min_element(
+        near, {}, [](const Match& match) { return match.embedding.penalty; });
+  }
+  return matches;
+}
 
 absl::StatusOr<Matches> Search(const SkeletonTemplate& skeleton, const FitOptions& options,
                                const Body& body, const SphereGraph& graph, const Task& task) {
@@ -153,10 +158,11 @@ absl::StatusOr<Matches> Search(const SkeletonTemplate& skeleton, const FitOption
   // Each search finds the best assignment of its orientation, so none is repeated that found one.
   std::vector<std::optional<Embedding>> found(orientations.size());
   std::vector<fit::EmbedReach> reached(orientations.size());
+  std::size_t effort = kMaxEffort;
   const auto search = [&](std::size_t k, double most) -> absl::Status {
     if (found[k] || reached[k].exhausted) return absl::OkStatus();
     const fit::EmbedInput input{skeletons[k], graph, orientations[k].up, fixed};
-    SINEW_ASSIGN_OR_RETURN(found[k], fit::Embed(input, most, task, reached[k]));
+    SINEW_ASSIGN_OR_RETURN(found[k], fit::Embed(input, most, task, reached[k], effort));
     return absl::OkStatus();
   };
   double least = kMostPenalty;
@@ -173,8 +179,8 @@ absl::StatusOr<Matches> Search(const SkeletonTemplate& skeleton, const FitOption
   if (!fits && std::ranges::any_of(reached, &fit::EmbedReach::exhausted)) {
     return absl::FailedPreconditionError(
         absl::StrCat("template: \"", skeleton.name,
-                     "\" may lie in the body in too many ways to try them all; give the places of "
-                     "some joints as hints, or use fewer joints"));
+                     "\" does not fit the body, or in too many ways to try them all; give the "
+                     "places of some joints as hints, or use fewer joints"));
   }
   if (!fits) {
     std::size_t lost = skeletons[0].joints.size() - 1, furthest = 0;
@@ -184,16 +190,19 @@ absl::StatusOr<Matches> Search(const SkeletonTemplate& skeleton, const FitOption
         "template: \"", skeleton.name, "\" does not fit the body: no place for joint \"",
         skeleton.joints[skeletons[0].joints[lost].joint].name, "\""));
   }
-  // The first orientation is the usual one: another must be better by far.
-  std::optional<Match> best, other;
+  std::vector<Match> all;
   const double near = std::min(kMostPenalty, kNear * least);
   for (std::size_t k = 0; k < orientations.size(); ++k) {
     SINEW_RETURN_IF_ERROR(search(k, near));
     if (!found[k] || found[k]->penalty > near) continue;
-    if (best && other && other->embedding.penalty <= found[k]->penalty) continue;
-    (best ? other : best).emplace(Match{orientations[k], skeletons[k], *std::move(found[k])});
+    all.push_back({orientations[k], skeletons[k], *std::move(found[k])});
   }
-  return Matches{*std::move(best), std::move(other)};
+  Matches matches = Choose(skeleton, body, graph, std::move(all));
+  Match& best = matches.best;
+  effort = fit::kMaxEffort;
+  SINEW_RETURN_IF_ERROR(fit::CoverBareParts({best.skeleton, graph, best.orientation.up, fixed},
+                                            task, best.embedding, effort));
+  return matches;
 }
 
 FitFacing FacingOf(const Match& match) {
@@ -229,6 +238,17 @@ void Warn(const SkeletonTemplate& skeleton, const Body& body, const SphereGraph&
     warn("mesh",
          absl::StrFormat("%.0f %% of its inside is not connected to the rest and was left out",
                          100 * (1 - body.connected())));
+  }
+  std::vector<fit::BarePart> bare =
+      fit::BareParts(graph, match.skeleton.parents, places, kBare * fit::kLongestSide);
+  if (bare.size() > kMaxBare) bare.resize(kMaxBare);
+  for (const fit::BarePart& part : bare) {
+    const Vec3d tip = body.FromUnit(graph.centre[part.tip]);
+    warn("mesh",
+         absl::StrFormat("no bone lies in a part of it that ends at %.4g, %.4g, %.4g and is "
+                         "%.0f %% of its longest side long; if the skeleton has a joint "
+                         "for it, give its place as a hint",
+                         tip.x, tip.y, tip.z, 100 * part.length / fit::kLongestSide));
   }
   for (std::size_t k = 1; k < match.skeleton.joints.size(); ++k) {
     const fit::ReducedJoint& joint = match.skeleton.joints[k];
@@ -330,7 +350,7 @@ absl::StatusOr<SkeletonFit> FitSkeleton(const Mesh& mesh, const SkeletonTemplate
   task.Advance(0.3);
 
   const Match& match = matches.best;
-  std::vector<Vec3d> places = Reinsert(match.skeleton, graph, match.embedding);
+  std::vector<Vec3d> places = fit::PlacesOf(match.skeleton, graph, match.embedding);
   std::vector<Vec3d> bones(places.size());
   for (std::size_t j = 1; j < bones.size(); ++j) {
     bones[j] = match.skeleton.places[j] - match.skeleton.places[skeleton.joints[j].parent];

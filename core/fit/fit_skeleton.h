@@ -2,8 +2,9 @@
 //
 // After Baran and Popovic 2007, "Automatic rigging and animation of 3D characters": spheres are
 // packed along the medial surface of the body, the template's joints are assigned to them by a
-// search that is optimal for its penalties, and moved so that bones lie deep inside. Weights follow
-// by ComputeWeights. Thread-safe; the result does not depend on the number of threads.
+// search that is optimal for its penalties, and moved so that bones lie deep inside. Beyond the
+// paper, limbs that would have no bone are searched again, and feet tell front from back. Weights
+// follow by ComputeWeights. Thread-safe; the result does not depend on the number of threads.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -50,7 +51,8 @@ struct FitFacing {
 struct SkeletonFit {
   std::vector<Vec3d> places;  // [template joints] in the mesh's space
   FitFacing facing;
-  std::optional<FitFacing> other;  // the next best, if its residual is at most twice as large
+  // The next best, if its residual is at most twice as large and the feet do not tell which it is.
+  std::optional<FitFacing> other;
   std::size_t spheres = 0;
   std::vector<Problem> warnings;  // what makes the fit doubtful
 };

@@ -15,8 +15,9 @@ namespace {
 constexpr int kProbes = 100;         // pieces of a line that is checked for depth
 constexpr double kDeepEnough = 0.5;  // of the smaller sphere's radius
 
-// Memory for each pair of spheres: the graph, and penalties of the bones of a large template.
-constexpr std::size_t kPairBytes = 10 + 64 * 4;
+// Memory for each pair of spheres: the graph, and penalties and order of the bones of a large
+// template.
+constexpr std::size_t kPairBytes = 10 + 64 * 6;
 
 void Pack(const Body& body, SphereGraph& graph) {
   for (const MedialPoint& point : body.medial()) {

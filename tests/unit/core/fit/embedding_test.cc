@@ -79,19 +79,22 @@ TEST(Embed, FindsTheBestOfAllAssignments) {
   int compared = 0;
   for (unsigned seed = 1; seed <= 12; ++seed) {
     const SphereGraph graph = RandomGraph(seed, 7);
-    std::vector<std::optional<std::uint16_t>> fixed(skeleton.joints.size());
+    std::vector<std::vector<std::uint16_t>> only(skeleton.joints.size());
     EmbedReach reach;
-    const auto best = ValueOrDie(Embed({skeleton, graph, {0, 1, 0}, fixed}, 1, Task(), reach));
+    std::size_t effort = kMaxEffort;
+    const auto best =
+        ValueOrDie(Embed({skeleton, graph, {0, 1, 0}, only}, 1, Task(), reach, effort));
     double least = std::numeric_limits<double>::infinity();
     const auto n = static_cast<std::uint16_t>(graph.count());
     for (std::uint16_t a = 0; a < n; ++a) {
       for (std::uint16_t b = 0; b < n; ++b) {
         for (std::uint16_t c = 0; c < n; ++c) {
           for (std::uint16_t d = 0; d < n; ++d) {
-            fixed = {a, b, c, d};
+            only = {{a}, {b}, {c}, {d}};
             EmbedReach reached;
+            effort = kMaxEffort;
             const auto one =
-                ValueOrDie(Embed({skeleton, graph, {0, 1, 0}, fixed}, 1, Task(), reached));
+                ValueOrDie(Embed({skeleton, graph, {0, 1, 0}, only}, 1, Task(), reached, effort));
             if (one) least = std::min(least, one->penalty);
           }
         }
@@ -110,14 +113,33 @@ TEST(Embed, FindsTheBestOfAllAssignments) {
 TEST(Embed, FindsNothingAboveTheLimit) {
   const ReducedSkeleton skeleton = SmallSkeleton();
   const SphereGraph graph = RandomGraph(3, 20);
-  const std::vector<std::optional<std::uint16_t>> fixed(skeleton.joints.size());
+  const std::vector<std::vector<std::uint16_t>> only(skeleton.joints.size());
   EmbedReach reach;
-  const auto best = ValueOrDie(Embed({skeleton, graph, {0, 1, 0}, fixed}, 1, Task(), reach));
+  std::size_t effort = kMaxEffort;
+  const auto best = ValueOrDie(Embed({skeleton, graph, {0, 1, 0}, only}, 1, Task(), reach, effort));
   ASSERT_TRUE(best.has_value());
   EXPECT_EQ(reach.joints, skeleton.joints.size());
+  EXPECT_FALSE(ValueOrDie(Embed({skeleton, graph, {0, 1, 0}, only}, 0.9 * best->penalty, Task(),
+                                reach, effort))
+                   .has_value());
+}
+
+TEST(Embed, StopsWhenItsEffortIsSpent) {
+  const ReducedSkeleton skeleton = SmallSkeleton();
+  const SphereGraph graph = RandomGraph(3, 20);
+  const std::vector<std::vector<std::uint16_t>> only(skeleton.joints.size());
+  EmbedReach reach;
+  std::size_t effort = kMaxEffort;
+  ASSERT_TRUE(
+      ValueOrDie(Embed({skeleton, graph, {0, 1, 0}, only}, 1, Task(), reach, effort)).has_value());
+  EXPECT_FALSE(reach.exhausted);
+  const std::size_t needed = kMaxEffort - effort;
+  EXPECT_LT(needed, 5000u);
+  effort = needed - 1;
   EXPECT_FALSE(
-      ValueOrDie(Embed({skeleton, graph, {0, 1, 0}, fixed}, 0.9 * best->penalty, Task(), reach))
-          .has_value());
+      ValueOrDie(Embed({skeleton, graph, {0, 1, 0}, only}, 1, Task(), reach, effort)).has_value());
+  EXPECT_TRUE(reach.exhausted);
+  EXPECT_EQ(effort, 0u);
 }
 
 TEST(PointsOfPath, DividesByLength) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numbers>
 #include <stop_token>
 
@@ -18,12 +19,14 @@ namespace {
 using sinew::testing::Body;
 using sinew::testing::Capsule;
 using sinew::testing::Figure;
+using sinew::testing::Fleshed;
 using sinew::testing::MeshOf;
 using sinew::testing::Perturbed;
 using sinew::testing::Standing;
 using sinew::testing::ValueOrDie;
 using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // At a coarse resolution, which the thick limbs of these figures allow.
 SkeletonFit Fit(const Figure& figure, FitOptions options = {}) {
@@ -99,6 +102,72 @@ TEST(FitSkeleton, FacesAnyOfFourWays) {
     for (Vec3d& place : turned.places) place = TurnedY(place, degrees);
     EXPECT_LT(LargestError(turned, Fit(turned)), 0.1) << degrees;
   }
+}
+
+std::vector<std::string> Messages(const SkeletonFit& fitted) {
+  std::vector<std::string> messages;
+  for (const Problem& warning : fitted.warnings) messages.push_back(warning.message);
+  return messages;
+}
+
+// A human whose joints of these names are elsewhere than in the template.
+Figure Posed(const std::map<std::string, Vec3d>& moved) {
+  const Figure standing = Standing("human");
+  std::vector<Vec3d> places = standing.places;
+  for (std::size_t j = 0; j < places.size(); ++j) {
+    const auto found = moved.find(standing.skeleton.joints[j].name);
+    if (found != moved.end()) places[j] = found->second;
+  }
+  return Fleshed(standing.skeleton, places);
+}
+
+// With arms straight to the sides, only the feet differ between front and back.
+TEST(FitSkeleton, FeetTellFrontFromBack) {
+  const Figure figure = Posed({{"left_elbow", {0.45, 0.5, 0}},
+                               {"left_hand", {0.7, 0.5, 0}},
+                               {"right_elbow", {-0.45, 0.5, 0}},
+                               {"right_hand", {-0.7, 0.5, 0}}});
+  for (const double degrees : {0.0, 180.0}) {
+    Figure turned = figure;
+    turned.body = Mapped(figure.body, [&](const Vec3d& p) { return TurnedY(p, degrees); });
+    const SkeletonFit fitted = Fit(turned);
+    EXPECT_EQ(fitted.facing.forward.z, degrees == 0 ? 1 : -1);
+    EXPECT_FALSE(fitted.other.has_value());
+    EXPECT_THAT(Messages(fitted), Not(Contains(HasSubstr("may face")))) << degrees;
+  }
+  Figure both = figure;
+  for (const double x : {-0.15, 0.15})
+    Append(both.body, Capsule({x, -0.8, 0}, {x, -0.8, -0.1}, 0.06));
+  EXPECT_THAT(Messages(Fit(both)), Contains(HasSubstr("the character may face")));
+}
+
+// Capsules have no feet, but legs that lean.
+TEST(FitSkeleton, LeaningLegsDoNotCountAsFeet) {
+  const Figure figure = Perturbed("horse", 20);
+  Task task;
+  const SkeletonFit fitted =
+      ValueOrDie(FitSkeleton(MeshOf(figure.body), figure.skeleton, {}, task));
+  EXPECT_EQ(fitted.facing.forward, (Vec3d{0, 0, 1}));
+}
+
+TEST(FitSkeleton, BothLegsOfRunnerHaveTheirBones) {
+  const Figure figure = Posed({{"right_knee", {-0.15, -0.35, 0}},
+                               {"right_ankle", {-0.15, -0.45, -0.4}},
+                               {"right_foot", {-0.15, -0.55, -0.42}}});
+  const SkeletonFit fitted = Fit(figure);
+  for (std::size_t j = 0; j < figure.places.size(); ++j) {
+    if (!figure.skeleton.joints[j].foot) continue;
+    EXPECT_LT(Length(fitted.places[j] - figure.places[j]), 0.1 * figure.height)
+        << figure.skeleton.joints[j].name;
+  }
+}
+
+TEST(FitSkeleton, LimbWithoutBoneIsReportedWithItsPlace) {
+  Figure figure = Standing("human");
+  EXPECT_THAT(Messages(Fit(figure)), Not(Contains(HasSubstr("no bone lies"))));
+  Append(figure.body, Capsule({0, 0.1, 0}, {0, -0.2, -0.5}, 0.05));
+  EXPECT_THAT(Messages(Fit(figure)),
+              Contains(HasSubstr("no bone lies in a part of it that ends at")));
 }
 
 TEST(FitSkeleton, FindsWhichWayIsUp) {

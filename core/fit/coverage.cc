@@ -1,0 +1,119 @@
+#include "core/fit/coverage.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "core/base/status.h"
+#include "core/base/vectors.h"
+#include "core/fit/body.h"
+#include "core/fit/segment.h"
+
+namespace sinew::fit {
+namespace {
+
+// Shorter bare parts are fingers, ears and the heels of right fits, for which a joint would leave
+// its limb.
+constexpr double kLongBare = 0.15 * kLongestSide;
+constexpr double kCostOfBare = 0.3 / kLongestSide;  // for each length
+constexpr double kTip = 0.5;        // of the bare part's length: where a joint may be
+constexpr double kMostMore = 0.15;  // that moved joints may cost
+constexpr std::size_t kRounds = 2;  // joints that are moved at most
+
+struct Candidate {
+  Embedding embedding;
+  std::vector<BarePart> bare;
+  double cost = 0;
+
+  Candidate(const EmbedInput& input, Embedding from) : embedding(std::move(from)) {
+    bare = BareParts(input.graph, input.skeleton.parents,
+                     PlacesOf(input.skeleton, input.graph, embedding), kLongBare);
+    cost = embedding.penalty;
+    for (const BarePart& part : bare) cost += kCostOfBare * part.length;
+  }
+  double longest() const { return bare.empty() ? 0 : bare[0].length; }
+};
+
+class Cover {
+ public:
+  Cover(const Candidate& first, const Task& task, std::size_t& effort)
+      : best_(first), first_(first), task_(task), effort_(effort) {}
+
+  // Candidates with one more joint in the longest bare part of `from`.
+  absl::Status Extend(const EmbedInput& input, const Candidate& from, std::size_t rounds) {
+    if (rounds == 0 || from.bare.empty()) return absl::OkStatus();
+    const SphereGraph& graph = input.graph;
+    const double most = std::min(1.0, first_.embedding.penalty + kMostMore);
+    std::vector<std::uint16_t> tip;
+    for (std::uint16_t s = 0; s < graph.count(); ++s) {
+      if (graph.Distance(s, from.bare[0].tip) < kTip * from.bare[0].length) tip.push_back(s);
+    }
+    for (std::size_t k = 1; k < input.skeleton.joints.size(); ++k) {
+      if (!input.skeleton.joints[k].leaf || !input.only[k].empty()) continue;
+      std::vector<std::vector<std::uint16_t>> only(input.only.begin(), input.only.end());
+      only[k] = tip;
+      const EmbedInput moved{input.skeleton, graph, input.up, only};
+      EmbedReach reach;
+      SINEW_ASSIGN_OR_RETURN(std::optional<Embedding> found,
+                             Embed(moved, most, task_, reach, effort_));
+      if (!found) continue;
+      const Candidate candidate(input, *std::move(found));
+      if (candidate.cost < best_.cost && candidate.longest() <= 0.5 * first_.longest())
+        best_ = candidate;
+      SINEW_RETURN_IF_ERROR(Extend(moved, candidate, rounds - 1));
+    }
+    return absl::OkStatus();
+  }
+  Embedding Take() { return std::move(best_.embedding); }
+
+ private:
+  Candidate best_;
+  const Candidate& first_;
+  const Task& task_;
+  std::size_t& effort_;
+};
+
+}  // namespace
+
+std::vector<BarePart> BareParts(const SphereGraph& graph, std::span<const std::uint32_t> parents,
+                                std::span<const Vec3d> places, double length) {
+  std::vector<std::uint16_t> crossed;
+  for (std::uint16_t s = 0; s < graph.count(); ++s) {
+    for (std::size_t j = 1; j < places.size(); ++j) {
+      if (DistanceToSegment(graph.centre[s], places[parents[j]], places[j]) > graph.radius[s])
+        continue;
+      crossed.push_back(s);
+      break;
+    }
+  }
+  // [spheres] from a sphere that a bone crosses to the far side of this one.
+  constexpr double kUnconnected = std::numeric_limits<double>::infinity();
+  std::vector<double> bare(graph.count(), kUnconnected);
+  for (std::uint16_t s = 0; s < graph.count(); ++s) {
+    for (const std::uint16_t c : crossed) {
+      bare[s] = std::min(bare[s], graph.Distance(c, s) - graph.radius[c] + graph.radius[s]);
+    }
+    if (bare[s] == kUnconnected) bare[s] = 0;
+  }
+  std::vector<BarePart> parts;
+  while (true) {
+    const auto farthest = std::ranges::max_element(bare);
+    if (farthest == bare.end() || *farthest < length) return parts;
+    parts.push_back({*farthest, static_cast<std::uint16_t>(farthest - bare.begin())});
+    for (std::uint16_t s = 0; s < graph.count(); ++s) {
+      if (graph.Distance(s, parts.back().tip) < parts.back().length) bare[s] = 0;
+    }
+  }
+}
+
+absl::Status CoverBareParts(const EmbedInput& input, const Task& task, Embedding& embedding,
+                            std::size_t& effort) {
+  const Candidate first(input, embedding);
+  Cover cover(first, task, effort);
+  SINEW_RETURN_IF_ERROR(cover.Extend(input, first, kRounds));
+  embedding = cover.Take();
+  return absl::OkStatus();
+}
+
+}  // namespace sinew::fit
