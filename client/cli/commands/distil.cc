@@ -165,6 +165,12 @@ Json ReportJson(const bake::CharacterFile& character, const Options& options,
   return json;
 }
 
+// What to do where the result is not better.
+const char* Instead(const Options& options) {
+  return options.to == "lbs" ? "--to shapes can hold what weights cannot"
+                             : "`sinew bake` writes what the deformer itself does";
+}
+
 std::string ReportText(const bake::CharacterFile& character, const Options& options,
                        const bake::DistilReport& report) {
   Table table({{"weights"},
@@ -197,7 +203,8 @@ std::string ReportText(const bake::CharacterFile& character, const Options& opti
   if (report.is_exact()) {
     gain = "exact: within rounding of the deformer\n";
   } else if (report.no_gain()) {
-    gain = "no gain: the rig's own weights are as good, within 2 %\n";
+    gain = absl::StrCat("no gain: the rig's own weights are as good, within 2 %; ",
+                        Instead(options), "\n");
   } else {
     gain = absl::StrFormat("gain: %.1f %% of the rms\n", 100 * report.gain());
   }
@@ -362,9 +369,9 @@ absl::Status Distil(Context& context, Options options) {
     context.PrintResult(json, ReportText(character, options, report));
     return absl::FailedPreconditionError(absl::StrFormat(
         "nothing is written: on held-out poses the rms is %.4f %% of the diagonal, with the rig's "
-        "own weights %.4f %%",
+        "own weights %.4f %%; %s",
         100 * report.result().all.rms / report.diagonal,
-        100 * report.baseline().all.rms / report.diagonal));
+        100 * report.baseline().all.rms / report.diagonal, Instead(options)));
   }
   SINEW_RETURN_IF_ERROR(Write(context, character, options, distilled, out));
   if (picture) SINEW_RETURN_IF_ERROR(Draw(context, character, options, distilled, *picture));

@@ -309,6 +309,13 @@ TEST_F(Distil, DriversAloneGiveTheKeysOfTheClip) {
   EXPECT_GT(pairs, 0u);
 }
 
+TEST_F(Distil, NoGainNamesWhatToDoInstead) {
+  const Finished finished = At({"distil", "model:tube", "--deformer", "dqs", "--to", "lbs",
+                                "--poses", "random", "--out", folder_ / "out.glb"});
+  EXPECT_EQ(finished.exit_code, 0) << finished.err;
+  EXPECT_THAT(finished.out, HasSubstr("within 2 %; --to shapes can hold what weights cannot"));
+}
+
 TEST_F(Distil, FilesAreTheSameBytesOnOneProcessor) {
   for (const std::string to : {"shapes", "animation_space"}) {
     Distilled("ddm", to);
