@@ -78,9 +78,9 @@ absl::Status RefitShapes(std::span<CorrectiveShape* const> shapes, const ShapeVa
               ToFloat(Vec3d{offsets(a, 0), offsets(a, 1), offsets(a, 2)});
         }
       }
+      task.Advance(static_cast<double>(to - from));
     });
     SINEW_RETURN_IF_ERROR(task.CheckCancelled());
-    task.Advance(static_cast<double>(end - begin));
   }
   return absl::OkStatus();
 }

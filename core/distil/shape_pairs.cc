@@ -11,8 +11,7 @@
 namespace sinew {
 namespace {
 
-constexpr std::size_t kOfJoint = 4;        // shapes of a joint that take part
-constexpr std::size_t kMostPlaces = 1024;  // vertices that are looked at
+constexpr std::size_t kOfJoint = 4;  // shapes of a joint that take part
 constexpr std::size_t kPairGrain = 8;
 constexpr double kRarely = 0.01;  // mean squared value below which a pair counts less
 
@@ -50,7 +49,7 @@ absl::StatusOr<std::vector<ShapePair>> FindPairs(std::span<const CorrectiveShape
                                                  const PairLimits& limits, FillResiduals residuals,
                                                  Task& task) {
   const std::size_t poses = given.poses(), count = shapes.size();
-  const std::size_t stride = std::max<std::size_t>(1, (n + kMostPlaces - 1) / kMostPlaces);
+  const std::size_t stride = std::max<std::size_t>(1, (n + kMostPairPlaces - 1) / kMostPairPlaces);
   const std::size_t places = (n + stride - 1) / stride;
   std::vector<Vec3f> lacking(places * poses);
   for (std::size_t p = 0; p < places; ++p) {
@@ -125,6 +124,8 @@ absl::StatusOr<std::vector<ShapePair>> FindPairs(std::span<const CorrectiveShape
       }
       candidate.gain /= squares + kRarely * weight;
     }
+    task.Advance(static_cast<double>(places * (end - begin)) /
+                 static_cast<double>(candidates.size()));
   });
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   std::erase_if(candidates, [](const Candidate& candidate) { return !(candidate.gain > 0); });

@@ -23,6 +23,9 @@ struct ShapePair {
   CorrectiveShape shape;                // with the vertices that both move; its offsets are zero
 };
 
+// FindPairs looks at no more vertices than these.
+inline constexpr std::size_t kMostPairPlaces = 1024;
+
 struct PairLimits {
   std::size_t pairs = 0;    // at most so many
   double least_offset = 0;  // a vertex that a shape moves less does not count
@@ -32,8 +35,8 @@ struct PairLimits {
 // joint, the first four shapes take part.
 //
 //    joints     [shapes] the joint of each
-//    n          vertices; `residuals` is asked for at most 1,024 of them
-// Advances the task by as many. kCancelled; errors of `residuals`.
+//    n          vertices; `residuals` is asked for at most kMostPairPlaces of them
+// Advances the task by twice as many. kCancelled; errors of `residuals`.
 absl::StatusOr<std::vector<ShapePair>> FindPairs(std::span<const CorrectiveShape* const> shapes,
                                                  std::span<const std::uint32_t> joints,
                                                  const ShapeValues& given, std::size_t n,

@@ -436,7 +436,8 @@ class Distiller {
     };
     const std::size_t most = request_.max_shapes > 0 ? request_.max_shapes : 2 * shapes;
     Task task(TaskOptions("Fit shapes"));
-    task.SetTotal(static_cast<double>((most < 2 * shapes ? 2 : 1) * n + skin_->vertices()));
+    task.SetTotal(static_cast<double>(2 * std::min(n, kMostPairPlaces) +
+                                      (most < 2 * shapes ? 2 : 1) * n + skin_->vertices()));
     Targets targets(*this, poses, points_.first);
     const auto fill = [&](std::size_t begin, std::size_t end, std::span<Vec3f> lacking) {
       return FillResiduals(
