@@ -84,9 +84,13 @@ Vec3d ToRest(const Mat3d& blend, const Vec3d& displacement, double size) {
   const Eigen::Matrix3d square = b * b.transpose();
   const Eigen::Vector3d d(displacement.x, displacement.y, displacement.z);
   const double least = kCollapsed * size;
-  Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> values;
-  values.computeDirect(square, Eigen::EigenvaluesOnly);
-  const bool collapses = !(values.eigenvalues()[0] >= least * least);
+  // No singular value is below 2 |det| / (sum of their squares), which mostly decides it.
+  bool collapses = !(2 * std::abs(b.determinant()) >= 1.001 * least * square.trace());
+  if (collapses) {
+    Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> values;
+    values.computeDirect(square, Eigen::EigenvaluesOnly);
+    collapses = !(values.eigenvalues()[0] >= least * least);
+  }
   const Eigen::Matrix3d damped =
       square + (collapses ? least * least : 0) * Eigen::Matrix3d::Identity();
   const Eigen::Vector3d rest = b.transpose() * damped.inverse() * d;

@@ -39,7 +39,7 @@ struct JointShapes {
 };
 
 struct ShapeLimits {
-  std::size_t components = 4;  // of a joint, each of them one or two shapes
+  std::size_t components = 6;  // of a joint, each of them one or two shapes
   double least_shape = 0;      // drops shapes that move no vertex farther
   double least_offset = 0;     // drops the vertices of a shape that it moves less
 };

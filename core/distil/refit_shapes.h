@@ -22,13 +22,19 @@ namespace sinew {
 using FillResiduals =
     absl::FunctionRef<absl::Status(std::size_t begin, std::size_t end, std::span<Vec3f> residuals)>;
 
+// How much of some shapes some poses need.
+struct ShapeValues {
+  std::span<const double> values;   // [poses][shapes]
+  std::span<const double> weights;  // [poses] how much each pose counts, at least 0
+
+  std::size_t poses() const { return weights.size(); }
+};
+
 // Changes the offsets of the vertices that a shape moves; no shape gets further ones.
 //
-//    values  [poses][shapes]
 //    n       vertices; `residuals` is asked for one block of them after the other
-// kCancelled; errors of `residuals`.
-absl::Status RefitShapes(std::span<CorrectiveShape* const> shapes, std::span<const double> values,
-                         std::size_t poses, std::size_t n, FillResiduals residuals,
-                         const Task& task);
+// Advances the task by n. kCancelled; errors of `residuals`.
+absl::Status RefitShapes(std::span<CorrectiveShape* const> shapes, const ShapeValues& given,
+                         std::size_t n, FillResiduals residuals, Task& task);
 
 }  // namespace sinew

@@ -21,21 +21,29 @@ class AssimpPlayer {
 
   // [x, y, z of every vertex] at the key `key` of the first animation, which has the same times in
   // all channels, or one key.
-  std::vector<float> Play(unsigned key) const {
+  std::vector<float> Play(unsigned key) const { return Play(key, false); }
+  // The same for normals, with the linear part of the same blend.
+  std::vector<float> PlayNormals(unsigned key) const { return Play(key, true); }
+
+ private:
+  std::vector<float> Play(unsigned key, bool normals) const {
     std::map<std::string, aiMatrix4x4> places;
     Place(scene_->mRootNode, aiMatrix4x4(), key, places);
     std::vector<float> out;
     for (unsigned m = 0; m < scene_->mNumMeshes; ++m) {
       const aiMesh& mesh = *scene_->mMeshes[m];
-      std::vector<aiVector3D> at(mesh.mVertices, mesh.mVertices + mesh.mNumVertices);
-      AddShapes(mesh, key, at);
+      const aiVector3D* const begin = normals ? mesh.mNormals : mesh.mVertices;
+      std::vector<aiVector3D> at(begin, begin + mesh.mNumVertices);
+      AddShapes(mesh, key, normals, at);
       std::vector<aiVector3D> sum(mesh.mNumVertices);
       for (unsigned b = 0; b < mesh.mNumBones; ++b) {
         const aiBone& bone = *mesh.mBones[b];
         const aiMatrix4x4 matrix = places.at(bone.mName.C_Str()) * bone.mOffsetMatrix;
         for (unsigned w = 0; w < bone.mNumWeights; ++w) {
           const aiVertexWeight& weight = bone.mWeights[w];
-          sum[weight.mVertexId] += weight.mWeight * (matrix * at[weight.mVertexId]);
+          const aiVector3D& from = at[weight.mVertexId];
+          sum[weight.mVertexId] +=
+              weight.mWeight * (normals ? aiMatrix3x3(matrix) * from : matrix * from);
         }
       }
       for (const aiVector3D& p : sum) out.insert(out.end(), {p.x, p.y, p.z});
@@ -43,7 +51,6 @@ class AssimpPlayer {
     return out;
   }
 
- private:
   void Place(const aiNode* node, const aiMatrix4x4& above, unsigned key,
              std::map<std::string, aiMatrix4x4>& places) const {
     aiMatrix4x4 local = node->mTransformation;
@@ -63,14 +70,17 @@ class AssimpPlayer {
     }
   }
 
-  void AddShapes(const aiMesh& mesh, unsigned key, std::vector<aiVector3D>& at) const {
+  void AddShapes(const aiMesh& mesh, unsigned key, bool normals,
+                 std::vector<aiVector3D>& at) const {
     const aiAnimation& animation = *scene_->mAnimations[0];
     if (animation.mNumMorphMeshChannels == 0) return;
     const aiMeshMorphKey& weights = animation.mMorphMeshChannels[0]->mKeys[key];
     for (unsigned k = 0; k < weights.mNumValuesAndWeights; ++k) {
       const aiAnimMesh& shape = *mesh.mAnimMeshes[weights.mValues[k]];
       for (unsigned v = 0; v < mesh.mNumVertices; ++v) {
-        at[v] += static_cast<float>(weights.mWeights[k]) * (shape.mVertices[v] - mesh.mVertices[v]);
+        const aiVector3D change =
+            normals ? shape.mNormals[v] - mesh.mNormals[v] : shape.mVertices[v] - mesh.mVertices[v];
+        at[v] += static_cast<float>(weights.mWeights[k]) * change;
       }
     }
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -11,6 +12,7 @@
 
 #include "client/bake/distil/distil_errors.h"
 #include "client/bake/distil/rig_skin.h"
+#include "client/bake/distil/shape_drivers.h"
 #include "client/bake/files/skinned_glb.h"
 #include "client/bake/fit/fit_weights.h"
 #include "client/bake/passes/clip_stream.h"
@@ -21,6 +23,7 @@
 #include "core/base/vectors.h"
 #include "core/distil/corrective_shapes.h"
 #include "core/distil/refit_shapes.h"
+#include "core/distil/shape_pairs.h"
 #include "core/examples/candidates.h"
 #include "core/examples/coefficient_fit.h"
 #include "core/examples/linear_blend_fit.h"
@@ -34,10 +37,14 @@ constexpr double kApart = 1e-4;           // of the diagonal: not one point
 constexpr double kLeastWeight = 0x1p-23;  // what MakeSumExact keeps
 constexpr double kLeastShape = 2e-4;      // of the diagonal
 constexpr double kLeastOffset = 1e-5;     // of the diagonal
+constexpr double kLeastPair = 1e-4;       // of the diagonal: a vertex that two joints correct
+constexpr std::size_t kMostPairs = 256;
+constexpr std::size_t kMorePoses = 1000;  // random ones that only shapes are fitted to
 constexpr std::size_t kWindowBytes = std::size_t{1} << 30;
 constexpr std::size_t kBatchMatrices = std::size_t{1}
                                        << 21;  // of joints in poses at a time: 0.2 GB
 constexpr std::size_t kGrain = 1024;
+constexpr std::size_t kFewPoints = 16;  // in many poses
 
 using Frame = std::vector<Vec3f>;
 // The frame of pose `index` of those evaluated, with its matrices.
@@ -53,19 +60,13 @@ struct JointTurns {
   std::vector<Vec3d> turns;
 };
 
-struct DrivenShapes {
-  std::uint32_t joint = 0;
-  JointShapes shapes;
-};
-
 // What the steps share.
 class Distiller {
  public:
-  Distiller(const Monitor& monitor, const CharacterFile& character, const client::Character& bound,
-            const DistilRequest& request)
-      : monitor_(monitor), character_(character), bound_(bound), request_(request) {}
+  Distiller(const Monitor& monitor, const CharacterFile& character, const DistilRequest& request)
+      : monitor_(monitor), character_(character), request_(request) {}
 
-  absl::StatusOr<Distilled> Run() {
+  absl::StatusOr<Distilled> Run(std::vector<client::ClipData> clips, BindOnce bind) {
     SINEW_ASSIGN_OR_RETURN(RigSkin skin, ReadRigSkin(character_.rig));
     skin_ = std::make_unique<RigSkin>(std::move(skin));
     meter_.emplace(skin_->bind);
@@ -77,12 +78,14 @@ class Distiller {
       carriers_.push_back(skin_->bindings[strongest->joint].joint);
     }
     SINEW_ASSIGN_OR_RETURN(set_, MakePoses(character_, *skin_, moves, request_.poses));
+    SINEW_ASSIGN_OR_RETURN(bound_, bind());
     SINEW_RETURN_IF_ERROR(FitWeights());
     if (request_.shapes) SINEW_RETURN_IF_ERROR(FitShapes());
     Distilled result;
     SINEW_RETURN_IF_ERROR(Judge(result));
     MakeRig(result.rig);
-    SINEW_RETURN_IF_ERROR(MakeClips(result));
+    result.clips = std::move(clips);
+    for (client::ClipData& clip : result.clips) AddControls(clip);
     Describe(result);
     return result;
   }
@@ -95,16 +98,20 @@ class Distiller {
   }
 
   absl::Status Evaluate(const std::string& label, const std::vector<std::vector<AffineD>>& poses,
-                        const PoseSink& sink) const {
+                        const PoseSink& sink,
+                        client::Attribute wanted = client::Attribute::kPositions) const {
     const client::ClipData clip = ClipOf(character_.rig, poses);
     const std::size_t floats = 12 * skin_->skeleton.joints();
     Frame frame(skin_->vertices());
     std::size_t index = 0;
+    std::vector<client::Attribute> attributes = {client::Attribute::kPositions};
+    if (wanted != attributes[0]) attributes.push_back(wanted);
     return StreamClip(
-        monitor_, bound_, clip, {.label = label},
+        monitor_, *bound_, clip, {.label = label, .output = {.attributes = attributes}},
         [&](const client::FrameView& view) -> absl::Status {
-          SINEW_RETURN_IF_ERROR(
-              view.CopyPositions({reinterpret_cast<float*>(frame.data()), 3 * frame.size()}));
+          const std::span out(reinterpret_cast<float*>(frame.data()), 3 * frame.size());
+          SINEW_RETURN_IF_ERROR(wanted == client::Attribute::kNormals ? view.CopyNormals(out)
+                                                                      : view.CopyPositions(out));
           const auto joints = std::span(clip.joint_transforms).subspan(index * floats, floats);
           return sink(index++, skin_->Matrices(ToMatrices(joints)), frame);
         });
@@ -115,11 +122,14 @@ class Distiller {
     return {.stop = monitor_.call().stop, .progress = [line](double part) { line->Update(part); }};
   }
 
-  // Targets of the points in the training poses: of as many points at a time as fit into memory.
+  // Where some vertices are in some poses, or their normals: of as many vertices at a time as fit
+  // into memory.
   class Targets {
    public:
-    Targets(const Distiller& owner, std::vector<std::vector<AffineD>> poses)
-        : owner_(owner), poses_(std::move(poses)) {}
+    Targets(const Distiller& owner, std::vector<std::vector<AffineD>> poses,
+            const std::vector<std::uint32_t>& vertices,
+            client::Attribute wanted = client::Attribute::kPositions)
+        : owner_(owner), poses_(std::move(poses)), vertices_(vertices), wanted_(wanted) {}
 
     absl::Status Fill(std::size_t begin, std::size_t end, std::span<Vec3f> targets) {
       if (begin < begin_ || end > end_) SINEW_RETURN_IF_ERROR(Load(begin, end, nullptr));
@@ -130,13 +140,13 @@ class Distiller {
       return absl::OkStatus();
     }
 
-    // Loads the points from `begin` on, at least to `end`. apart: gets the vertices that are not
+    // Loads the vertices from `begin` on, at least to `end`. apart: gets the vertices that are not
     // where the first vertex of their point is; or null.
     absl::Status Load(std::size_t begin, std::size_t end, std::vector<bool>* apart) {
       const WeldedPoints& points = owner_.points_;
       const std::size_t fit = kWindowBytes / (poses_.size() * sizeof(Vec3f));
       begin_ = begin;
-      end_ = std::max(end, std::min(points.first.size(), begin + fit));
+      end_ = std::max(end, std::min(vertices_.size(), begin + fit));
       const std::size_t count = end_ - begin_;
       window_.resize(poses_.size() * count);
       const double limit = kApart * owner_.skin_->diagonal;
@@ -146,14 +156,15 @@ class Distiller {
             if (k == 0) matrices_.clear();
             matrices_.insert(matrices_.end(), matrices.begin(), matrices.end());
             for (std::size_t p = begin_; p < end_; ++p) {
-              window_[k * count + p - begin_] = frame[points.first[p]];
+              window_[k * count + p - begin_] = frame[vertices_[p]];
             }
             for (std::size_t v = 0; apart != nullptr && v < frame.size(); ++v) {
               const Vec3f& first = frame[points.first[points.point[v]]];
               if (DistanceOf(ToDouble(first), frame[v]) > limit) (*apart)[v] = true;
             }
             return absl::OkStatus();
-          });
+          },
+          wanted_);
     }
     void Forget() { begin_ = end_ = 0; }
 
@@ -163,37 +174,12 @@ class Distiller {
    private:
     const Distiller& owner_;
     const std::vector<std::vector<AffineD>> poses_;
+    const std::vector<std::uint32_t>& vertices_;
+    const client::Attribute wanted_;
     std::size_t begin_ = 0, end_ = 0;
     std::vector<Vec3f> window_;
     std::vector<AffineD> matrices_;
   };
-
-  // A row of at most `influences`, as a file holds it.
-  std::vector<JointWeight> ExactRow(std::vector<JointWeight> row) const {
-    std::ranges::stable_sort(row, std::ranges::greater{}, &JointWeight::weight);
-    if (row.size() > request_.influences) row.resize(request_.influences);
-    double sum = 0;
-    for (const JointWeight& entry : row) sum += entry.weight;
-    std::vector<float> weights;
-    for (const JointWeight& entry : row) weights.push_back(static_cast<float>(entry.weight / sum));
-    MakeSumExact(weights);
-    for (std::size_t k = 0; k < row.size(); ++k) row[k].weight = double{weights[k]};
-    std::erase_if(row, [](const JointWeight& entry) { return entry.weight == 0; });
-    std::ranges::sort(row, {}, &JointWeight::joint);
-    return row;
-  }
-
-  Rows<JointWeight> ExactRows(const Rows<JointWeight>& rows,
-                              const std::vector<std::uint32_t>& of) const {
-    Rows<JointWeight> exact{.offsets = {0}, .values = {}};
-    for (const std::uint32_t i : of) {
-      const auto row = rows.row(i);
-      const std::vector<JointWeight> kept = ExactRow({row.begin(), row.end()});
-      exact.values.insert(exact.values.end(), kept.begin(), kept.end());
-      exact.offsets.push_back(exact.values.size());
-    }
-    return exact;
-  }
 
   // Whether every mesh with the point has the binding.
   bool Allowed(std::size_t point, std::uint32_t binding) const {
@@ -221,8 +207,7 @@ class Distiller {
                            client::CoreMesh(client::MergedMesh(character_.rig)));
     points_ = WeldSkin(*skin_, rest_mesh, {}, welding);
     SINEW_RETURN_IF_ERROR(welding.CheckCancelled());
-    targets_ = std::make_unique<Targets>(*this, PosesOf(set_.Training()));
-    Targets& targets = *targets_;
+    Targets targets(*this, PosesOf(set_.Training()), points_.first);
     std::vector<bool> apart(skin_->vertices());
     SINEW_RETURN_IF_ERROR(targets.Load(0, 0, &apart));
     if (std::ranges::find(apart, true) != apart.end()) {
@@ -267,12 +252,13 @@ class Distiller {
         FitLinearBlend(examples, candidates.rows, {.max_influences = request_.influences}, task));
     std::vector<std::uint32_t> all(rest.size());
     for (std::uint32_t p = 0; p < all.size(); ++p) all[p] = p;
-    SINEW_RETURN_IF_ERROR(ChooseRows(examples, ExactRows(own, all), ExactRows(fitted, all)));
+    SINEW_RETURN_IF_ERROR(ChooseRows(examples, ExactRows(own, all, request_.influences),
+                                     ExactRows(fitted, all, request_.influences)));
     if (!request_.space) return absl::OkStatus();
     // Every joint with coefficients gets a place among the influences of the file.
     Rows<JointWeight> filled = FillUp(fitted_, candidates, request_.influences);
     for (JointWeight& entry : filled.values) entry.weight = std::max(entry.weight, kLeastWeight);
-    fitted_ = ExactRows(filled, all);
+    fitted_ = ExactRows(filled, all, request_.influences);
     return FitSpace(examples);
   }
 
@@ -382,7 +368,7 @@ class Distiller {
                       });
                       const auto& [joint, turns] = batch[next];
                       if (residuals.size() < turns.size()) return absl::OkStatus();
-                      shapes_.push_back({joint, FitJointShapes(turns, residuals, limits, task)});
+                      shapes_.Add(joint, FitJointShapes(turns, residuals, limits, task));
                       residuals.clear();
                       ++next;
                       return task.CheckCancelled();
@@ -406,37 +392,140 @@ class Distiller {
       matrices = 0;
     }
     SINEW_RETURN_IF_ERROR(FitJoints(batch, sizes, unit, task));
-    DropShapes();
-    return RefitShapes(sizes, task);
+    shapes_.Sort();
+    return FitTogether(sizes, kLeastPair * unit);
   }
 
-  // With what the shapes lack together in the training poses.
-  absl::Status RefitShapes(const std::vector<double>& sizes, const Task& task) {
-    std::vector<CorrectiveShape*> shapes;
-    for (const auto& [j, k] : order_) shapes.push_back(&shapes_[j].shapes.shapes[k]);
-    const std::vector<std::size_t> training = set_.Training();
-    std::vector<double> values;
-    for (const std::size_t pose : training) {
-      const std::vector<double> of_pose = ShapeValues(meter_->Measure(set_.joints[pose]));
-      values.insert(values.end(), of_pose.begin(), of_pose.end());
+  // Random poses that only shapes are fitted to, as many as memory is for.
+  std::vector<std::vector<AffineD>> MorePoses(std::size_t training) const {
+    const std::size_t fit = std::min(kWindowBytes / (points_.first.size() * sizeof(Vec3f)),
+                                     kBatchMatrices / skin_->bind.joints());
+    const std::size_t more = std::min(kMorePoses, fit - std::min(fit, training));
+    std::vector<std::vector<AffineD>> poses;
+    for (std::size_t k = set_.random + 1; k <= set_.random + more; ++k) {
+      poses.push_back(TurnedPose(skin_->bind, RandomTurns(set_.ranges, request_.poses.seed, k)));
     }
-    const std::size_t poses = training.size(), bindings = skin_->bindings.size();
-    std::vector<Vec3f> targets;
-    const auto fill = [&](std::size_t begin, std::size_t end, std::span<Vec3f> residuals) {
-      targets.resize(residuals.size());
-      SINEW_RETURN_IF_ERROR(targets_->Fill(begin, end, targets));
-      task.For(end - begin, kGrain, [&](std::size_t from, std::size_t to) {
-        for (std::size_t i = from; i < to; ++i) {
-          for (std::size_t f = 0; f < poses; ++f) {
-            residuals[i * poses + f] =
-                Residual(begin + i, std::span(targets_->matrices()).subspan(f * bindings, bindings),
-                         targets[f * (end - begin) + i], sizes[begin + i]);
-          }
-        }
-      });
-      return absl::OkStatus();
+    return poses;
+  }
+
+  // Fits the offsets to what is lacking in poses of all joints, with further shapes for pairs of
+  // joints.
+  absl::Status FitTogether(const std::vector<double>& sizes, double least_offset) {
+    const std::size_t shapes = shapes_.size(), n = points_.first.size();
+    if (shapes == 0) return absl::OkStatus();
+    const std::vector<std::size_t> training = set_.Training();
+    std::vector<std::vector<AffineD>> poses = PosesOf(training), more = MorePoses(poses.size());
+    const auto random = static_cast<std::size_t>(
+        std::ranges::count_if(training, [&](std::size_t k) { return k <= set_.random; }));
+    const std::size_t clips = training.size() - random;
+    // Random poses together count as much as without more of them, at least as much as clips.
+    const double weight =
+        static_cast<double>(std::max(random, clips)) / static_cast<double>(random + more.size());
+    std::vector<double> weights(training.size() + more.size(), weight);
+    std::fill_n(weights.begin() + static_cast<std::ptrdiff_t>(random), clips, 1.0);
+    std::ranges::move(more, std::back_inserter(poses));
+    std::vector<std::vector<Vec3d>> turns;
+    for (const std::vector<AffineD>& pose : poses) turns.push_back(meter_->Measure(pose));
+    const auto values = [&] {
+      std::vector<double> all;
+      for (const std::vector<Vec3d>& of_pose : turns) {
+        const std::vector<double> row = shapes_.Values(of_pose, set_.ranges);
+        all.insert(all.end(), row.begin(), row.end());
+      }
+      return all;
     };
-    return sinew::RefitShapes(shapes, values, poses, points_.first.size(), fill, task);
+    const std::size_t most = request_.max_shapes > 0 ? request_.max_shapes : 2 * shapes;
+    Task task(TaskOptions("Fit shapes"));
+    task.SetTotal(static_cast<double>(2 * std::min(n, kMostPairPlaces) +
+                                      (most < 2 * shapes ? 2 : 1) * n + skin_->vertices()));
+    Targets targets(*this, poses, points_.first);
+    const auto fill = [&](std::size_t begin, std::size_t end, std::span<Vec3f> lacking) {
+      return FillResiduals(
+          targets, begin, end, lacking,
+          [&](std::size_t p, std::span<const AffineD> matrices, const Vec3f& at) {
+            return Residual(p, matrices, at, sizes[p]);
+          },
+          task);
+    };
+    std::vector<double> all = values();
+    const std::vector<CorrectiveShape*> singles = shapes_.Shapes();
+    SINEW_ASSIGN_OR_RETURN(
+        std::vector<ShapePair> pairs,
+        FindPairs(std::vector<const CorrectiveShape*>(singles.begin(), singles.end()),
+                  shapes_.Joints(), {all, weights}, n,
+                  {.pairs = std::min(shapes, kMostPairs), .least_offset = least_offset}, fill,
+                  task));
+    shapes_.Add(std::move(pairs));
+    all = values();
+    SINEW_RETURN_IF_ERROR(RefitShapes(shapes_.Shapes(), {all, weights}, n, fill, task));
+    report_.dropped_shapes = shapes_.Keep(most, {all, weights});
+    report_.shape_count = shapes_.size();
+    all = values();
+    if (report_.dropped_shapes > 0) {
+      SINEW_RETURN_IF_ERROR(RefitShapes(shapes_.Shapes(), {all, weights}, n, fill, task));
+    }
+    return FitNormals(std::move(poses), {all, weights}, sizes, task);
+  }
+
+  // What the shapes add to the normals, so that they come near those of the deformer.
+  absl::Status FitNormals(std::vector<std::vector<AffineD>> poses, const ShapeValues& given,
+                          const std::vector<double>& sizes, Task& task) {
+    const std::size_t n = skin_->vertices();
+    std::vector<Vec3d> rest;
+    for (const client::Mesh& mesh : character_.rig.meshes) {
+      SINEW_ASSIGN_OR_RETURN(const std::vector<float> normals, UnitNormals(mesh));
+      for (std::size_t k = 0; k < normals.size(); k += 3) {
+        rest.push_back({normals[k], normals[k + 1], normals[k + 2]});
+      }
+    }
+    std::vector<std::uint32_t> vertices(n);
+    for (std::uint32_t v = 0; v < n; ++v) vertices[v] = v;
+    normals_.resize(shapes_.size());
+    std::vector<CorrectiveShape*> shapes;
+    for (std::size_t k = 0; k < shapes_.size(); ++k) {
+      std::vector<bool> moves(points_.first.size());
+      for (const std::uint32_t p : shapes_.shape(k).vertices) moves[p] = true;
+      std::ranges::copy_if(vertices, std::back_inserter(normals_[k].vertices),
+                           [&](std::uint32_t v) { return moves[points_.point[v]]; });
+      normals_[k].offsets.resize(normals_[k].vertices.size());
+      shapes.push_back(&normals_[k]);
+    }
+    Targets targets(*this, std::move(poses), vertices, client::Attribute::kNormals);
+    const auto fill = [&](std::size_t begin, std::size_t end, std::span<Vec3f> lacking) {
+      return FillResiduals(
+          targets, begin, end, lacking,
+          [&](std::size_t v, std::span<const AffineD> matrices, const Vec3f& normal) -> Vec3f {
+            const std::uint32_t p = points_.point[v];
+            const Mat3d blend = Linear(Blend(fitted_.row(p), matrices));
+            const Vec3d played = Multiply(blend, rest[v]);
+            const Vec3d wanted = Length(played) * ToDouble(normal);
+            if (Length(wanted) == 0) return {};
+            return ToFloat(ToRest(blend, wanted - played, sizes[p]));
+          },
+          task);
+    };
+    return RefitShapes(shapes, given, n, fill, task);
+  }
+
+  using ResidualOf = absl::FunctionRef<Vec3f(std::size_t, std::span<const AffineD>, const Vec3f&)>;
+  // [end - begin][poses] what is lacking at rest, of each target and the matrices of its pose.
+  static absl::Status FillResiduals(Targets& targets, std::size_t begin, std::size_t end,
+                                    std::span<Vec3f> lacking, ResidualOf residual,
+                                    const Task& task) {
+    const std::size_t poses = targets.poses();
+    std::vector<Vec3f> frames(lacking.size());
+    SINEW_RETURN_IF_ERROR(targets.Fill(begin, end, frames));
+    const std::size_t bindings = targets.matrices().size() / poses;
+    task.For(end - begin, kFewPoints, [&](std::size_t from, std::size_t to) {
+      for (std::size_t i = from; i < to; ++i) {
+        for (std::size_t f = 0; f < poses; ++f) {
+          lacking[i * poses + f] =
+              residual(begin + i, std::span(targets.matrices()).subspan(f * bindings, bindings),
+                       frames[f * (end - begin) + i]);
+        }
+      }
+    });
+    return absl::OkStatus();
   }
 
   // What linear blend lacks at a point, at rest.
@@ -449,36 +538,9 @@ class Distiller {
     return ToFloat(ToRest(Linear(blend), missing, size));
   }
 
-  // Keeps the shapes with most energy, and puts them in that order.
-  void DropShapes() {
-    for (std::uint32_t j = 0; j < shapes_.size(); ++j) {
-      for (std::uint32_t k = 0; k < shapes_[j].shapes.shapes.size(); ++k) {
-        order_.emplace_back(j, k);
-      }
-    }
-    std::ranges::stable_sort(order_, std::ranges::greater{}, [&](const auto& at) {
-      return shapes_[at.first].shapes.shapes[at.second].energy;
-    });
-    if (request_.max_shapes > 0 && order_.size() > request_.max_shapes) {
-      report_.dropped_shapes = order_.size() - request_.max_shapes;
-      order_.resize(request_.max_shapes);
-    }
-    report_.shape_count = order_.size();
-  }
-
   // [shapes] in a pose.
-  std::vector<double> ShapeValues(std::span<const Vec3d> turns) const {
-    std::vector<double> values;
-    for (const auto& [j, k] : order_) {
-      const std::uint32_t joint = shapes_[j].joint;
-      values.push_back(shapes_[j].shapes.Value(k, set_.ranges[joint].Clamp(turns[joint])));
-    }
-    return values;
-  }
-
-  std::string ShapeName(std::size_t index) const {
-    const auto& [j, k] = order_[index];
-    return absl::StrCat(character_.rig.joints[shapes_[j].joint].name, " shape ", k + 1);
+  std::vector<double> ShapeValues(std::span<const AffineD> joints) const {
+    return shapes_.Values(meter_->Measure(joints), set_.ranges);
   }
 
   // Where the points are, [V], with or without shapes.
@@ -508,7 +570,7 @@ class Distiller {
   std::vector<Vec3d> Offsets(std::span<const double> values) const {
     std::vector<Vec3d> offsets(points_.first.size());
     for (std::size_t k = 0; k < values.size(); ++k) {
-      const CorrectiveShape& shape = shapes_[order_[k].first].shapes.shapes[order_[k].second];
+      const CorrectiveShape& shape = shapes_.shape(k);
       for (std::size_t i = 0; i < shape.vertices.size(); ++i) {
         Vec3d& offset = offsets[shape.vertices[i]];
         offset = offset +
@@ -528,7 +590,8 @@ class Distiller {
       all.push_back(v);
     }
     const bool cuts = most > request_.influences;
-    const Rows<JointWeight> cut = cuts ? ExactRows(skin_->own, all) : Rows<JointWeight>{};
+    const Rows<JointWeight> cut =
+        cuts ? ExactRows(skin_->own, all, request_.influences) : Rows<JointWeight>{};
     DistilMeter own(carriers_, joints), own_cut(carriers_, joints), linear(carriers_, joints),
         more(carriers_, joints);
     double worst = -1;
@@ -555,7 +618,7 @@ class Distiller {
       Play(fitted_, &points_.point, matrices, {}, task, played);
       double squares = measure(played, linear);
       if (request_.shapes) {
-        const std::vector<Vec3d> offsets = Offsets(ShapeValues(meter_->Measure(set_.joints[pose])));
+        const std::vector<Vec3d> offsets = Offsets(ShapeValues(set_.joints[pose]));
         Play(fitted_, &points_.point, matrices, offsets, task, played);
         squares = measure(played, more);
       } else if (request_.space) {
@@ -589,9 +652,9 @@ class Distiller {
     rig = character_.rig;
     rig.muscles.clear();
     rig.controls.clear();
-    const std::vector<double> at_rest = ShapeValues(meter_->Measure(set_.joints[0]));
-    for (std::size_t k = 0; k < order_.size(); ++k) {
-      rig.controls.push_back({.name = ShapeName(k),
+    const std::vector<double> at_rest = ShapeValues(set_.joints[0]);
+    for (std::size_t k = 0; k < shapes_.size(); ++k) {
+      rig.controls.push_back({.name = shapes_.Name(k, character_.rig),
                               .minimum = 0,
                               .maximum = 1,
                               .default_value = static_cast<float>(at_rest[k])});
@@ -629,8 +692,8 @@ class Distiller {
   void AddShapes(std::size_t first, client::Mesh& mesh) const {
     mesh.shapes.clear();
     std::vector<std::int64_t> row(points_.first.size());
-    for (std::size_t k = 0; k < order_.size(); ++k) {
-      const CorrectiveShape& from = shapes_[order_[k].first].shapes.shapes[order_[k].second];
+    for (std::size_t k = 0; k < shapes_.size(); ++k) {
+      const CorrectiveShape& from = shapes_.shape(k);
       std::ranges::fill(row, -1);
       for (std::size_t i = 0; i < from.vertices.size(); ++i) {
         row[from.vertices[i]] = static_cast<std::int64_t>(i);
@@ -642,27 +705,25 @@ class Distiller {
         const Vec3f& offset = from.offsets[static_cast<std::size_t>(i)];
         target.vertices.push_back(v);
         target.offsets.insert(target.offsets.end(), {offset.x, offset.y, offset.z});
+        const auto turned = std::ranges::lower_bound(normals_[k].vertices, first + v);
+        const Vec3f& turn =
+            normals_[k].offsets[static_cast<std::size_t>(turned - normals_[k].vertices.begin())];
+        target.normal_offsets.insert(target.normal_offsets.end(), {turn.x, turn.y, turn.z});
       }
-      if (!target.vertices.empty()) mesh.shapes.push_back({ShapeName(k), {std::move(target)}});
+      if (!target.vertices.empty())
+        mesh.shapes.push_back({shapes_.Name(k, character_.rig), {std::move(target)}});
     }
   }
 
-  absl::Status MakeClips(Distilled& result) const {
+  void AddControls(client::ClipData& clip) const {
     const std::size_t floats = 12 * skin_->skeleton.joints();
-    for (const std::string& name : ClipNames(character_, request_.poses.clips)) {
-      SINEW_ASSIGN_OR_RETURN(
-          client::ClipData clip,
-          ReadMotion(character_, {.clip = name, .poses = {}, .fps = request_.fps}));
-      clip.controls.clear();
-      for (std::size_t k = 0; k < clip.frames && !order_.empty(); ++k) {
-        const auto joints = std::span(clip.joint_transforms).subspan(k * floats, floats);
-        for (const double value : ShapeValues(meter_->Measure(ToMatrices(joints)))) {
-          clip.controls.push_back(static_cast<float>(value));
-        }
+    clip.controls.clear();
+    for (std::size_t k = 0; k < clip.frames && shapes_.size() > 0; ++k) {
+      const auto joints = std::span(clip.joint_transforms).subspan(k * floats, floats);
+      for (const double value : ShapeValues(ToMatrices(joints))) {
+        clip.controls.push_back(static_cast<float>(value));
       }
-      result.clips.push_back(std::move(clip));
     }
-    return absl::OkStatus();
   }
 
   void Describe(Distilled& result) {
@@ -675,43 +736,25 @@ class Distiller {
     report_.ranges = set_.ranges;
     report_.from_clips = set_.from_clips;
     result.report = std::move(report_);
-    if (order_.empty()) return;
-    using Json = nlohmann::ordered_json;
-    const auto vector = [](const Vec3d& v) { return Json::array({v.x, v.y, v.z}); };
-    Json drivers = Json::array();
-    for (std::size_t k = 0; k < order_.size(); ++k) {
-      const auto& [joint, shapes] = shapes_[order_[k].first];
-      const TurnRange& range = set_.ranges[joint];
-      Json samples = Json::array();
-      for (const Vec3d& turn : shapes.samples) samples.push_back(vector(turn));
-      drivers.push_back({{"target", ShapeName(k)},
-                         {"joint", character_.rig.joints[joint].name},
-                         {"from", QuaternionOf(meter_->rest(joint))},
-                         {"low", vector(range.low)},
-                         {"high", vector(range.high)},
-                         {"longest", range.most},
-                         {"samples", std::move(samples)},
-                         {"weights", shapes.shapes[order_[k].second].kernel_weights}});
-    }
-    result.shapes = std::move(drivers);
+    if (shapes_.size() == 0) return;
+    result.shapes = shapes_.Describe(character_.rig, *meter_, set_.ranges);
   }
 
   const Monitor& monitor_;
   const CharacterFile& character_;
-  const client::Character& bound_;
+  const client::Character* bound_ = nullptr;
   const DistilRequest& request_;
   std::unique_ptr<const RigSkin> skin_;
   std::optional<TurnMeter> meter_;       // of its bind pose
   std::vector<std::uint32_t> carriers_;  // [V] the joint with the largest weight
   PoseSet set_;
   WeldedPoints points_;
-  std::unique_ptr<Targets> targets_;                      // of the training poses
   std::vector<std::vector<std::uint32_t>> point_meshes_;  // [points]
   std::vector<std::vector<bool>> binding_meshes_;         // [bindings][meshes]
   Rows<JointWeight> fitted_;                              // [points]
   std::vector<double> coefficients_;                      // [fitted_.values][4] or empty
-  std::vector<DrivenShapes> shapes_;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> order_;  // of shapes: joint's, its own
+  ShapeDrivers shapes_;
+  std::vector<CorrectiveShape> normals_;  // [shapes] what each adds to the normals of vertices
   DistilReport report_;
 };
 
@@ -735,9 +778,20 @@ bool DistilReport::is_worse() const {
   return !is_exact() && gain() < 0;
 }
 
+absl::StatusOr<std::vector<client::ClipData>> ReadClips(const CharacterFile& character,
+                                                        const DistilRequest& request) {
+  std::vector<client::ClipData> clips;
+  for (const std::string& name : ClipNames(character, request.poses.clips)) {
+    SINEW_ASSIGN_OR_RETURN(clips.emplace_back(),
+                           ReadMotion(character, {.clip = name, .poses = {}, .fps = request.fps}));
+  }
+  return clips;
+}
+
 absl::StatusOr<Distilled> Distil(const Monitor& monitor, const CharacterFile& character,
-                                 const client::Character& bound, const DistilRequest& request) {
-  return Distiller(monitor, character, bound, request).Run();
+                                 std::vector<client::ClipData> clips, BindOnce bind,
+                                 const DistilRequest& request) {
+  return Distiller(monitor, character, request).Run(std::move(clips), bind);
 }
 
 }  // namespace sinew::bake

@@ -5,6 +5,7 @@
 // how far the result is from the deformer, beside the rig's own weights under linear blend.
 #pragma once
 
+#include <absl/functional/function_ref.h>
 #include <absl/status/statusor.h>
 
 #include <cstdint>
@@ -77,10 +78,18 @@ struct Distilled {
   std::vector<float> worst_target, worst_own, worst_result;  // [V * 3]
 };
 
-// `bound`: the character with the deformer. The clips of the result are those of the request.
+// The clips of the result, as they come to Distil. Errors of ReadMotion.
+absl::StatusOr<std::vector<client::ClipData>> ReadClips(const CharacterFile& character,
+                                                        const DistilRequest& request);
+
+// Binds the character with the deformer, and keeps it.
+using BindOnce = absl::FunctionRef<absl::StatusOr<const client::Character*>()>;
+
+// `bind` is called when everything else about the character and the request is found right.
 //   kInvalidArgument: a character that has no joints, or vertices without weights; errors of
-//   MakePoses and StreamClip; kCancelled.
+//   MakePoses, `bind` and StreamClip; kCancelled.
 absl::StatusOr<Distilled> Distil(const Monitor& monitor, const CharacterFile& character,
-                                 const client::Character& bound, const DistilRequest& request);
+                                 std::vector<client::ClipData> clips, BindOnce bind,
+                                 const DistilRequest& request);
 
 }  // namespace sinew::bake

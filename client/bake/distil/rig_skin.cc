@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "client/bake/files/skinned_glb.h"
 #include "client/bake/fit/fit_weights.h"
 #include "client/rig/core_parts.h"
 #include "client/rig/rest_pose.h"
@@ -51,6 +52,20 @@ std::vector<JointWeight> OfBindings(std::span<const JointWeight> row,
   std::vector<JointWeight> bindings;
   for (const auto& [binding, weight] : sums) bindings.push_back({binding, weight});
   return bindings;
+}
+
+std::vector<JointWeight> ExactRow(std::vector<JointWeight> row, std::size_t most) {
+  std::ranges::stable_sort(row, std::ranges::greater{}, &JointWeight::weight);
+  row.resize(std::min(row.size(), most));
+  double sum = 0;
+  for (const JointWeight& entry : row) sum += entry.weight;
+  std::vector<float> weights;
+  for (const JointWeight& entry : row) weights.push_back(static_cast<float>(entry.weight / sum));
+  MakeSumExact(weights);
+  for (std::size_t k = 0; k < row.size(); ++k) row[k].weight = double{weights[k]};
+  std::erase_if(row, [](const JointWeight& entry) { return entry.weight == 0; });
+  std::ranges::sort(row, {}, &JointWeight::joint);
+  return row;
 }
 
 bool SameRow(std::span<const JointWeight> a, std::span<const JointWeight> b) {
@@ -131,6 +146,18 @@ AffineD Blend(std::span<const JointWeight> row, std::span<const AffineD> matrice
     for (std::size_t k = 0; k < 12; ++k) blend.m[k] += entry.weight * matrix.m[k];
   }
   return blend;
+}
+
+Rows<JointWeight> ExactRows(const Rows<JointWeight>& rows, std::span<const std::uint32_t> of,
+                            std::size_t most) {
+  Rows<JointWeight> exact{.offsets = {0}, .values = {}};
+  for (const std::uint32_t i : of) {
+    const auto row = rows.row(i);
+    const std::vector<JointWeight> kept = ExactRow({row.begin(), row.end()}, most);
+    exact.values.insert(exact.values.end(), kept.begin(), kept.end());
+    exact.offsets.push_back(exact.values.size());
+  }
+  return exact;
 }
 
 WeldedPoints WeldSkin(const RigSkin& skin, const Mesh& rest, const std::vector<bool>& apart,

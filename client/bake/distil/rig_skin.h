@@ -52,6 +52,11 @@ void AppendMatrices(std::span<const AffineD> joints, std::vector<float>& out);
 // A linear blend of `matrices`.
 AffineD Blend(std::span<const JointWeight> row, std::span<const AffineD> matrices);
 
+// Rows of `rows` by the indices `of`, cut to the largest `most` weights, as a file holds them:
+// MakeSumExact.
+Rows<JointWeight> ExactRows(const Rows<JointWeight>& rows, std::span<const std::uint32_t> of,
+                            std::size_t most);
+
 // Points of the mesh at rest, whose vertices have weights that differ by rounding. `apart`: [V]
 // vertices that are points of their own; or empty. Incomplete when the task is cancelled.
 WeldedPoints WeldSkin(const RigSkin& skin, const Mesh& rest, const std::vector<bool>& apart,

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -31,6 +32,8 @@ constexpr int kUnsignedByte = 5121, kUnsignedShort = 5123, kUnsignedInt = 5125, 
 constexpr int kArrayBuffer = 34962, kElementBuffer = 34963;
 constexpr std::size_t kMostInfluences = 8;
 constexpr double kShear = 1e-4;  // of the joint's scale: rounding, in files that store floats
+
+using SparseVectors = std::map<std::uint32_t, Vec3f>;  // of some vertices
 
 // A node's transform as glTF stores it.
 struct NodeTrs {
@@ -138,40 +141,18 @@ MeshVertices SplitVertices(const client::Mesh& mesh, const client::MeshExtras* e
   return result;
 }
 
-// [V * 3] of unit length: those of the mesh, else of the faces around each place.
-absl::StatusOr<std::vector<float>> UnitNormals(const client::Mesh& mesh) {
-  std::vector<Vec3d> of_vertices;
-  if (mesh.normals.size() == mesh.positions.size()) {
-    for (std::size_t v = 0; v < mesh.vertices(); ++v) {
-      of_vertices.push_back(
-          {mesh.normals[3 * v], mesh.normals[3 * v + 1], mesh.normals[3 * v + 2]});
-    }
-  } else {
-    SINEW_ASSIGN_OR_RETURN(const Mesh core, client::CoreMesh(mesh));
-    const Task task;
-    const WeldedPoints welded = Weld(core, task);
-    std::vector<Triangle> triangles;
-    ForEachTriangle(core, welded,
-                    [&](const Triangle& t, std::uint32_t) { triangles.push_back(t); });
-    std::vector<Vec3d> points;
-    for (const std::uint32_t v : welded.first) points.push_back(ToDouble(core.positions()[v]));
-    const std::vector<Vec3d> normals = AngleWeightedNormals(triangles, points);
-    for (const std::uint32_t point : welded.point) of_vertices.push_back(normals[point]);
-  }
-  std::vector<float> normals;
-  for (const Vec3d& given : of_vertices) {
-    const Vec3f unit = Length(given) > 0 ? ToFloat(Unit(given)) : Vec3f{0, 1, 0};
-    normals.insert(normals.end(), {unit.x, unit.y, unit.z});
-  }
-  return normals;
-}
-
 class Writer {
  public:
   explicit Writer(const SkinnedScene& scene) : scene_(scene), rig_(*scene.rig) {
     for (const client::Control& control : rig_.controls) {
       control_.emplace(control.name, control_.size());
     }
+  }
+
+  absl::Status CheckMotion() {
+    SINEW_RETURN_IF_ERROR(AddJoints());
+    for (const client::ClipData& clip : scene_.clips) SINEW_RETURN_IF_ERROR(AddClip(clip));
+    return absl::OkStatus();
   }
 
   absl::StatusOr<std::string> Encode() {
@@ -377,33 +358,48 @@ class Writer {
     return absl::OkStatus();
   }
 
-  // Displacements of some vertices; all others stay.
-  int AddSparse(const client::ShapeTarget& target, const MeshVertices& vertices) {
-    std::map<std::uint32_t, std::size_t> rows;
-    for (std::size_t k = 0; k < target.offsets.size() / 3; ++k) {
-      rows[target.vertices.empty() ? static_cast<std::uint32_t>(k) : target.vertices[k]] = k;
-    }
+  // Vectors of some vertices; those of all others are zero.
+  int AddSparse(const SparseVectors& vectors, const MeshVertices& vertices) {
     std::vector<std::uint32_t> indices;
     std::vector<float> values;
     for (std::uint32_t i = 0; i < vertices.source.size(); ++i) {
-      const auto row = rows.find(vertices.source[i]);
-      if (row == rows.end()) continue;
+      const auto row = vectors.find(vertices.source[i]);
+      if (row == vectors.end()) continue;
       indices.push_back(i);
-      for (std::size_t k = 0; k < 3; ++k) {
-        values.push_back(target.offsets[3 * row->second + k] / target.weight);
-      }
+      values.insert(values.end(), {row->second.x, row->second.y, row->second.z});
     }
     Json accessor = {
         {"componentType", kFloat}, {"count", vertices.source.size()}, {"type", "VEC3"}};
     std::vector<float> bounded = values;
     if (indices.size() < vertices.source.size()) bounded.insert(bounded.end(), {0, 0, 0});
     AddBounds(bounded, 3, accessor);
-    accessor["sparse"] = {{"count", indices.size()},
-                          {"indices",
-                           {{"bufferView", AddView(std::span<const std::uint32_t>(indices))},
-                            {"componentType", kUnsignedInt}}},
-                          {"values", {{"bufferView", AddView(std::span<const float>(values))}}}};
+    const bool is_short = vertices.source.size() <= std::numeric_limits<std::uint16_t>::max();
+    const std::vector<std::uint16_t> shorts(indices.begin(), indices.end());
+    const int view = is_short ? AddView(std::span<const std::uint16_t>(shorts))
+                              : AddView(std::span<const std::uint32_t>(indices));
+    accessor["sparse"] = {
+        {"count", indices.size()},
+        {"indices",
+         {{"bufferView", view}, {"componentType", is_short ? kUnsignedShort : kUnsignedInt}}},
+        {"values", {{"bufferView", AddView(std::span<const float>(values))}}}};
     return Add("accessors", std::move(accessor));
+  }
+
+  Json MorphTarget(const client::ShapeTarget& target, const MeshVertices& vertices) {
+    const auto collect = [&](const std::vector<float>& values) {
+      SparseVectors vectors;
+      for (std::size_t k = 0; k < values.size() / 3; ++k) {
+        const float* const from = &values[3 * k];
+        vectors[target.vertices.empty() ? static_cast<std::uint32_t>(k) : target.vertices[k]] = {
+            from[0] / target.weight, from[1] / target.weight, from[2] / target.weight};
+      }
+      return vectors;
+    };
+    Json json = {{"POSITION", AddSparse(collect(target.offsets), vertices)}};
+    if (!target.normal_offsets.empty()) {
+      json["NORMAL"] = AddSparse(collect(target.normal_offsets), vertices);
+    }
+    return json;
   }
 
   // The colours of a mesh whose first vertex is `first`, unless all are white.
@@ -498,7 +494,7 @@ class Writer {
       Json targets = Json::array();
       Json names = Json::array(), defaults = Json::array();
       for (const client::Shape& shape : mesh.shapes) {
-        targets.push_back({{"POSITION", AddSparse(shape.targets.back(), vertices)}});
+        targets.push_back(MorphTarget(shape.targets.back(), vertices));
         names.push_back(shape.control);
         defaults.push_back(rig_.controls[control_.at(shape.control)].default_value);
       }
@@ -583,7 +579,7 @@ class Writer {
 
   void AddWeights(const client::ClipData& clip, int input, Json& animation) {
     const std::size_t controls = rig_.controls.size();
-    if (clip.controls.size() != controls * clip.frames) return;
+    if (mesh_nodes_.empty() || clip.controls.size() != controls * clip.frames) return;
     for (std::size_t m = 0; m < rig_.meshes.size(); ++m) {
       const std::vector<client::Shape>& shapes = rig_.meshes[m].shapes;
       if (shapes.empty()) continue;
@@ -621,6 +617,37 @@ absl::StatusOr<std::string> EncodeSkinnedGlb(const SkinnedScene& scene) {
     }
   }
   return Writer(scene).Encode();
+}
+
+absl::StatusOr<std::vector<float>> UnitNormals(const client::Mesh& mesh) {
+  std::vector<Vec3d> of_vertices;
+  if (mesh.normals.size() == mesh.positions.size()) {
+    for (std::size_t v = 0; v < mesh.vertices(); ++v) {
+      of_vertices.push_back(
+          {mesh.normals[3 * v], mesh.normals[3 * v + 1], mesh.normals[3 * v + 2]});
+    }
+  } else {
+    SINEW_ASSIGN_OR_RETURN(const Mesh core, client::CoreMesh(mesh));
+    const Task task;
+    const WeldedPoints welded = Weld(core, task);
+    std::vector<Triangle> triangles;
+    ForEachTriangle(core, welded,
+                    [&](const Triangle& t, std::uint32_t) { triangles.push_back(t); });
+    std::vector<Vec3d> points;
+    for (const std::uint32_t v : welded.first) points.push_back(ToDouble(core.positions()[v]));
+    const std::vector<Vec3d> normals = AngleWeightedNormals(triangles, points);
+    for (const std::uint32_t point : welded.point) of_vertices.push_back(normals[point]);
+  }
+  std::vector<float> normals;
+  for (const Vec3d& given : of_vertices) {
+    const Vec3f unit = Length(given) > 0 ? ToFloat(Unit(given)) : Vec3f{0, 1, 0};
+    normals.insert(normals.end(), {unit.x, unit.y, unit.z});
+  }
+  return normals;
+}
+
+absl::Status CheckGlbMotion(const client::RigData& rig, std::span<const client::ClipData> clips) {
+  return Writer({.rig = &rig, .clips = clips}).CheckMotion();
 }
 
 void MakeSumExact(std::span<float> weights) {

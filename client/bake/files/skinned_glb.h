@@ -15,7 +15,8 @@
 namespace sinew::bake {
 
 struct SkinnedScene {
-  // Shapes become sparse morph targets; only the last target of each is used.
+  // Shapes become sparse morph targets, with the normals that they have; only the last target of
+  // each is used.
   const client::RigData* rig = nullptr;
   std::span<const client::ClipData> clips;          // with the rig's controls
   std::span<const client::MeshExtras> extras = {};  // [meshes] for texture coordinates, or empty
@@ -28,12 +29,19 @@ struct SkinnedScene {
 // With coefficients of animation space, attribute _SINEW_AS_k is the offset and weight of influence
 // k. Vertices keep their order; where the corners of one have several texture coordinates, copies
 // follow behind the mesh's vertices. Units and up axis are those of glTF, by a node above the
-// joints. Normals are those of the rig, else computed from the faces.
+// joints. Normals are those of UnitNormals:
+// of the rig, else computed from the faces.
 //
 // kInvalidArgument: a vertex with no weights or more than 8, coefficients that are not of 4
 // values for joints with weight, a joint that shears (glTF has
 // translation, rotation and scale alone), a number that is not finite, or a file of 4 GiB.
 absl::StatusOr<std::string> EncodeSkinnedGlb(const SkinnedScene& scene);
+
+// [V * 3] the normals that a mesh gets there, of length 1. kInvalidArgument: not a mesh.
+absl::StatusOr<std::vector<float>> UnitNormals(const client::Mesh& mesh);
+
+// The errors that joints and clips alone cause there, known before there are weights.
+absl::Status CheckGlbMotion(const client::RigData& rig, std::span<const client::ClipData> clips);
 
 // The weights as multiples of 2^-23 whose sum is exactly 1: what files hold. `weights`: at least 0,
 // with a sum near 1.

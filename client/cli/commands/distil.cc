@@ -26,6 +26,7 @@
 #include "client/cli/character/picture_options.h"
 #include "client/cli/character/read_options.h"
 #include "client/cli/commands/commands.h"
+#include "client/rig/rest_pose.h"
 #include "core/base/counted_text.h"
 #include "core/base/status.h"
 
@@ -163,6 +164,12 @@ Json ReportJson(const bake::CharacterFile& character, const Options& options,
   return json;
 }
 
+// What to do where the result is not better.
+const char* Instead(const Options& options) {
+  return options.to == "lbs" ? "--to shapes can hold what weights cannot"
+                             : "`sinew bake` writes what the deformer itself does";
+}
+
 std::string ReportText(const bake::CharacterFile& character, const Options& options,
                        const bake::DistilReport& report) {
   Table table({{"weights"},
@@ -195,7 +202,8 @@ std::string ReportText(const bake::CharacterFile& character, const Options& opti
   if (report.is_exact()) {
     gain = "exact: within rounding of the deformer\n";
   } else if (report.no_gain()) {
-    gain = "no gain: the rig's own weights are as good, within 2 %\n";
+    gain = absl::StrCat("no gain: the rig's own weights are as good, within 2 %; ",
+                        Instead(options), "\n");
   } else {
     gain = absl::StrFormat("gain: %.1f %% of the rms\n", 100 * report.gain());
   }
@@ -208,7 +216,7 @@ std::string ReportText(const bake::CharacterFile& character, const Options& opti
 // What a file says of itself, in its skin.
 Json Extras(const Options& options, const bake::Distilled& distilled) {
   const bake::DistilReport& report = distilled.report;
-  Json json = {{"version", 1},
+  Json json = {{"version", 2},
                {"deformer", options.deformer},
                {"held_out_poses", report.held_out.size()},
                {"error", DistancesJson(report.result().all, report.diagonal)},
@@ -217,7 +225,8 @@ Json Extras(const Options& options, const bake::Distilled& distilled) {
     json["drivers_help"] =
         "turn: rotation vector (axis times angle in radians) of inverse(from) * rotation of the "
         "joint's node, clamped to low..high and then shortened to `longest`; weight of the "
-        "target = sum over samples of weights[k] * |turn - samples[k]|, clamped to 0..1";
+        "target = sum over samples of weights[k] * |turn - samples[k]|, clamped to 0..1; or the "
+        "product of the weights that product_of names, which may have no target themselves";
     json["drivers"] = distilled.shapes;
   }
   if (report.space) {
@@ -329,6 +338,13 @@ absl::Status Distil(Context& context, Options options) {
   SINEW_ASSIGN_OR_RETURN(const bake::CharacterFile character,
                          ReadAndWarn(context, options.file, options.read));
   SINEW_RETURN_IF_ERROR(ReadRequest(character, options));
+  SINEW_RETURN_IF_ERROR(
+      AimPicture(character.rig, client::RestJoints(character.rig), options.drawing));
+  std::vector<client::ClipData> clips;
+  if (!IsRig(options)) {
+    SINEW_ASSIGN_OR_RETURN(clips, bake::ReadClips(character, options.request));
+    SINEW_RETURN_IF_ERROR(bake::CheckGlbMotion(character.rig, clips));
+  }
   SINEW_ASSIGN_OR_RETURN(bake::OutputFile out, bake::OutputFile::Create(options.out));
   std::optional<bake::OutputFile> picture;
   if (!options.picture.empty()) {
@@ -336,11 +352,15 @@ absl::Status Distil(Context& context, Options options) {
     if (!created.ok()) return NameOutput(created.status(), "--picture");
     picture.emplace(*std::move(created));
   }
-  SINEW_ASSIGN_OR_RETURN(const client::Character bound,
-                         bake::BindCharacter(context.Connect(), context, character, recipe));
+  std::optional<client::Character> bound;
+  const auto bind = [&]() -> absl::StatusOr<const client::Character*> {
+    SINEW_ASSIGN_OR_RETURN(bound,
+                           bake::BindCharacter(context.Connect(), context, character, recipe));
+    return &*bound;
+  };
   SINEW_ASSIGN_OR_RETURN(const bake::Distilled distilled,
-                         bake::Distil(context, character, bound, options.request));
-  bake::ReleaseCharacter(context, bound);
+                         bake::Distil(context, character, std::move(clips), bind, options.request));
+  bake::ReleaseCharacter(context, *bound);
   const bake::DistilReport& report = distilled.report;
   if (report.shapes) WarnOfTurns(context, character.rig, report);
   Json json = ReportJson(character, options, report);
@@ -348,9 +368,9 @@ absl::Status Distil(Context& context, Options options) {
     context.PrintResult(json, ReportText(character, options, report));
     return absl::FailedPreconditionError(absl::StrFormat(
         "nothing is written: on held-out poses the rms is %.4f %% of the diagonal, with the rig's "
-        "own weights %.4f %%",
+        "own weights %.4f %%; %s",
         100 * report.result().all.rms / report.diagonal,
-        100 * report.baseline().all.rms / report.diagonal));
+        100 * report.baseline().all.rms / report.diagonal, Instead(options)));
   }
   SINEW_RETURN_IF_ERROR(Write(context, character, options, distilled, out));
   if (picture) {
@@ -379,10 +399,9 @@ void AddDistil(CommandList& commands) {
       });
   set.AddText("FILE", options.file, "Character file, .sinewrig or model:NAME").Required();
   set.AddText("--deformer", options.deformer, "Recipe or @recipe.json").Required();
-  set.AddChoice(
-         "--to", options.to, {"lbs", "shapes", "animation_space"},
-         "lbs: new weights for linear blend; shapes: also corrective shapes for single joints; "
-         "animation_space: also vertex attributes for a shader of your own")
+  set.AddChoice("--to", options.to, {"lbs", "shapes", "animation_space"},
+                "lbs: new weights for linear blend; shapes: also corrective shapes for joints; "
+                "animation_space: also vertex attributes for a shader of your own")
       .Required();
   set.AddNumber(
       "--influences", options.influences, 1, 8,

@@ -141,11 +141,22 @@ absl::Status Fit(Context& context, Options options) {
   if (!model.ok()) return UsageError(absl::StrCat("--", model.status().message()));
   options.request.model = *model;
   options.request.influences = options.influences.value_or(*model == bake::FitModel::kLbs ? 4 : 8);
+  if (options.request.hold_out == 1) {
+    return UsageError("--hold-out: got 1, need 0, or 2 to 1000");
+  }
   if (options.frames) {
     SINEW_ASSIGN_OR_RETURN(options.motion.frames, bake::ParseFrames(*options.frames));
   }
   SINEW_ASSIGN_OR_RETURN(const bake::CharacterFile character,
                          ReadAndWarn(context, options.file, options.read));
+  if (!options.motion.clip.empty() || !options.motion.poses.empty()) {  // before the examples
+    SINEW_RETURN_IF_ERROR(bake::LastFrame(character, options.motion).status());
+  }
+  std::optional<bake::OutputFile> out;
+  if (!options.out.empty()) {
+    SINEW_ASSIGN_OR_RETURN(bake::OutputFile created, bake::OutputFile::Create(options.out));
+    out.emplace(std::move(created));
+  }
   SINEW_ASSIGN_OR_RETURN(const bake::Animation examples,
                          bake::ReadAnimation(options.examples, client::MergedMesh(character.rig),
                                              bake::kMaxExamplePoints, context));
@@ -153,11 +164,6 @@ absl::Status Fit(Context& context, Options options) {
   SINEW_RETURN_IF_ERROR(CheckShapes(context, options, character, examples));
   SINEW_ASSIGN_OR_RETURN(const client::ClipData clip,
                          ReadPoses(context, options, character, examples));
-  std::optional<bake::OutputFile> out;
-  if (!options.out.empty()) {  // before the work
-    SINEW_ASSIGN_OR_RETURN(bake::OutputFile created, bake::OutputFile::Create(options.out));
-    out.emplace(std::move(created));
-  }
   SINEW_ASSIGN_OR_RETURN(
       const bake::FittedWeights fitted,
       bake::FitWeights(context, character.rig, clip, examples.points.values, options.request));

@@ -3,13 +3,18 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numbers>
 #include <string>
 
 #include "client/models/models.h"
 #include "client/rig/vertex_influences.h"
+#include "core/base/trs.h"
+#include "core/base/vectors.h"
+#include "core/distil/pose_samples.h"
 #include "sinew/import.h"
 #include "tests/integration/cli/process.h"
 #include "tests/support/assimp_player.h"
@@ -157,6 +162,39 @@ TEST_F(Distil, TransformsOfTexturesAreInTheCoordinates) {
   EXPECT_EQ(file.document()["materials"].dump().find("KHR_texture_transform"), std::string::npos);
 }
 
+// The mean angle between two lists of normals, degrees.
+double MeanAngle(const std::vector<float>& a, const std::vector<float>& b) {
+  EXPECT_EQ(a.size(), b.size());
+  double sum = 0;
+  for (std::size_t i = 0; i + 2 < std::min(a.size(), b.size()); i += 3) {
+    const Vec3d one = {a[i], a[i + 1], a[i + 2]}, other = {b[i], b[i + 1], b[i + 2]};
+    sum += std::acos(std::clamp(Dot(Unit(one), Unit(other)), -1.0, 1.0));
+  }
+  return sum * 3 / static_cast<double>(a.size()) * 180 / std::numbers::pi;
+}
+
+TEST_F(Distil, NormalsOfShapesComeNearTheDeformers) {
+  Distilled("ddm", "lbs");
+  const AssimpPlayer without(folder_ / "out.glb");
+  ASSERT_EQ(At({"distil", "model:hand", "--deformer", "ddm", "--to", "shapes", "--out",
+                folder_ / "shapes.glb"})
+                .exit_code,
+            0);
+  const AssimpPlayer with(folder_ / "shapes.glb");
+  ASSERT_TRUE(without.ok() && with.ok());
+  ASSERT_EQ(
+      At({"bake", "model:hand", "--deformer", "ddm", "--normals", "--out", folder_ / "frames.npy"})
+          .exit_code,
+      0);
+  const std::string normals = ReadAll(folder_ / "frames.npy.normals.npy");
+  for (const std::uint32_t key : {11u, 24u, 36u}) {
+    const std::vector<float> right = NpyFrame(normals, key);
+    const double before = MeanAngle(without.PlayNormals(key), right);
+    EXPECT_GT(before, 0.5) << key;
+    EXPECT_LT(MeanAngle(with.PlayNormals(key), right), 0.4 * before) << key;
+  }
+}
+
 // The root mean square of the distances of two frames.
 double Rms(const std::vector<float>& a, const std::vector<float>& b) {
   EXPECT_EQ(a.size(), b.size());
@@ -194,7 +232,7 @@ TEST_F(Distil, AttributesAlonePlayAnimationSpaceAsReported) {
   EXPECT_LT(rms("with_coefficients"), 0.4 * rms("own_weights"));
   EXPECT_LT(rms("with_coefficients"), 0.6 * rms("fitted_weights"));
   const Json& extras = player.document()["skins"][0]["extras"]["sinew_distil"];
-  EXPECT_EQ(extras["version"], 1);
+  EXPECT_EQ(extras["version"], 2);
   EXPECT_EQ(extras["error"]["rms"]["units"], report["with_coefficients"]["rms"]["units"]);
   EXPECT_THAT(extras["animation_space"]["formula"].get<std::string>(), HasSubstr("a_k.w"));
 }
@@ -228,6 +266,32 @@ TEST_F(Distil, LinearBlendIsExactInAnimationSpaceToo) {
   EXPECT_EQ(Distilled("lbs", "animation_space")["verdict"], "exact");
 }
 
+// The value of a driver of one joint, from its members.
+double DrivenValue(const Json& driver, const client::ImportedScene& scene,
+                   const client::ClipData& clip, std::size_t key) {
+  std::size_t joint = 0;
+  while (scene.rig.joints[joint].name != driver["joint"]) ++joint;
+  const auto rotation = [&](std::int32_t j) {
+    const float* const m =
+        &clip.joint_transforms[12 * (key * scene.rig.joints.size() + std::size_t(j))];
+    return Mat3d{{m[0], m[1], m[2], m[4], m[5], m[6], m[8], m[9], m[10]}};
+  };
+  const std::int32_t parent = scene.rig.joints[joint].parent;
+  Mat3d local = rotation(static_cast<std::int32_t>(joint));
+  if (parent >= 0) local = Multiply(Transpose(rotation(parent)), local);
+  const auto vector = [](const Json& v) { return Vec3d{v[0], v[1], v[2]}; };
+  const std::array<double, 4> from = driver["from"];
+  const Mat3d rest = Linear(ToAffine({.rotation = from}));
+  const TurnRange range = {vector(driver["low"]), vector(driver["high"]), driver["longest"]};
+  const Vec3d turn = range.Clamp(TurnOf(Multiply(Transpose(rest), local)));
+  double value = 0;
+  for (std::size_t s = 0; s < driver["samples"].size(); ++s) {
+    const double weight = driver["weights"][s];
+    value += weight * Length(turn - vector(driver["samples"][s]));
+  }
+  return std::clamp(value, 0.0, 1.0);
+}
+
 TEST_F(Distil, BoundsAndBaselineAreMet) {
   const Json report = Distilled("ddm", "shapes", {"--poses", "random", "--max-shapes", "12"});
   EXPECT_EQ(report["shapes"], 12);
@@ -245,6 +309,42 @@ TEST_F(Distil, BoundsAndBaselineAreMet) {
     for (const client::JointWeight& entry : influences.Of(v)) sum += entry.weight;
     ASSERT_TRUE(influences.Of(v).size() <= 4 && sum == 1) << v;
   }
+}
+
+// What the page of engines says of drivers gives the keys of the clip.
+TEST_F(Distil, DriversAloneGiveTheKeysOfTheClip) {
+  const Json report = Distilled("ddm", "shapes");
+  const SpacePlayer player(ReadAll(folder_ / "out.glb"));
+  const Json& drivers = player.document()["skins"][0]["extras"]["sinew_distil"]["drivers"];
+  const auto scene = client::ImportFile(folder_ / "out.glb");
+  ASSERT_TRUE(scene.ok()) << scene.status();
+  const auto clip = client::SampleClip(*scene, 0, {.fps = 24});
+  ASSERT_TRUE(clip.ok()) << clip.status();
+  std::size_t pairs = 0;
+  for (const std::size_t key : {0u, 11u, 24u, 47u}) {
+    std::map<std::string, double> values;
+    for (const Json& driver : drivers) {
+      double& value = values[driver["target"]];
+      if (driver.contains("product_of")) {
+        value = values.at(driver["product_of"][0]) * values.at(driver["product_of"][1]);
+        ++pairs;
+      } else {
+        value = DrivenValue(driver, *scene, *clip, key);
+      }
+    }
+    for (std::size_t k = 0; k < scene->rig.controls.size(); ++k) {
+      const float keyed = clip->controls[key * scene->rig.controls.size() + k];
+      EXPECT_NEAR(values.at(scene->rig.controls[k].name), keyed, 1e-4) << key;
+    }
+  }
+  EXPECT_GT(pairs, 0u);
+}
+
+TEST_F(Distil, NoGainNamesWhatToDoInstead) {
+  const Finished finished = At({"distil", "model:tube", "--deformer", "dqs", "--to", "lbs",
+                                "--poses", "random", "--out", folder_ / "out.glb"});
+  EXPECT_EQ(finished.exit_code, 0) << finished.err;
+  EXPECT_THAT(finished.out, HasSubstr("within 2 %; --to shapes can hold what weights cannot"));
 }
 
 TEST_F(Distil, FilesAreTheSameBytesOnOneProcessor) {
@@ -272,11 +372,15 @@ TEST_F(Distil, MistakesAreNamedAndLeaveNoFile) {
       {{"--out", folder_ / "x.glb", "--max-shapes", "5"}, 64, "need --to shapes"},
       {{"--out", folder_ / "x.glb", "--influences", "9"}, 64, "--influences"},
       {{"--out", folder_ / "x.glb", "--picture", "x.jpg"}, 64, "--picture"},
+      {{"--out", folder_ / "x.glb", "--picture", folder_ / "x.png", "--look-at", "knee"},
+       65,
+       "--look-at: "},
   };
   for (const auto& each : cases) {
     Strings arguments = {"distil", "model:hand", "--deformer", "ddm", "--to", "lbs"};
     arguments.insert(arguments.end(), each.more.begin(), each.more.end());
-    const Finished finished = At(arguments);
+    // Where no server is: nothing is asked of it.
+    const Finished finished = SinewAt("127.0.0.1:1", arguments);
     EXPECT_EQ(finished.exit_code, each.exit_code) << finished.err;
     EXPECT_THAT(finished.err, HasSubstr(each.text));
   }

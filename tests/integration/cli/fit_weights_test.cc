@@ -119,6 +119,14 @@ TEST_F(FitWeights, WrongInputIsRefused) {
   refused({"model:hand", "--examples", cache, "--model", "lbs", "--frames", "0-3"}, 65,
           "choose the poses with --clip, --fps and --frames, or --poses");
   refused({"model:hand", "--examples", Path("absent.npy"), "--model", "lbs"}, 65, "absent.npy");
+  // Options are checked before the examples are read.
+  refused({"model:hand", "--examples", Path("absent.npy"), "--model", "lbs", "--hold-out", "1"}, 64,
+          "--hold-out: got 1, need 0, or 2 to 1000");
+  refused({"model:hand", "--examples", Path("absent.npy"), "--model", "lbs", "--clip", "wave"}, 65,
+          "\"wave\"");
+  refused({"model:hand", "--examples", Path("absent.npy"), "--model", "lbs", "--out",
+           Path("no/folder.sinewrig")},
+          73, "does not exist");
   WriteAll(Path("other.abc"), "points");
   refused({"model:hand", "--examples", Path("other.abc"), "--model", "lbs"}, 65,
           "need .pc2, .mdd, .npy, .usda, or .obj");

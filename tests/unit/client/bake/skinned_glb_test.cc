@@ -30,6 +30,23 @@ struct Parts {
                 values.size() * sizeof(float));
     return values;
   }
+  // [count][3] of an accessor that is sparse alone.
+  std::vector<std::vector<float>> Sparse(int accessor) const {
+    const Json& item = document["accessors"][accessor];
+    std::vector<std::vector<float>> rows(item["count"].get<std::size_t>(), {0, 0, 0});
+    const auto at = [&](const char* part) {
+      const Json& view =
+          document["bufferViews"][item["sparse"][part]["bufferView"].get<std::size_t>()];
+      return binary.data() + view["byteOffset"].get<std::size_t>();
+    };
+    EXPECT_EQ(item["sparse"]["indices"]["componentType"], 5123);
+    for (std::size_t k = 0; k < item["sparse"]["count"].get<std::size_t>(); ++k) {
+      std::uint16_t index = 0;
+      std::memcpy(&index, at("indices") + k * sizeof index, sizeof index);
+      std::memcpy(rows.at(index).data(), at("values") + 12 * k, 12);
+    }
+    return rows;
+  }
   Json document;
   std::string binary;
 };
@@ -101,6 +118,39 @@ TEST(SkinnedGlb, VerticesWithImagesHaveTheCoordinatesOfTheMaterial) {
   const Json& attributes = parts.document["meshes"][0]["primitives"][0]["attributes"];
   EXPECT_EQ(parts.Floats(attributes["TEXCOORD_0"]),
             (std::vector<float>{0.25F, 0.125F, 1.75F, 0.125F, 0, 0.5F}));
+}
+
+TEST(SkinnedGlb, ShapesHaveTheirNormals) {
+  client::RigData rig = Triangle();
+  rig.meshes[0].skin.coefficients = {};
+  rig.controls.push_back({.name = "lean", .minimum = 0, .maximum = 1, .default_value = 0});
+  rig.meshes[0].shapes.push_back({"lean",
+                                  {{.weight = 0.5F,
+                                    .vertices = {1},
+                                    .offsets = {0, 0, 0.5F},
+                                    .normal_offsets = {-0.25F, 0, 0.125F}}}});
+  const auto file = EncodeSkinnedGlb({.rig = &rig, .clips = {}});
+  ASSERT_TRUE(file.ok()) << file.status();
+  const Parts parts(*file);
+  const Json& target = parts.document["meshes"][0]["primitives"][0]["targets"][0];
+  using Rows = std::vector<std::vector<float>>;
+  EXPECT_EQ(parts.Sparse(target["POSITION"]), (Rows{{0, 0, 0}, {0, 0, 1}, {0, 0, 0}}));
+  EXPECT_EQ(parts.Sparse(target["NORMAL"]), (Rows{{0, 0, 0}, {-0.5F, 0, 0.25F}, {0, 0, 0}}));
+}
+
+// A clip in which a joint shears is known before there are weights.
+TEST(SkinnedGlb, MotionIsCheckedAlone) {
+  client::RigData rig = Triangle();
+  client::ClipData clip;
+  clip.name = "lean";
+  clip.fps = 24;
+  clip.frames = 1;
+  clip.joint_transforms = rig.rest_local;
+  EXPECT_TRUE(CheckGlbMotion(rig, {&clip, 1}).ok());
+  clip.joint_transforms[1] = 0.5F;
+  EXPECT_EQ(CheckGlbMotion(rig, {&clip, 1}),
+            EncodeSkinnedGlb({.rig = &rig, .clips = {&clip, 1}}).status());
+  EXPECT_FALSE(CheckGlbMotion(rig, {&clip, 1}).ok());
 }
 
 // The scale of the parent moves the child's origin and nothing else.

@@ -17,7 +17,7 @@ constexpr std::size_t kRefitted = 400, kPoses = 50, kShapes = 3;
 // Shapes that overlap, with offsets that are right, and values in some poses.
 struct Together {
   std::vector<CorrectiveShape> right = std::vector<CorrectiveShape>(kShapes);
-  std::vector<double> values;
+  std::vector<double> values, weights = std::vector<double>(kPoses, 1);
 
   Together() {
     testing::Random random;
@@ -36,7 +36,8 @@ struct Together {
     }
     return shapes;
   }
-  absl::Status Refit(std::vector<CorrectiveShape>& shapes, const Task& task) const {
+  absl::Status Refit(std::vector<CorrectiveShape>& shapes, Task::Options options = {}) const {
+    Task task(std::move(options));
     std::vector<CorrectiveShape*> pointers;
     for (CorrectiveShape& shape : shapes) pointers.push_back(&shape);
     const auto fill = [&](std::size_t begin, std::size_t end, std::span<Vec3f> residuals) {
@@ -47,7 +48,7 @@ struct Together {
       }
       return absl::OkStatus();
     };
-    return RefitShapes(pointers, values, kPoses, kRefitted, fill, task);
+    return RefitShapes(pointers, {values, weights}, kRefitted, fill, task);
   }
   Vec3d Played(const std::vector<CorrectiveShape>& shapes, std::size_t pose,
                std::size_t vertex) const {
@@ -75,7 +76,7 @@ struct Together {
 TEST(RefitShapes, RightOffsetsStay) {
   const Together given;
   std::vector<CorrectiveShape> shapes = given.right;
-  ASSERT_TRUE(given.Refit(shapes, Task()).ok());
+  ASSERT_TRUE(given.Refit(shapes).ok());
   for (std::size_t k = 0; k < kShapes; ++k) {
     for (std::size_t i = 0; i < shapes[k].offsets.size(); ++i) {
       EXPECT_LT(Length(ToDouble(shapes[k].offsets[i]) - ToDouble(given.right[k].offsets[i])), 1e-5);
@@ -87,14 +88,24 @@ TEST(RefitShapes, WrongOffsetsComeNearer) {
   const Together given;
   std::vector<CorrectiveShape> shapes = given.Scaled(2);
   const double before = given.Lacking(shapes);
-  ASSERT_TRUE(given.Refit(shapes, Task()).ok());
+  ASSERT_TRUE(given.Refit(shapes).ok());
   EXPECT_LT(given.Lacking(shapes), 0.2 * before);
+}
+
+TEST(RefitShapes, PosesThatDoNotCountAreIgnored) {
+  Together given;
+  std::fill(given.weights.begin() + 10, given.weights.end(), 0.0);
+  std::vector<CorrectiveShape> shapes = given.Scaled(2), other = given.Scaled(2);
+  ASSERT_TRUE(given.Refit(shapes).ok());
+  for (std::size_t i = 10 * kShapes; i < given.values.size(); ++i) given.values[i] = 7;
+  ASSERT_TRUE(given.Refit(other).ok());
+  for (std::size_t k = 0; k < kShapes; ++k) EXPECT_EQ(shapes[k].offsets, other[k].offsets);
 }
 
 TEST(RefitShapes, ThreadsDoNotMatter) {
   const Together given;
   std::vector<CorrectiveShape> one = given.Scaled(2), many = given.Scaled(2);
-  ASSERT_TRUE(given.Refit(one, Task({.parallel = false})).ok() && given.Refit(many, Task()).ok());
+  ASSERT_TRUE(given.Refit(one, {.parallel = false}).ok() && given.Refit(many).ok());
   for (std::size_t k = 0; k < kShapes; ++k) EXPECT_EQ(one[k].offsets, many[k].offsets);
 }
 
@@ -103,7 +114,7 @@ TEST(RefitShapes, CancelledTaskEndsIt) {
   std::stop_source source;
   source.request_stop();
   std::vector<CorrectiveShape> shapes = given.Scaled(2);
-  EXPECT_TRUE(absl::IsCancelled(given.Refit(shapes, Task({.stop = source.get_token()}))));
+  EXPECT_TRUE(absl::IsCancelled(given.Refit(shapes, {.stop = source.get_token()})));
 }
 
 }  // namespace

@@ -1,0 +1,128 @@
+#include "client/bake/distil/shape_drivers.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "core/base/trs.h"
+
+namespace sinew::bake {
+
+using Json = nlohmann::ordered_json;
+
+void ShapeDrivers::Add(std::uint32_t joint, JointShapes shapes) {
+  for (std::size_t k = 0; k < shapes.shapes.size(); ++k) {
+    CorrectiveShape& from = shapes.shapes[k];
+    played_.push_back({.first = {joints_.size(), k},
+                       .second = {},
+                       .shape = {.vertices = std::exchange(from.vertices, {}),
+                                 .offsets = std::exchange(from.offsets, {}),
+                                 .energy = from.energy,
+                                 .kernel_weights = {}}});
+  }
+  joints_.push_back({joint, std::move(shapes)});
+}
+
+void ShapeDrivers::Add(std::vector<ShapePair> pairs) {
+  for (ShapePair& pair : pairs) {
+    Played played = {.first = played_[pair.first].first,
+                     .second = played_[pair.second].first,
+                     .shape = std::move(pair.shape)};
+    played_.push_back(std::move(played));
+  }
+}
+
+void ShapeDrivers::Sort() {
+  std::ranges::stable_sort(played_, std::ranges::greater{},
+                           [](const Played& played) { return played.shape.energy; });
+}
+
+std::size_t ShapeDrivers::Keep(std::size_t most, const ShapeValues& given) {
+  const std::size_t count = played_.size();
+  for (std::size_t k = 0; k < count; ++k) {
+    CorrectiveShape& shape = played_[k].shape;
+    double values = 0, offsets = 0;
+    for (std::size_t f = 0; f < given.poses(); ++f) {
+      const double value = given.values[f * count + k];
+      values += given.weights[f] * value * value;
+    }
+    for (const Vec3f& offset : shape.offsets) offsets += Dot(ToDouble(offset), ToDouble(offset));
+    shape.energy = values * offsets;
+  }
+  Sort();
+  played_.resize(std::min(count, most));
+  return count - played_.size();
+}
+
+std::vector<CorrectiveShape*> ShapeDrivers::Shapes() {
+  std::vector<CorrectiveShape*> shapes;
+  for (Played& played : played_) shapes.push_back(&played.shape);
+  return shapes;
+}
+
+std::vector<std::uint32_t> ShapeDrivers::Joints() const {
+  std::vector<std::uint32_t> joints;
+  for (const Played& played : played_) joints.push_back(joints_[played.first.joint].joint);
+  return joints;
+}
+
+double ShapeDrivers::Value(const Driver& driver, std::span<const Vec3d> turns) const {
+  return joints_[driver.joint].shapes.Value(driver.index, turns[joints_[driver.joint].joint]);
+}
+
+std::vector<double> ShapeDrivers::Values(std::span<const Vec3d> turns,
+                                         std::span<const TurnRange> ranges) const {
+  std::vector<Vec3d> clamped(turns.begin(), turns.end());
+  for (std::size_t j = 0; j < clamped.size(); ++j) clamped[j] = ranges[j].Clamp(turns[j]);
+  std::vector<double> values;
+  for (const Played& played : played_) {
+    const double second = played.second ? Value(*played.second, clamped) : 1;
+    values.push_back(second * Value(played.first, clamped));
+  }
+  return values;
+}
+
+std::string ShapeDrivers::Name(const Driver& driver, const client::RigData& rig) const {
+  return absl::StrCat(rig.joints[joints_[driver.joint].joint].name, " shape ", driver.index + 1);
+}
+
+std::string ShapeDrivers::Name(std::size_t index, const client::RigData& rig) const {
+  const Played& played = played_[index];
+  const std::string first = Name(played.first, rig);
+  return played.second ? absl::StrCat(first, " x ", Name(*played.second, rig)) : first;
+}
+
+Json ShapeDrivers::Describe(const client::RigData& rig, const TurnMeter& meter,
+                            std::span<const TurnRange> ranges) const {
+  const auto vector = [](const Vec3d& v) { return Json::array({v.x, v.y, v.z}); };
+  Json drivers = Json::array();
+  std::set<Driver> described;
+  const auto describe = [&](const Driver& driver) {
+    if (!described.insert(driver).second) return;
+    const auto& [joint, shapes] = joints_[driver.joint];
+    const TurnRange& range = ranges[joint];
+    Json samples = Json::array();
+    for (const Vec3d& turn : shapes.samples) samples.push_back(vector(turn));
+    drivers.push_back({{"target", Name(driver, rig)},
+                       {"joint", rig.joints[joint].name},
+                       {"from", QuaternionOf(meter.rest(joint))},
+                       {"low", vector(range.low)},
+                       {"high", vector(range.high)},
+                       {"longest", range.most},
+                       {"samples", std::move(samples)},
+                       {"weights", shapes.shapes[driver.index].kernel_weights}});
+  };
+  for (std::size_t k = 0; k < played_.size(); ++k) {
+    const auto& [first, second, shape] = played_[k];
+    describe(first);
+    if (!second) continue;
+    describe(*second);
+    drivers.push_back(
+        {{"target", Name(k, rig)}, {"product_of", {Name(first, rig), Name(*second, rig)}}});
+  }
+  return drivers;
+}
+
+}  // namespace sinew::bake

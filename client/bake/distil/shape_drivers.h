@@ -1,0 +1,65 @@
+// shape_drivers.h - corrective shapes of a character, and how the turns of its joints drive them.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/distil/corrective_shapes.h"
+#include "core/distil/pose_samples.h"
+#include "core/distil/shape_pairs.h"
+#include "sinew/rig_data.h"
+
+namespace sinew::bake {
+
+class ShapeDrivers {
+ public:
+  // Adds the shapes of a joint.
+  void Add(std::uint32_t joint, JointShapes shapes);
+  // Adds pairs of the shapes that were added so far.
+  void Add(std::vector<ShapePair> pairs);
+  // Puts the shapes into the order of their energy; of equal ones, the first added comes first.
+  void Sort();
+  // Sets the energy to what each does in some poses, sorts, and keeps at most `most`. Shapes of
+  // joints still drive the pairs that are kept. Returns how many are left out.
+  std::size_t Keep(std::size_t most, const ShapeValues& given);
+
+  std::size_t size() const { return played_.size(); }
+  const CorrectiveShape& shape(std::size_t index) const { return played_[index].shape; }
+  std::vector<CorrectiveShape*> Shapes();
+  // [shapes] the joint of each; only while there are no pairs.
+  std::vector<std::uint32_t> Joints() const;
+
+  // [shapes] what a pose needs of each; `turns` [J], clamped to `ranges` [J].
+  std::vector<double> Values(std::span<const Vec3d> turns, std::span<const TurnRange> ranges) const;
+  std::string Name(std::size_t index, const client::RigData& rig) const;
+  // Of the `extras` of a skin: what Values computes.
+  nlohmann::ordered_json Describe(const client::RigData& rig, const TurnMeter& meter,
+                                  std::span<const TurnRange> ranges) const;
+
+ private:
+  struct OfJoint {
+    std::uint32_t joint = 0;
+    JointShapes shapes;  // without vertices and offsets
+  };
+  struct Driver {
+    std::size_t joint = 0, index = 0;  // of joints_, of its shapes
+    auto operator<=>(const Driver&) const = default;
+  };
+  struct Played {
+    Driver first;
+    std::optional<Driver> second;  // of a pair
+    CorrectiveShape shape;
+  };
+
+  double Value(const Driver& driver, std::span<const Vec3d> turns) const;
+  std::string Name(const Driver& driver, const client::RigData& rig) const;
+
+  std::vector<OfJoint> joints_;
+  std::vector<Played> played_;
+};
+
+}  // namespace sinew::bake
