@@ -83,9 +83,10 @@ Vec3d ToRest(const Mat3d& blend, const Vec3d& displacement, double size) {
   const Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>> b(blend.m.data());
   const Eigen::Matrix3d square = b * b.transpose();
   const Eigen::Vector3d d(displacement.x, displacement.y, displacement.z);
+  if (!(square.trace() > 0)) return {};
   const double least = kCollapsed * size;
   // No singular value is below 2 |det| / (sum of their squares), which mostly decides it.
-  bool collapses = !(2 * std::abs(b.determinant()) >= 1.001 * least * square.trace());
+  bool collapses = !(2 * std::abs(b.determinant()) > 1.001 * least * square.trace());
   if (collapses) {
     Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> values;
     values.computeDirect(square, Eigen::EigenvaluesOnly);

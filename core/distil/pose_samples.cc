@@ -70,10 +70,16 @@ Mat3d TurnMeter::LocalRotation(std::size_t joint, std::span<const AffineD> model
   return Multiply(Transpose(rotation(parent)), rotation(joint));
 }
 
+bool TurnMeter::mirrors(std::size_t joint) const {
+  return Determinant(Linear(skeleton_.rest_local()[joint])) < 0;
+}
+
 std::vector<Vec3d> TurnMeter::Measure(std::span<const AffineD> model) const {
   std::vector<Vec3d> turns;
   for (std::size_t j = 0; j < rest_.size(); ++j) {
-    turns.push_back(TurnOf(Multiply(Transpose(rest_[j]), LocalRotation(j, model))));
+    const bool flat = Determinant(Linear(model[j])) == 0;
+    turns.push_back(flat ? Vec3d{}
+                         : TurnOf(Multiply(Transpose(rest_[j]), LocalRotation(j, model))));
   }
   return turns;
 }

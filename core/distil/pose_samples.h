@@ -37,10 +37,13 @@ TurnRange FreeRange(double angle);
 class TurnMeter {
  public:
   explicit TurnMeter(const Skeleton& skeleton);
-  // [J] the turns of all joints, given joint to model space. Translation and scale do not count.
+  // [J] the turns of all joints, given joint to model space. Translation and scale do not count;
+  // a joint that is scaled to nothing does not turn.
   std::vector<Vec3d> Measure(std::span<const AffineD> model) const;
   // The rotation of a joint at rest, relative to its parent.
   const Mat3d& rest(std::size_t joint) const { return rest_[joint]; }
+  // Whether it mirrors its parent's space at rest.
+  bool mirrors(std::size_t joint) const;
 
  private:
   Mat3d LocalRotation(std::size_t joint, std::span<const AffineD> model) const;

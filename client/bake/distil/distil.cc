@@ -32,19 +32,18 @@
 namespace sinew::bake {
 namespace {
 
-constexpr double kRounding = 1e-6;        // of the diagonal
 constexpr double kApart = 1e-4;           // of the diagonal: not one point
 constexpr double kLeastWeight = 0x1p-23;  // what MakeSumExact keeps
 constexpr double kLeastShape = 2e-4;      // of the diagonal
 constexpr double kLeastOffset = 1e-5;     // of the diagonal
-constexpr double kLeastPair = 1e-4;       // of the diagonal: a vertex that two joints correct
+constexpr double kLeastPair = 1e-4;       // of the diagonal: how far a pair moves a vertex
 constexpr std::size_t kMostPairs = 256;
 constexpr std::size_t kMorePoses = 1000;  // random ones that only shapes are fitted to
 constexpr std::size_t kWindowBytes = std::size_t{1} << 30;
-constexpr std::size_t kBatchMatrices = std::size_t{1}
-                                       << 21;  // of joints in poses at a time: 0.2 GB
+// Matrices of joints at a time, in all poses: 0.2 GB.
+constexpr std::size_t kBatchMatrices = std::size_t{1} << 21;
 constexpr std::size_t kGrain = 1024;
-constexpr std::size_t kFewPoints = 16;  // in many poses
+constexpr std::size_t kGrainInPoses = 16;  // where each point is looked at in every pose
 
 using Frame = std::vector<Vec3f>;
 // The frame of pose `index` of those evaluated, with its matrices.
@@ -393,13 +392,15 @@ class Distiller {
     }
     SINEW_RETURN_IF_ERROR(FitJoints(batch, sizes, unit, task));
     shapes_.Sort();
-    return FitTogether(sizes, kLeastPair * unit);
+    SINEW_RETURN_IF_ERROR(FindRestNormals(sizes));
+    return FitTogether(sizes, unit);
   }
 
   // Random poses that only shapes are fitted to, as many as memory is for.
   std::vector<std::vector<AffineD>> MorePoses(std::size_t training) const {
-    const std::size_t fit = std::min(kWindowBytes / (points_.first.size() * sizeof(Vec3f)),
-                                     kBatchMatrices / skin_->bind.joints());
+    const std::size_t fit =
+        std::min(kWindowBytes / (points_.first.size() * sizeof(Vec3f)),
+                 kBatchMatrices / std::max(skin_->bind.joints(), skin_->bindings.size()));
     const std::size_t more = std::min(kMorePoses, fit - std::min(fit, training));
     std::vector<std::vector<AffineD>> poses;
     for (std::size_t k = set_.random + 1; k <= set_.random + more; ++k) {
@@ -410,7 +411,7 @@ class Distiller {
 
   // Fits the offsets to what is lacking in poses of all joints, with further shapes for pairs of
   // joints.
-  absl::Status FitTogether(const std::vector<double>& sizes, double least_offset) {
+  absl::Status FitTogether(const std::vector<double>& sizes, double unit) {
     const std::size_t shapes = shapes_.size(), n = points_.first.size();
     if (shapes == 0) return absl::OkStatus();
     const std::vector<std::size_t> training = set_.Training();
@@ -438,10 +439,10 @@ class Distiller {
     Task task(TaskOptions("Fit shapes"));
     task.SetTotal(static_cast<double>(2 * std::min(n, kMostPairPlaces) +
                                       (most < 2 * shapes ? 2 : 1) * n + skin_->vertices()));
-    Targets targets(*this, poses, points_.first);
+    std::optional<Targets> targets(std::in_place, *this, poses, points_.first);
     const auto fill = [&](std::size_t begin, std::size_t end, std::span<Vec3f> lacking) {
       return FillResiduals(
-          targets, begin, end, lacking,
+          *targets, begin, end, lacking,
           [&](std::size_t p, std::span<const AffineD> matrices, const Vec3f& at) {
             return Residual(p, matrices, at, sizes[p]);
           },
@@ -453,31 +454,52 @@ class Distiller {
         std::vector<ShapePair> pairs,
         FindPairs(std::vector<const CorrectiveShape*>(singles.begin(), singles.end()),
                   shapes_.Joints(), {all, weights}, n,
-                  {.pairs = std::min(shapes, kMostPairs), .least_offset = least_offset}, fill,
+                  {.pairs = std::min(shapes, kMostPairs), .least_offset = kLeastPair * unit}, fill,
                   task));
     shapes_.Add(std::move(pairs));
     all = values();
     SINEW_RETURN_IF_ERROR(RefitShapes(shapes_.Shapes(), {all, weights}, n, fill, task));
-    report_.dropped_shapes = shapes_.Keep(most, {all, weights});
+    const std::size_t count = shapes_.size();
+    report_.dropped_shapes = shapes_.Keep(most, {all, weights}, kLeastShape * unit);
     report_.shape_count = shapes_.size();
     all = values();
-    if (report_.dropped_shapes > 0) {
+    if (shapes_.size() < count) {
       SINEW_RETURN_IF_ERROR(RefitShapes(shapes_.Shapes(), {all, weights}, n, fill, task));
     }
+    targets.reset();  // before another window of that size
     return FitNormals(std::move(poses), {all, weights}, sizes, task);
+  }
+
+  // The normals of the file: those of the meshes, or what linear blend makes those of the deformer
+  // of at rest.
+  absl::Status FindRestNormals(const std::vector<double>& sizes) {
+    std::vector<bool> lacks;
+    for (const client::Mesh& mesh : character_.rig.meshes) {
+      lacks.insert(lacks.end(), mesh.vertices(), mesh.normals.size() != mesh.positions.size());
+      SINEW_ASSIGN_OR_RETURN(const std::vector<float> normals, UnitNormals(mesh));
+      for (std::size_t k = 0; k < normals.size(); k += 3) {
+        rest_normals_.push_back({normals[k], normals[k + 1], normals[k + 2]});
+      }
+    }
+    if (std::ranges::find(lacks, true) == lacks.end()) return absl::OkStatus();
+    return Evaluate(
+        "Evaluate normals at rest", {set_.joints[0]},
+        [&](std::size_t, std::span<const AffineD> matrices, const Frame& normals) {
+          for (std::size_t v = 0; v < normals.size(); ++v) {
+            const std::uint32_t p = points_.point[v];
+            const Vec3d rest =
+                ToRest(Linear(Blend(fitted_.row(p), matrices)), ToDouble(normals[v]), sizes[p]);
+            if (lacks[v] && Length(rest) > 0) rest_normals_[v] = Unit(rest);
+          }
+          return absl::OkStatus();
+        },
+        client::Attribute::kNormals);
   }
 
   // What the shapes add to the normals, so that they come near those of the deformer.
   absl::Status FitNormals(std::vector<std::vector<AffineD>> poses, const ShapeValues& given,
                           const std::vector<double>& sizes, Task& task) {
     const std::size_t n = skin_->vertices();
-    std::vector<Vec3d> rest;
-    for (const client::Mesh& mesh : character_.rig.meshes) {
-      SINEW_ASSIGN_OR_RETURN(const std::vector<float> normals, UnitNormals(mesh));
-      for (std::size_t k = 0; k < normals.size(); k += 3) {
-        rest.push_back({normals[k], normals[k + 1], normals[k + 2]});
-      }
-    }
     std::vector<std::uint32_t> vertices(n);
     for (std::uint32_t v = 0; v < n; ++v) vertices[v] = v;
     normals_.resize(shapes_.size());
@@ -497,7 +519,7 @@ class Distiller {
           [&](std::size_t v, std::span<const AffineD> matrices, const Vec3f& normal) -> Vec3f {
             const std::uint32_t p = points_.point[v];
             const Mat3d blend = Linear(Blend(fitted_.row(p), matrices));
-            const Vec3d played = Multiply(blend, rest[v]);
+            const Vec3d played = Multiply(blend, rest_normals_[v]);
             const Vec3d wanted = Length(played) * ToDouble(normal);
             if (Length(wanted) == 0) return {};
             return ToFloat(ToRest(blend, wanted - played, sizes[p]));
@@ -516,7 +538,7 @@ class Distiller {
     std::vector<Vec3f> frames(lacking.size());
     SINEW_RETURN_IF_ERROR(targets.Fill(begin, end, frames));
     const std::size_t bindings = targets.matrices().size() / poses;
-    task.For(end - begin, kFewPoints, [&](std::size_t from, std::size_t to) {
+    task.For(end - begin, kGrainInPoses, [&](std::size_t from, std::size_t to) {
       for (std::size_t i = from; i < to; ++i) {
         for (std::size_t f = 0; f < poses; ++f) {
           lacking[i * poses + f] =
@@ -539,7 +561,7 @@ class Distiller {
   }
 
   // [shapes] in a pose.
-  std::vector<double> ShapeValues(std::span<const AffineD> joints) const {
+  std::vector<double> ValuesIn(std::span<const AffineD> joints) const {
     return shapes_.Values(meter_->Measure(joints), set_.ranges);
   }
 
@@ -618,7 +640,7 @@ class Distiller {
       Play(fitted_, &points_.point, matrices, {}, task, played);
       double squares = measure(played, linear);
       if (request_.shapes) {
-        const std::vector<Vec3d> offsets = Offsets(ShapeValues(set_.joints[pose]));
+        const std::vector<Vec3d> offsets = Offsets(ValuesIn(set_.joints[pose]));
         Play(fitted_, &points_.point, matrices, offsets, task, played);
         squares = measure(played, more);
       } else if (request_.space) {
@@ -645,14 +667,15 @@ class Distiller {
     report_.linear = linear.Errors();
     if (request_.shapes) report_.shapes = more.Errors();
     if (request_.space) report_.space = more.Errors();
-    return absl::OkStatus();
+    if (std::isfinite(report_.own.all.rms + report_.result().all.rms)) return absl::OkStatus();
+    return absl::InternalError("distil: the result is not finite in a held-out pose");
   }
 
   void MakeRig(client::RigData& rig) const {
     rig = character_.rig;
     rig.muscles.clear();
     rig.controls.clear();
-    const std::vector<double> at_rest = ShapeValues(set_.joints[0]);
+    const std::vector<double> at_rest = ValuesIn(set_.joints[0]);
     for (std::size_t k = 0; k < shapes_.size(); ++k) {
       rig.controls.push_back({.name = shapes_.Name(k, character_.rig),
                               .minimum = 0,
@@ -682,6 +705,13 @@ class Distiller {
           skin.influence_weights.push_back(static_cast<float>(entry.weight));
         }
         if (request_.space) AppendCoefficients(row, CoefficientsOf(point), skin.coefficients);
+      }
+      if (!rest_normals_.empty()) {
+        mesh.normals.clear();
+        for (std::size_t v = first; v < first + mesh.vertices(); ++v) {
+          const Vec3f normal = ToFloat(rest_normals_[v]);
+          mesh.normals.insert(mesh.normals.end(), {normal.x, normal.y, normal.z});
+        }
       }
       AddShapes(first, mesh);
       first += mesh.vertices();
@@ -720,7 +750,7 @@ class Distiller {
     clip.controls.clear();
     for (std::size_t k = 0; k < clip.frames && shapes_.size() > 0; ++k) {
       const auto joints = std::span(clip.joint_transforms).subspan(k * floats, floats);
-      for (const double value : ShapeValues(ToMatrices(joints))) {
+      for (const double value : ValuesIn(ToMatrices(joints))) {
         clip.controls.push_back(static_cast<float>(value));
       }
     }
@@ -754,39 +784,12 @@ class Distiller {
   Rows<JointWeight> fitted_;                              // [points]
   std::vector<double> coefficients_;                      // [fitted_.values][4] or empty
   ShapeDrivers shapes_;
+  std::vector<Vec3d> rest_normals_;       // [V] or empty: of the file
   std::vector<CorrectiveShape> normals_;  // [shapes] what each adds to the normals of vertices
   DistilReport report_;
 };
 
 }  // namespace
-
-double DistilReport::gain() const {
-  const double before = baseline().all.rms;
-  return before > 0 ? 1 - result().all.rms / before : 0;
-}
-
-bool DistilReport::is_exact() const {
-  const double limit = kRounding * diagonal;
-  return result().all.rms <= limit && baseline().all.rms <= limit;
-}
-
-bool DistilReport::no_gain() const {
-  return gain() < kLeastGain;
-}
-
-bool DistilReport::is_worse() const {
-  return !is_exact() && gain() < 0;
-}
-
-absl::StatusOr<std::vector<client::ClipData>> ReadClips(const CharacterFile& character,
-                                                        const DistilRequest& request) {
-  std::vector<client::ClipData> clips;
-  for (const std::string& name : ClipNames(character, request.poses.clips)) {
-    SINEW_ASSIGN_OR_RETURN(clips.emplace_back(),
-                           ReadMotion(character, {.clip = name, .poses = {}, .fps = request.fps}));
-  }
-  return clips;
-}
 
 absl::StatusOr<Distilled> Distil(const Monitor& monitor, const CharacterFile& character,
                                  std::vector<client::ClipData> clips, BindOnce bind,

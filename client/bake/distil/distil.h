@@ -78,10 +78,6 @@ struct Distilled {
   std::vector<float> worst_target, worst_own, worst_result;  // [V * 3]
 };
 
-// The clips of the result, as they come to Distil. Errors of ReadMotion.
-absl::StatusOr<std::vector<client::ClipData>> ReadClips(const CharacterFile& character,
-                                                        const DistilRequest& request);
-
 // Binds the character with the deformer, and keeps it.
 using BindOnce = absl::FunctionRef<absl::StatusOr<const client::Character*>()>;
 

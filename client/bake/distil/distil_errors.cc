@@ -5,6 +5,24 @@
 
 namespace sinew::bake {
 
+double DistilReport::gain() const {
+  const double before = baseline().all.rms;
+  return before > 0 ? 1 - result().all.rms / before : 0;
+}
+
+bool DistilReport::is_exact() const {
+  const double limit = kRounding * diagonal;
+  return result().all.rms <= limit && baseline().all.rms <= limit;
+}
+
+bool DistilReport::no_gain() const {
+  return gain() < kLeastGain;
+}
+
+bool DistilReport::is_worse() const {
+  return !is_exact() && gain() < 0;
+}
+
 void DistilMeter::Add(std::size_t pose, bool is_random, std::span<const float> distances) {
   const double rms = all_.Add(pose, distances);
   (is_random ? random_ : clips_).Add(pose, distances);

@@ -11,6 +11,8 @@
 
 namespace sinew::bake {
 
+constexpr double kRounding = 1e-6;  // of the diagonal: distances that mean nothing
+
 class DistilMeter {
  public:
   // carriers: [V] the joint that each vertex counts for, below `joints`.

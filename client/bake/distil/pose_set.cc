@@ -116,4 +116,14 @@ client::ClipData ClipOf(const client::RigData& rig,
   return clip;
 }
 
+absl::StatusOr<std::vector<client::ClipData>> ReadClips(const CharacterFile& character,
+                                                        const PoseRequest& request, double fps) {
+  std::vector<client::ClipData> clips;
+  for (const std::string& name : ClipNames(character, request.clips)) {
+    SINEW_ASSIGN_OR_RETURN(clips.emplace_back(),
+                           ReadMotion(character, {.clip = name, .poses = {}, .fps = fps}));
+  }
+  return clips;
+}
+
 }  // namespace sinew::bake

@@ -45,6 +45,10 @@ absl::StatusOr<PoseSet> MakePoses(const CharacterFile& character, const RigSkin&
 client::ClipData ClipOf(const client::RigData& rig,
                         const std::vector<std::vector<AffineD>>& joints);
 
+// The clips of the result, as they come to Distil; fps: of these. Errors of ReadMotion.
+absl::StatusOr<std::vector<client::ClipData>> ReadClips(const CharacterFile& character,
+                                                        const PoseRequest& request, double fps);
+
 // Names of the clips of a character that `wanted` means; all if it is empty.
 std::vector<std::string> ClipNames(const CharacterFile& character,
                                    const std::vector<std::string>& wanted);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/trs.h"
+#include "core/base/vectors.h"
 
 namespace sinew::bake {
 
@@ -39,7 +40,7 @@ void ShapeDrivers::Sort() {
                            [](const Played& played) { return played.shape.energy; });
 }
 
-std::size_t ShapeDrivers::Keep(std::size_t most, const ShapeValues& given) {
+std::size_t ShapeDrivers::Keep(std::size_t most, const ShapeValues& given, double least) {
   const std::size_t count = played_.size();
   for (std::size_t k = 0; k < count; ++k) {
     CorrectiveShape& shape = played_[k].shape;
@@ -52,8 +53,14 @@ std::size_t ShapeDrivers::Keep(std::size_t most, const ShapeValues& given) {
     shape.energy = values * offsets;
   }
   Sort();
-  played_.resize(std::min(count, most));
-  return count - played_.size();
+  std::erase_if(played_, [&](const Played& played) {
+    return played.second && std::ranges::all_of(played.shape.offsets, [&](const Vec3f& offset) {
+             return Length(ToDouble(offset)) < least;
+           });
+  });
+  const std::size_t more = played_.size() - std::min(played_.size(), most);
+  played_.resize(played_.size() - more);
+  return more;
 }
 
 std::vector<CorrectiveShape*> ShapeDrivers::Shapes() {
@@ -97,19 +104,28 @@ std::string ShapeDrivers::Name(std::size_t index, const client::RigData& rig) co
 Json ShapeDrivers::Describe(const client::RigData& rig, const TurnMeter& meter,
                             std::span<const TurnRange> ranges) const {
   const auto vector = [](const Vec3d& v) { return Json::array({v.x, v.y, v.z}); };
+  // A mirror is a negative scale z in a node of glTF, and of all axes in turns: half a turn about z
+  // lies between the two.
+  const Mat3d half_turn = {{-1, 0, 0, 0, -1, 0, 0, 0, 1}};
   Json drivers = Json::array();
   std::set<Driver> described;
   const auto describe = [&](const Driver& driver) {
     if (!described.insert(driver).second) return;
     const auto& [joint, shapes] = joints_[driver.joint];
     const TurnRange& range = ranges[joint];
+    const bool mirrors = meter.mirrors(joint);
+    const Mat3d from = mirrors ? Multiply(meter.rest(joint), half_turn) : meter.rest(joint);
+    const Vec3d low = mirrors ? Vec3d{-range.high.x, -range.high.y, range.low.z} : range.low;
+    const Vec3d high = mirrors ? Vec3d{-range.low.x, -range.low.y, range.high.z} : range.high;
     Json samples = Json::array();
-    for (const Vec3d& turn : shapes.samples) samples.push_back(vector(turn));
+    for (const Vec3d& turn : shapes.samples) {
+      samples.push_back(vector(mirrors ? Multiply(half_turn, turn) : turn));
+    }
     drivers.push_back({{"target", Name(driver, rig)},
                        {"joint", rig.joints[joint].name},
-                       {"from", QuaternionOf(meter.rest(joint))},
-                       {"low", vector(range.low)},
-                       {"high", vector(range.high)},
+                       {"from", QuaternionOf(from)},
+                       {"low", vector(low)},
+                       {"high", vector(high)},
                        {"longest", range.most},
                        {"samples", std::move(samples)},
                        {"weights", shapes.shapes[driver.index].kernel_weights}});

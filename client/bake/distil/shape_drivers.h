@@ -23,9 +23,10 @@ class ShapeDrivers {
   void Add(std::vector<ShapePair> pairs);
   // Puts the shapes into the order of their energy; of equal ones, the first added comes first.
   void Sort();
-  // Sets the energy to what each does in some poses, sorts, and keeps at most `most`. Shapes of
-  // joints still drive the pairs that are kept. Returns how many are left out.
-  std::size_t Keep(std::size_t most, const ShapeValues& given);
+  // Sets the energy to what each does in some poses, sorts, drops pairs that move every vertex by
+  // less than `least`, and keeps at most `most`. Shapes of joints still drive the pairs that are
+  // kept. Returns how many of more than `most` are left out.
+  std::size_t Keep(std::size_t most, const ShapeValues& given, double least);
 
   std::size_t size() const { return played_.size(); }
   const CorrectiveShape& shape(std::size_t index) const { return played_[index].shape; }
@@ -36,7 +37,7 @@ class ShapeDrivers {
   // [shapes] what a pose needs of each; `turns` [J], clamped to `ranges` [J].
   std::vector<double> Values(std::span<const Vec3d> turns, std::span<const TurnRange> ranges) const;
   std::string Name(std::size_t index, const client::RigData& rig) const;
-  // Of the `extras` of a skin: what Values computes.
+  // What Values computes, for the `extras` of a skin; turns are about the axes of glTF's nodes.
   nlohmann::ordered_json Describe(const client::RigData& rig, const TurnMeter& meter,
                                   std::span<const TurnRange> ranges) const;
 

@@ -608,9 +608,16 @@ class Writer {
 }  // namespace
 
 absl::StatusOr<std::string> EncodeSkinnedGlb(const SkinnedScene& scene) {
+  const auto is_finite = [](const std::vector<float>& values) {
+    return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
+  };
   for (const client::Mesh& mesh : scene.rig->meshes) {
-    const bool finite =
-        std::ranges::all_of(mesh.positions, [](float value) { return std::isfinite(value); });
+    bool finite = is_finite(mesh.positions) && is_finite(mesh.skin.coefficients.values);
+    for (const client::Shape& shape : mesh.shapes) {
+      for (const client::ShapeTarget& target : shape.targets) {
+        finite = finite && is_finite(target.offsets) && is_finite(target.normal_offsets);
+      }
+    }
     if (!finite) return InvalidArgument("mesh \"", mesh.name, "\" has a number that is not finite");
     if (mesh.skin.influence_counts.size() != mesh.vertices()) {
       return InvalidArgument("mesh \"", mesh.name, "\" has no skin, need one");

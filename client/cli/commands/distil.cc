@@ -87,8 +87,10 @@ Json DistancesJson(const Distances& distances, double diagonal) {
 Json ErrorsJson(const bake::DistilErrors& errors, const bake::DistilReport& report,
                 const client::RigData& rig) {
   Json json = DistancesJson(errors.all, report.diagonal);
-  if (report.random > 0) json["random_poses"] = DistancesJson(errors.random, report.diagonal);
-  if (report.poses > report.random + 1) {
+  const auto is_random = [&](std::size_t k) { return k <= report.random; };
+  if (std::ranges::any_of(report.held_out, is_random))
+    json["random_poses"] = DistancesJson(errors.random, report.diagonal);
+  if (!std::ranges::all_of(report.held_out, is_random)) {
     json["clip_poses"] = DistancesJson(errors.clips, report.diagonal);
   }
   json["worst_pose"] = report.pose_names[errors.worst_pose];
@@ -223,8 +225,9 @@ Json Extras(const Options& options, const bake::Distilled& distilled) {
                {"error_of_source_weights", DistancesJson(report.own.all, report.diagonal)}};
   if (!distilled.shapes.is_null()) {
     json["drivers_help"] =
-        "turn: rotation vector (axis times angle in radians) of inverse(from) * rotation of the "
-        "joint's node, clamped to low..high and then shortened to `longest`; weight of the "
+        "turn: rotation vector (axis times angle in radians, 0 to pi: negate the quaternion if w < "
+        "0) of inverse(from) * rotation of the joint's node, clamped to low..high and then "
+        "shortened to `longest`; weight of the "
         "target = sum over samples of weights[k] * |turn - samples[k]|, clamped to 0..1; or the "
         "product of the weights that product_of names, which may have no target themselves";
     json["drivers"] = distilled.shapes;
@@ -342,7 +345,8 @@ absl::Status Distil(Context& context, Options options) {
       AimPicture(character.rig, client::RestJoints(character.rig), options.drawing));
   std::vector<client::ClipData> clips;
   if (!IsRig(options)) {
-    SINEW_ASSIGN_OR_RETURN(clips, bake::ReadClips(character, options.request));
+    SINEW_ASSIGN_OR_RETURN(clips,
+                           bake::ReadClips(character, options.request.poses, options.request.fps));
     SINEW_RETURN_IF_ERROR(bake::CheckGlbMotion(character.rig, clips));
   }
   SINEW_ASSIGN_OR_RETURN(bake::OutputFile out, bake::OutputFile::Create(options.out));

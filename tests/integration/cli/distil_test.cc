@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <Eigen/Geometry>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -266,30 +267,125 @@ TEST_F(Distil, LinearBlendIsExactInAnimationSpaceToo) {
   EXPECT_EQ(Distilled("lbs", "animation_space")["verdict"], "exact");
 }
 
-// The value of a driver of one joint, from its members.
-double DrivenValue(const Json& driver, const client::ImportedScene& scene,
-                   const client::ClipData& clip, std::size_t key) {
-  std::size_t joint = 0;
-  while (scene.rig.joints[joint].name != driver["joint"]) ++joint;
-  const auto rotation = [&](std::int32_t j) {
-    const float* const m =
-        &clip.joint_transforms[12 * (key * scene.rig.joints.size() + std::size_t(j))];
-    return Mat3d{{m[0], m[1], m[2], m[4], m[5], m[6], m[8], m[9], m[10]}};
-  };
-  const std::int32_t parent = scene.rig.joints[joint].parent;
-  Mat3d local = rotation(static_cast<std::int32_t>(joint));
-  if (parent >= 0) local = Multiply(Transpose(rotation(parent)), local);
-  const auto vector = [](const Json& v) { return Vec3d{v[0], v[1], v[2]}; };
-  const std::array<double, 4> from = driver["from"];
-  const Mat3d rest = Linear(ToAffine({.rotation = from}));
-  const TurnRange range = {vector(driver["low"]), vector(driver["high"]), driver["longest"]};
-  const Vec3d turn = range.Clamp(TurnOf(Multiply(Transpose(rest), local)));
+// [keys][4] rotations of a node in the first animation of a file; one if the clip has none.
+std::vector<double> RotationKeys(const SpacePlayer& file, const std::string& node) {
+  const Json& nodes = file.document()["nodes"];
+  const auto found =
+      std::ranges::find_if(nodes, [&](const Json& n) { return n.value("name", "") == node; });
+  const Json& animation = file.document()["animations"][0];
+  for (const Json& channel : animation["channels"]) {
+    if (channel["target"]["node"] != found - nodes.begin()) continue;
+    if (channel["target"]["path"] != "rotation") continue;
+    return file.Accessor(animation["samplers"][channel["sampler"].get<std::size_t>()]["output"]);
+  }
+  return found->value("rotation", std::vector<double>{0, 0, 0, 1});
+}
+
+// The value of a driver of one joint, from its members and the rotation of its node alone.
+double DrivenValue(const Json& driver, const SpacePlayer& file, std::size_t key) {
+  const std::vector<double> keys = RotationKeys(file, driver["joint"]);
+  const double* const q = &keys[keys.size() > 4 ? 4 * key : 0];
+  const std::array<double, 4> f = driver["from"];
+  const Eigen::Quaterniond from(f[3], f[0], f[1], f[2]), rotation(q[3], q[0], q[1], q[2]);
+  Eigen::Quaterniond apart = from.conjugate() * rotation;
+  if (apart.w() < 0) apart.coeffs() = -apart.coeffs();
+  const double sine = apart.vec().norm();
+  Eigen::Vector3d turn = apart.vec() * (sine > 0 ? 2 * std::atan2(sine, apart.w()) / sine : 0);
+  for (int k = 0; k < 3; ++k) {
+    turn[k] = std::clamp<double>(turn[k], driver["low"][k], driver["high"][k]);
+  }
+  const double longest = driver["longest"];
+  if (turn.norm() > longest) turn *= longest / turn.norm();
   double value = 0;
   for (std::size_t s = 0; s < driver["samples"].size(); ++s) {
-    const double weight = driver["weights"][s];
-    value += weight * Length(turn - vector(driver["samples"][s]));
+    const Json& sample = driver["samples"][s];
+    value += driver["weights"][s].get<double>() *
+             (turn - Eigen::Vector3d(sample[0], sample[1], sample[2])).norm();
   }
   return std::clamp(value, 0.0, 1.0);
+}
+
+// Drivers of one joint that are used, and pairs, whose values are those of the keys.
+std::pair<std::size_t, std::size_t> DriversLikeKeys(const std::string& path,
+                                                    const std::vector<std::size_t>& keys) {
+  const SpacePlayer file(ReadAll(path));
+  const Json& drivers = file.document()["skins"][0]["extras"]["sinew_distil"]["drivers"];
+  const auto scene = client::ImportFile(path);
+  EXPECT_TRUE(scene.ok()) << scene.status();
+  if (!scene.ok()) return {};
+  const auto clip = client::SampleClip(*scene, 0, {.fps = 24});
+  EXPECT_TRUE(clip.ok()) << clip.status();
+  if (!clip.ok()) return {};
+  std::size_t singles = 0, pairs = 0;
+  for (const std::size_t key : keys) {
+    std::map<std::string, double> values;
+    for (const Json& driver : drivers) {
+      double& value = values[driver["target"]];
+      if (driver.contains("product_of")) {
+        value = values.at(driver["product_of"][0]) * values.at(driver["product_of"][1]);
+        pairs += value > 0.01;
+      } else {
+        value = DrivenValue(driver, file, key);
+        singles += value > 0.01;
+      }
+    }
+    for (std::size_t k = 0; k < scene->rig.controls.size(); ++k) {
+      const float keyed = clip->controls[key * scene->rig.controls.size() + k];
+      EXPECT_NEAR(values.at(scene->rig.controls[k].name), keyed, 1e-4) << key;
+    }
+  }
+  return {singles, pairs};
+}
+
+// A tube around two joints without normals; the upper one, node 2, may mirror.
+GltfBuilder MakeTube(bool mirrors) {
+  constexpr int kRings = 13, kSides = 8;
+  std::vector<float> places, weights;
+  std::vector<std::uint8_t> joints;
+  std::vector<std::uint16_t> faces;
+  for (int r = 0; r < kRings; ++r) {
+    const float y = 2.0f * static_cast<float>(r) / (kRings - 1);
+    const float upper = std::clamp(y - 0.5f, 0.0f, 1.0f);
+    for (int s = 0; s < kSides; ++s) {
+      const float angle = 2 * std::numbers::pi_v<float> * static_cast<float>(s) / kSides;
+      places.insert(places.end(), {0.3f * std::cos(angle), y, 0.3f * std::sin(angle)});
+      joints.insert(joints.end(), {0, 1, 0, 0});
+      weights.insert(weights.end(), {1 - upper, upper, 0, 0});
+      if (r == 0) continue;
+      const int next = (s + 1) % kSides, below = (r - 1) * kSides, here = r * kSides;
+      for (const int corner :
+           {below + s, here + s, here + next, below + s, here + next, below + next}) {
+        faces.push_back(static_cast<std::uint16_t>(corner));
+      }
+    }
+  }
+  GltfBuilder b = MakeStrip();
+  const int place = b.AddAccessor(places, "VEC3"), joint = b.AddAccessor(joints, "VEC4");
+  const int weight = b.AddAccessor(weights, "VEC4"), face = b.AddAccessor(faces, "SCALAR");
+  const float x = mirrors ? -1 : 1;
+  const int binds = b.AddAccessor<float>({1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0,  0, 1,
+                                          x, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, -1, 0, 1},
+                                         "MAT4");
+  b.doc["meshes"][0]["primitives"][0] = {
+      {"attributes", {{"POSITION", place}, {"JOINTS_0", joint}, {"WEIGHTS_0", weight}}},
+      {"indices", face}};
+  b.doc["nodes"][2]["scale"] = {x, 1, 1};
+  b.doc["skins"][0]["inverseBindMatrices"] = binds;
+  return b;
+}
+
+// Bends the tube by 0, 40, -40 and 80 degrees about z, with some turn about x.
+int AddBend(GltfBuilder& b) {
+  std::vector<float> keys;
+  for (const double degrees : {0.0, 40.0, -40.0, 80.0}) {
+    const double angle = degrees * std::numbers::pi / 180;
+    const Eigen::Quaterniond q = Eigen::AngleAxisd(angle, Eigen::Vector3d::UnitZ()) *
+                                 Eigen::AngleAxisd(angle / 3, Eigen::Vector3d::UnitX());
+    for (const double value : {q.x(), q.y(), q.z(), q.w()}) {
+      keys.push_back(static_cast<float>(value));
+    }
+  }
+  return AddAnimation(b, 2, "rotation", {0, 0.5f, 1, 1.5f}, keys, "VEC4", "LINEAR");
 }
 
 TEST_F(Distil, BoundsAndBaselineAreMet) {
@@ -313,31 +409,50 @@ TEST_F(Distil, BoundsAndBaselineAreMet) {
 
 // What the page of engines says of drivers gives the keys of the clip.
 TEST_F(Distil, DriversAloneGiveTheKeysOfTheClip) {
-  const Json report = Distilled("ddm", "shapes");
-  const SpacePlayer player(ReadAll(folder_ / "out.glb"));
-  const Json& drivers = player.document()["skins"][0]["extras"]["sinew_distil"]["drivers"];
-  const auto scene = client::ImportFile(folder_ / "out.glb");
-  ASSERT_TRUE(scene.ok()) << scene.status();
-  const auto clip = client::SampleClip(*scene, 0, {.fps = 24});
-  ASSERT_TRUE(clip.ok()) << clip.status();
-  std::size_t pairs = 0;
-  for (const std::size_t key : {0u, 11u, 24u, 47u}) {
-    std::map<std::string, double> values;
-    for (const Json& driver : drivers) {
-      double& value = values[driver["target"]];
-      if (driver.contains("product_of")) {
-        value = values.at(driver["product_of"][0]) * values.at(driver["product_of"][1]);
-        ++pairs;
-      } else {
-        value = DrivenValue(driver, *scene, *clip, key);
-      }
-    }
-    for (std::size_t k = 0; k < scene->rig.controls.size(); ++k) {
-      const float keyed = clip->controls[key * scene->rig.controls.size() + k];
-      EXPECT_NEAR(values.at(scene->rig.controls[k].name), keyed, 1e-4) << key;
-    }
-  }
+  Distilled("ddm", "shapes");
+  const auto [singles, pairs] = DriversLikeKeys(folder_ / "out.glb", {0, 11, 24, 47});
+  EXPECT_GT(singles, 0u);
   EXPECT_GT(pairs, 0u);
+}
+
+TEST_F(Distil, DriversOfMirroredJointsGiveTheKeys) {
+  for (const bool mirrors : {false, true}) {
+    GltfBuilder b = MakeTube(mirrors);
+    AddBend(b);
+    const Finished distilled = At({"distil", b.Write(), "--deformer", "ddm", "--to", "shapes",
+                                   "--out", folder_ / "tube.glb"});
+    ASSERT_EQ(distilled.exit_code, 0) << distilled.err;
+    EXPECT_GT(DriversLikeKeys(folder_ / "tube.glb", {0, 6, 12, 24, 36}).first, 0u) << mirrors;
+  }
+}
+
+// A joint that is scaled to nothing hides what it carries: no blend there can be undone.
+TEST_F(Distil, HiddenPartsStayFinite) {
+  GltfBuilder b = MakeTube(false);
+  AddBend(b);
+  AddAnimation(b, 2, "scale", {0, 0.5f, 1}, {1, 1, 1, 0, 0, 0, 0, 0, 0}, "VEC3", "STEP");
+  for (const std::string to : {"shapes", "animation_space", "lbs"}) {
+    const Json report = JsonAt({"distil", b.Write(), "--deformer", "lbs | delta_mush", "--to", to,
+                                "--out", folder_ / "tube.glb"});
+    EXPECT_TRUE(report["gain"].is_number()) << to;
+    EXPECT_TRUE(client::ImportFile(folder_ / "tube.glb").ok()) << to;
+  }
+}
+
+TEST_F(Distil, MeshesWithoutNormalsGetThoseOfTheDeformer) {
+  GltfBuilder b = MakeTube(false);
+  AddBend(b);
+  const std::string tube = b.Write();
+  const Finished distilled =
+      At({"distil", tube, "--deformer", "ddm", "--to", "shapes", "--out", folder_ / "tube.glb"});
+  ASSERT_EQ(distilled.exit_code, 0) << distilled.err;
+  const Finished baked = At({"bake", tube, "--deformer", "ddm", "--normals", "--frames", "0-0",
+                             "--out", folder_ / "frames.npy"});
+  ASSERT_EQ(baked.exit_code, 0) << baked.err;
+  const AssimpPlayer player(folder_ / "tube.glb");
+  ASSERT_TRUE(player.ok());
+  const std::string normals = ReadAll(folder_ / "frames.npy.normals.npy");
+  EXPECT_LT(MeanAngle(player.PlayNormals(0), NpyFrame(normals, 0)), 0.05);
 }
 
 TEST_F(Distil, NoGainNamesWhatToDoInstead) {

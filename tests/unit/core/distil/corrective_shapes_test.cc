@@ -127,6 +127,11 @@ TEST(CorrectiveShapes, ToRestStaysBoundedWhereBlendCollapses) {
   Mat3d large = flat;
   for (double& value : large.m) value *= 100;
   EXPECT_NEAR(ToRest(large, {100, 0, 0}, 100).x, 1 / 1.04, 1e-9);
+  for (const double scale : {0.0, 1e-200, 1e-150}) {
+    Mat3d hidden = flat;
+    for (double& value : hidden.m) value *= scale;
+    EXPECT_LT(Length(ToRest(hidden, {1, 1, 1})), 1e-9) << scale;
+  }
 }
 
 }  // namespace
