@@ -58,7 +58,7 @@ std::size_t PoseQueue::room() const {
 }
 
 QueuedPose* PoseQueue::TakeNext() {
-  if (!to_send()) return nullptr;
+  if (!open_ || waiting_.empty() || full()) return nullptr;
   const std::uint64_t frame = waiting_.front().frame;
   if (first_of_call_ == 0) first_of_call_ = frame;
   beyond_.push_back(frame);

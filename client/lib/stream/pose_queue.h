@@ -49,8 +49,6 @@ class PoseQueue {
   // The next pose to send, which then counts as sent. Null: no pose waits, too many are not
   // acknowledged, or the call is not open.
   QueuedPose* TakeNext();
-  // Whether TakeNext would return a pose.
-  bool to_send() const { return open_ && !waiting_.empty() && !full(); }
 
   // A frame or a problem for pose `frame` has arrived. Returns that pose; its `replaced` includes
   // that of skipped poses.

@@ -24,10 +24,6 @@ constexpr std::size_t kBatchBytes = 512 << 10;  // of poses per message, unless 
 // while nothing is to be expected.
 constexpr std::chrono::milliseconds kRestInFlight{5}, kRestIdle{1000};
 constexpr std::chrono::milliseconds kLookIdle{250};
-// Of frames that are received in some 30 us, faster than threads wake: receiving them early gains
-// nothing, and looking for them costs each of many streams as much as for others.
-constexpr std::uint64_t kFewVertices = 10'000;
-constexpr std::chrono::milliseconds kRestFew{20};
 // gRPC takes an earlier time for the end of time.
 constexpr std::chrono::system_clock::time_point kPast{};
 
@@ -267,28 +263,17 @@ absl::Status StreamCore::RunCall() {
   return call.failure.ok() ? FromGrpc(call.status) : call.failure;
 }
 
-// At most one pose has no answer, so that receiving a frame has nothing to overlap with, or frames
-// are small: the caller of Next may serve the call itself, which saves waking it.
-bool StreamCore::TakesTurns(const Lock& lock) const {
+// At most one pose has no answer, so that receiving a frame has nothing to overlap with: the caller
+// of Next may serve the call itself, which saves waking it.
+bool StreamCore::TakesTurns(const Lock& /*lock*/) const {
   return call_ != nullptr && opened_ && !finishing_ && !draining_ && !cancelled_ &&
-         (poses_.unanswered() <= 1 || small_frames(lock));
-}
-
-// Not where the line is measured: a frame that waits for Next would seem slow.
-bool StreamCore::small_frames(const Lock& /*lock*/) const {
-  return info_.vertices <= kFewVertices && for_slow_lines_.empty();
-}
-
-std::chrono::milliseconds StreamCore::RestInFlight(const Lock& lock) const {
-  return small_frames(lock) ? kRestFew : kRestInFlight;
+         poses_.unanswered() <= 1;
 }
 
 bool StreamCore::MayRest(const Lock& lock) const {
   if (!TakesTurns(lock)) return false;
-  const auto limit = poses_.unanswered() > 0 ? RestInFlight(lock) : kRestIdle;
-  // The end of a write matters if something waits for it.
-  const bool served = !call_->writing || !poses_.to_send();
-  return in_next_ || (served && std::chrono::steady_clock::now() - last_use_ < limit);
+  const auto limit = poses_.unanswered() > 0 ? kRestInFlight : kRestIdle;
+  return in_next_ || (!call_->writing && std::chrono::steady_clock::now() - last_use_ < limit);
 }
 
 // Looks again from time to time rather than being woken by each Send and Next.
@@ -297,7 +282,7 @@ void StreamCore::Rest(Lock& lock) {
     changed_.notify_all();  // Next may have begun to wait while it was not its turn
     WaitForTurn(lock);
   } else {
-    rest_.wait_for(lock, RestInFlight(lock));
+    rest_.wait_for(lock, kRestInFlight);
   }
 }
 

@@ -69,8 +69,6 @@ class StreamCore {
   void Run();
   absl::Status RunCall();
   bool TakesTurns(const Lock& lock) const;
-  bool small_frames(const Lock& lock) const;
-  std::chrono::milliseconds RestInFlight(const Lock& lock) const;
   bool MayRest(const Lock& lock) const;
   void Rest(Lock& lock);
   void Idle(Lock& lock, Call& call);
