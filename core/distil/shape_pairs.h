@@ -36,7 +36,7 @@ struct PairLimits {
 //
 //    joints     [shapes] the joint of each
 //    n          vertices; `residuals` is asked for at most kMostPairPlaces of them
-// Advances the task by twice as many. kCancelled; errors of `residuals`.
+// Advances the task by twice their number. kCancelled; errors of `residuals`.
 absl::StatusOr<std::vector<ShapePair>> FindPairs(std::span<const CorrectiveShape* const> shapes,
                                                  std::span<const std::uint32_t> joints,
                                                  const ShapeValues& given, std::size_t n,

@@ -42,7 +42,7 @@ class Cover {
 
   // Candidates with one more joint in the longest bare part of `from`.
   absl::Status Extend(const EmbedInput& input, const Candidate& from, std::size_t rounds) {
-    if (rounds == 0 || from.bare.empty()) return absl::OkStatus();
+    if (rounds == 0 || effort_ == 0 || from.bare.empty()) return absl::OkStatus();
     const SphereGraph& graph = input.graph;
     const double most = std::min(1.0, first_.embedding.penalty + kMostMore);
     std::vector<std::uint16_t> tip;
@@ -50,6 +50,7 @@ class Cover {
       if (graph.Distance(s, from.bare[0].tip) < kTip * from.bare[0].length) tip.push_back(s);
     }
     for (std::size_t k = 1; k < input.skeleton.joints.size(); ++k) {
+      if (effort_ == 0) break;
       if (!input.skeleton.joints[k].leaf || !input.only[k].empty()) continue;
       std::vector<std::vector<std::uint16_t>> only(input.only.begin(), input.only.end());
       only[k] = tip;

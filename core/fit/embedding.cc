@@ -23,7 +23,7 @@ constexpr double kShort = 0.027, kDirection = 0.023, kAsymmetry = 0.007, kShared
 constexpr double kForbidden = 1e10;
 constexpr double kCostOfForbidden = 2;  // more than any assignment may cost
 constexpr std::size_t kWideSpheres = 50;
-constexpr std::size_t kMaxOpen = 400000;  // entries of the queue, of 48 bytes
+constexpr std::size_t kMaxOpen = 400000;  // entries of the queue, of 40 bytes
 constexpr double kRounding = 1e-9;        // of sums of penalties
 constexpr std::size_t kStatesBetweenChecks = 16;
 constexpr double kLeastSharedRadius = 0.02;
@@ -153,7 +153,7 @@ class Search {
     }
   }
 
-  // Or some larger number than `most`.
+  // The penalty, or a number above `most` if it is larger.
   double Penalty(const State& state, std::size_t k, std::uint16_t s, double most) const {
     const ReducedJoint& joint = skeleton_.joints[k];
     if (joint.parent == kNone) return 0;
@@ -180,6 +180,7 @@ class Search {
   const Bones& BonesFrom(std::size_t k, std::uint16_t p) const {
     Bones& bones = bones_[k][p];
     if (!bones.penalty.empty()) return bones;
+    computed_ += candidates_[k].size();
     bones.penalty.assign(graph_.count(), static_cast<float>(kCostOfForbidden));
     for (const std::uint16_t s : candidates_[k]) {
       bones.penalty[s] = static_cast<float>(ComputeOfBone(k, p, s));

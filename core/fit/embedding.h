@@ -31,14 +31,14 @@ struct EmbedInput {
   std::span<const std::vector<std::uint16_t>> only;
 };
 
-// Penalties that a search computes, each of a joint in a partial assignment; some ten million a
-// second. Right fits of real characters need 2,000,000 at most, and most of them 60,000.
+// Penalties that a search computes, each of a joint in a partial assignment. Right fits of real
+// characters need 2,000,000 at most, and most of them 60,000.
 inline constexpr std::size_t kMaxEffort = 4000000;
 
 // How far a search came.
 struct EmbedReach {
   std::size_t joints = 0;  // that found a place, at most
-  bool exhausted = false;  // it ended after kMaxEffort, or without any left
+  bool exhausted = false;  // kMaxEffort or a full queue ended it, or none was left
 };
 
 // The assignment with the least penalty, if it is at most `most` <= 1 and found before the search

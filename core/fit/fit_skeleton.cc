@@ -41,8 +41,8 @@ constexpr double kOutside = 0.01;  // of the longest side
 constexpr double kConnected = 0.98;
 constexpr int kProbes = 10;                              // of a bone
 constexpr std::size_t kMaxEffort = 3 * fit::kMaxEffort;  // of all searches of a fit
-// Orientations are told apart by the feet if one has toes by this much more in front; parts of the
-// length of a leg.
+// The feet decide between two orientations if they reach this much farther forward in one than in
+// the other, as a part of the length of a leg.
 constexpr double kToes = 0.03;
 // Parts without a bone that are reported; of the longest side. Right fits leave up to .15 bare,
 // where the template has all limbs.

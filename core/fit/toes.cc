@@ -12,6 +12,9 @@
 namespace sinew::fit {
 namespace {
 
+constexpr std::size_t kMostFeet = 8;  // that are looked at
+constexpr int kSteps = 20;            // in the reach
+
 // As parts of the length of the leg.
 constexpr double kReach = 0.4;        // around the foot: what is looked at
 constexpr double kFootHeight = 0.12;  // of the foot, about
@@ -85,7 +88,7 @@ double Toes(const Body& body, const SkeletonTemplate& skeleton, std::span<const 
             const Vec3d& up, const Vec3d& forward) {
   std::vector<std::uint32_t> feet;
   for (std::uint32_t j = 0; j < places.size(); ++j) {
-    if (skeleton.joints[j].foot) feet.push_back(j);
+    if (skeleton.joints[j].foot && feet.size() < kMostFeet) feet.push_back(j);
   }
   std::vector<Foot> measured;
   double lowest = std::numeric_limits<double>::infinity();
@@ -93,7 +96,6 @@ double Toes(const Body& body, const SkeletonTemplate& skeleton, std::span<const 
     const double leg = LegOf(skeleton, places, foot), height = kFootHeight * leg;
     if (!(leg > 0)) continue;
     const double step = height / kSamples, reach = kReach * leg;
-    constexpr int kSteps = static_cast<int>(kReach / kFootHeight * kSamples);
     std::vector<Vec3d> inside;
     for (int x = -kSteps; x <= kSteps; ++x) {
       for (int y = -kSteps; y <= kSteps; ++y) {
@@ -117,8 +119,8 @@ double Toes(const Body& body, const SkeletonTemplate& skeleton, std::span<const 
     from_axis += kFootHeight / foot.height * Dot(foot.from_axis, forward);
     ++standing;
   }
-  // A leg that leans has a middle that moves, but from its axis; bent ones have no axis. Feet move
-  // both.
+  // A foot shows in both measures. Where a straight leg leans, only the middle moves from the
+  // ankle; where a leg is bent, its axis says nothing.
   if (!(from_ankle * from_axis > 0)) return 0;
   return std::copysign(std::min(std::abs(from_ankle), std::abs(from_axis)), from_ankle) / standing;
 }

@@ -25,13 +25,14 @@ HWY_INLINE float Sign(const float* p, const float* q) {
 }
 
 // A binding's quaternion, or any N numbers that share its sign, in the pivot's hemisphere; and how
-// far it is from the pivot's. Slopes of weights sum to 0, so that of a blend is a sum over the
-// latter in which the pivot counts nothing.
+// far it is from the pivot's. The slopes of a vertex's weights sum to 0, so that the slope of a
+// blend can be summed over `apart`, to which the pivot contributes nothing.
 template <std::size_t N>
 struct SignedRow {
   float value[N], apart[N];
 
-  // One number at a time: kernels broadcast them, and part of a wider store is slow to load.
+  // One number at a time: kernels broadcast each, and a load of a part of a wider store would have
+  // to wait for the whole store.
   HWY_INLINE SignedRow(float sign, const float* q, const float* pivot) {
     for (std::size_t i = 0; i < N; ++i) value[i] = sign * q[i];
     for (std::size_t i = 0; i < N; ++i) apart[i] = value[i] - pivot[i];

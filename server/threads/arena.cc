@@ -78,9 +78,8 @@ struct Arenas::State {
 };
 
 void Arenas::State::Run(FrameArena& lane) {
-  // A process with a server in it was forked: oneTBB's queue, which the child has too, may hold
-  // this task, and threads that the child starts for other work take it. Its calls are the
-  // parent's.
+  // In a child of a process that was forked, oneTBB's queue still holds tasks of the parent, and
+  // threads that the child starts for other work take them. This one belongs to the parent.
   if (::getpid() != process) return;
   NameThread("frames");
   const absl::MutexLock lock(&mutex);

@@ -1,6 +1,7 @@
 // stream_bench - frames per second of a stream beside what gRPC itself moves, in one run.
 //
 //   stream_bench [--vertices 50000] [--streams 1] [--rounds 21] [--seconds 0.5] [--positions]
+//                [--only ROW...] [--pauses N]
 //
 // Two processes over loopback: one holds a Sinew server and a raw byte-buffer server, the other is
 // the client of both. Rows are run in a random order within each round, on connections that stay

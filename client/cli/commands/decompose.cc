@@ -174,7 +174,8 @@ void AddDecompose(CommandList& commands) {
   set.SetFooter(
       R"(Bones are rigid: a part that moves by itself can get one, and several follow what bends or stretches. The error falls
 with more joints; with few frames, weights fit these frames only. Joints lie where neighbouring bones hinge on each
-other, and the gap says how well they do; --connected closes it. Needs no server. With --json there are errors of every frame and iteration.
+other, and the gap says how well they do; --connected closes it. Needs no server. With --json there are errors of every
+frame and iteration.
 Examples:
   sinew decompose walk.pc2 --rest hero.obj --joints 30 --out walk.sinewrig
   sinew bake walk.sinewrig --poses walk.poses.npy --deformer lbs --out again.pc2

@@ -60,8 +60,8 @@ void AnimationSpace::Run(const StageFrame& frame) const {
                                    .skin = frame.posed.skin.front().m.data(),
                                    .in = frame.in.front().x,
                                    .out = frame.out.front().x};
-  frame.ForBlocks(
-      kGrain, [&](std::size_t begin, std::size_t end) { AnimationSpaceKernel(args, begin, end); });
+  frame.ForBlocks<kGrain>(
+      [&](std::size_t begin, std::size_t end) { AnimationSpaceKernel(args, begin, end); });
 }
 
 }  // namespace sinew

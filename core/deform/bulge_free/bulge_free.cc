@@ -270,8 +270,8 @@ void BulgeFree::RunProjection(const StageFrame& frame) const {
       .slopes = SlopesOf(frame, slopes),
       .rest_slopes = frame.out_slopes.empty() ? nullptr : frame.rest_slopes.front().x,
   };
-  frame.ForBlocks(kGrain,
-                  [&](std::size_t begin, std::size_t end) { ProjectionKernel(args, begin, end); });
+  frame.ForBlocks<kGrain>(
+      [&](std::size_t begin, std::size_t end) { ProjectionKernel(args, begin, end); });
 }
 
 void BulgeFree::RunBisector(const StageFrame& frame) const {
@@ -295,8 +295,8 @@ void BulgeFree::RunBisector(const StageFrame& frame) const {
       .in = frame.in.front().x,
       .out = frame.out.front().x,
   };
-  frame.ForBlocks(kGrain,
-                  [&](std::size_t begin, std::size_t end) { PushKernel(args, begin, end); });
+  frame.ForBlocks<kGrain>(
+      [&](std::size_t begin, std::size_t end) { PushKernel(args, begin, end); });
 }
 
 }  // namespace sinew

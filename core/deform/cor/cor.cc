@@ -141,8 +141,8 @@ void Cor::Run(const StageFrame& frame) const {
       .rotation_slopes = slopes.data(),
       .centre_slopes = centre_slopes.data(),
   };
-  frame.ForBlocks(kGrain,
-                  [&](std::size_t begin, std::size_t end) { CentreBlendKernel(args, begin, end); });
+  frame.ForBlocks<kGrain>(
+      [&](std::size_t begin, std::size_t end) { CentreBlendKernel(args, begin, end); });
 }
 
 std::vector<BindStatistic> Cor::Statistics() const {

@@ -121,7 +121,7 @@ void DdmTables::RunFitted(const StageFrame& frame, std::span<DdmJoint> poses) co
       .alpha = alpha,
       .guard = pop_guard != 0,
   };
-  frame.ForBlocks(kGrain, [&](std::size_t begin, std::size_t end) {
+  frame.ForBlocks<kGrain>([&](std::size_t begin, std::size_t end) {
     std::array<std::uint16_t, kGrain> left;
     DdmKernel(args, begin, end, left.data());
     for (std::size_t b = begin; b < end; ++b) {
@@ -145,8 +145,8 @@ void DdmTables::RunBlended(const StageFrame& frame, std::span<DdmJoint> poses) c
       .out = frame.out.front().x,
       .matrices = variant == 3,
   };
-  frame.ForBlocks(kGrain,
-                  [&](std::size_t begin, std::size_t end) { DdmBlendKernel(args, begin, end); });
+  frame.ForBlocks<kGrain>(
+      [&](std::size_t begin, std::size_t end) { DdmBlendKernel(args, begin, end); });
 }
 
 void DdmTables::RunWeights(const StageFrame& frame, bool enhanced) const {
@@ -160,7 +160,7 @@ void DdmTables::RunWeights(const StageFrame& frame, bool enhanced) const {
   float* const out = frame.out.front().x;
   const SlopeArgs along = SlopesOf(frame, slopes);
   const std::size_t last = Place(0, fields() - 1);  // of the weights of rotations
-  frame.ForBlocks(kGrain, [&](std::size_t begin, std::size_t end) {
+  frame.ForBlocks<kGrain>([&](std::size_t begin, std::size_t end) {
     if (variant == 5) {
       LinearBlendKernel({offset, entry, moments.data(), skin, in, out, along}, begin, end);
     } else {

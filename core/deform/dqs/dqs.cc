@@ -215,7 +215,7 @@ void Dqs::Run(const StageFrame& frame) const {
       .blend = blend,
       .slopes = SlopesOf(frame, slopes),
   };
-  frame.ForBlocks(kGrain, [&](std::size_t begin, std::size_t end) {
+  frame.ForBlocks<kGrain>([&](std::size_t begin, std::size_t end) {
     if (mixes()) LinearBlendKernel(linear_args, begin, end);
     DqsKernel(args, begin, end);
   });

@@ -45,8 +45,8 @@ void Lbs::Run(const StageFrame& frame) const {
       .out = frame.out.front().x,
       .slopes = SlopesOf(frame, slopes),
   };
-  frame.ForBlocks(kGrain,
-                  [&](std::size_t begin, std::size_t end) { LinearBlendKernel(args, begin, end); });
+  frame.ForBlocks<kGrain>(
+      [&](std::size_t begin, std::size_t end) { LinearBlendKernel(args, begin, end); });
 }
 
 }  // namespace sinew

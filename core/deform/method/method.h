@@ -101,11 +101,12 @@ struct StageFrame {
   // Takes blocks of `out` that are done, while they are in the cache: begin, end. May be null.
   const absl::FunctionRef<void(std::size_t, std::size_t)>* done = nullptr;
 
-  // A loop over all blocks, the last thing that a method does: each chunk is passed on. The grain
-  // is a multiple of kLeastGrain.
-  static constexpr std::size_t kLeastGrain = 64;
-  void ForBlocks(std::size_t grain, absl::FunctionRef<void(std::size_t, std::size_t)> body) const {
-    task.For(layout.blocks(), grain, [&](std::size_t begin, std::size_t end) {
+  // A loop over all blocks, the last thing that a method does: each chunk is passed on.
+  static constexpr std::size_t kLeastGrain = 64;  // blocks that have one bounding box
+  template <std::size_t kGrain>
+  void ForBlocks(absl::FunctionRef<void(std::size_t, std::size_t)> body) const {
+    static_assert(kGrain % kLeastGrain == 0);
+    task.For(layout.blocks(), kGrain, [&](std::size_t begin, std::size_t end) {
       body(begin, end);
       if (done != nullptr) (*done)(begin, end);
     });

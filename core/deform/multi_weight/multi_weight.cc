@@ -129,7 +129,7 @@ void MultiWeight::Run(const StageFrame& frame) const {
                                       .skin = skin.front().m.data(),
                                       .in = frame.out.front().x,
                                       .out = frame.out.front().x};
-  frame.ForBlocks(kGrain, [&](std::size_t begin, std::size_t end) {
+  frame.ForBlocks<kGrain>([&](std::size_t begin, std::size_t end) {
     MultiWeightKernel(args, begin, end);
     LinearBlendKernel(move, begin, end);
   });

@@ -190,8 +190,8 @@ void SphericalBlend::Run(const StageFrame& frame) const {
       .fade = static_cast<float>(kCentreFade),
       .slopes = SlopesOf(frame, slopes),
   };
-  frame.ForBlocks(
-      kGrain, [&](std::size_t begin, std::size_t end) { SphericalBlendKernel(args, begin, end); });
+  frame.ForBlocks<kGrain>(
+      [&](std::size_t begin, std::size_t end) { SphericalBlendKernel(args, begin, end); });
 }
 
 }  // namespace sinew
