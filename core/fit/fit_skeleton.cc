@@ -234,6 +234,11 @@ void Warn(const SkeletonTemplate& skeleton, const Body& body, const SphereGraph&
                          way(*fitted.other), way(fitted.facing), fitted.other->residual,
                          fitted.facing.residual));
   }
+  if (const Vec3d& up = fitted.facing.up; up.y < 0.5 && up.z < 0.5) {
+    warn("mesh",
+         absl::StrCat("its up is ", AxisName(up),
+                      ", where programs expect +y or +z: turn it, or the character will lie down"));
+  }
   if (body.connected() < kConnected) {
     warn("mesh",
          absl::StrFormat("%.0f %% of its inside is not connected to the rest and was left out",

@@ -1,7 +1,9 @@
 #include "client/bake/pictures/fit_picture.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <numbers>
 #include <utility>
 
@@ -26,11 +28,23 @@ AffineD ToPicture(const client::FitFacing& facing, double azimuth) {
 
 PosedPanel FitPanel(const client::RigData& rig, std::span<const float> joints,
                     const client::FitFacing& facing, double azimuth, std::string label) {
-  const AffineD turn = ToPicture(facing, azimuth);
+  AffineD turn = ToPicture(facing, azimuth);
   PosedPanel panel;
   panel.label = std::move(label);
   panel.note = " ";  // the distance between views says nothing
   panel.positions = client::PosedPositions(rig, joints);
+  // Every panel shows its own body: on the ground, in the middle.
+  constexpr double kFar = std::numeric_limits<double>::infinity();
+  Vec3d low{kFar, kFar, kFar}, high{-kFar, -kFar, -kFar};
+  for (std::size_t v = 0; v < panel.positions.size(); v += 3) {
+    const float* const p = &panel.positions[v];
+    const Vec3d at = Apply(turn, {p[0], p[1], p[2]});
+    low = {std::min(low.x, at.x), std::min(low.y, at.y), std::min(low.z, at.z)};
+    high = {std::max(high.x, at.x), std::max(high.y, at.y), std::max(high.z, at.z)};
+  }
+  turn.m[3] = -(low.x + high.x) / 2;
+  turn.m[7] = -low.y;
+  turn.m[11] = -(low.z + high.z) / 2;
   for (std::size_t v = 0; v < panel.positions.size(); v += 3) {
     float* p = &panel.positions[v];
     const Vec3f at = ToFloat(Apply(turn, {p[0], p[1], p[2]}));

@@ -68,6 +68,12 @@ absl::Status CheckShapes(const Context& context, const Options& options,
 absl::StatusOr<client::ClipData> ReadPoses(const Context& context, Options& options,
                                            const bake::CharacterFile& character,
                                            const bake::Animation& examples) {
+  const bool named = !options.motion.clip.empty() || !options.motion.poses.empty();
+  if (examples.manifest && !named && options.frames) {
+    return InvalidArgument(
+        "--frames: needs --clip or --poses; without them, the poses are those of ",
+        options.examples, ", clip '", examples.manifest->clip, "'");
+  }
   if (examples.manifest && options.motion.clip.empty() && !options.frames) {
     return bake::ReadCacheMotion(options.examples, *examples.manifest, character, options.motion);
   }

@@ -117,7 +117,10 @@ TEST_F(FitWeights, WrongInputIsRefused) {
           "--influences");
   refused({"model:arm", "--examples", cache, "--model", "lbs"}, 65, "vertices, the rest mesh has ");
   refused({"model:hand", "--examples", cache, "--model", "lbs", "--frames", "0-3"}, 65,
-          "choose the poses with --clip, --fps and --frames, or --poses");
+          "--frames: needs --clip or --poses");
+  refused(
+      {"model:hand", "--examples", cache, "--model", "lbs", "--clip", "fist", "--frames", "0-3"},
+      65, "choose the poses with --clip, --fps and --frames, or --poses");
   refused({"model:hand", "--examples", Path("absent.npy"), "--model", "lbs"}, 65, "absent.npy");
   // Options are checked before the examples are read.
   refused({"model:hand", "--examples", Path("absent.npy"), "--model", "lbs", "--hold-out", "1"}, 64,

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "client/models/models.h"
@@ -30,12 +31,31 @@ TEST(FitPicture, FrontAndLeftSideFaceTheViewer) {
     of_left.insert(of_left.end(), {p[1], p[2], p[0]});  // its left is +X
   };
   for (std::size_t v = 0; v < points.size(); v += 3) add(&points[v]);
-  EXPECT_THAT(front.positions, Pointwise(FloatNear(1e-6f), of_front));
-  EXPECT_THAT(left.positions, Pointwise(FloatNear(1e-6f), of_left));
+  const auto from_first = [](std::vector<float> places) {
+    for (std::size_t k = places.size(); k-- > 0;) places[k] -= places[k % 3];
+    return places;
+  };
+  EXPECT_THAT(from_first(front.positions), Pointwise(FloatNear(1e-6f), from_first(of_front)));
+  EXPECT_THAT(from_first(left.positions), Pointwise(FloatNear(1e-6f), from_first(of_left)));
   for (std::size_t j = 0; j < joints.size(); j += 12) {
-    EXPECT_NEAR(front.joints[j + 7], joints[j + 11], 1e-6);
-    EXPECT_NEAR(left.joints[j + 11], joints[j + 3], 1e-6);
+    EXPECT_NEAR(front.joints[j + 7] - front.joints[7], joints[j + 11] - joints[11], 1e-6);
+    EXPECT_NEAR(left.joints[j + 11] - left.joints[11], joints[j + 3] - joints[3], 1e-6);
   }
+  float lowest = front.positions[1];
+  for (std::size_t v = 0; v < front.positions.size(); v += 3) {
+    lowest = std::min(lowest, front.positions[v + 1]);
+  }
+  EXPECT_NEAR(lowest, 0, 1e-6);
+}
+
+TEST(FitPicture, PanelsShowTheBodyWhereverItStands) {
+  client::RigData rig = client::Tube({.rings = 3, .segments = 4, .joints = 2}).rig;
+  const client::FitFacing facing{.residual = 0, .up = {0, 0, 1}, .forward = {0, -1, 0}};
+  const PosedPanel near = FitPanel(rig, client::RestJoints(rig), facing, 90, "left");
+  for (std::size_t k = 3; k < 12; k += 4) rig.rest_local[k] += 1000;  // the root
+  const PosedPanel far = FitPanel(rig, client::RestJoints(rig), facing, 90, "left");
+  EXPECT_THAT(far.positions, Pointwise(FloatNear(1e-3f), near.positions));
+  EXPECT_THAT(far.joints, Pointwise(FloatNear(1e-3f), near.joints));
 }
 
 TEST(FitPicture, BonesAreDrawnUnderTheSkin) {
