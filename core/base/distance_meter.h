@@ -8,7 +8,7 @@
 
 namespace sinew {
 
-// Of vertices over frames, in their unit.
+// How far vertices are from where they should be, over frames; in the unit of the vertices.
 struct Distances {
   double rms = 0, largest = 0;
   double p99 = 0;                     // 99 % are not larger; at most 0.8 % too large

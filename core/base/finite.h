@@ -8,7 +8,8 @@
 
 namespace sinew {
 
-// float32 values, unaligned. One pass without branches, which compilers vectorise.
+// values: float32 in memory, at any alignment; the last one whole. One pass without branches, which
+// compilers vectorise.
 inline bool AllFinite(std::span<const std::byte> values) {
   constexpr std::uint32_t kExponent = 0x7f800000;
   std::uint32_t wrong = 0;

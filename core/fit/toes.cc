@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kMostFeet = 8;  // that are looked at
 constexpr int kSteps = 20;            // in the reach
 
-// As parts of the length of the leg.
+// These are parts of the length of the leg.
 constexpr double kReach = 0.4;        // around the foot: what is looked at
 constexpr double kFootHeight = 0.12;  // of the foot, about
 // Heights above the ground, in those of the foot, from which slabs of the leg reach up.

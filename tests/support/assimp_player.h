@@ -22,7 +22,7 @@ class AssimpPlayer {
   // [x, y, z of every vertex] at the key `key` of the first animation, which has the same times in
   // all channels, or one key.
   std::vector<float> Play(unsigned key) const { return Play(key, false); }
-  // The same for normals, with the linear part of the same blend.
+  // Normals of the vertices at a key, by the linear part of the blend.
   std::vector<float> PlayNormals(unsigned key) const { return Play(key, true); }
 
  private:

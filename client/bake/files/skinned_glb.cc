@@ -15,6 +15,7 @@
 #include "client/render/surface.h"
 #include "client/rig/core_parts.h"
 #include "client/rig/rest_pose.h"
+#include "core/base/finite.h"
 #include "core/base/status.h"
 #include "core/base/trs.h"
 #include "core/base/types.h"
@@ -609,7 +610,7 @@ class Writer {
 
 absl::StatusOr<std::string> EncodeSkinnedGlb(const SkinnedScene& scene) {
   const auto is_finite = [](const std::vector<float>& values) {
-    return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
+    return AllFinite(std::as_bytes(std::span(values)));
   };
   for (const client::Mesh& mesh : scene.rig->meshes) {
     bool finite = is_finite(mesh.positions) && is_finite(mesh.skin.coefficients.values);

@@ -339,13 +339,13 @@ std::pair<std::size_t, std::size_t> DriversLikeKeys(const std::string& path,
 
 // A tube around two joints without normals; the upper one, node 2, may mirror.
 GltfBuilder MakeTube(bool mirrors) {
-  constexpr int kRings = 13, kSides = 8;
+  constexpr int kRings = 41, kSides = 8;
   std::vector<float> places, weights;
   std::vector<std::uint8_t> joints;
   std::vector<std::uint16_t> faces;
   for (int r = 0; r < kRings; ++r) {
     const float y = 2.0f * static_cast<float>(r) / (kRings - 1);
-    const float upper = std::clamp(y - 0.5f, 0.0f, 1.0f);
+    const float upper = std::clamp(5 * y - 4.5f, 0.0f, 1.0f);
     for (int s = 0; s < kSides; ++s) {
       const float angle = 2 * std::numbers::pi_v<float> * static_cast<float>(s) / kSides;
       places.insert(places.end(), {0.3f * std::cos(angle), y, 0.3f * std::sin(angle)});
@@ -426,14 +426,16 @@ TEST_F(Distil, DriversOfMirroredJointsGiveTheKeys) {
   }
 }
 
-// A joint that is scaled to nothing hides what it carries: no blend there can be undone.
+// A joint that is scaled to nothing hides what it carries: no blend there can be undone. Smoothing
+// pulls skin out of that place, also so far from the joint that no other joint may carry it.
 TEST_F(Distil, HiddenPartsStayFinite) {
   GltfBuilder b = MakeTube(false);
   AddBend(b);
   AddAnimation(b, 2, "scale", {0, 0.5f, 1}, {1, 1, 1, 0, 0, 0, 0, 0, 0}, "VEC3", "STEP");
   for (const std::string to : {"shapes", "animation_space", "lbs"}) {
-    const Json report = JsonAt({"distil", b.Write(), "--deformer", "lbs | delta_mush", "--to", to,
-                                "--out", folder_ / "tube.glb"});
+    const Json report =
+        JsonAt({"distil", b.Write(), "--deformer", "lbs | delta_mush(iterations=300)", "--to", to,
+                "--out", folder_ / "tube.glb"});
     EXPECT_TRUE(report["gain"].is_number()) << to;
     EXPECT_TRUE(client::ImportFile(folder_ / "tube.glb").ok()) << to;
   }
