@@ -3,8 +3,8 @@
 
 usage: frame_time.py STREAM_BENCH [VERTICES...]          default: 2000 50000
 
-Each row is a run of stream_bench under `perf record`. Its samples are sorted by the function that was running, and their
-shares multiplied by the processor time of a frame that the run prints. Without perf it says so and succeeds.
+Each row is a run of stream_bench under `perf record`. Its samples are sorted by the function that was running, and
+their shares multiplied by the processor time of a frame that the run prints. Without perf it says so and succeeds.
 """
 import collections
 import re
@@ -18,7 +18,7 @@ PARTS = {
     "switch threads": r"kernel.* (finish_task_switch|_raw_spin_unlock_irq|.*futex|.*schedule|.*wak[ei]|.*rseq|pick_|"
                       r"(en|de)queue_(task|entity)|update_(curr|load)|.*pv_queued_spin|prepare_to|exit_to_user|"
                       r"irqentry_exit)|libc.* .*(futex|lll_lock)",
-    "copy to and from sockets": r"kernel.* (_copy_(to|from)_iter|copy_user|rep_movs|clear_page|.*page|__check_object_size)",
+    "copy to and from sockets": r"kernel.* (_copy_(to|from)_iter|copy_user|rep_movs|.*page|__check_object_size)",
     "rest of kernel": r"kernel|vdso|libc.* (epoll_wait|__libc_(send|recv)msg|.*asynccancel|syscall)",
     "checksum": r"xxhash|XXH",
     "deform": r"stream_bench.* sinew::(N_|Compose|IsThin|Determinant|ToDouble|ToFloat|PosedRig|Deformer|Lbs|Bound|"

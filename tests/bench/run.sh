@@ -54,9 +54,9 @@ benchmarks() {
 
 if [[ $quick ]]; then
   section "Methods" methods_bench --vertices 2000 --rounds 1
-  section "Stream" stream_bench --vertices 2000 --rounds 1 --seconds 0.1 --pauses 1
+  section "Stream" stream_bench --vertices 2000 --rounds 1 --seconds 0.1 --pauses 1 --polls 10
   tables "Stream over 1 Gbit/s" tests/bench/slow_line.sh 1gbit build/release/bin/stream_bench \
-    --vertices 2000 --streams 2 --rounds 1 --seconds 0.1 --pauses 0
+    --vertices 2000 --streams 2 --rounds 1 --seconds 0.1 --pauses 0 --polls 0
   section "Encodings" encoding_bench
   tables "Start" /usr/bin/python3 -B tests/bench/start_times.py build/release 3
   short=(--benchmark_min_time=0.001 --benchmark_repetitions=1)
@@ -75,10 +75,11 @@ trap 'rm -rf "$work"' EXIT
 {
   section "Methods" methods_bench
   section "Stream" stream_bench
-  section "Stream of 200,000 vertices" stream_bench --vertices 200000 --positions --pauses 0
-  section "Stream of 2,000 vertices" stream_bench --vertices 2000 --positions --pauses 0
-  section "64 streams of 2,000 vertices" stream_bench --vertices 2000 --streams 64 --positions --pauses 0
-  tables "Stream over 1 Gbit/s" tests/bench/slow_line.sh 1gbit build/release/bin/stream_bench --rounds 5 --pauses 0
+  section "Stream of 200,000 vertices" stream_bench --vertices 200000 --positions --pauses 0 --polls 0
+  section "Stream of 2,000 vertices" stream_bench --vertices 2000 --positions --pauses 0 --polls 0
+  section "64 streams of 2,000 vertices" stream_bench --vertices 2000 --streams 64 --positions --pauses 0 --polls 0
+  tables "Stream over 1 Gbit/s" tests/bench/slow_line.sh 1gbit build/release/bin/stream_bench \
+    --rounds 5 --pauses 0 --polls 0
   section "Encodings" encoding_bench "${clips[@]}"
   tables "Start" /usr/bin/python3 -B tests/bench/start_times.py build/release
 } >"$work/user"
