@@ -31,6 +31,7 @@ template <std::size_t N>
 struct SignedRow {
   float value[N], apart[N];
 
+  SignedRow() = default;
   // One number at a time: kernels broadcast each, and a load of a part of a wider store would have
   // to wait for the whole store.
   HWY_INLINE SignedRow(float sign, const float* q, const float* pivot) {

@@ -11,13 +11,11 @@ namespace sinew::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-template <std::size_t kColumns, bool kEven>
+template <std::size_t kColumns, bool kEven, bool kSum>
 void ChebyshevRows(const ChebyshevStep& given, std::size_t begin, std::size_t end) {
   const ChebyshevStep s = given;  // a copy, so that stores cannot alias it
   const hn::CappedTag<double, 4> d;
   constexpr std::size_t kLanes = hn::MaxLanes(d), kParts = kColumns / kLanes;
-  hn::Vec<decltype(d)> c[kParts];
-  for (std::size_t l = 0; l < kParts; ++l) c[l] = hn::LoadU(d, s.c + l * kLanes);
   const auto b = hn::Set(d, s.b);
   for (std::size_t i = begin; i < end; ++i) {
     hn::Vec<decltype(d)> total[kParts];
@@ -37,18 +35,31 @@ void ChebyshevRows(const ChebyshevStep& given, std::size_t begin, std::size_t en
     for (std::size_t l = 0; l < kParts; ++l) {
       double* const at = s.previous + i * kColumns + l * kLanes;
       double* const sum = s.sum + i * kColumns + l * kLanes;
-      const auto next = hn::Sub(hn::Mul(scale, total[l]), hn::Mul(b, hn::Load(d, at)));
+      const auto previous = hn::Load(d, at);
+      const auto next = hn::Sub(hn::Mul(scale, total[l]), hn::Mul(b, previous));
       hn::Store(next, d, at);
-      hn::Store(hn::Add(hn::Load(d, sum), hn::Mul(c[l], next)), d, sum);
+      if constexpr (!kSum) continue;
+      const auto current = hn::Load(d, s.current + i * kColumns + l * kLanes);
+      const auto term = [&](std::size_t t, const auto& value)
+                            HWY_ATTR { return hn::Mul(hn::LoadU(d, s.c[t] + l * kLanes), value); };
+      hn::Store(hn::Add(hn::Add(hn::Add(hn::Load(d, sum), term(0, previous)), term(1, current)),
+                        term(2, next)),
+                d, sum);
     }
   }
 }
 
+template <std::size_t kColumns, bool kEven>
+void ChebyshevOf(const ChebyshevStep& s, std::size_t begin, std::size_t end) {
+  s.c[0] == nullptr ? ChebyshevRows<kColumns, kEven, false>(s, begin, end)
+                    : ChebyshevRows<kColumns, kEven, true>(s, begin, end);
+}
+
 void ChebyshevStepRows(const ChebyshevStep& s, std::size_t begin, std::size_t end) {
   if (s.columns == 4) {
-    s.even ? ChebyshevRows<4, true>(s, begin, end) : ChebyshevRows<4, false>(s, begin, end);
+    s.even ? ChebyshevOf<4, true>(s, begin, end) : ChebyshevOf<4, false>(s, begin, end);
   } else {
-    s.even ? ChebyshevRows<12, true>(s, begin, end) : ChebyshevRows<12, false>(s, begin, end);
+    s.even ? ChebyshevOf<12, true>(s, begin, end) : ChebyshevOf<12, false>(s, begin, end);
   }
 }
 

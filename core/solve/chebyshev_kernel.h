@@ -17,11 +17,12 @@ struct ChebyshevStep {
   double* previous;
   double* sum;
   double a = 1, b = 0;
-  const double* c = nullptr;  // [columns]
+  const double* c[3] = {};  // [3][columns]; or null: sum stays
 };
 
-// Rows [begin, end): previous = a N current - b previous, sum += c previous. Products are rounded
-// before they are added, in the order of the neighbours.
+// Rows [begin, end): next = a N current - b previous, sum += c[0] previous + c[1] current + c[2]
+// next, previous = next. Products are rounded before they are added, in the order of the
+// neighbours, and the three terms one after the other.
 void ChebyshevKernel(const ChebyshevStep& step, std::size_t begin, std::size_t end);
 
 }  // namespace sinew

@@ -24,7 +24,8 @@ constexpr std::size_t kBatchBytes = 512 << 10;  // of poses per message, unless 
 // while nothing is to be expected.
 constexpr std::chrono::milliseconds kRestInFlight{5}, kRestIdle{1000};
 constexpr std::chrono::milliseconds kLookIdle{250};
-// gRPC takes an earlier time for the end of time.
+// For a look without waiting: gRPC would take "now" for the next full millisecond, and what is
+// earlier than this for the end of time.
 constexpr std::chrono::system_clock::time_point kPast{};
 
 double Now() {
@@ -125,8 +126,9 @@ std::size_t StreamCore::room() const {
 absl::StatusOr<std::optional<StreamItem>> StreamCore::Next(absl::Duration timeout) {
   const auto decided = [this] { return cancelled_ || !ready_.empty() || ended_.has_value(); };
   const bool endless = timeout == absl::InfiniteDuration();
-  const auto deadline = endless ? std::chrono::system_clock::time_point::max()
-                                : std::max(kPast, absl::ToChronoTime(absl::Now() + timeout));
+  auto deadline =
+      timeout > absl::ZeroDuration() ? absl::ToChronoTime(absl::Now() + timeout) : kPast;
+  if (endless) deadline = std::chrono::system_clock::time_point::max();
   Lock lock(mutex_);
   in_next_ = true;
   bool late = false;

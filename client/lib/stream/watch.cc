@@ -63,7 +63,9 @@ class WatchCore {
   }
 
   absl::StatusOr<FrameView> Next(absl::Duration timeout) {
-    const absl::Time deadline = absl::Now() + timeout;
+    // Not "now", which gRPC takes for the next full millisecond.
+    const absl::Time deadline =
+        timeout > absl::ZeroDuration() ? absl::Now() + timeout : absl::InfinitePast();
     while (newest_ == nullptr) SINEW_RETURN_IF_ERROR(Receive(deadline));
     // What the transport held while the caller was busy is out of date. An error is for the next
     // call.

@@ -104,18 +104,19 @@ thread_local Cancellation* Cancellation::entered = nullptr;
 
 }  // namespace
 
-void Block(std::stop_source stop, const std::function<void()>& work) {
+void Block(std::stop_source stop, const std::function<void()>& work, bool brief) {
   const RunningCall call(stop);
   std::optional<std::stop_callback<std::function<void()>>> cancelled;
   if (const Cancellation* const entered = Cancellation::Entered()) {
     cancelled.emplace(entered->token(), [stop]() mutable { stop.request_stop(); });
   }
-  if (!OnMainThread()) {
+  const bool main = OnMainThread();
+  if (brief || !main) {
     {
       const py::gil_scoped_release release;
       work();
     }
-    if (call.ending()) EndThread();
+    if (!main && call.ending()) EndThread();
     return;
   }
   std::future<void> done = std::async(std::launch::async, work);

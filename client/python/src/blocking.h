@@ -17,13 +17,16 @@ namespace sinew::python {
 // Python through Callback only. So does a Cancellation that is entered, and the end of the
 // interpreter, which waits for `work`: its thread could not take the GIL again. After that, other
 // threads than the main one end (SystemExit), and the main one raises kCancelled.
-void Block(std::stop_source stop, const std::function<void()>& work);
+//    brief  `work` does not wait: it stays in this thread, and Ctrl-C comes after it
+void Block(std::stop_source stop, const std::function<void()>& work, bool brief = false);
 
 // Block for work that takes the token and returns something.
 template <class Work>
-auto Blocked(const Work& work, const std::stop_source& stop = std::stop_source()) {
+auto Blocked(const Work& work, const std::stop_source& stop = std::stop_source(),
+             bool brief = false) {
   std::optional<decltype(work(stop.get_token()))> result;
-  Block(stop, [&] { result.emplace(work(stop.get_token())); });
+  Block(
+      stop, [&] { result.emplace(work(stop.get_token())); }, brief);
   return *std::move(result);
 }
 

@@ -351,10 +351,12 @@ std::uint64_t Send(PoseStream& stream, const py::object& pose, const py::object&
 std::optional<client::StreamItem> NextItem(PoseStream& stream, std::optional<double> timeout) {
   UseNetwork();
   const absl::Duration limit = timeout ? Seconds("timeout", *timeout) : absl::InfiniteDuration();
-  return Value(Blocked([&](const std::stop_token& stop) {
-    const std::stop_callback cancel(stop, [&] { stream.stream.Cancel(); });
-    return stream.stream.Next(limit);
-  }));
+  return Value(Blocked(
+      [&](const std::stop_token& stop) {
+        const std::stop_callback cancel(stop, [&] { stream.stream.Cancel(); });
+        return stream.stream.Next(limit);
+      },
+      std::stop_source(), limit == absl::ZeroDuration()));
 }
 
 std::optional<client::FrameView> Next(PoseStream& stream, std::optional<double> timeout) {

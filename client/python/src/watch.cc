@@ -36,10 +36,12 @@ absl::StatusOr<client::FrameView> NextWatched(WatchedStream& stream,
                                               std::optional<double> timeout) {
   UseNetwork();
   const absl::Duration limit = timeout ? Seconds("timeout", *timeout) : absl::InfiniteDuration();
-  return Blocked([&](const std::stop_token& stop) {
-    const std::stop_callback cancel(stop, [&] { stream.watch.Cancel(); });
-    return stream.watch.Next(limit);
-  });
+  return Blocked(
+      [&](const std::stop_token& stop) {
+        const std::stop_callback cancel(stop, [&] { stream.watch.Cancel(); });
+        return stream.watch.Next(limit);
+      },
+      std::stop_source(), limit == absl::ZeroDuration());
 }
 
 void EndWatch(WatchedStream& stream) {

@@ -287,10 +287,13 @@ absl::StatusOr<DdmMomentTable> DdmMomentTable::Filter(const Rig& rig, const DdmP
     for (std::size_t i = 0; i < points.size(); ++i) count += mass(i) >= plan.keep;
     Kept& kept = table.bindings_[e];
     kept.points.reserve(count);
+    kept.masses.reserve(count);
     kept.values.reserve(count);
     for (std::size_t i = 0; i < points.size(); ++i) {
-      if (!(mass(i) >= plan.keep)) continue;
+      const double own = mass(i);
+      if (!(own >= plan.keep)) continue;
       kept.points.push_back(points[i]);
+      kept.masses.push_back(own);
       kept.values.push_back(Recentre(result[i], PointOf(rig, plan.welded, points[i]) - mean));
     }
     pool.Return(std::move(workspace));
@@ -301,7 +304,7 @@ absl::StatusOr<DdmMomentTable> DdmMomentTable::Filter(const Rig& rig, const DdmP
 }
 
 void DdmMomentTable::Index(std::size_t points, const DdmParams& params) {
-  const double truncation = double{params.truncation}, alpha = double{params.alpha};
+  const double truncation = double{params.truncation};
   struct Summary {
     double kept = 0, best = 0, best_omega = 0;
     std::uint32_t count = 0;
@@ -311,14 +314,13 @@ void DdmMomentTable::Index(std::size_t points, const DdmParams& params) {
   const auto visit = [&](auto&& body) {
     for (std::size_t e = 0; e < bindings_.size(); ++e) {
       for (std::uint32_t k = 0; k < bindings_[e].points.size(); ++k) {
-        const DdmMoments& m = bindings_[e].values[k];
-        body(static_cast<std::uint16_t>(e), k, bindings_[e].points[k], m[kOmega],
-             InfluenceMass(m[kOmega], m[kTranslation], alpha));
+        body(static_cast<std::uint16_t>(e), k, bindings_[e].points[k], bindings_[e].masses[k]);
       }
     }
   };
-  visit([&](std::uint16_t e, std::uint32_t, std::uint32_t point, double omega, double mass) {
+  visit([&](std::uint16_t e, std::uint32_t k, std::uint32_t point, double mass) {
     Summary& s = summary[point];
+    const double omega = bindings_[e].values[k][kOmega];
     if (mass >= truncation) {
       s.kept += omega;
       ++s.count;
@@ -333,7 +335,7 @@ void DdmMomentTable::Index(std::size_t points, const DdmParams& params) {
     dropped_ = std::max(dropped_, 1 - (s.count > 0 ? s.kept : s.best_omega));
   }
   references_ = CollectRows<Reference>(points, [&](auto add) {
-    visit([&](std::uint16_t e, std::uint32_t k, std::uint32_t point, double, double mass) {
+    visit([&](std::uint16_t e, std::uint32_t k, std::uint32_t point, double mass) {
       const Summary& s = summary[point];
       if (s.count > 0 ? mass >= truncation : s.best_binding == e) add(point, Reference{e, k});
     });
@@ -343,8 +345,8 @@ void DdmMomentTable::Index(std::size_t points, const DdmParams& params) {
 absl::StatusOr<DdmCost> EstimateDdm(const Rig& rig, const BlockLayout& layout,
                                     const DdmParams& params, const DdmPlan& plan,
                                     const Task* task) {
-  constexpr std::size_t kReachedBytes =
-      sizeof(DdmMoments) + sizeof(std::uint32_t) + sizeof(DdmMomentTable::Reference);
+  constexpr std::size_t kReachedBytes = sizeof(DdmMoments) + sizeof(double) +
+                                        sizeof(std::uint32_t) + sizeof(DdmMomentTable::Reference);
   const Rows<std::uint32_t> seeds = SeedPoints(rig, plan.welded);
   const NeighbourWeights& neighbours = *plan.neighbours;
   const std::size_t points = plan.welded.points(), bindings = rig.bindings().size();

@@ -89,6 +89,7 @@ class DdmMomentTable {
  private:
   struct Kept {
     std::vector<std::uint32_t> points;
+    std::vector<double> masses;  // influence mass of each
     std::vector<DdmMoments> values;
   };
   void Index(std::size_t points, const DdmParams& params);

@@ -5,6 +5,9 @@
 #define HWY_TARGET_INCLUDE "core/deform/dqs/dqs_kernel.cc"
 #include <hwy/foreach_target.h>
 
+#include <algorithm>
+#include <cstdint>
+
 #include "core/simd/quaternion-inl.h"
 #include "core/simd/slopes-inl.h"
 
@@ -40,25 +43,55 @@ HWY_INLINE Pack Mix(const Pack& linear, const Pack& dual, const Pack& blend) {
   return IfThenElse(Lt(blend, Pack::Set(1.0f)), mixed, dual);
 }
 
+// The signed dual quaternions of a block's bindings. They stay while blocks have the same bindings,
+// as most neighbours do: broadcasts of numbers that lie in memory cost nothing.
+class SignedRows {
+ public:
+  HWY_INLINE SignedRows(const float* dual_quats, const float* signs)
+      : dual_quats_(dual_quats), signs_(signs) {}
+  // entries: [count] bindings of a block, the pivot first.
+  HWY_INLINE void Use(const std::uint16_t* entries, std::size_t count) {
+    const bool same = count == count_ && std::equal(entries, entries + count, entries_);
+    entries_ = entries;
+    count_ = count;
+    for (std::size_t k = 0; !same && k < std::min(count, kMost); ++k) rows_[k] = Make(k);
+  }
+  // Of the k-th binding, until the next call.
+  HWY_INLINE const SignedRow<8>& Row(std::size_t k) {
+    if (k >= kMost) rows_[kMost] = Make(k);
+    return rows_[std::min(k, kMost)];
+  }
+
+ private:
+  static constexpr std::size_t kMost = 32;
+  HWY_INLINE SignedRow<8> Make(std::size_t k) const {
+    const float* const pivot = dual_quats_ + std::size_t{entries_[0]} * 8;
+    const float* const quats = dual_quats_ + std::size_t{entries_[k]} * 8;
+    const float sign =
+        signs_ != nullptr ? signs_[entries_[0]] * signs_[entries_[k]] : Sign(pivot, quats);
+    return SignedRow<8>(sign, quats, pivot);
+  }
+  const float *dual_quats_, *signs_;
+  const std::uint16_t* entries_ = nullptr;
+  std::size_t count_ = 0;
+  SignedRow<8> rows_[kMost + 1];
+};
+
 // The weighted sum of dual quaternions over block b's bindings, and its derivatives along the
-// tangents; signs may be null. Sums are separate variables, which the compiler keeps in registers.
+// tangents. Sums are separate variables, which the compiler keeps in registers.
 struct BlendedQuats {
   PackDualQuat value, along[kTangents];
 };
 template <bool kStretch, bool kSlopes>
-HWY_INLINE BlendedQuats Sum(const DqsKernelArgs& args, const float* signs, std::size_t b) {
+HWY_INLINE BlendedQuats Sum(const DqsKernelArgs& args, SignedRows& rows, std::size_t b) {
   const Pack zero = Pack::Zero();
   const PackQuat none = {zero, zero, zero, zero};
   PackQuat real = none, dual = none;
   PackQuat real_along[kTangents] = {none, none}, dual_along[kTangents] = {none, none};
-  const std::size_t first = args.pair_offset[b];
-  const std::size_t pivot = args.pair_entry[first];
-  const float* const pivot_quats = args.dual_quats + pivot * 8;
-  for (std::size_t pair = first; pair < args.pair_offset[b + 1]; ++pair) {
-    const std::size_t entry = args.pair_entry[pair];
-    const float* const quats = args.dual_quats + entry * 8;
-    const float sign = signs != nullptr ? signs[pivot] * signs[entry] : Sign(pivot_quats, quats);
-    const SignedRow<8> q(sign, quats, pivot_quats);
+  const std::size_t first = args.pair_offset[b], end = args.pair_offset[b + 1];
+  rows.Use(args.pair_entry + first, end - first);
+  for (std::size_t pair = first; pair < end; ++pair) {
+    const SignedRow<8>& q = rows.Row(pair - first);
     const float* const slopes = kSlopes ? args.slopes.weights + pair * 32 : nullptr;
     const Pack w = Pack::Load(args.weights + pair * 16);
     Add(w, q.value, real);
@@ -71,7 +104,7 @@ HWY_INLINE BlendedQuats Sum(const DqsKernelArgs& args, const float* signs, std::
         }
       }
     }
-    const float* stretch = args.stretch + entry * 12;
+    const float* stretch = args.stretch + std::size_t{args.pair_entry[pair]} * 12;
     if (!kStretch || stretch[9] == 0.0f) continue;
     const Pack half = Pack::Set(0.5f);
     const PackPoint stretched = Stretched(stretch, LoadPoint(args.in + b * 48));
@@ -160,8 +193,9 @@ HWY_INLINE void Finish(const DqsKernelArgs& args, std::size_t b, const BlendedQu
 // A block where some lanes cancel: rare, so that it is kept out of the others' way.
 template <bool kStretch, bool kSlopes>
 HWY_NOINLINE void CancelledBlock(const DqsKernelArgs& args, std::size_t b) {
-  const BlendedQuats given = Sum<kStretch, kSlopes>(args, args.signs, b);
-  const BlendedQuats strongest = Sum<kStretch, kSlopes>(args, nullptr, b);
+  SignedRows given_rows(args.dual_quats, args.signs), strongest_rows(args.dual_quats, nullptr);
+  const BlendedQuats given = Sum<kStretch, kSlopes>(args, given_rows, b);
+  const BlendedQuats strongest = Sum<kStretch, kSlopes>(args, strongest_rows, b);
   const PackMask cancelled = Cancelled(given);
   BlendedQuats sum = {Select(cancelled, strongest.value, given.value), {}};
   SINEW_EACH_TANGENT(k) sum.along[k] = Select(cancelled, strongest.along[k], given.along[k]);
@@ -171,8 +205,9 @@ HWY_NOINLINE void CancelledBlock(const DqsKernelArgs& args, std::size_t b) {
 template <bool kStretch, bool kSlopes>
 void DqsBlocks(const DqsKernelArgs& given, std::size_t begin, std::size_t end) {
   const DqsKernelArgs args = given;  // a copy, so that stores cannot alias it
+  SignedRows rows(args.dual_quats, args.signs);
   for (std::size_t b = begin; b < end; ++b) {
-    const BlendedQuats sum = Sum<kStretch, kSlopes>(args, args.signs, b);
+    const BlendedQuats sum = Sum<kStretch, kSlopes>(args, rows, b);
     if (args.signs != nullptr && MaskBits(Cancelled(sum)) != 0) {
       CancelledBlock<kStretch, kSlopes>(args, b);
     } else {

@@ -1,9 +1,11 @@
 #include <absl/time/clock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <limits>
 #include <thread>
+#include <vector>
 
 #include "tests/unit/client/lib/fake_server.h"
 
@@ -311,6 +313,25 @@ TEST_F(StreamCalls, PollingFindsTheFrame) {
     } while (absl::IsDeadlineExceeded(status) && absl::Now() < end);
     ASSERT_TRUE(status.ok()) << status;
   }
+}
+
+// The pose in flight gets no answer. gRPC would wait for the next full millisecond.
+TEST_F(StreamCalls, ZeroTimeoutDoesNotWait) {
+  auto stream = client.OpenStream(kTarget, {});
+  SendAndTake(*stream, 3);
+  server.stops_reading = true;
+  ASSERT_TRUE(stream->Send(OneNumberPose(1)).ok());  // the last that is read
+  ASSERT_TRUE(stream->Next(absl::Seconds(20)).ok());
+  ASSERT_TRUE(stream->Send(OneNumberPose(1)).ok());
+  std::vector<absl::Duration> looks(101);
+  for (absl::Duration& look : looks) {
+    const absl::Time start = absl::Now();
+    EXPECT_TRUE(absl::IsDeadlineExceeded(stream->Next(absl::ZeroDuration()).status()));
+    look = absl::Now() - start;
+  }
+  std::sort(looks.begin(), looks.end());
+  EXPECT_LT(looks[50], absl::Microseconds(200));
+  server.stops_reading = false;
 }
 
 TEST_F(StreamCalls, ResumesBetweenSinglePoses) {

@@ -219,6 +219,29 @@ TEST(DqsKernel, SameBitsOnEveryInstructionSet) {
   }
 }
 
+// Between the pivot and the others, so that these are far back in a block.
+TEST(DqsKernel, JointsWithoutWeightChangeNothing) {
+  constexpr std::size_t kForeign = 35;
+  const DqsInput input(false);
+  DqsInput wide(false);
+  wide.offset = {0};
+  wide.entry.clear();
+  wide.weights.clear();
+  for (std::size_t b = 0; b < DqsInput::kBlocks; ++b) {
+    for (std::size_t pair = input.offset[b]; pair < input.offset[b + 1]; ++pair) {
+      wide.entry.push_back(input.entry[pair]);
+      const float* const weights = input.weights.data() + pair * 16;
+      wide.weights.insert(wide.weights.end(), weights, weights + 16);
+      for (std::size_t k = 0; pair == input.offset[b] && k < kForeign; ++k) {
+        wide.entry.push_back(static_cast<std::uint16_t>(k % DqsInput::kJoints));
+        wide.weights.insert(wide.weights.end(), 16, 0.0f);
+      }
+    }
+    wide.offset.push_back(static_cast<std::uint32_t>(wide.entry.size()));
+  }
+  EXPECT_EQ(wide.Result(), input.Result());
+}
+
 TEST(DqsKernel, InvariantToQuaternionSigns) {
   testing::ExpectInvariantToQuaternionSigns(DqsInput(false));
 }
