@@ -14,6 +14,7 @@
 #include "core/fit/body.h"
 #include "core/fit/coverage.h"
 #include "core/fit/embedding.h"
+#include "core/fit/limb_ends.h"
 #include "core/fit/reduced_skeleton.h"
 #include "core/fit/refine.h"
 #include "core/fit/spheres.h"
@@ -367,6 +368,13 @@ absl::StatusOr<SkeletonFit> FitSkeleton(const Mesh& mesh, const SkeletonTemplate
     fixed[joint] = 1;
   }
   places = fit::Refine(body, skeleton, bones, fixed, std::move(places));
+  const Vec3d& side = match.orientation.side;
+  const bool symmetric = fit::IsSymmetric(body, side);
+  if (symmetric) fit::MakeSymmetric(skeleton, side, fixed, places);
+  std::vector<std::uint8_t> ended = fixed;
+  fit::MoveToEnds(body, skeleton, places, ended);
+  places = fit::Refine(body, skeleton, bones, ended, std::move(places));
+  if (symmetric) fit::MakeSymmetric(skeleton, side, fixed, places);
   task.Advance(0.2);
 
   SkeletonFit fitted;

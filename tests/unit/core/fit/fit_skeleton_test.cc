@@ -75,9 +75,25 @@ TEST_P(FitSkeletonOf, SymmetricBodiesHaveSymmetricSkeletons) {
   for (std::size_t j = 0; j < figure.places.size(); ++j) {
     const std::uint32_t partner = figure.skeleton.joints[j].partner;
     const Vec3d other = fitted.places[partner == fit::kNone ? j : partner];
-    EXPECT_LT(Length(fitted.places[j] - Vec3d{-other.x, other.y, other.z}), 0.03 * figure.height)
+    EXPECT_LT(Length(fitted.places[j] - Vec3d{-other.x, other.y, other.z}), 1e-9)
         << figure.skeleton.joints[j].name;
   }
+}
+
+TEST_P(FitSkeletonOf, JointsAtEndsOfLimbsReachThem) {
+  double sum = 0, count = 0;
+  for (unsigned seed = 1; seed <= 4; ++seed) {
+    const Figure figure = Perturbed(GetParam(), seed);
+    const SkeletonFit fitted = Fit(figure);
+    std::vector<bool> inner(figure.places.size());
+    for (std::size_t j = 1; j < inner.size(); ++j) inner[figure.skeleton.joints[j].parent] = true;
+    for (std::size_t j = 1; j < inner.size(); ++j) {
+      if (inner[j]) continue;
+      sum += Length(fitted.places[j] - figure.places[j]) / figure.height;
+      ++count;
+    }
+  }
+  EXPECT_LT(sum / count, 0.01);
 }
 
 INSTANTIATE_TEST_SUITE_P(Templates, FitSkeletonOf,
@@ -121,6 +137,17 @@ Figure Posed(const std::map<std::string, Vec3d>& moved) {
   return Fleshed(standing.skeleton, places);
 }
 
+std::vector<Vec3d> NamedPlaces(const Figure& figure, const SkeletonFit& fitted,
+                               const std::vector<std::string>& names) {
+  std::vector<Vec3d> places;
+  for (const std::string& name : names) {
+    const auto& joints = figure.skeleton.joints;
+    const auto found = std::ranges::find(joints, name, &fit::TemplateJoint::name);
+    places.push_back(fitted.places[static_cast<std::size_t>(found - joints.begin())]);
+  }
+  return places;
+}
+
 // With arms straight to the sides, only the feet differ between front and back.
 TEST(FitSkeleton, FeetTellFrontFromBack) {
   const Figure figure = Posed({{"left_elbow", {0.45, 0.5, 0}},
@@ -148,6 +175,28 @@ TEST(FitSkeleton, LeaningLegsDoNotCountAsFeet) {
   const SkeletonFit fitted =
       ValueOrDie(FitSkeleton(MeshOf(figure.body), figure.skeleton, {}, task));
   EXPECT_EQ(fitted.facing.forward, (Vec3d{0, 0, 1}));
+}
+
+// The ears reach farther up than the head between them.
+TEST(FitSkeleton, HeadOfSymmetricBodyIsNotInOneEar) {
+  Figure figure = Standing("human");
+  for (const double side : {-1.0, 1.0}) {
+    Append(figure.body, Capsule({side * 0.05, 0.7, 0}, {side * 0.25, 1.1, 0}, 0.06));
+  }
+  for (const Vec3d& place : NamedPlaces(figure, Fit(figure), {"neck", "head", "head_top"})) {
+    EXPECT_NEAR(place.x, 0, 1e-9);
+  }
+}
+
+// The legs of this one bend by 8 degrees, which tells little about the places of the knees.
+TEST(FitSkeleton, LimbsThatAreNearlyStraightKeepProportions) {
+  const Figure figure = Perturbed("human", 20);
+  const SkeletonFit fitted = Fit(figure);
+  for (const std::string side : {"left_", "right_"}) {
+    const auto leg = NamedPlaces(figure, fitted, {side + "thigh", side + "knee", side + "ankle"});
+    constexpr double kOfTemplate = 0.354 / 0.45;
+    EXPECT_NEAR(Length(leg[1] - leg[0]) / Length(leg[2] - leg[1]) / kOfTemplate, 1, 0.1) << side;
+  }
 }
 
 TEST(FitSkeleton, BothLegsOfRunnerHaveTheirBones) {
