@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/base/closest_names.h"
 #include "core/base/status.h"
 #include "core/base/vectors.h"
 #include "core/fit/body.h"
@@ -37,6 +38,7 @@ constexpr double kTemplateScale = 0.5 * 0.7;
 constexpr double kMostPenalty = 1;
 constexpr double kLevels[] = {0.03, 0.06, 0.1, 0.2, 0.4, kMostPenalty};
 constexpr double kNear = 2;  // residuals up to this times the least one tell no orientation apart
+constexpr double kBetter = 0.5;    // of the residual of the directions that were asked for
 constexpr double kUnequal = 1.5;   // ratio of the lengths of left and right bones that is reported
 constexpr double kOutside = 0.01;  // of the longest side
 constexpr double kConnected = 0.98;
@@ -56,7 +58,7 @@ struct Orientation {
   Vec3d operator()(const Vec3d& p) const { return p.x * side + p.y * up + p.z * forward; }
 };
 
-std::vector<Orientation> Orientations(const FitOptions& options) {
+std::vector<Orientation> Orientations(FitUp wanted, bool turns) {
   constexpr Vec3d kX{1, 0, 0}, kY{0, 1, 0}, kZ{0, 0, 1};
   // Up, and where characters with that axis up usually face; the usual ones first.
   constexpr struct {
@@ -70,9 +72,9 @@ std::vector<Orientation> Orientations(const FitOptions& options) {
                {{-1, 0, 0}, kZ, FitUp::kUnknown}};
   std::vector<Orientation> orientations;
   for (const auto& [up, first, named] : kAxes) {
-    if (options.up != FitUp::kUnknown && options.up != named) continue;
+    if (wanted != FitUp::kUnknown && wanted != named) continue;
     Vec3d forward = first;
-    for (int turn = 0; turn < (options.turns ? 4 : 1); ++turn) {
+    for (int turn = 0; turn < (turns ? 4 : 1); ++turn) {
       const Vec3d side = Cross(up, forward);
       orientations.push_back({side, up, forward});
       forward = side;
@@ -148,9 +150,29 @@ Matches Choose(const SkeletonTemplate& skeleton, const Body& body, const SphereG
   return matches;
 }
 
+// The best of the directions that the options leave out, if it is better by far.
+absl::StatusOr<std::optional<Match>> FindBetter(const SkeletonTemplate& skeleton,
+                                                const FitOptions& options, const SphereGraph& graph,
+                                                std::span<const std::vector<std::uint16_t>> fixed,
+                                                double penalty, const Task& task) {
+  std::optional<Match> better;
+  double most = kBetter * penalty;
+  std::size_t effort = fit::kMaxEffort;
+  for (const Orientation& turn : Orientations(options.up, true)) {
+    const ReducedSkeleton reduced = fit::Reduce(skeleton, Places(skeleton, options.scale, turn));
+    fit::EmbedReach reach;
+    SINEW_ASSIGN_OR_RETURN(std::optional<Embedding> found,
+                           fit::Embed({reduced, graph, turn.up, fixed}, most, task, reach, effort));
+    if (!found) continue;
+    most = found->penalty;
+    better = Match{turn, reduced, *std::move(found)};
+  }
+  return better;
+}
+
 absl::StatusOr<Matches> Search(const SkeletonTemplate& skeleton, const FitOptions& options,
                                const Body& body, const SphereGraph& graph, const Task& task) {
-  const std::vector<Orientation> orientations = Orientations(options);
+  const std::vector<Orientation> orientations = Orientations(options.up, options.turns);
   std::vector<ReducedSkeleton> skeletons;
   for (const Orientation& turn : orientations) {
     skeletons.push_back(fit::Reduce(skeleton, Places(skeleton, options.scale, turn)));
@@ -199,10 +221,21 @@ absl::StatusOr<Matches> Search(const SkeletonTemplate& skeleton, const FitOption
     all.push_back({orientations[k], skeletons[k], *std::move(found[k])});
   }
   Matches matches = Choose(skeleton, body, graph, std::move(all));
-  Match& best = matches.best;
-  effort = fit::kMaxEffort;
-  SINEW_RETURN_IF_ERROR(fit::CoverBareParts({best.skeleton, graph, best.orientation.up, fixed},
-                                            task, best.embedding, effort));
+  if (!options.turns) {
+    SINEW_ASSIGN_OR_RETURN(matches.other, FindBetter(skeleton, options, graph, fixed,
+                                                     matches.best.embedding.penalty, task));
+  }
+  // Both, since their residuals are compared.
+  const auto cover = [&](Match& match) {
+    effort = fit::kMaxEffort;
+    return fit::CoverBareParts({match.skeleton, graph, match.orientation.up, fixed}, task,
+                               match.embedding, effort);
+  };
+  SINEW_RETURN_IF_ERROR(cover(matches.best));
+  if (!matches.other) return matches;
+  SINEW_RETURN_IF_ERROR(cover(*matches.other));
+  const double most = (options.turns ? kNear : kBetter) * matches.best.embedding.penalty;
+  if (matches.other->embedding.penalty > most) matches.other.reset();
   return matches;
 }
 
@@ -251,7 +284,7 @@ void Warn(const SkeletonTemplate& skeleton, const Body& body, const SphereGraph&
   for (const fit::BarePart& part : bare) {
     const Vec3d tip = body.FromUnit(graph.centre[part.tip]);
     warn("mesh",
-         absl::StrFormat("no bone lies in a part of it that ends at %.4g, %.4g, %.4g and is "
+         absl::StrFormat("no bone lies in a part of it that ends at %.7g, %.7g, %.7g and is "
                          "%.0f %% of its longest side long; if the skeleton has a joint "
                          "for it, give its place as a hint",
                          tip.x, tip.y, tip.z, 100 * part.length / fit::kLongestSide));
@@ -324,11 +357,11 @@ absl::Status CheckFitOptions(const SkeletonTemplate& skeleton, const FitOptions&
     const JointHint& hint = options.hints[h];
     if (std::ranges::find(skeleton.joints, hint.joint, &TemplateJoint::name) ==
         skeleton.joints.end()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "hints[", h, "].joint: got \"", hint.joint, "\", need one of ",
-          absl::StrJoin(skeleton.joints, ", ", [](std::string* out, const TemplateJoint& joint) {
-            out->append(joint.name);
-          })));
+      std::vector<std::string> names;
+      for (const TemplateJoint& joint : skeleton.joints) names.push_back(joint.name);
+      return absl::InvalidArgumentError(absl::StrCat("hints[", h, "].joint: got \"", hint.joint,
+                                                     "\", need one of ", absl::StrJoin(names, ", "),
+                                                     DidYouMean(hint.joint, names)));
     }
     if (std::ranges::count(options.hints, hint.joint, &JointHint::joint) > 1) {
       return absl::InvalidArgumentError(

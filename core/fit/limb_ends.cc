@@ -31,6 +31,7 @@ void MoveToEnds(const Body& body, const SkeletonTemplate& skeleton, std::span<Ve
     if (inner[j] || fixed[j]) continue;
     const Vec3d along = Unit(places[j] - places[skeleton.joints[j].parent]);
     const double depth = body.Depth(places[j]);
+    if (!(depth > 0)) continue;
     double moved = 0;
     while (moved < depth && body.Depth(places[j] + (moved + step) * along) >= kThick * depth) {
       moved += step;

@@ -1,4 +1,4 @@
-// limb_ends.h - joints at the ends of limbs.
+// limb_ends.h - joints at the ends of limbs, and those of symmetric bodies.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace sinew::fit {
 
 // Moves joints without children along their bones to where the limb begins to end, as far as it is
-// thick there, and marks them in `fixed`; those that are fixed already stay.
+// thick there, and marks them in `fixed`. Those that are fixed already or outside of the body stay.
 void MoveToEnds(const Body& body, const SkeletonTemplate& skeleton, std::span<Vec3d> places,
                 std::span<std::uint8_t> fixed);
 

@@ -24,6 +24,7 @@ using sinew::testing::MeshOf;
 using sinew::testing::Perturbed;
 using sinew::testing::Standing;
 using sinew::testing::ValueOrDie;
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -230,6 +231,26 @@ TEST(FitSkeleton, FindsWhichWayIsUp) {
   EXPECT_LT(LargestError(lying, Fit(lying, {.up = FitUp::kZ})), 0.1);
 }
 
+TEST(FitSkeleton, TurnedFacesDoNotMatter) {
+  const Figure figure = Standing("human");
+  Figure inside_out = figure;
+  for (auto& face : inside_out.body.faces) std::ranges::reverse(face);
+  EXPECT_EQ(Fit(inside_out).places, Fit(figure).places);
+}
+
+TEST(FitSkeleton, SaysWhetherAnotherDirectionFitsBetterThanTheOneAskedFor) {
+  const Figure figure = Standing("human");
+  const FitOptions only_forward{.turns = false};
+  EXPECT_FALSE(Fit(figure, only_forward).other.has_value());
+  Figure turned = figure;
+  turned.body = Mapped(figure.body, [](const Vec3d& p) { return TurnedY(p, 180); });
+  const SkeletonFit fitted = Fit(turned, only_forward);
+  EXPECT_EQ(fitted.facing.forward, (Vec3d{0, 0, 1}));
+  ASSERT_TRUE(fitted.other.has_value());
+  EXPECT_EQ(fitted.other->forward, (Vec3d{0, 0, -1}));
+  EXPECT_THAT(Messages(fitted), Contains(HasSubstr("the character may face -z with +y up")));
+}
+
 TEST(FitSkeleton, OrderOfVerticesDoesNotMatter) {
   const Figure figure = Standing("human");
   Figure shuffled = figure;
@@ -301,7 +322,8 @@ TEST(FitSkeleton, BadInputIsNamed) {
   EXPECT_THAT(message(mesh, {.scale = 0.4}), HasSubstr("scale: got 0.4, need 0.5 to 2"));
   EXPECT_THAT(message(mesh, {.scale = std::nan("")}), HasSubstr("scale: "));
   EXPECT_THAT(message(mesh, {.hints = {{"knee", {}}}}),
-              HasSubstr("hints[0].joint: got \"knee\", need one of chest"));
+              AllOf(HasSubstr("hints[0].joint: got \"knee\", need one of chest"),
+                    HasSubstr("did you mean left_knee or right_knee?")));
   EXPECT_THAT(message(mesh, {.hints = {{"hips", {1e9, 0, 0}}}}),
               HasSubstr("hints[0].place: got 1e+09, 0, 0, need a place in the mesh: "));
   EXPECT_THAT(message(mesh, {.hints = {{"hips", {}}, {"hips", {}}}}),
