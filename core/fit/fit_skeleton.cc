@@ -281,13 +281,17 @@ void Warn(const SkeletonTemplate& skeleton, const Body& body, const SphereGraph&
   std::vector<fit::BarePart> bare =
       fit::BareParts(graph, match.skeleton.parents, places, kBare * fit::kLongestSide);
   if (bare.size() > kMaxBare) bare.resize(kMaxBare);
+  // Places to a thousandth of the body, wherever it stands.
+  const double longest = Length(body.FromUnit({fit::kLongestSide, 0, 0}) - body.FromUnit({}));
+  const int decimals = std::clamp(3 - static_cast<int>(std::floor(std::log10(longest))), 0, 9);
   for (const fit::BarePart& part : bare) {
     const Vec3d tip = body.FromUnit(graph.centre[part.tip]);
     warn("mesh",
-         absl::StrFormat("no bone lies in a part of it that ends at %.7g, %.7g, %.7g and is "
+         absl::StrFormat("no bone lies in a part of it that ends at %.*f, %.*f, %.*f and is "
                          "%.0f %% of its longest side long; if the skeleton has a joint "
                          "for it, give its place as a hint",
-                         tip.x, tip.y, tip.z, 100 * part.length / fit::kLongestSide));
+                         decimals, tip.x, decimals, tip.y, decimals, tip.z,
+                         100 * part.length / fit::kLongestSide));
   }
   for (std::size_t k = 1; k < match.skeleton.joints.size(); ++k) {
     const fit::ReducedJoint& joint = match.skeleton.joints[k];
@@ -407,7 +411,8 @@ absl::StatusOr<SkeletonFit> FitSkeleton(const Mesh& mesh, const SkeletonTemplate
   std::vector<std::uint8_t> ended = fixed;
   fit::MoveToEnds(body, skeleton, places, ended);
   places = fit::Refine(body, skeleton, bones, ended, std::move(places));
-  if (symmetric) fit::MakeSymmetric(skeleton, side, fixed, places);
+  std::vector<std::uint32_t> far;
+  if (symmetric) far = fit::MakeSymmetric(skeleton, side, fixed, places);
   task.Advance(0.2);
 
   SkeletonFit fitted;
@@ -415,6 +420,13 @@ absl::StatusOr<SkeletonFit> FitSkeleton(const Mesh& mesh, const SkeletonTemplate
   if (matches.other) fitted.other = FacingOf(*matches.other);
   fitted.spheres = graph.count();
   Warn(skeleton, body, graph, match, places, fitted);
+  for (const std::uint32_t j : far) {
+    fitted.warnings.push_back(
+        {Severity::kWarning, absl::StrCat("joints.", skeleton.joints[j].name),
+         absl::StrCat("the body is symmetric, but it is far from where \"",
+                      skeleton.joints[skeleton.joints[j].partner].name,
+                      "\" would be on its side: one of them is in a wrong place")});
+  }
   for (const Vec3d& place : places) fitted.places.push_back(body.FromUnit(place));
   return fitted;
 }

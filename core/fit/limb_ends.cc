@@ -49,19 +49,24 @@ bool IsSymmetric(const Body& body, const Vec3d& side) {
   return static_cast<double>(same) >= kSameShare * static_cast<double>(body.medial().size());
 }
 
-void MakeSymmetric(const SkeletonTemplate& skeleton, const Vec3d& side,
-                   std::span<const std::uint8_t> fixed, std::span<Vec3d> places) {
-  const auto partner = [&](std::size_t j) {
-    const std::uint32_t other = skeleton.joints[j].partner;
-    return other == kNone ? j : std::size_t{other};
-  };
+std::vector<std::uint32_t> MakeSymmetric(const SkeletonTemplate& skeleton, const Vec3d& side,
+                                         std::span<const std::uint8_t> fixed,
+                                         std::span<Vec3d> places) {
   const std::vector<Vec3d> before(places.begin(), places.end());
-  for (std::size_t j = 0; j < places.size(); ++j) {
-    if (fixed[j] || fixed[partner(j)]) continue;
-    const Vec3d mirrored = Mirrored(before[partner(j)], side);
-    const bool near = Length(mirrored - before[j]) <= kFarFromMirror * kLongestSide;
-    if (near || partner(j) == j) places[j] = 0.5 * (before[j] + mirrored);
+  std::vector<std::uint32_t> far;
+  for (std::uint32_t j = 0; j < places.size(); ++j) {
+    const bool paired = skeleton.joints[j].partner != kNone;
+    const std::uint32_t partner = paired ? skeleton.joints[j].partner : j;
+    if (fixed[j] || fixed[partner]) continue;
+    if (!paired && skeleton.joints[j].place.x != 0) continue;
+    const Vec3d mirrored = Mirrored(before[partner], side);
+    if (paired && Length(mirrored - before[j]) > kFarFromMirror * kLongestSide) {
+      if (partner < j) far.push_back(j);
+    } else {
+      places[j] = 0.5 * (before[j] + mirrored);
+    }
   }
+  return far;
 }
 
 }  // namespace sinew::fit

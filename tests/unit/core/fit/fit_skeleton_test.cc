@@ -200,6 +200,21 @@ TEST(FitSkeleton, LimbsThatAreNearlyStraightKeepProportions) {
   }
 }
 
+TEST(FitSkeleton, LimbsOfSymmetricBodyThatDifferAreReported) {
+  const Figure figure = Standing("human");
+  const auto differ = HasSubstr("the body is symmetric, but it is far from where \"left_elbow\"");
+  EXPECT_THAT(Messages(Fit(figure)), Not(Contains(differ)));
+  const FitOptions wrong{.hints = {{"right_hand", {0, 0.7, 0}}}};
+  EXPECT_THAT(Messages(Fit(figure, wrong)), Contains(differ));
+}
+
+TEST(FitSkeleton, JointsOfOneSideWithoutPartnersStayThere) {
+  Figure figure = Standing("human");
+  for (fit::TemplateJoint& joint : figure.skeleton.joints) joint.partner = fit::kNone;
+  const SkeletonFit fitted = Fit(figure);
+  EXPECT_LT(LargestError(figure, fitted), 0.1);
+}
+
 TEST(FitSkeleton, BothLegsOfRunnerHaveTheirBones) {
   const Figure figure = Posed({{"right_knee", {-0.15, -0.35, 0}},
                                {"right_ankle", {-0.15, -0.45, -0.4}},
