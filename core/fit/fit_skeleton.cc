@@ -9,11 +9,13 @@
 #include <optional>
 #include <utility>
 
+#include "core/base/closest_names.h"
 #include "core/base/status.h"
 #include "core/base/vectors.h"
 #include "core/fit/body.h"
 #include "core/fit/coverage.h"
 #include "core/fit/embedding.h"
+#include "core/fit/limb_ends.h"
 #include "core/fit/reduced_skeleton.h"
 #include "core/fit/refine.h"
 #include "core/fit/spheres.h"
@@ -36,6 +38,7 @@ constexpr double kTemplateScale = 0.5 * 0.7;
 constexpr double kMostPenalty = 1;
 constexpr double kLevels[] = {0.03, 0.06, 0.1, 0.2, 0.4, kMostPenalty};
 constexpr double kNear = 2;  // residuals up to this times the least one tell no orientation apart
+constexpr double kBetter = 0.5;    // of the residual of the directions that were asked for
 constexpr double kUnequal = 1.5;   // ratio of the lengths of left and right bones that is reported
 constexpr double kOutside = 0.01;  // of the longest side
 constexpr double kConnected = 0.98;
@@ -55,7 +58,7 @@ struct Orientation {
   Vec3d operator()(const Vec3d& p) const { return p.x * side + p.y * up + p.z * forward; }
 };
 
-std::vector<Orientation> Orientations(const FitOptions& options) {
+std::vector<Orientation> Orientations(FitUp wanted, bool turns) {
   constexpr Vec3d kX{1, 0, 0}, kY{0, 1, 0}, kZ{0, 0, 1};
   // Up, and where characters with that axis up usually face; the usual ones first.
   constexpr struct {
@@ -69,9 +72,9 @@ std::vector<Orientation> Orientations(const FitOptions& options) {
                {{-1, 0, 0}, kZ, FitUp::kUnknown}};
   std::vector<Orientation> orientations;
   for (const auto& [up, first, named] : kAxes) {
-    if (options.up != FitUp::kUnknown && options.up != named) continue;
+    if (wanted != FitUp::kUnknown && wanted != named) continue;
     Vec3d forward = first;
-    for (int turn = 0; turn < (options.turns ? 4 : 1); ++turn) {
+    for (int turn = 0; turn < (turns ? 4 : 1); ++turn) {
       const Vec3d side = Cross(up, forward);
       orientations.push_back({side, up, forward});
       forward = side;
@@ -147,9 +150,29 @@ Matches Choose(const SkeletonTemplate& skeleton, const Body& body, const SphereG
   return matches;
 }
 
+// The best of the directions that the options leave out, if it is better by far.
+absl::StatusOr<std::optional<Match>> FindBetter(const SkeletonTemplate& skeleton,
+                                                const FitOptions& options, const SphereGraph& graph,
+                                                std::span<const std::vector<std::uint16_t>> fixed,
+                                                double penalty, const Task& task) {
+  std::optional<Match> better;
+  double most = kBetter * penalty;
+  std::size_t effort = fit::kMaxEffort;
+  for (const Orientation& turn : Orientations(options.up, true)) {
+    const ReducedSkeleton reduced = fit::Reduce(skeleton, Places(skeleton, options.scale, turn));
+    fit::EmbedReach reach;
+    SINEW_ASSIGN_OR_RETURN(std::optional<Embedding> found,
+                           fit::Embed({reduced, graph, turn.up, fixed}, most, task, reach, effort));
+    if (!found) continue;
+    most = found->penalty;
+    better = Match{turn, reduced, *std::move(found)};
+  }
+  return better;
+}
+
 absl::StatusOr<Matches> Search(const SkeletonTemplate& skeleton, const FitOptions& options,
                                const Body& body, const SphereGraph& graph, const Task& task) {
-  const std::vector<Orientation> orientations = Orientations(options);
+  const std::vector<Orientation> orientations = Orientations(options.up, options.turns);
   std::vector<ReducedSkeleton> skeletons;
   for (const Orientation& turn : orientations) {
     skeletons.push_back(fit::Reduce(skeleton, Places(skeleton, options.scale, turn)));
@@ -198,10 +221,21 @@ absl::StatusOr<Matches> Search(const SkeletonTemplate& skeleton, const FitOption
     all.push_back({orientations[k], skeletons[k], *std::move(found[k])});
   }
   Matches matches = Choose(skeleton, body, graph, std::move(all));
-  Match& best = matches.best;
-  effort = fit::kMaxEffort;
-  SINEW_RETURN_IF_ERROR(fit::CoverBareParts({best.skeleton, graph, best.orientation.up, fixed},
-                                            task, best.embedding, effort));
+  if (!options.turns) {
+    SINEW_ASSIGN_OR_RETURN(matches.other, FindBetter(skeleton, options, graph, fixed,
+                                                     matches.best.embedding.penalty, task));
+  }
+  // Both, since their residuals are compared.
+  const auto cover = [&](Match& match) {
+    effort = fit::kMaxEffort;
+    return fit::CoverBareParts({match.skeleton, graph, match.orientation.up, fixed}, task,
+                               match.embedding, effort);
+  };
+  SINEW_RETURN_IF_ERROR(cover(matches.best));
+  if (!matches.other) return matches;
+  SINEW_RETURN_IF_ERROR(cover(*matches.other));
+  const double most = (options.turns ? kNear : kBetter) * matches.best.embedding.penalty;
+  if (matches.other->embedding.penalty > most) matches.other.reset();
   return matches;
 }
 
@@ -247,13 +281,17 @@ void Warn(const SkeletonTemplate& skeleton, const Body& body, const SphereGraph&
   std::vector<fit::BarePart> bare =
       fit::BareParts(graph, match.skeleton.parents, places, kBare * fit::kLongestSide);
   if (bare.size() > kMaxBare) bare.resize(kMaxBare);
+  // Places to a thousandth of the body, wherever it stands.
+  const double longest = Length(body.FromUnit({fit::kLongestSide, 0, 0}) - body.FromUnit({}));
+  const int decimals = std::clamp(3 - static_cast<int>(std::floor(std::log10(longest))), 0, 9);
   for (const fit::BarePart& part : bare) {
     const Vec3d tip = body.FromUnit(graph.centre[part.tip]);
     warn("mesh",
-         absl::StrFormat("no bone lies in a part of it that ends at %.4g, %.4g, %.4g and is "
+         absl::StrFormat("no bone lies in a part of it that ends at %.*f, %.*f, %.*f and is "
                          "%.0f %% of its longest side long; if the skeleton has a joint "
                          "for it, give its place as a hint",
-                         tip.x, tip.y, tip.z, 100 * part.length / fit::kLongestSide));
+                         decimals, tip.x, decimals, tip.y, decimals, tip.z,
+                         100 * part.length / fit::kLongestSide));
   }
   for (std::size_t k = 1; k < match.skeleton.joints.size(); ++k) {
     const fit::ReducedJoint& joint = match.skeleton.joints[k];
@@ -323,11 +361,11 @@ absl::Status CheckFitOptions(const SkeletonTemplate& skeleton, const FitOptions&
     const JointHint& hint = options.hints[h];
     if (std::ranges::find(skeleton.joints, hint.joint, &TemplateJoint::name) ==
         skeleton.joints.end()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "hints[", h, "].joint: got \"", hint.joint, "\", need one of ",
-          absl::StrJoin(skeleton.joints, ", ", [](std::string* out, const TemplateJoint& joint) {
-            out->append(joint.name);
-          })));
+      std::vector<std::string> names;
+      for (const TemplateJoint& joint : skeleton.joints) names.push_back(joint.name);
+      return absl::InvalidArgumentError(absl::StrCat("hints[", h, "].joint: got \"", hint.joint,
+                                                     "\", need one of ", absl::StrJoin(names, ", "),
+                                                     DidYouMean(hint.joint, names)));
     }
     if (std::ranges::count(options.hints, hint.joint, &JointHint::joint) > 1) {
       return absl::InvalidArgumentError(
@@ -367,6 +405,14 @@ absl::StatusOr<SkeletonFit> FitSkeleton(const Mesh& mesh, const SkeletonTemplate
     fixed[joint] = 1;
   }
   places = fit::Refine(body, skeleton, bones, fixed, std::move(places));
+  const Vec3d& side = match.orientation.side;
+  const bool symmetric = fit::IsSymmetric(body, side);
+  if (symmetric) fit::MakeSymmetric(skeleton, side, fixed, places);
+  std::vector<std::uint8_t> ended = fixed;
+  fit::MoveToEnds(body, skeleton, places, ended);
+  places = fit::Refine(body, skeleton, bones, ended, std::move(places));
+  std::vector<std::uint32_t> far;
+  if (symmetric) far = fit::MakeSymmetric(skeleton, side, fixed, places);
   task.Advance(0.2);
 
   SkeletonFit fitted;
@@ -374,6 +420,13 @@ absl::StatusOr<SkeletonFit> FitSkeleton(const Mesh& mesh, const SkeletonTemplate
   if (matches.other) fitted.other = FacingOf(*matches.other);
   fitted.spheres = graph.count();
   Warn(skeleton, body, graph, match, places, fitted);
+  for (const std::uint32_t j : far) {
+    fitted.warnings.push_back(
+        {Severity::kWarning, absl::StrCat("joints.", skeleton.joints[j].name),
+         absl::StrCat("the body is symmetric, but it is far from where \"",
+                      skeleton.joints[skeleton.joints[j].partner].name,
+                      "\" would be on its side: one of them is in a wrong place")});
+  }
   for (const Vec3d& place : places) fitted.places.push_back(body.FromUnit(place));
   return fitted;
 }

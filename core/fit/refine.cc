@@ -13,6 +13,10 @@ namespace {
 
 // Weights of the terms, and lengths in unit space, of the published program.
 constexpr double kInside = 15000, kLength = 0.25, kAngle = 2, kSymmetry = 1;
+// The difference between the shares that two bones of a chain have of their length and those of the
+// template, squared. In limbs that are nearly straight nothing else tells where the middle joint
+// is.
+constexpr double kProportion = 60;
 constexpr double kDeepEnough = 0.05, kNoise = 0.003;
 constexpr int kProbes = 10;
 constexpr double kStep = 1e-5;  // of differences
@@ -23,15 +27,21 @@ constexpr double kEnough = 1e-7;    // relative gain of an iteration
 class Energy {
  public:
   Energy(const Body& body, const SkeletonTemplate& skeleton, std::span<const Vec3d> bones)
-      : body_(body), joints_(skeleton.joints), bones_(bones), touched_(joints_.size()) {
+      : body_(body),
+        joints_(skeleton.joints),
+        bones_(bones),
+        bones_of_(joints_.size()),
+        touched_(joints_.size()) {
     const auto touch = [&](std::uint32_t joint, std::uint32_t bone) {
       if (joint == kNone) return;
       std::vector<std::uint32_t>& list = touched_[joint];
       if (std::ranges::find(list, bone) == list.end()) list.push_back(bone);
     };
+    for (std::uint32_t b = 1; b < joints_.size(); ++b) ++bones_of_[joints_[b].parent];
     for (std::uint32_t b = 1; b < joints_.size(); ++b) {
       touch(b, b);
       touch(joints_[b].parent, b);
+      if (IsLink(joints_[b].parent)) touch(joints_[joints_[b].parent].parent, b);
       if (!IsLater(b)) continue;
       touch(joints_[b].partner, b);
       touch(joints_[joints_[b].partner].parent, b);
@@ -68,6 +78,9 @@ class Energy {
     return joints_[b].partner != kNone && joints_[b].partner < b && joints_[b].partner > 0;
   }
 
+  // Whether the joint merely divides a chain.
+  bool IsLink(std::uint32_t j) const { return j > 0 && bones_of_[j] == 1; }
+
   double OfBone(std::uint32_t b, std::span<const Vec3d> places) const {
     const Vec3d tip = places[b], root = places[joints_[b].parent];
     const Vec3d e = tip - root, w = bones_[b];
@@ -87,6 +100,12 @@ class Energy {
       const double bent = 0.3 + 0.5 * angle;
       sum += kAngle * bent * bent * bent * (along < 0 ? 10 : 1);
     }
+    if (const std::uint32_t above = joints_[b].parent; IsLink(above)) {
+      const double before = Length(root - places[joints_[above].parent]);
+      const double off =
+          length / (length + before + 1e-9) - Length(w) / (Length(w) + Length(bones_[above]));
+      sum += kProportion * off * off;
+    }
     if (IsLater(b)) {
       const std::uint32_t other = joints_[b].partner;
       const Vec3d f = places[other] - places[joints_[other].parent];
@@ -99,6 +118,7 @@ class Energy {
   const Body& body_;
   const std::vector<TemplateJoint>& joints_;
   std::span<const Vec3d> bones_;
+  std::vector<std::uint32_t> bones_of_;              // [joints] below each
   std::vector<std::vector<std::uint32_t>> touched_;  // [joints] bones whose energy depends on it
 };
 

@@ -131,13 +131,16 @@ std::vector<std::size_t> OwnJoints(const Character& character,
   return own;
 }
 
+constexpr double kMost = 5;  // % of the height
+
 struct Errors {
   double sum = 0, most = 0;
-  std::size_t count = 0;
+  std::size_t count = 0, over = 0;  // over: by more than kMost
   std::string worst;
   void Add(double error, const std::string& joint) {
     sum += error;
     ++count;
+    over += error > kMost ? 1 : 0;
     if (error < most) return;
     most = error;
     worst = joint;
@@ -219,9 +222,9 @@ void FitCapsules(const char* name) {
                  figure.skeleton.joints[j].name);
     }
   }
-  std::printf("| %s | %.3f | %.1f | %.1f | %s | %.2f |\n", name, residual,
+  std::printf("| %s | %.3f | %.1f | %.1f | %s | %zu of %zu | %.2f |\n", name, residual,
               errors.sum / static_cast<double>(errors.count), errors.most, errors.worst.c_str(),
-              seconds);
+              errors.over, errors.count, seconds);
 }
 
 int Main(int argc, char** argv) {
@@ -252,7 +255,8 @@ int Main(int argc, char** argv) {
   }
   std::printf(
       "\n| 20 bodies of capsules | largest residual | mean error, %% of height | largest | "
-      "at | seconds |\n|---|---|---|---|---|---|\n");
+      "at | joints over %.0f %% | seconds |\n|---|---|---|---|---|---|---|\n",
+      kMost);
   for (const std::string_view name : fit::BuiltInTemplates()) {
     FitCapsules(std::string(name).c_str());
   }

@@ -7,6 +7,7 @@
 #include <absl/strings/str_split.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -27,6 +28,7 @@
 #include "client/rig/rest_pose.h"
 #include "client/rig/rig_traits.h"
 #include "core/base/status.h"
+#include "sinew/clip_files.h"
 
 namespace sinew::cli {
 namespace {
@@ -89,12 +91,14 @@ nlohmann::ordered_json ReportJson(const client::FittedRig& fitted, const client:
   return json;
 }
 
-std::string JointsText(const nlohmann::ordered_json& report) {
+// Places to a thousandth of the body, wherever it stands.
+std::string JointsText(const nlohmann::ordered_json& report, double longest) {
+  const int decimals = std::clamp(3 - static_cast<int>(std::floor(std::log10(longest))), 0, 9);
   Table table({{"joint"}, {"x"}, {"y"}, {"z"}});
   for (const auto& joint : report["joints"]) {
     const auto number = [&](int k) {
       const double x = joint["at"][static_cast<std::size_t>(k)];
-      return Cell(x, absl::StrFormat("%.4g", x));
+      return Cell(x, absl::StrFormat("%.*f", decimals, x));
     };
     table.Add({joint["name"].get<std::string>(), number(0), number(1), number(2)});
   }
@@ -142,6 +146,15 @@ absl::Status CheckFiles(const Options& options) {
   return options.picture.empty() ? absl::OkStatus() : CheckPng("--picture", options.picture);
 }
 
+// Finds out before the server starts to work whether --clip is in the file. Clips of several files
+// may get other names when they come together, so those are checked then.
+absl::Status CheckClip(const Options& options) {
+  if (options.motion.clip.empty() || options.clips.clip_files.size() != 1) return absl::OkStatus();
+  SINEW_ASSIGN_OR_RETURN(const client::ImportedScene clips,
+                         client::ImportClips(options.clips.clip_files[0]));
+  return client::FindClip(clips, options.motion.clip).status();
+}
+
 // Creates the file before the server starts to work; none without a name.
 absl::StatusOr<std::optional<bake::OutputFile>> CreateFile(const std::string& option,
                                                            const std::string& name) {
@@ -161,6 +174,7 @@ absl::Status Fit(Context& context, Options options) {
   for (const std::string& hint : options.hints) {
     SINEW_ASSIGN_OR_RETURN(options.request.hints.emplace_back(), ReadHint(hint));
   }
+  SINEW_RETURN_IF_ERROR(CheckClip(options));
   SINEW_RETURN_IF_ERROR(bake::ChooseTemplate(options.skeleton, options.request));
   SINEW_ASSIGN_OR_RETURN(bake::CharacterFile character,
                          ReadAndWarn(context, options.file, options.read));
@@ -184,11 +198,17 @@ absl::Status Fit(Context& context, Options options) {
   std::string name = fitted.rig.name;
   std::vector<client::Problem> warnings = fitted.report.warnings;
   if (method) {
-    SINEW_ASSIGN_OR_RETURN(const client::WeightedRig weighted,
-                           ComputeWeights(context, connection, {.rig = name, .method = *method}));
-    name = weighted.rig.name;
-    warnings.insert(warnings.end(), weighted.report.warnings.begin(),
-                    weighted.report.warnings.end());
+    const absl::StatusOr<client::WeightedRig> weighted =
+        ComputeWeights(context, connection, {.rig = name, .method = *method});
+    if (absl::IsResourceExhausted(weighted.status())) {
+      return bake::Reworded(weighted.status(),
+                            absl::StrCat(weighted.status().message(),
+                                         "; without --weights, --out keeps the skeleton alone"));
+    }
+    SINEW_RETURN_IF_ERROR(weighted.status());
+    name = weighted->rig.name;
+    warnings.insert(warnings.end(), weighted->report.warnings.begin(),
+                    weighted->report.warnings.end());
   }
   bake::CharacterFile result;
   result.kind = bake::CharacterFile::Kind::kSerialised;
@@ -205,10 +225,12 @@ absl::Status Fit(Context& context, Options options) {
   }
   if (out) SINEW_RETURN_IF_ERROR(out->Commit());
   const nlohmann::ordered_json report = ReportJson(fitted, result.rig, name, options);
+  if (!out) context.Note("the skeleton is not kept: give --out FILE.sinewrig");
   const client::FitFacing& facing = fitted.report.facing;
   context.PrintResult(
       report, absl::StrFormat("%s\nresidual %.3f, faces %s, up is %s\n%s", name, facing.residual,
-                              AxisName(facing.forward), AxisName(facing.up), JointsText(report)));
+                              AxisName(facing.forward), AxisName(facing.up),
+                              JointsText(report, LongestSide(result.rig))));
   return absl::OkStatus();
 }
 

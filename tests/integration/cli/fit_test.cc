@@ -1,6 +1,9 @@
 // `sinew fit-skeleton` with the real programs: what comes out, what is refused, and clips of other
 // skeletons.
+#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
+#include <absl/strings/str_split.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -116,6 +119,46 @@ TEST_F(Fit, HintsAndTemplateFilesCount) {
   EXPECT_FALSE(report.contains("out"));
 }
 
+TEST_F(Fit, PlacesFarFromTheOriginAreWrittenInFull) {
+  const std::string text = ReadAll(Statue());
+  std::string moved;
+  for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+    const Strings words = absl::StrSplit(line, ' ');
+    double x = 0;
+    if (words[0] == "v" && absl::SimpleAtod(words[1], &x)) {
+      absl::StrAppend(&moved, "v ", absl::StrFormat("%.9g", x + 10000), " ", words[2], " ",
+                      words[3], "\n");
+    } else {
+      absl::StrAppend(&moved, line, "\n");
+    }
+  }
+  WriteAll(folder_ / "far.obj", moved);
+  const Strings command = {"fit-skeleton", folder_ / "far.obj", "--template",
+                           "human",        "--resolution",      "96"};
+  const Finished printed = At(command);
+  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_THAT(printed.err, HasSubstr("the skeleton is not kept: give --out"));
+  Strings as_json = command;
+  as_json.insert(as_json.end(), {"--out", folder_ / "far.sinewrig"});
+  const Json report = JsonAt(as_json);
+  const auto rig = client::DecodeRig(ReadAll(folder_ / "far.sinewrig"));
+  ASSERT_TRUE(rig.ok()) << rig.status();
+  double stored = 0;  // sum of the x of a chain
+  for (std::size_t j = 0; j < rig->joints.size(); ++j) {
+    const double at = report["joints"][j]["at"][0];
+    if (rig->joints[j].name == "left_hand") {
+      EXPECT_NEAR(at, 10000.6, 0.05);
+      EXPECT_THAT(printed.out, HasSubstr(absl::StrFormat("%.3f", at)));
+      for (int k = static_cast<int>(j); k >= 0;
+           k = rig->joints[static_cast<std::size_t>(k)].parent) {
+        stored += double{rig->rest_local[static_cast<std::size_t>(k) * 12 + 3]};
+      }
+      EXPECT_NEAR(stored, at, 1e-3);
+    }
+  }
+  EXPECT_NE(stored, 0);
+}
+
 // Its first search finds a place for the skeleton, a wider one runs out of assignments.
 TEST_F(Fit, SearchThatRunsOutKeepsWhatItFound) {
   const std::filesystem::path man = SharedData() / "models" / "CesiumMan.glb";
@@ -157,6 +200,8 @@ TEST_F(Fit, MistakesAreNamed) {
               AllOf(HasSubstr("got \"squid\""),
                     HasSubstr("human, quadruped, horse, centaur or joints of your own")));
   EXPECT_THAT(data({"--template", "human", "--at", "nose=0,0,0"}), HasSubstr("got \"nose\""));
+  EXPECT_THAT(data({"--template", "human", "--at", "left_kne=0,0,0"}),
+              HasSubstr("did you mean left_knee?"));
   WriteAll(folder_ / "bad.json", R"({"joints": [{"name": "a", "at": [0, 0, 0]},
                                                {"name": "b", "at": [0, 1, 0], "parent": "c"}]})");
   EXPECT_THAT(data({"--template", folder_ / "bad.json"}),
@@ -174,6 +219,13 @@ TEST_F(Fit, MistakesAreNamed) {
   EXPECT_THAT(usage({"--template", "human", "--scale", "3"}), HasSubstr("--scale"));
   EXPECT_THAT(usage({"--template", "human", "--picture", folder_ / "p.jpg"}), HasSubstr(".png"));
   EXPECT_THAT(usage({"--template", "human", "--clip-file", Wave()}), HasSubstr("--clip-file"));
+  // Before the fit, so a mesh that is none does not count.
+  WriteAll(folder_ / "none.obj", "");
+  const Finished clip = Refused({"--template", "human", "--weights", "heat", "--picture",
+                                 folder_ / "p.png", "--clip-file", Wave(), "--clip", "run"},
+                                folder_ / "none.obj");
+  EXPECT_EQ(clip.exit_code, 65);
+  EXPECT_THAT(clip.err, HasSubstr("clip: got 'run'"));
   WriteAll(folder_ / "whole.gltf", SmallGltf().dump());
   const Finished skinned = Refused({"--template", "human"}, folder_ / "whole.gltf");
   EXPECT_EQ(skinned.exit_code, 65);

@@ -57,7 +57,7 @@ struct FitFacing {
 // What a rigger should look at.
 struct FitReport {
   FitFacing facing;
-  std::optional<FitFacing> other;  // nearly as good
+  std::optional<FitFacing> other;  // nearly as good; with faces_forward much better
   std::vector<Problem> warnings;   // at most 100
 };
 

@@ -24,6 +24,7 @@ using sinew::testing::MeshOf;
 using sinew::testing::Perturbed;
 using sinew::testing::Standing;
 using sinew::testing::ValueOrDie;
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -75,9 +76,25 @@ TEST_P(FitSkeletonOf, SymmetricBodiesHaveSymmetricSkeletons) {
   for (std::size_t j = 0; j < figure.places.size(); ++j) {
     const std::uint32_t partner = figure.skeleton.joints[j].partner;
     const Vec3d other = fitted.places[partner == fit::kNone ? j : partner];
-    EXPECT_LT(Length(fitted.places[j] - Vec3d{-other.x, other.y, other.z}), 0.03 * figure.height)
+    EXPECT_LT(Length(fitted.places[j] - Vec3d{-other.x, other.y, other.z}), 1e-9)
         << figure.skeleton.joints[j].name;
   }
+}
+
+TEST_P(FitSkeletonOf, JointsAtEndsOfLimbsReachThem) {
+  double sum = 0, count = 0;
+  for (unsigned seed = 1; seed <= 4; ++seed) {
+    const Figure figure = Perturbed(GetParam(), seed);
+    const SkeletonFit fitted = Fit(figure);
+    std::vector<bool> inner(figure.places.size());
+    for (std::size_t j = 1; j < inner.size(); ++j) inner[figure.skeleton.joints[j].parent] = true;
+    for (std::size_t j = 1; j < inner.size(); ++j) {
+      if (inner[j]) continue;
+      sum += Length(fitted.places[j] - figure.places[j]) / figure.height;
+      ++count;
+    }
+  }
+  EXPECT_LT(sum / count, 0.01);
 }
 
 INSTANTIATE_TEST_SUITE_P(Templates, FitSkeletonOf,
@@ -121,6 +138,17 @@ Figure Posed(const std::map<std::string, Vec3d>& moved) {
   return Fleshed(standing.skeleton, places);
 }
 
+std::vector<Vec3d> NamedPlaces(const Figure& figure, const SkeletonFit& fitted,
+                               const std::vector<std::string>& names) {
+  std::vector<Vec3d> places;
+  for (const std::string& name : names) {
+    const auto& joints = figure.skeleton.joints;
+    const auto found = std::ranges::find(joints, name, &fit::TemplateJoint::name);
+    places.push_back(fitted.places[static_cast<std::size_t>(found - joints.begin())]);
+  }
+  return places;
+}
+
 // With arms straight to the sides, only the feet differ between front and back.
 TEST(FitSkeleton, FeetTellFrontFromBack) {
   const Figure figure = Posed({{"left_elbow", {0.45, 0.5, 0}},
@@ -148,6 +176,43 @@ TEST(FitSkeleton, LeaningLegsDoNotCountAsFeet) {
   const SkeletonFit fitted =
       ValueOrDie(FitSkeleton(MeshOf(figure.body), figure.skeleton, {}, task));
   EXPECT_EQ(fitted.facing.forward, (Vec3d{0, 0, 1}));
+}
+
+// The ears reach farther up than the head between them.
+TEST(FitSkeleton, HeadOfSymmetricBodyIsNotInOneEar) {
+  Figure figure = Standing("human");
+  for (const double side : {-1.0, 1.0}) {
+    Append(figure.body, Capsule({side * 0.05, 0.7, 0}, {side * 0.25, 1.1, 0}, 0.06));
+  }
+  for (const Vec3d& place : NamedPlaces(figure, Fit(figure), {"neck", "head", "head_top"})) {
+    EXPECT_NEAR(place.x, 0, 1e-9);
+  }
+}
+
+// The legs of this one bend by 8 degrees, which tells little about the places of the knees.
+TEST(FitSkeleton, LimbsThatAreNearlyStraightKeepProportions) {
+  const Figure figure = Perturbed("human", 20);
+  const SkeletonFit fitted = Fit(figure);
+  for (const std::string side : {"left_", "right_"}) {
+    const auto leg = NamedPlaces(figure, fitted, {side + "thigh", side + "knee", side + "ankle"});
+    constexpr double kOfTemplate = 0.354 / 0.45;
+    EXPECT_NEAR(Length(leg[1] - leg[0]) / Length(leg[2] - leg[1]) / kOfTemplate, 1, 0.1) << side;
+  }
+}
+
+TEST(FitSkeleton, LimbsOfSymmetricBodyThatDifferAreReported) {
+  const Figure figure = Standing("human");
+  const auto differ = HasSubstr("the body is symmetric, but it is far from where \"left_elbow\"");
+  EXPECT_THAT(Messages(Fit(figure)), Not(Contains(differ)));
+  const FitOptions wrong{.hints = {{"right_hand", {0, 0.7, 0}}}};
+  EXPECT_THAT(Messages(Fit(figure, wrong)), Contains(differ));
+}
+
+TEST(FitSkeleton, JointsOfOneSideWithoutPartnersStayThere) {
+  Figure figure = Standing("human");
+  for (fit::TemplateJoint& joint : figure.skeleton.joints) joint.partner = fit::kNone;
+  const SkeletonFit fitted = Fit(figure);
+  EXPECT_LT(LargestError(figure, fitted), 0.1);
 }
 
 TEST(FitSkeleton, BothLegsOfRunnerHaveTheirBones) {
@@ -179,6 +244,26 @@ TEST(FitSkeleton, FindsWhichWayIsUp) {
   for (Vec3d& place : lying.places) place = turn(place);
   EXPECT_LT(LargestError(lying, Fit(lying, {.up = FitUp::kUnknown})), 0.1);
   EXPECT_LT(LargestError(lying, Fit(lying, {.up = FitUp::kZ})), 0.1);
+}
+
+TEST(FitSkeleton, TurnedFacesDoNotMatter) {
+  const Figure figure = Standing("human");
+  Figure inside_out = figure;
+  for (auto& face : inside_out.body.faces) std::ranges::reverse(face);
+  EXPECT_EQ(Fit(inside_out).places, Fit(figure).places);
+}
+
+TEST(FitSkeleton, SaysWhetherAnotherDirectionFitsBetterThanTheOneAskedFor) {
+  const Figure figure = Standing("human");
+  const FitOptions only_forward{.turns = false};
+  EXPECT_FALSE(Fit(figure, only_forward).other.has_value());
+  Figure turned = figure;
+  turned.body = Mapped(figure.body, [](const Vec3d& p) { return TurnedY(p, 180); });
+  const SkeletonFit fitted = Fit(turned, only_forward);
+  EXPECT_EQ(fitted.facing.forward, (Vec3d{0, 0, 1}));
+  ASSERT_TRUE(fitted.other.has_value());
+  EXPECT_EQ(fitted.other->forward, (Vec3d{0, 0, -1}));
+  EXPECT_THAT(Messages(fitted), Contains(HasSubstr("the character may face -z with +y up")));
 }
 
 TEST(FitSkeleton, OrderOfVerticesDoesNotMatter) {
@@ -252,7 +337,8 @@ TEST(FitSkeleton, BadInputIsNamed) {
   EXPECT_THAT(message(mesh, {.scale = 0.4}), HasSubstr("scale: got 0.4, need 0.5 to 2"));
   EXPECT_THAT(message(mesh, {.scale = std::nan("")}), HasSubstr("scale: "));
   EXPECT_THAT(message(mesh, {.hints = {{"knee", {}}}}),
-              HasSubstr("hints[0].joint: got \"knee\", need one of chest"));
+              AllOf(HasSubstr("hints[0].joint: got \"knee\", need one of chest"),
+                    HasSubstr("did you mean left_knee or right_knee?")));
   EXPECT_THAT(message(mesh, {.hints = {{"hips", {1e9, 0, 0}}}}),
               HasSubstr("hints[0].place: got 1e+09, 0, 0, need a place in the mesh: "));
   EXPECT_THAT(message(mesh, {.hints = {{"hips", {}}, {"hips", {}}}}),
