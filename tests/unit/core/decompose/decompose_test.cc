@@ -236,6 +236,22 @@ TEST(Decompose, ConnectedJointsStayTogether) {
             1e-4 * bent.rest.diagonal());
 }
 
+// The second half turns by a few degrees and slides: the least gap is beside the cylinder, and one
+// that is hardly larger inside.
+TEST(Decompose, JointsStayInTheSkinWhereGapsAllow) {
+  const Animated animated = Animate(
+      testing::Cylinder(-2, 2, 0.5, 41, 16), 20, [](std::size_t, const Vec3d& rest, std::size_t f) {
+        if (rest.x < 0) return rest;
+        const double degrees = 4 * std::sin(Phase(f));
+        const Vec3d slide = {0.02 * degrees + 0.1 * std::cos(1.7 * Phase(f)), 0, 0};
+        return Apply(RigidMotion({0, 0, 1}, degrees, slide), rest);
+      });
+  const Decomposition result = Decomposed(animated, {.joints = 2});
+  ASSERT_EQ(result.places.size(), 2u);
+  EXPECT_LT(std::abs(result.places[1].y), 0.4);
+  EXPECT_LT(result.gap, 0.1);
+}
+
 TEST(Decompose, WeightsAreConvexAndFew) {
   const Animated animated = Wave(15);
   for (const std::uint32_t influences : {1u, 2u, 4u}) {
