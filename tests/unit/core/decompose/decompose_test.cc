@@ -252,6 +252,18 @@ TEST(Decompose, JointsStayInTheSkinWhereGapsAllow) {
   EXPECT_LT(result.gap, 0.1);
 }
 
+TEST(Decompose, JointsThatHardlyHelpAreRemoved) {
+  const Animated animated = BentCylinder(20, 15, 0.3);
+  for (const std::uint32_t asked : {3u, 6u, 12u}) {
+    const Decomposition result = Decomposed(animated, {.joints = asked});
+    EXPECT_EQ(result.parents.size(), 2u) << asked;
+    EXPECT_LT(MeasureDecomposition(animated.animation(), result, Task()).all.rms,
+              1e-5 * animated.rest.diagonal());
+    ASSERT_EQ(result.warnings.size(), 1u);
+    EXPECT_EQ(result.warnings[0].field, "joints");
+  }
+}
+
 TEST(Decompose, WeightsAreConvexAndFew) {
   const Animated animated = Wave(15);
   for (const std::uint32_t influences : {1u, 2u, 4u}) {
