@@ -40,6 +40,8 @@ constexpr std::size_t kSeedPoints = 20;  // of a new bone
 constexpr double kClusterWork = 0.2, kPruneWork = 0.2, kTreeWork = 0.02;  // of the progress
 constexpr double kPrunedShare = 0.01;  // of the error by which it may rise
 constexpr std::size_t kMostPruned = 24;
+constexpr double kSpike = 10;                        // over the distance in other frames
+constexpr double kLeastSpike = 0.005;                // of the diagonal
 constexpr int kPinRounds = 20;                       // until joints are nearly together
 constexpr double kFirstPin = 0.1, kPinGrowth = 1.6;  // in points of a bone
 
@@ -475,6 +477,40 @@ void Fill(const Mesh& mesh, const Sequence& sequence, const Solver& solver,
   });
 }
 
+// A point that leaves its neighbours in a single frame, which is mostly a mistake of a simulation
+// or scan. Bones follow it, so that errors do not show it.
+void WarnOfSpike(const Sequence& sequence, std::vector<Problem>& warnings) {
+  double most = kLeastSpike * sequence.diagonal;
+  std::size_t frame = 0, point = sequence.points();
+  for (std::size_t p = 0; p < sequence.points(); ++p) {
+    const auto around = sequence.neighbours.row(p);
+    if (around.empty()) continue;
+    double largest = 0, second = 0;
+    std::size_t at = 0;
+    for (std::size_t f = 0; f < sequence.frames; ++f) {
+      Vec3d middle;
+      for (const std::uint32_t q : around) middle = middle + ToDouble(sequence.row(q)[f]);
+      const double apart =
+          Length(ToDouble(sequence.row(p)[f]) - (1 / static_cast<double>(around.size())) * middle);
+      if (apart > largest) at = f;
+      second = std::max(second, std::min(apart, largest));
+      largest = std::max(largest, apart);
+    }
+    if (largest < kSpike * second || largest < most) continue;
+    most = largest;
+    point = p;
+    frame = at;
+  }
+  if (point == sequence.points()) return;
+  const auto vertex = std::ranges::find(sequence.point, point) - sequence.point.begin();
+  warnings.push_back(
+      {Severity::kWarning, "frames",
+       absl::StrFormat(
+           "in frame %d vertex %d is %.3g units from the middle of its neighbours, more "
+           "than %.0f times as far as in any other: is it right there?",
+           frame, vertex, most, kSpike)});
+}
+
 void Warn(const MeshAnimation& animation, const DecomposeOptions& options, Decomposition& result) {
   const std::size_t joints = result.parents.size();
   if (joints < options.joints) {
@@ -543,6 +579,7 @@ absl::StatusOr<Decomposition> Decompose(const MeshAnimation& animation,
   }
   Fill(*animation.rest, sequence, solver, tree, result);
   Warn(animation, options, result);
+  if (animation.frames > 2) WarnOfSpike(sequence, result.warnings);
   task.Advance(1);
   return result;
 }

@@ -264,6 +264,16 @@ TEST(Decompose, JointsThatHardlyHelpAreRemoved) {
   }
 }
 
+TEST(Decompose, VertexThatSpikesIsNamed) {
+  Animated animated = BentCylinder(20);
+  EXPECT_TRUE(Decomposed(animated, {.joints = 2}).warnings.empty());
+  animated.places[7 * animated.rest.vertices() + 100].x += 2;
+  const Decomposition result = Decomposed(animated, {.joints = 2});
+  ASSERT_EQ(result.warnings.size(), 1u);
+  EXPECT_EQ(result.warnings[0].field, "frames");
+  EXPECT_EQ(result.warnings[0].message.substr(0, 25), "in frame 7 vertex 100 is ");
+}
+
 TEST(Decompose, WeightsAreConvexAndFew) {
   const Animated animated = Wave(15);
   for (const std::uint32_t influences : {1u, 2u, 4u}) {
