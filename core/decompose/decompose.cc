@@ -40,6 +40,7 @@ constexpr std::size_t kSeedPoints = 20;  // of a new bone
 constexpr double kClusterWork = 0.2, kPruneWork = 0.2, kTreeWork = 0.02;  // of the progress
 constexpr double kPrunedShare = 0.01;  // of the error by which it may rise
 constexpr std::size_t kMostPruned = 24;
+constexpr int kPrunePatience = 6;                    // bones in turn that are needed
 constexpr double kSpike = 10;                        // over the distance in other frames
 constexpr double kLeastSpike = 0.005;                // of the diagonal
 constexpr int kPinRounds = 20;                       // until joints are nearly together
@@ -384,10 +385,12 @@ absl::Status Solver::Prune() {
   std::ranges::stable_sort(order, {}, [&](std::uint32_t j) { return squares[j]; });
   if (!order.empty()) order.pop_back();  // the largest stays
   order.resize(std::min(order.size(), kMostPruned));
-  for (const std::uint32_t bone : order) {
+  int failed = 0;  // in turn
+  for (std::size_t k = 0; k < order.size() && failed < kPrunePatience; ++k) {
     const Solver before = *this;
-    SINEW_RETURN_IF_ERROR(Remove(bone));
-    if (Sum(errors_) <= allowed) continue;
+    SINEW_RETURN_IF_ERROR(Remove(order[k]));
+    failed = Sum(errors_) <= allowed ? 0 : failed + 1;
+    if (failed == 0) continue;
     bones_ = before.bones_;
     weights_ = before.weights_;
     errors_ = before.errors_;
