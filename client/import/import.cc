@@ -226,6 +226,9 @@ absl::Status CheckHasMesh(const std::string& bytes, const std::string& extension
 
 absl::StatusOr<ImportedScene> Read(const std::string& bytes, const std::string& extension,
                                    const std::string& path, const ImportOptions& options) {
+  if (absl::StartsWith(bytes, "\xff\xfe") || absl::StartsWith(bytes, "\xfe\xff")) {
+    return InvalidArgument("its text is UTF-16, need UTF-8");
+  }
   const absl::string_view found = SniffExtension(bytes);
   // .obj has no mark, and neither has old FBX as text.
   const bool may_be_unmarked = extension == ".obj" || extension == ".fbx";

@@ -180,7 +180,8 @@ absl::StatusOr<std::vector<std::size_t>> PairJoints(
     SINEW_ASSIGN_OR_RETURN(const std::size_t t, FindOne(to_scene, to, own));
     SINEW_ASSIGN_OR_RETURN(const std::size_t s, FindOne(from_scene, from, source));
     if (taken[s]) {
-      return InvalidArgument("joint_map: got '", source, "' twice, need it for one joint");
+      return InvalidArgument("joint_map: got '", source, "' of ", LabelOf(from_scene),
+                             " twice, need it for one joint");
     }
     pair(t, s);
   }

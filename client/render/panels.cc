@@ -127,6 +127,13 @@ void PlanCommonTexts(Font& font, const PanelOptions& options, Sheet& sheet) {
   if (sheet.swatch_height > 0 && !options.legend) sheet.swatch_space = sheet.note_size;
 }
 
+absl::Status CheckSides(std::size_t panels, std::int64_t width, std::int64_t height) {
+  if (width <= kMaxImageSide && height <= kMaxImageSide) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "size: ", panels, panels == 1 ? " panel makes " : " panels make ", width, " x ", height,
+      " pixels, need at most ", kMaxImageSide, " on each side: fewer or smaller panels"));
+}
+
 absl::StatusOr<Sheet> Plan(Font& font, std::span<const Panel> panels, const PanelOptions& options) {
   Sheet sheet;
   sheet.cell_width = static_cast<int>(panels[0].image.width);
@@ -148,11 +155,7 @@ absl::StatusOr<Sheet> Plan(Font& font, std::span<const Panel> panels, const Pane
   const std::int64_t height =
       std::int64_t{sheet.rows} * (sheet.cell_height + sheet.text_height + sheet.gap) + sheet.gap +
       sheet.title_height + sheet.legend_height + sheet.swatch_space + sheet.swatch_height;
-  if (width > kMaxImageSide || height > kMaxImageSide) {
-    return absl::InvalidArgumentError(absl::StrCat("panels: ", panels.size(), " make ", width,
-                                                   " x ", height, " pixels, need at most ",
-                                                   kMaxImageSide, " on each side"));
-  }
+  SINEW_RETURN_IF_ERROR(CheckSides(panels.size(), width, height));
   sheet.height = static_cast<int>(height);
   return sheet;
 }
@@ -247,6 +250,13 @@ void DrawLegend(Font& font, const Legend& legend, const Sheet& plan, Image& shee
 }
 
 }  // namespace
+
+absl::Status CheckPanels(std::size_t panels, std::uint32_t width, std::uint32_t height) {
+  const auto count = static_cast<int>(std::min<std::size_t>(panels, kMaxImageSide));
+  const int cell = std::max(static_cast<int>(width), kMinTextWidth);
+  const std::int64_t columns = BestColumns(count, cell, static_cast<int>(height));
+  return CheckSides(panels, columns * width, (count + columns - 1) / columns * height);
+}
 
 absl::StatusOr<Image> ComposePanels(std::span<const Panel> panels, const PanelOptions& options) {
   SINEW_ASSIGN_OR_RETURN(Font font, Font::Open());

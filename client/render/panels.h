@@ -38,6 +38,10 @@ struct PanelOptions {
   std::vector<Swatch> swatches = {};  // colours of all pictures, below the legend
 };
 
+// Whether as many pictures of this size fit in one, before they are drawn; their texts may still
+// need more. kInvalidArgument as ComposePanels.
+absl::Status CheckPanels(std::size_t panels, std::uint32_t width, std::uint32_t height);
+
 inline constexpr int kMinTextWidth = 180;  // pixels
 
 // Lays out one or more panels with pictures of one size row by row, in cells at least kMinTextWidth

@@ -3,7 +3,8 @@
 //
 // The lighting is chosen to show shape: a warm key light from the upper left of the camera, a cool
 // fill, ambient occlusion, a contact shadow on the ground. Back faces, and faces whose given
-// normals point inwards, are turquoise (kWrongSideColour). Sampling uses fixed patterns, so one
+// normals point inwards, are turquoise (kWrongSideColour), unless the mesh has colours, which both
+// sides show. Sampling uses fixed patterns, so one
 // machine gives the same bytes for the same input on any number of threads.
 #pragma once
 

@@ -150,7 +150,7 @@ Sample Studio::AtHit(const Surface& surface, const Ray& ray, const Hit& hit) con
     const float below = std::min(0.0f, (sample.point - points[k]).dot(n));
     sample.origin -= hit.weights[k] * below * n;
   }
-  sample.wrong_side = back || inverted;
+  sample.wrong_side = (back || inverted) && surface.albedo.empty();
   const Vector3f albedo = sample.wrong_side ? wrong_side_ : Albedo(surface, hit);
   const Vector3f& n = sample.normal;
   const float key = std::max(0.0f, n.dot(key_direction_));

@@ -17,7 +17,7 @@ struct Sample {
   Eigen::Vector3f plain = Eigen::Vector3f::Zero();
   Eigen::Vector3f key = Eigen::Vector3f::Zero();
   Eigen::Vector3f ambient = Eigen::Vector3f::Zero();
-  bool wrong_side = false;  // a back face, or a normal that points inwards
+  bool wrong_side = false;  // drawn so: a back face, or a normal that points inwards
 };
 
 // Fixed for one picture; lights turn with the camera, so that all views look alike. Thread-safe.

@@ -34,12 +34,17 @@ constexpr double kLeastCandidate = 1e-6;  // smoothed weight
 constexpr double kPullToSmooth = 0.25;    // lambda of FitLinearBlend, in parts of the error
 constexpr std::size_t kBoneRounds = 5;    // of an iteration
 constexpr double kFirstStep = 0.25, kStepGrowth = 1.5, kLargestStep = 20;
-constexpr double kLeastGain = 1e-3;                     // of the error in an iteration
-constexpr int kPatience = 3;                            // iterations with less
-constexpr std::size_t kSeedPoints = 20;                 // of a new bone
-constexpr double kClusterWork = 0.2, kTreeWork = 0.02;  // of the progress
-constexpr int kPinRounds = 20;                          // until joints are nearly together
-constexpr double kFirstPin = 0.1, kPinGrowth = 1.6;     // in points of a bone
+constexpr double kLeastGain = 1e-3;      // of the error in an iteration
+constexpr int kPatience = 3;             // iterations with less
+constexpr std::size_t kSeedPoints = 20;  // of a new bone
+constexpr double kClusterWork = 0.2, kPruneWork = 0.2, kTreeWork = 0.02;  // of the progress
+constexpr double kPrunedShare = 0.01;  // of the error by which it may rise
+constexpr std::size_t kMostPruned = 24;
+constexpr int kPrunePatience = 6;                    // bones in turn that are needed
+constexpr double kSpike = 10;                        // over the distance in other frames
+constexpr double kLeastSpike = 0.005;                // of the diagonal
+constexpr int kPinRounds = 20;                       // until joints are nearly together
+constexpr double kFirstPin = 0.1, kPinGrowth = 1.6;  // in points of a bone
 
 double Sum(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
@@ -103,6 +108,8 @@ class Solver {
 
   absl::Status Start();
   absl::Status Iterate();
+  // Removes bones, those of small weights first, without which the rest is almost as good.
+  absl::Status Prune();
   // Removes bones without weight.
   void Finish();
   // Puts joints, at `places` relative to the sequence's centre, together.
@@ -116,6 +123,8 @@ class Solver {
 
  private:
   void FindBestAlone();
+  // Gives the weights of a bone to others.
+  absl::Status Remove(std::uint32_t bone);
   void SeedBones();
   std::vector<float> Smoothed() const;
   WeightRows Candidates() const;
@@ -344,6 +353,52 @@ absl::Status Solver::Iterate() {
   return FitWeights();
 }
 
+absl::Status Solver::Remove(std::uint32_t bone) {
+  for (std::vector<std::uint32_t>& row : best_alone_) std::erase(row, bone);
+  const std::vector<double> squares = Squares();
+  const auto largest =
+      static_cast<std::uint32_t>(std::ranges::max_element(squares) - squares.begin());
+  WeightRows rows = CollectRows<JointWeight>(sequence_.points(), [&](const auto& add) {
+    for (std::size_t p = 0; p < sequence_.points(); ++p) {
+      double left = 0;
+      for (const JointWeight& w : weights_.row(p)) left += w.joint == bone ? 0 : w.weight;
+      for (const JointWeight& w : weights_.row(p)) {
+        if (w.joint != bone) add(p, {w.joint, w.weight / left});
+      }
+      if (left == 0) add(p, {best_alone_[p].empty() ? largest : best_alone_[p][0], 1});
+    }
+  });
+  weights_ = std::move(rows);
+  SINEW_RETURN_IF_ERROR(FitWeights());
+  FitBones(sequence_, weights_, kBoneRounds, task_, bones_);
+  return FitWeights();
+}
+
+absl::Status Solver::Prune() {
+  const double allowed = std::max(Sum(errors_) * (1 + kPrunedShare) * (1 + kPrunedShare),
+                                  sequence_.exact() * static_cast<double>(sequence_.points()));
+  const std::vector<double> squares = Squares();
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t j = 0; j < bones_.count(); ++j) {
+    if (squares[j] > 0) order.push_back(j);
+  }
+  std::ranges::stable_sort(order, {}, [&](std::uint32_t j) { return squares[j]; });
+  if (!order.empty()) order.pop_back();  // the largest stays
+  order.resize(std::min(order.size(), kMostPruned));
+  int failed = 0;  // in turn
+  for (std::size_t k = 0; k < order.size() && failed < kPrunePatience; ++k) {
+    const Solver before = *this;
+    SINEW_RETURN_IF_ERROR(Remove(order[k]));
+    failed = Sum(errors_) <= allowed ? 0 : failed + 1;
+    if (failed == 0) continue;
+    bones_ = before.bones_;
+    weights_ = before.weights_;
+    errors_ = before.errors_;
+    best_alone_ = before.best_alone_;
+  }
+  return absl::OkStatus();
+}
+
 void Solver::Finish() {
   std::vector<bool> kept;
   for (const double squares : Squares()) kept.push_back(squares > 0);
@@ -425,13 +480,47 @@ void Fill(const Mesh& mesh, const Sequence& sequence, const Solver& solver,
   });
 }
 
+// A point that leaves its neighbours in a single frame, which is mostly a mistake of a simulation
+// or scan. Bones follow it, so that errors do not show it.
+void WarnOfSpike(const Sequence& sequence, std::vector<Problem>& warnings) {
+  double most = kLeastSpike * sequence.diagonal;
+  std::size_t frame = 0, point = sequence.points();
+  for (std::size_t p = 0; p < sequence.points(); ++p) {
+    const auto around = sequence.neighbours.row(p);
+    if (around.empty()) continue;
+    double largest = 0, second = 0;
+    std::size_t at = 0;
+    for (std::size_t f = 0; f < sequence.frames; ++f) {
+      Vec3d middle;
+      for (const std::uint32_t q : around) middle = middle + ToDouble(sequence.row(q)[f]);
+      const double apart =
+          Length(ToDouble(sequence.row(p)[f]) - (1 / static_cast<double>(around.size())) * middle);
+      if (apart > largest) at = f;
+      second = std::max(second, std::min(apart, largest));
+      largest = std::max(largest, apart);
+    }
+    if (largest < kSpike * second || largest < most) continue;
+    most = largest;
+    point = p;
+    frame = at;
+  }
+  if (point == sequence.points()) return;
+  const auto vertex = std::ranges::find(sequence.point, point) - sequence.point.begin();
+  warnings.push_back(
+      {Severity::kWarning, "frames",
+       absl::StrFormat(
+           "in frame %d vertex %d is %.3g units from the middle of its neighbours, more "
+           "than %.0f times as far as in any other: is it right there?",
+           frame, vertex, most, kSpike)});
+}
+
 void Warn(const MeshAnimation& animation, const DecomposeOptions& options, Decomposition& result) {
   const std::size_t joints = result.parents.size();
   if (joints < options.joints) {
     result.warnings.push_back(
         {Severity::kInfo, "joints",
-         absl::StrFormat("%d of %d: the animation has no more parts that move by themselves",
-                         joints, options.joints)});
+         absl::StrFormat("%d of %d: more would lower the error by less than 1 %%", joints,
+                         options.joints)});
   }
   if (animation.frames == 1) {
     result.warnings.push_back({Severity::kWarning, "frames",
@@ -473,8 +562,10 @@ absl::StatusOr<Decomposition> Decompose(const MeshAnimation& animation,
     result.errors.push_back(solver.rms());
     idle = before - result.errors.back() < kLeastGain * before ? idle + 1 : 0;
     if (result.errors.back() <= sequence.rounding) idle = kPatience;
-    task.Advance((1 - kClusterWork - kTreeWork) / options.iterations);
+    task.Advance((1 - kClusterWork - kPruneWork - kTreeWork) / options.iterations);
   }
+  SINEW_RETURN_IF_ERROR(solver.Prune());
+  task.Advance(kPruneWork);
   solver.Finish();
   SINEW_ASSIGN_OR_RETURN(
       const decompose::JointTree tree,
@@ -491,6 +582,7 @@ absl::StatusOr<Decomposition> Decompose(const MeshAnimation& animation,
   }
   Fill(*animation.rest, sequence, solver, tree, result);
   Warn(animation, options, result);
+  if (animation.frames > 2) WarnOfSpike(sequence, result.warnings);
   task.Advance(1);
   return result;
 }

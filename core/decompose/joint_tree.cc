@@ -14,8 +14,9 @@ namespace {
 
 constexpr std::size_t kPairGrain = 16;
 // Pull of a hinge towards the middle of the weight that its bones share, against turning by one
-// radian in every frame: about 2 degrees.
-constexpr double kPull = 1e-3;
+// radian in every frame: about 2 degrees, and more as long as the gap rises by no more than
+// kGapRise.
+constexpr double kLeastPull = 1e-3, kPullStep = 1.5, kMostPull = 1e3, kGapRise = 1.15;
 
 struct Hinge {
   std::uint32_t a = 0, b = 0;
@@ -30,35 +31,49 @@ struct Hinge {
   }
 };
 
-Vec3d At(const std::array<double, 3>& v) {
-  return {v[0], v[1], v[2]};
-}
-
-// The place that both bones move alike, near `hinge.place` where that is not determined.
+// The place that both bones move alike, and the nearest such to `hinge.place`: motion says little
+// about a place on a line or far away from small turns, so one is taken whose gap is somewhat
+// larger than the least.
 void Solve(const Bones& bones, Hinge& hinge) {
-  const double pull = kPull * static_cast<double>(bones.frames);
-  const Vec3d& near = hinge.place;
-  std::array<double, 9> matrix = {pull, 0, 0, 0, pull, 0, 0, 0, pull};
-  std::array<double, 3> values = {};  // of the step from `near`
-  const auto apart = [&](std::size_t f, const Vec3d& at) {
-    return Apply(bones.row(hinge.a)[f], at) - Apply(bones.row(hinge.b)[f], at);
-  };
+  const auto frames = static_cast<double>(bones.frames);
+  const Vec3d near = hinge.place;
+  std::array<double, 9> squares = {};
+  std::array<double, 3> right = {};  // of the step from `near`
   for (std::size_t f = 0; f < bones.frames; ++f) {
-    const Mat3d a = Linear(bones.row(hinge.a)[f]), b = Linear(bones.row(hinge.b)[f]);
+    const AffineD& of_a = bones.row(hinge.a)[f];
+    const AffineD& of_b = bones.row(hinge.b)[f];
+    const Mat3d a = Linear(of_a), b = Linear(of_b);
     Mat3d turn;
     for (std::size_t k = 0; k < 9; ++k) turn.m[k] = a.m[k] - b.m[k];
     const Mat3d square = Multiply(Transpose(turn), turn);
-    const Vec3d right = Multiply(Transpose(turn), apart(f, near));
-    for (std::size_t k = 0; k < 9; ++k) matrix[k] += square.m[k];
-    values[0] -= right.x;
-    values[1] -= right.y;
-    values[2] -= right.z;
+    const Vec3d pull = Multiply(Transpose(turn), Apply(of_b, near) - Apply(of_a, near));
+    for (std::size_t k = 0; k < 9; ++k) squares[k] += square.m[k];
+    right = {right[0] + pull.x, right[1] + pull.y, right[2] + pull.z};
   }
-  SolveDense(matrix, values);
-  hinge.place = near + At(values);
-  for (std::size_t f = 0; f < bones.frames; ++f) {
-    const Vec3d d = apart(f, hinge.place);
-    hinge.gap += Dot(d, d);
+  const auto place = [&](double pull) {
+    std::array<double, 9> matrix = squares;
+    for (std::size_t k = 0; k < 9; k += 4) matrix[k] += pull * frames;
+    std::array<double, 3> step = right;
+    SolveDense(matrix, step);
+    return near + Vec3d{step[0], step[1], step[2]};
+  };
+  const auto gap = [&](const Vec3d& at) {
+    double sum = 0;
+    for (std::size_t f = 0; f < bones.frames; ++f) {
+      const Vec3d d = Apply(bones.row(hinge.a)[f], at) - Apply(bones.row(hinge.b)[f], at);
+      sum += Dot(d, d);
+    }
+    return sum;
+  };
+  hinge.place = place(kLeastPull);
+  hinge.gap = gap(hinge.place);
+  const double allowed = kGapRise * kGapRise * hinge.gap;
+  for (double pull = kLeastPull * kPullStep; pull < kMostPull; pull *= kPullStep) {
+    const Vec3d nearer = place(pull);
+    const double larger = gap(nearer);
+    if (larger > allowed) break;
+    hinge.place = nearer;
+    hinge.gap = larger;
   }
 }
 

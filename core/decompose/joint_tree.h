@@ -18,8 +18,9 @@ namespace sinew::decompose {
 struct JointTree {
   std::vector<std::uint32_t> bones;    // [joints] the bone of a joint
   std::vector<std::uint32_t> parents;  // [joints] an earlier joint, or kNone of the first
-  // [joints] where it hinges on its parent at rest, relative to the sequence's centre; the first is
-  // in the middle of its points.
+  // [joints] where it hinges on its parent at rest, relative to the sequence's centre: where the
+  // two bones stay together, or near the middle of the points that they share if that costs little.
+  // The first is in the middle of its points.
   std::vector<Vec3d> places;
   // Root of the mean squared distance, over joints with a parent and frames, by which the two bones
   // take the place of the joint to different points.

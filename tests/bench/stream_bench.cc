@@ -90,6 +90,8 @@ struct Row {
   std::function<void()> send;
   std::function<void()> receive;
   std::vector<double> fps = {}, processor = {};  // [rounds] the latter in microseconds a frame
+
+  std::string Name() const { return absl::StrCat(name, " ", depth); }
 };
 
 // Returns frames a second.
@@ -158,7 +160,8 @@ class Client {
         Check(client::Character::Create(connection, Check(client::EncodeRig(model.rig)), "lbs")));
   }
 
-  void Run() {
+  // False if a row of options.only does not exist.
+  bool Run() {
     AddRaw("raw gRPC", 12);
     AddRaw("raw gRPC (twin)", 12);
     AddSinew("lbs positions", false, true, {});
@@ -174,10 +177,15 @@ class Client {
       AddSinew("lbs + normals, compact, compressed if slow", true, true,
                {.compact = true, .by_line = true});
     }
+    for (const std::string& name : options_.only) {
+      if (std::ranges::count(rows_, name, &Row::Name) > 0) continue;
+      std::fprintf(stderr, "--only: got \"%s\", need one of:\n", name.c_str());
+      for (const Row& row : rows_) std::fprintf(stderr, "  \"%s\"\n", row.Name().c_str());
+      return false;
+    }
     if (!options_.only.empty()) {
       std::erase_if(rows_, [this](const Row& row) {
-        return std::ranges::find(options_.only, absl::StrCat(row.name, " ", row.depth)) ==
-               options_.only.end();
+        return std::ranges::find(options_.only, row.Name()) == options_.only.end();
       });
     }
     for (Row& row : rows_) Measure(row, 0.2, options_.streams);
@@ -194,6 +202,7 @@ class Client {
     Print();
     PrintPauses();
     PrintPolls();
+    return true;
   }
 
  private:
@@ -371,7 +380,8 @@ int main(int argc, char** argv) {
   if (read(up[0], &ports, sizeof ports) != sizeof ports) return 1;
   clockid_t server = 0;
   if (clock_getcpuclockid(child, &server) != 0) return 1;
-  sinew::bench::Client(options, ports, {CLOCK_PROCESS_CPUTIME_ID, server}).Run();
+  const bool done = sinew::bench::Client(options, ports, {CLOCK_PROCESS_CPUTIME_ID, server}).Run();
   close(down[1]);
   waitpid(child, nullptr, 0);
+  return done ? 0 : 64;
 }

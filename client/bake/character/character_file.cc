@@ -45,9 +45,10 @@ absl::StatusOr<std::vector<std::string>> AddClipFiles(const ReadOptions& options
                                                       client::ImportedScene& scene) {
   std::vector<std::string> sources(scene.clips.size());
   for (const std::string& clip_file : options.clip_files) {
-    SINEW_ASSIGN_OR_RETURN(const client::ImportedScene from, client::ImportClips(clip_file));
-    SINEW_RETURN_IF_ERROR(options.retarget ? client::RetargetClips(from, options.joint_map, scene)
-                                           : client::AddClips(from, scene));
+    const absl::StatusOr<client::ImportedScene> from = client::ImportClips(clip_file);
+    if (!from.ok()) return Prefixed("clip_file", from.status());
+    SINEW_RETURN_IF_ERROR(options.retarget ? client::RetargetClips(*from, options.joint_map, scene)
+                                           : client::AddClips(*from, scene));
     sources.resize(scene.clips.size(), clip_file);
   }
   return sources;
@@ -282,7 +283,8 @@ absl::StatusOr<CharacterFile> ReadWithoutMuscles(const std::string& file,
   const std::string label = client::ValidText(std::filesystem::path(file).filename().string());
   if (!character.ok()) {
     const std::string why(character.status().message());
-    if (absl::StrContains(why, ": wrong type ") || absl::StrContains(why, ": no extension")) {
+    if (absl::StartsWith(why, file + ": wrong type ") ||
+        absl::StartsWith(why, file + ": no extension")) {
       // The importer does not know of these.
       return Reworded(
           character.status(),

@@ -113,8 +113,9 @@ std::vector<std::string> ClipWarnings(const client::RigData& rig,
                                       const client::ClipData& clip) {
   std::vector<std::string> warnings;
   if (MovesShapes(rig, clip) && !absl::StrContains(character.session().recipe_json, "\"shapes\"")) {
-    warnings.push_back(absl::StrCat("clip '", clip.name,
-                                    "' sets morph targets, which stay at rest under '",
+    const std::string what =
+        clip.name.empty() ? "the rest pose of the file" : absl::StrCat("clip '", clip.name, "'");
+    warnings.push_back(absl::StrCat(what, " sets morph targets, which stay at rest under '",
                                     RecipeText(character.session().recipe_json),
                                     "': put \"shapes | \" in front, as in 'shapes | lbs'"));
   }

@@ -82,6 +82,7 @@ void ColourByDistance(std::vector<PosedPanel>& panels, PictureOptions& options) 
 absl::StatusOr<client::Image> DrawPanels(const client::RigData& rig,
                                          const std::vector<PosedPanel>& panels,
                                          const PictureOptions& options) {
+  SINEW_RETURN_IF_ERROR(client::CheckPanels(panels.size(), options.width, options.height));
   std::vector<std::span<const float>> points;
   for (const PosedPanel& panel : panels) points.emplace_back(panel.positions);
   client::Framing framing = options.framing;

@@ -1,6 +1,7 @@
 """Binding, recipes, weights."""
 
 import typing
+import warnings
 
 import bpy
 import numpy as np
@@ -180,7 +181,9 @@ class SINEW_OT_weights(bpy.types.Operator):
         try:
             _check_writable(meshes)
             taken = snapshot.read(armature, meshes, "REFUSE", need_weights=False)
-            weighted = connection.client().weights(taken.rig, self.method, self.max_influences, joints)
+            with warnings.catch_warnings(record=True) as doubts:
+                warnings.simplefilter("always")
+                weighted = connection.client().weights(taken.rig, self.method, self.max_influences, joints)
         except (snapshot.BindError, sinew.Error) as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
@@ -192,6 +195,8 @@ class SINEW_OT_weights(bpy.types.Operator):
                 mesh_object.modifiers.new("Armature", "ARMATURE").object = armature
         live.forget(armature)
         live.refresh_soon()
+        for doubt in doubts:
+            self.report({"WARNING"}, str(doubt.message))
         self.report({"INFO"}, f"{self.method} weights for {counted(len(meshes), 'mesh', 'meshes')}")
         return {"FINISHED"}
 

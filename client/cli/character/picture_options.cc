@@ -95,7 +95,7 @@ absl::Status CheckPng(const std::string& option, const std::string& path) {
 
 std::string PictureTitle(const std::string& label, const client::ClipData& clip,
                          std::size_t index) {
-  if (clip.name.empty()) return label;
+  if (clip.name.empty()) return absl::StrCat(label, ", at rest");
   const double frame = clip.FrameNumber(index);
   return absl::StrFormat("%s, %s, frame %s (%.2f s)", label, clip.name, bake::ExactText(frame),
                          frame / clip.fps);

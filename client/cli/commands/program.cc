@@ -35,7 +35,9 @@ int RunProgram(int argc, const char* const* argv) {
     std::fputs(line.output.c_str(), stdout);
     std::fputs(line.errors.c_str(), stderr);
     const absl::Status written = CheckOutput();
-    return written.ok() ? line.exit_code : ExitCode(written);
+    if (written.ok()) return line.exit_code;
+    PrintFailure(line.globals, written, line.name);
+    return ExitCode(written);
   }
   absl::Status status;
   {

@@ -83,7 +83,7 @@ absl::Status AddDeformed(Context& context, const bake::CharacterFile& character,
   return absl::OkStatus();
 }
 
-// The pose to draw; a file without clips is drawn in its rest pose.
+// The pose to draw; a file without clips is drawn in its rest pose, which has no name.
 absl::StatusOr<client::ClipData> PoseToDraw(const Context& context,
                                             const bake::CharacterFile& character,
                                             const Options& options) {
@@ -92,9 +92,12 @@ absl::StatusOr<client::ClipData> PoseToDraw(const Context& context,
     return ChooseMotion(context, character, options.motion);
   }
   context.Note(absl::StrCat(character.label, " has no clip: drawn in its rest pose"));
-  if (character.scene) return client::RestPose(*character.scene);
   client::ClipData rest;
-  rest.name = "rest";
+  if (character.scene) {
+    rest = client::RestPose(*character.scene);
+    rest.name.clear();
+    return rest;
+  }
   rest.frames = 1;
   rest.joint_transforms = client::RestJoints(character.rig);
   return rest;
@@ -126,9 +129,9 @@ absl::StatusOr<Drawing> DrawWeights(const Context& context, const bake::Characte
                          bake::ReadWeights(rig, "weights", options.weights));
   SINEW_RETURN_IF_ERROR(AimPicture(rig, client::RestJoints(rig), options.picture));
   if (options.weights == "all" && weights.carrying > weights.joints.size()) {
-    context.Note(absl::StrCat("the ", weights.joints.size(),
-                              " joints with the largest sums of weights, of ", weights.carrying,
-                              " with weights"));
+    context.Note(absl::StrCat(
+        "drawn are the ", weights.joints.size(), " joints with most weight, of ", weights.carrying,
+        "; --weights JOINT draws any, `sinew inspect FILE --joints` lists them"));
   }
   options.picture.options.title = absl::StrCat(character.label, ", weights at rest");
   Drawing drawing;
@@ -151,7 +154,7 @@ absl::StatusOr<Drawing> DrawWeights(const Context& context, const bake::Characte
 absl::StatusOr<Drawing> DrawRest(const bake::CharacterFile& character, Options& options) {
   const std::vector<float> joints = client::RestJoints(character.rig);
   SINEW_RETURN_IF_ERROR(AimPicture(character.rig, joints, options.picture));
-  options.picture.options.title = absl::StrCat(character.label, ", at rest");
+  options.picture.options.title = PictureTitle(character.label, {});
   bake::PosedPanel panel;
   panel.positions = client::RestPositions(character.rig);
   panel.joints = joints;

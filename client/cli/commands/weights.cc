@@ -105,15 +105,15 @@ void NoteReport(const Context& context, const client::RigData& rig,
                 const client::WeightsReport& report,
                 const std::optional<bake::WeightDifference>& difference) {
   context.Warn(report.warnings);
-  if (report.unseen_count > 0) {
+  if (report.unseen_count > 0) {  // a warning says what became of them
     std::string list;
     for (std::size_t i = 0; i < std::min<std::size_t>(5, report.unseen_vertices.size()); ++i) {
       absl::StrAppend(&list, i == 0 ? "" : ", ", report.unseen_vertices[i]);
     }
-    context.Warn(
-        absl::StrCat("no bone sees or reaches ", bake::CountText(report.unseen_count), " of ",
-                     bake::CountText(rig.vertices()), " vertices, which follow the nearest (", list,
-                     report.unseen_count > 5 ? ", ..." : "", "); --json lists up to 1000"));
+    context.Note(absl::StrCat(
+        "vertices that no bone sees or reaches: ", bake::CountText(report.unseen_count), " of ",
+        bake::CountText(rig.vertices()), " (", list,
+        report.unseen_count > 5 ? ", ...; --json lists up to 1000)" : ")"));
   }
   std::string idle;
   for (const std::uint32_t joint : report.idle_joints) {

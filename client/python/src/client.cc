@@ -177,6 +177,7 @@ Rig ComputeWeights(const ConnectionPointer& connection, const Rig& rig, const st
   Callback report(std::move(progress), stop);
   const std::shared_ptr<Service> service = connection->Get();
   const client::Client& client = service->client;
+  std::vector<client::Problem> warnings;
   auto bytes = Blocked(
       [&](const std::stop_token& token) -> absl::StatusOr<std::string> {
         const auto call = [&] { return CallUntil(end, token); };
@@ -189,6 +190,7 @@ Rig ComputeWeights(const ConnectionPointer& connection, const Rig& rig, const st
         client::WeightsProgress each;
         if (report) each = [&](double fraction) { report(fraction); };
         SINEW_ASSIGN_OR_RETURN(const auto weighted, client.ComputeWeights(request, each, call()));
+        warnings = weighted.report.warnings;
         return client.DownloadRig(weighted.rig.name, {}, call());
       },
       stop);
@@ -196,6 +198,10 @@ Rig ComputeWeights(const ConnectionPointer& connection, const Rig& rig, const st
   auto file = std::make_shared<bake::CharacterFile>(*rig.file);
   file->rig_bytes = Value(std::move(bytes));
   file->rig = Value(client::DecodeRig(file->rig_bytes));
+  for (const client::Problem& warning : warnings) {
+    const std::string text = absl::StrCat(warning.field, ": ", warning.message);
+    if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 2) != 0) throw py::error_already_set();
+  }
   return {std::move(file), {}};
 }
 
@@ -266,9 +272,9 @@ deformer: recipe text such as "ddm" or "dqs(blend=0.5) | relax". progress: calle
       .def("weights", ComputeWeights, "rig"_a, "method"_a = "heat", "max_influences"_a = py::none(),
            "joints"_a = std::vector<std::string>(), "progress"_a = py::none(), py::kw_only(),
            "deadline"_a = py::none(),
-           "Computes skin weights (capsule, heat, geodesic) and returns the rig with them. "
-           "deadline: "
-           "seconds with all retries; None: as long as it takes.")
+           "Computes skin weights (capsule, heat, geodesic) and returns the rig with them; what is "
+           "doubtful about them is a UserWarning. deadline: seconds with all retries; None: as "
+           "long as it takes.")
       .def("fit_skeleton", FitSkeleton, "rig"_a, "template"_a = "human", "hints"_a = py::dict(),
            "scale"_a = py::none(), "resolution"_a = py::none(), "faces_forward"_a = false,
            "progress"_a = py::none(), "meters_per_unit"_a = py::none(), py::kw_only(),

@@ -278,6 +278,7 @@ TEST(BadInput, UnwritableOutputExits73) {
   const Finished full =
       Process({"/bin/sh", "-c", ProgramPath("sinew") + " --help > /dev/full"}).Wait();
   EXPECT_EQ(full.exit_code, 73) << full.err;
+  EXPECT_THAT(full.err, HasSubstr("stdout: cannot write"));
 }
 
 TEST(BadInput, CharacterFileIsNeverOverwritten) {

@@ -184,6 +184,7 @@ TEST_F(ClipFiles, WrongOnesAreRefused) {
     other["nodes"][2]["name"] = "knee";
     return other.dump();
   }());
+  WriteAll(folder_ / "a.sinewrig", "");
   const struct {
     std::string file, clip_file, words;
   } rows[] = {{hero_, folder_ / "missing.fbx", "no such file"},
@@ -191,13 +192,15 @@ TEST_F(ClipFiles, WrongOnesAreRefused) {
               {hero_, folder_ / "other.gltf",
                "'camera', 'hip', 'knee', hero.gltf has the joints 'root', 'tip'"},
               {walk_, walk_, "has clips but no mesh"},
-              {"model:hand", walk_, "--clip-file: got "}};
+              {"model:hand", walk_, "--clip-file: got "},
+              {hero_, folder_ / "a.sinewrig",
+               "a.sinewrig: wrong type '.sinewrig', need .glb, .gltf, .vrm, .fbx or .dae\n"}};
   for (const auto& row : rows) {
     const Finished bake = Bake("out.npy", {"--clip-file", row.clip_file}, row.file);
     EXPECT_EQ(bake.exit_code, 65) << row.words;
     EXPECT_THAT(bake.err, HasSubstr(row.words));
   }
-  EXPECT_EQ(folder_.Names(), (Strings{"hero.gltf", "other.gltf", "walk.gltf"}));
+  EXPECT_EQ(folder_.Names(), (Strings{"a.sinewrig", "hero.gltf", "other.gltf", "walk.gltf"}));
 }
 
 TEST_F(ClipFiles, MissingJointsAreReportedOnceAlsoWithQuiet) {

@@ -157,6 +157,18 @@ class MorphTargets : public DaemonTest {
   }
 };
 
+// A file without clips has no clip 'rest'.
+TEST_F(MorphTargets, OfTheRestPoseAreWarnedOf) {
+  GltfBuilder b = MorphedStrip("LINEAR");
+  b.doc.erase("animations");
+  const Finished drawn = Run(true, {"render", WriteFile("a.glb", b.Glb()), "--deformer", "lbs",
+                                    "--size", "64x64", "--json", "--out", folder_ / "a.png"});
+  ASSERT_EQ(drawn.exit_code, 0) << drawn.err;
+  EXPECT_THAT(drawn.err, HasSubstr("warning: the rest pose of the file sets morph targets"));
+  EXPECT_THAT(Json::parse(drawn.out)["title"].get<std::string>(),
+              ::testing::EndsWith("a.glb, at rest"));
+}
+
 TEST_F(MorphTargets, BakeMatchesGltfViewer) {
   for (const char* interpolation : {"STEP", "LINEAR", "CUBICSPLINE"}) {
     const std::string file =

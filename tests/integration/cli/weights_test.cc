@@ -117,6 +117,17 @@ TEST_F(Weights, SinewrigWorksAsCharacterFile) {
   }
 }
 
+// The server says why, once; which vertices it is follows as a note.
+TEST_F(Weights, VerticesThatNoBoneReachesAreWarnedOfOnce) {
+  const Finished weights = At({"weights", "model:tube", "--method", "capsule", "--outer", "1.1"});
+  ASSERT_EQ(weights.exit_code, 0) << weights.err;
+  EXPECT_THAT(weights.err, HasSubstr("warning: mesh: 48 points follow the nearest bone, since"));
+  EXPECT_THAT(weights.err,
+              HasSubstr("sinew: vertices that no bone sees or reaches: 48 of 986 (936, "
+                        "937, 938, 939, 940, ...; --json lists up to 1000)\n"));
+  EXPECT_EQ(weights.err.find("warning"), weights.err.rfind("warning"));
+}
+
 TEST_F(Weights, SameBytesLocallyAndRepeated) {
   const std::vector<std::string> arguments = {"weights", "model:tube", "--method", "heat"};
   const Finished remote = At(arguments), again = At(arguments);

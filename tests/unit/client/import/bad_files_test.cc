@@ -390,6 +390,14 @@ TEST(BadFile, ContentOfAnotherType) {
       HasSubstr("glTF: line 1, column 11: not JSON"));
 }
 
+TEST(BadFile, TextOfTwoBytesPerLetter) {
+  using namespace std::string_literals;
+  for (const std::string& text : {"\xff\xfe<\0?\0x\0m\0"s, "\xfe\xff\0<\0?\0x\0m"s}) {
+    EXPECT_THAT(std::string(ImportFile(testing::WriteFile("x.dae", text)).status().message()),
+                HasSubstr("x.dae: its text is UTF-16, need UTF-8"));
+  }
+}
+
 TEST(BadFile, BrokenJsonIsNamedByLineAndColumn) {
   const std::string text = "{\n  \"asset\": {\"version\": \"2.0\"},\n  \"nodes\" []\n}\n";
   EXPECT_THAT(std::string(ImportFile(testing::WriteFile("x.gltf", text)).status().message()),

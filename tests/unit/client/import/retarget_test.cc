@@ -264,7 +264,7 @@ TEST(Retarget, MistakesChangeNothing) {
               HasSubstr("joint_map: got 'nose', need a joint that hero.sinewrig has once"));
   EXPECT_THAT(refusal(walk, {{"head", "nose"}}), HasSubstr("got 'nose', need a joint that walk"));
   EXPECT_THAT(refusal(walk, {{"head", "mixamorig:Head"}, {"chest", "mixamorig:Head"}}),
-              HasSubstr("got 'mixamorig:Head' twice"));
+              HasSubstr("joint_map: got 'mixamorig:Head' of walk.fbx twice, need it for one"));
   EXPECT_THAT(refusal(Walk({{"head"}, {"wheel", 0, {0, 1, 0}}}, 0), {}),
               AllOf(HasSubstr("walk.fbx: 1 joint of hero.sinewrig"), HasSubstr("need 3 or more")));
   ImportedScene none = walk;

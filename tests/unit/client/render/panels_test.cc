@@ -65,6 +65,14 @@ TEST(ComposePanels, StacksWidePicturesAndCentresNarrowOnes) {
   EXPECT_EQ(red.left + red.right, centred->width - 1);
 }
 
+TEST(CheckPanels, RefusesTooManyPixelsBeforeTheyAreDrawn) {
+  EXPECT_TRUE(CheckPanels(24, 400, 400).ok());
+  EXPECT_TRUE(CheckPanels(1, 8192, 8192).ok());
+  EXPECT_EQ(CheckPanels(24, 8192, 8192).message(),
+            "size: 24 panels make 49152 x 32768 pixels, need at most 16384 on each side: fewer or "
+            "smaller panels");
+}
+
 TEST(ComposePanels, DrawsEveryText) {
   const Image picture(300, 200, kRed);
   const auto ink = [&](Panel panel, const PanelOptions& options) {

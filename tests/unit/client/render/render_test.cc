@@ -154,6 +154,24 @@ TEST(Render, TintsGivenNormalsThatPointInwards) {
   EXPECT_TRUE(HasWrongSideColour(MustRender(view, Frame(mesh), Plain()).At(48, 48)));
 }
 
+// A heat map says something on a mesh that is inside out, too.
+TEST(Render, ShowsColoursOnBothSides) {
+  TestMesh mesh = Sphere();
+  for (std::size_t k = 0; k < mesh.face_vertices.size(); k += 4) {
+    std::swap(mesh.face_vertices[k + 1], mesh.face_vertices[k + 3]);
+  }
+  std::vector<float> red;
+  for (std::size_t k = 0; k < mesh.positions.size(); ++k) red.push_back(k % 3 == 0 ? 1 : 0);
+  MeshView view = mesh.View();
+  view.colours = red;
+  RenderOptions options = Plain();
+  bool seen = true;
+  options.wrong_side_seen = &seen;
+  const Rgb c = MustRender(view, Frame(mesh), options).At(48, 48);
+  EXPECT_GT(c[0], 2 * c[1]);
+  EXPECT_FALSE(seen);
+}
+
 TEST(Render, SmoothsNormalsAcrossSeams) {
   // `loose` is the sphere in single quads, as a file with a seam at every edge would have it.
   const TestMesh whole = Sphere();

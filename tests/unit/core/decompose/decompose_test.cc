@@ -236,6 +236,44 @@ TEST(Decompose, ConnectedJointsStayTogether) {
             1e-4 * bent.rest.diagonal());
 }
 
+// The second half turns by a few degrees and slides: the least gap is beside the cylinder, and one
+// that is hardly larger inside.
+TEST(Decompose, JointsStayInTheSkinWhereGapsAllow) {
+  const Animated animated = Animate(
+      testing::Cylinder(-2, 2, 0.5, 41, 16), 20, [](std::size_t, const Vec3d& rest, std::size_t f) {
+        if (rest.x < 0) return rest;
+        const double degrees = 4 * std::sin(Phase(f));
+        const Vec3d slide = {0.02 * degrees + 0.1 * std::cos(1.7 * Phase(f)), 0, 0};
+        return Apply(RigidMotion({0, 0, 1}, degrees, slide), rest);
+      });
+  const Decomposition result = Decomposed(animated, {.joints = 2});
+  ASSERT_EQ(result.places.size(), 2u);
+  EXPECT_LT(std::abs(result.places[1].y), 0.4);
+  EXPECT_LT(result.gap, 0.1);
+}
+
+TEST(Decompose, JointsThatHardlyHelpAreRemoved) {
+  const Animated animated = BentCylinder(20, 15, 0.3);
+  for (const std::uint32_t asked : {3u, 6u, 12u}) {
+    const Decomposition result = Decomposed(animated, {.joints = asked});
+    EXPECT_EQ(result.parents.size(), 2u) << asked;
+    EXPECT_LT(MeasureDecomposition(animated.animation(), result, Task()).all.rms,
+              1e-5 * animated.rest.diagonal());
+    ASSERT_EQ(result.warnings.size(), 1u);
+    EXPECT_EQ(result.warnings[0].field, "joints");
+  }
+}
+
+TEST(Decompose, VertexThatSpikesIsNamed) {
+  Animated animated = BentCylinder(20);
+  EXPECT_TRUE(Decomposed(animated, {.joints = 2}).warnings.empty());
+  animated.places[7 * animated.rest.vertices() + 100].x += 2;
+  const Decomposition result = Decomposed(animated, {.joints = 2});
+  ASSERT_EQ(result.warnings.size(), 1u);
+  EXPECT_EQ(result.warnings[0].field, "frames");
+  EXPECT_EQ(result.warnings[0].message.substr(0, 25), "in frame 7 vertex 100 is ");
+}
+
 TEST(Decompose, WeightsAreConvexAndFew) {
   const Animated animated = Wave(15);
   for (const std::uint32_t influences : {1u, 2u, 4u}) {
