@@ -9,8 +9,8 @@ namespace {
 
 // A report in % of the box at rest has a picture in % of that box, also of another pose.
 TEST(PosedPicture, DistancesAreOfTheDiagonalThatIsGiven) {
-  const std::vector<float> here = {0, 0, 0, 3, 0, 0}, there = {0, 0, 0, 3, 0.3f, 0};
-  for (const double diagonal : {0.0, 30.0}) {
+  const std::vector<float> here = {0, 0, 0, 3, 0, 0}, there = {0, 0, 0, 3, 0.25f, 0};
+  for (const double diagonal : {0.0, 25.0}) {
     std::vector<PosedPanel> panels(2);
     panels[0].label = "a";
     panels[0].positions = here;
