@@ -194,18 +194,12 @@ absl::StatusOr<std::vector<std::size_t>> PairJoints(
   return pairs;
 }
 
-// Unless joints at rest tell where they are and how they are turned.
+// Unless joints at rest tell where they are.
 absl::Status CheckRest(const ImportedScene& scene, const Named& named,
                        const std::vector<std::size_t>& places, const ScenePose& rest) {
-  bool apart = false;
-  for (const std::size_t place : places) {
-    const AffineD& joint = rest.global[named.nodes[place]];
-    if (!HasDirections(joint)) {
-      return InvalidArgument(LabelOf(scene), ": joint '", named.names[place],
-                             "' has scale 0 at rest, need another one");
-    }
-    apart |= Translation(joint) != Translation(rest.global[named.nodes[places[0]]]);
-  }
+  const auto at = [&](std::size_t place) { return Translation(rest.global[named.nodes[place]]); };
+  const bool apart =
+      std::ranges::any_of(places, [&](std::size_t place) { return at(place) != at(places[0]); });
   if (apart) return absl::OkStatus();
   return InvalidArgument(LabelOf(scene), ": its joints are at one place at rest, need a skeleton");
 }
@@ -273,13 +267,29 @@ absl::Status RetargetClips(const ImportedScene& from,
   const Named sources(from), own(to);
   SINEW_ASSIGN_OR_RETURN(const std::vector<std::size_t> pairs,
                          PairJoints(from, sources, to, own, joint_map));
+  const auto how = std::make_shared<Retarget>();
+  how->from = from.animation;
+  how->rest = PoseAtRest(*from.animation, from.rig);
+  const ScenePose rest = PoseAtRest(*to.animation, to.rig);
   std::vector<std::size_t> paired;  // places in `own`
   std::vector<std::string> missing, ends;
   std::vector<Problem> problems;
+  std::string flat;  // the first joint without directions
   for (std::size_t t = 0; t < pairs.size(); ++t) {
     if (pairs[t] == sources.names.size()) {
       // The last joint of a limb only says where it ends.
       (own.IsLeaf(t, *to.animation) ? ends : missing).push_back(own.names[t]);
+      continue;
+    }
+    const bool own_flat = !HasDirections(rest.global[own.nodes[t]]);
+    if (own_flat || !HasDirections(how->rest.global[sources.nodes[pairs[t]]])) {
+      const std::string text = absl::StrCat(
+          "joint '", own_flat ? own.names[t] : sources.names[pairs[t]], "' has scale 0 at rest");
+      if (flat.empty()) flat = absl::StrCat(LabelOf(own_flat ? to : from), ": ", text);
+      problems.push_back({Severity::kWarning,
+                          absl::StrCat(text, own_flat ? "" : " there", ", so joint '", own.names[t],
+                                       "' follows the joint above"),
+                          LabelOf(from)});
       continue;
     }
     paired.push_back(t);
@@ -288,12 +298,11 @@ absl::Status RetargetClips(const ImportedScene& from,
          absl::StrCat("joint '", own.names[t], "' follows '", sources.names[pairs[t]], "'"),
          LabelOf(from)});
   }
-  if (paired.size() < kLeastPairs) return TooFewPairs(from, sources, to, own, paired.size());
+  if (paired.size() < kLeastPairs) {
+    if (!flat.empty()) return InvalidArgument(flat, ", need another one");
+    return TooFewPairs(from, sources, to, own, paired.size());
+  }
 
-  const auto how = std::make_shared<Retarget>();
-  how->from = from.animation;
-  how->rest = PoseAtRest(*from.animation, from.rig);
-  const ScenePose rest = PoseAtRest(*to.animation, to.rig);
   std::vector<std::size_t> followed;  // places in `sources`
   for (const std::size_t t : paired) followed.push_back(pairs[t]);
   SINEW_RETURN_IF_ERROR(CheckRest(to, own, paired, rest));

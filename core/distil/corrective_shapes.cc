@@ -14,15 +14,27 @@ constexpr std::size_t kGrain = 4096;
 constexpr double kMost = 0.8;       // value of a sample: between the samples it may be larger
 constexpr double kCollapsed = 0.2;  // smallest singular value over `size` from which it is damped
 
+// The places whose residuals are not those of the first sample in all samples.
+std::vector<std::uint32_t> Changing(std::span<const std::vector<Vec3f>> residuals) {
+  std::vector<std::uint32_t> places;
+  for (std::uint32_t i = 0; i < residuals[0].size(); ++i) {
+    const bool changes = std::ranges::any_of(
+        residuals, [&](const std::vector<Vec3f>& sample) { return sample[i] != residuals[0][i]; });
+    if (changes) places.push_back(i);
+  }
+  return places;
+}
+
 // [S][S] products of the residuals, less those of the first sample; summed in fixed chunks.
-Eigen::MatrixXd Products(std::span<const std::vector<Vec3f>> residuals, const Task& task) {
-  const std::size_t samples = residuals.size(), n = residuals[0].size();
+Eigen::MatrixXd Products(std::span<const std::vector<Vec3f>> residuals,
+                         std::span<const std::uint32_t> places, const Task& task) {
+  const std::size_t samples = residuals.size(), n = places.size();
   const auto size = static_cast<Eigen::Index>(samples);
   std::vector<Eigen::MatrixXd> parts((n + kGrain - 1) / kGrain, Eigen::MatrixXd::Zero(size, size));
   task.For(n, kGrain, [&](std::size_t begin, std::size_t end) {
     Eigen::MatrixXd& part = parts[begin / kGrain];
     std::vector<Vec3d> row(samples);
-    for (std::size_t i = begin; i < end; ++i) {
+    for (const std::uint32_t i : places.subspan(begin, end - begin)) {
       const Vec3d rest = ToDouble(residuals[0][i]);
       for (std::size_t s = 1; s < samples; ++s) row[s] = ToDouble(residuals[s][i]) - rest;
       for (std::size_t s = 1; s < samples; ++s) {
@@ -49,13 +61,14 @@ std::vector<double> KernelWeights(std::span<const Vec3d> samples, std::vector<do
 // The part of a component that is added, where `values` are above 0. The samples need root(energy)
 // * value of the unit shape sum(value * residual) / root(energy); scaled so that the one that needs
 // most needs kMost.
-void AddShape(std::span<const std::vector<Vec3f>> residuals, double energy,
-              std::vector<double> values, const ShapeLimits& limits, JointShapes& result) {
+void AddShape(std::span<const std::vector<Vec3f>> residuals, std::span<const std::uint32_t> places,
+              double energy, std::vector<double> values, const ShapeLimits& limits,
+              JointShapes& result) {
   const double scale = *std::ranges::max_element(values) / kMost;
   if (!(scale > 0)) return;
   CorrectiveShape shape;
   double farthest = 0;
-  for (std::size_t i = 0; i < residuals[0].size(); ++i) {
+  for (const std::uint32_t i : places) {
     const Vec3d rest = ToDouble(residuals[0][i]);
     Vec3d offset;
     for (std::size_t s = 1; s < values.size(); ++s) {
@@ -65,7 +78,7 @@ void AddShape(std::span<const std::vector<Vec3f>> residuals, double energy,
     const double length = Length(offset);
     farthest = std::max(farthest, length);
     if (length <= limits.least_offset) continue;
-    shape.vertices.push_back(static_cast<std::uint32_t>(i));
+    shape.vertices.push_back(i);
     shape.offsets.push_back(ToFloat(offset));
   }
   if (!(farthest > limits.least_shape) || shape.vertices.empty()) return;
@@ -81,20 +94,21 @@ void AddShape(std::span<const std::vector<Vec3f>> residuals, double energy,
 
 Vec3d ToRest(const Mat3d& blend, const Vec3d& displacement, double size) {
   const Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>> b(blend.m.data());
-  const Eigen::Matrix3d square = b * b.transpose();
   const Eigen::Vector3d d(displacement.x, displacement.y, displacement.z);
-  if (!(square.trace() > 0)) return {};
-  const double least = kCollapsed * size;
+  const double squares = b.squaredNorm(), least = kCollapsed * size;
+  if (!(squares > 0)) return {};
+  Eigen::Vector3d rest;
   // No singular value is below 2 |det| / (sum of their squares), which mostly decides it.
-  bool collapses = !(2 * std::abs(b.determinant()) > 1.001 * least * square.trace());
-  if (collapses) {
+  if (2 * std::abs(b.determinant()) > 1.001 * least * squares) {
+    rest = b.inverse() * d;
+  } else {
+    const Eigen::Matrix3d square = b * b.transpose();
     Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> values;
     values.computeDirect(square, Eigen::EigenvaluesOnly);
-    collapses = !(values.eigenvalues()[0] >= least * least);
+    const bool collapses = !(values.eigenvalues()[0] >= least * least);
+    rest = b.transpose() *
+           (square + (collapses ? least * least : 0) * Eigen::Matrix3d::Identity()).inverse() * d;
   }
-  const Eigen::Matrix3d damped =
-      square + (collapses ? least * least : 0) * Eigen::Matrix3d::Identity();
-  const Eigen::Vector3d rest = b.transpose() * damped.inverse() * d;
   return {rest[0], rest[1], rest[2]};
 }
 
@@ -111,7 +125,8 @@ JointShapes FitJointShapes(std::span<const Vec3d> samples,
                            const Task& task) {
   JointShapes result{.samples = {samples.begin(), samples.end()}, .shapes = {}};
   if (samples.size() < 2) return result;
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(Products(residuals, task));
+  const std::vector<std::uint32_t> places = Changing(residuals);
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(Products(residuals, places, task));
   for (std::size_t k = 0; k < std::min(limits.components, samples.size() - 1); ++k) {
     const auto column = static_cast<Eigen::Index>(samples.size() - 1 - k);
     const double energy = solver.eigenvalues()[column];
@@ -121,7 +136,7 @@ JointShapes FitJointShapes(std::span<const Vec3d> samples,
       std::vector<double> values(u.data(), u.data() + u.size());
       for (double& value : values) value *= sign;
       values[0] = 0;
-      AddShape(residuals, energy, std::move(values), limits, result);
+      AddShape(residuals, places, energy, std::move(values), limits, result);
     }
   }
   std::ranges::stable_sort(result.shapes, std::ranges::greater{}, &CorrectiveShape::energy);

@@ -32,9 +32,12 @@ struct ShapeValues {
 
 // Changes the offsets of the vertices that a shape moves; no shape gets further ones.
 //
-//    n       vertices; `residuals` is asked for one block of them after the other
+//    n           vertices; `residuals` is asked for one block of them after the other
+//    least_gain  a shape keeps a vertex only if that lowers the sum of squares there by so many
+//                times what is left in a pose, in the mean; 0 = keeps all. Few offsets are smaller
+//                files, and fit poses that were not given almost as well.
 // Advances the task by n. kCancelled; errors of `residuals`.
 absl::Status RefitShapes(std::span<CorrectiveShape* const> shapes, const ShapeValues& given,
-                         std::size_t n, FillResiduals residuals, Task& task);
+                         std::size_t n, FillResiduals residuals, Task& task, double least_gain = 0);
 
 }  // namespace sinew

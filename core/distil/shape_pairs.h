@@ -23,8 +23,8 @@ struct ShapePair {
   CorrectiveShape shape;                // with the vertices that both move; its offsets are zero
 };
 
-// FindPairs looks at no more vertices than these.
-inline constexpr std::size_t kMostPairPlaces = 1024;
+// The number of vertices that FindPairs looks at, of n: at most 1024.
+std::size_t PairPlaces(std::size_t n);
 
 struct PairLimits {
   std::size_t pairs = 0;    // at most so many
@@ -32,10 +32,11 @@ struct PairLimits {
 };
 
 // The pairs that explain most of what the shapes leave after a refit, the best first. Of each
-// joint, the first four shapes take part.
+// joint, the first four shapes take part. Of more than 16,384 pairs, those that move the same
+// vertices farthest are looked at.
 //
 //    joints     [shapes] the joint of each
-//    n          vertices; `residuals` is asked for at most kMostPairPlaces of them
+//    n          vertices; `residuals` is asked for PairPlaces of them
 // Advances the task by twice their number. kCancelled; errors of `residuals`.
 absl::StatusOr<std::vector<ShapePair>> FindPairs(std::span<const CorrectiveShape* const> shapes,
                                                  std::span<const std::uint32_t> joints,

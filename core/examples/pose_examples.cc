@@ -73,6 +73,16 @@ absl::Status CheckExamples(const PoseExamples& examples) {
 
 }  // namespace
 
+AffineD Blend(std::span<const JointWeight> row, std::span<const AffineD> matrices) {
+  AffineD blend;
+  blend.m.fill(0);
+  for (const JointWeight& entry : row) {
+    const AffineD& matrix = matrices[entry.joint];
+    for (std::size_t k = 0; k < 12; ++k) blend.m[k] += entry.weight * matrix.m[k];
+  }
+  return blend;
+}
+
 FillTargets TargetsInMemory(std::span<const Vec3f> targets, std::size_t vertices) {
   return [targets, vertices](std::size_t begin, std::size_t end, std::span<Vec3f> block) {
     if (block.size() / (end - begin) * vertices != targets.size()) {

@@ -26,6 +26,9 @@ struct JointWeight {
   bool operator==(const JointWeight&) const = default;
 };
 
+// A linear blend of `matrices`.
+AffineD Blend(std::span<const JointWeight> row, std::span<const AffineD> matrices);
+
 // Fills [poses][end - begin] targets of the vertices [begin, end).
 using FillTargets =
     std::function<absl::Status(std::size_t begin, std::size_t end, std::span<Vec3f> targets)>;

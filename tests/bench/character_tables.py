@@ -70,27 +70,53 @@ def weights(tools, files):
     subprocess.run([tools / "fit_weights_table", *(path for path, _ in files)], check=True)
 
 
+def distil(tools, path, deformer, kind, folder, *more):
+    """The report and seconds of a character; None if it fails."""
+    out, seconds = run(tools / "sinew", "distil", path, "--deformer", deformer, "--to", kind, *more, "--local", "--quiet",
+                       "--json", "--out", folder / "distilled.glb")
+    return (None if out is None else json.loads(out)), seconds
+
+
+def rms(told, which, poses=None):
+    """The root mean square in % of a report, over all poses or those of a kind; nan if there are none."""
+    errors = told.get(which, {})
+    return (errors.get(poses, {}) if poses else errors).get("rms", {}).get("percent", float("nan"))
+
+
 def distilled(tools, files, folder):
-    table("Distilled `ddm`", "character", "vertices", "held-out poses", "own weights", "`lbs` 4 / own", "seconds",
-          "shapes", "with shapes / own", "/ `lbs` 4", "seconds", "animation space 8 / own")
+    table("Distilled `ddm`, root mean square relative to that of the own weights", "character", "vertices", "held-out poses",
+          "own weights, %", "`lbs` 4", "seconds", "shapes", "with shapes", "of random poses, of clips", "/ `lbs` 4",
+          "normals, degrees", "without shapes", "MB", "seconds", "64 shapes", "animation space 8")
+    for path, _ in files:
+        told, seconds = distil(tools, path, "ddm", "lbs", folder)
+        if told is None:
+            continue
+        own = rms(told, "own_weights")
+        cells = [told["vertices"], told["poses"]["held_out"], f"{own:.3f}", f"{rms(told, 'fitted_weights') / own:.2f}",
+                 f"{seconds:.1f}"]
+        told, seconds = distil(tools, path, "ddm", "shapes", folder)
+        if told is not None:
+            of_kinds = (rms(told, "with_shapes", kind) / rms(told, "own_weights", kind)
+                        for kind in ("random_poses", "clip_poses"))
+            cells += [told["shapes"], f"{rms(told, 'with_shapes') / own:.3f}", ", ".join(f"{part:.3f}" for part in of_kinds),
+                      f"{rms(told, 'with_shapes') / rms(told, 'fitted_weights'):.3f}",
+                      *(f"{told['normals_degrees'][key]:.2f}" for key in ("mean", "mean_without_shapes")),
+                      f"{(folder / 'distilled.glb').stat().st_size / 1e6:.1f}", f"{seconds:.1f}"]
+        for told, which in ((distil(tools, path, "ddm", "shapes", folder, "--max-shapes", 64)[0], "with_shapes"),
+                            (distil(tools, path, "ddm", "animation_space", folder)[0], "with_coefficients")):
+            cells.append("-" if told is None else f"{rms(told, which) / own:.2f}")
+        row(pathlib.Path(path).name, *cells)
+
+
+def gains(tools, files, folder):
+    table("Distilled to `lbs`, gain in %", "character", "`dqs`, random poses", "clips", "`cor`, random poses", "clips")
     for path, _ in files:
         cells = []
-        for kind in ("lbs", "shapes", "animation_space"):
-            out, seconds = run(tools / "sinew", "distil", path, "--deformer", "ddm", "--to", kind, "--local", "--quiet",
-                               "--json", "--out", folder / "distilled.glb")
-            if out is None:
-                cells += ["-"] * {"lbs": 5, "shapes": 4, "animation_space": 1}[kind]
-                continue
-            told = json.loads(out)
-            own, fitted, shapes, space = (
-                told.get(k, {}).get("rms", {}).get("percent", 0)
-                for k in ("own_weights", "fitted_weights", "with_shapes", "with_coefficients"))
-            if kind == "lbs":
-                cells += [told["vertices"], told["poses"]["held_out"], f"{own:.3f}", f"{fitted / own:.2f}", f"{seconds:.1f}"]
-            elif kind == "animation_space":
-                cells += [f"{space / own:.2f}"]
-            else:
-                cells += [told["shapes"], f"{shapes / own:.2f}", f"{shapes / fitted:.2f}", f"{seconds:.1f}"]
+        for deformer in ("dqs", "cor"):
+            told, _ = distil(tools, path, deformer, "lbs", folder)
+            cells += ["-" if told is None else
+                      f"{100 - 100 * rms(told, 'fitted_weights', kind) / rms(told, 'own_weights', kind):.0f}"
+                      for kind in ("random_poses", "clip_poses")]
         row(pathlib.Path(path).name, *cells)
 
 
@@ -121,22 +147,27 @@ def welded(tools, path, deformer, folder):
 def decomposed(tools, files, folder):
     sys.path.insert(0, str(tools.parent / "python"))
     table(f"Decomposed, {JOINTS} joints, {INFLUENCES} influences", "cache of the first clip", "vertices", "frames", "joints",
-          "root mean square / largest", "seconds", "dem-bones", "seconds")
+          "root mean square / largest", "seconds", "`--connected`", "seconds", "dem-bones", "seconds")
     for path, _ in files:
         for deformer in ("lbs", "ddm"):
             size = None if str(path).startswith("model:") else welded(tools, path, deformer, folder)
             if size is None:
                 continue
-            out, seconds = run(tools / "sinew", "decompose", folder / "welded.npy", "--rest", folder / "rest.obj", "--joints",
-                               JOINTS, "--influences", INFLUENCES, "--quiet", "--json", "--out", folder / "out.sinewrig")
+            cells = []
+            for more in ((), ("--connected",)):
+                out, seconds = run(tools / "sinew", "decompose", folder / "welded.npy", "--rest", folder / "rest.obj",
+                                   "--joints", JOINTS, "--influences", INFLUENCES, *more, "--quiet", "--json", "--out",
+                                   folder / "out.sinewrig")
+                told = {} if out is None else json.loads(out)
+                cells += ["-", "-"] if out is None else (
+                    f"{told['error']['rms']['percent']:.3g} / {told['error']['largest']['percent']:.3g}", f"{seconds:.1f}")
+                if not more:
+                    cells.insert(0, len(told.get("joints", ())))
             other, other_seconds = None, 0
             if os.environ.get("DEM_BONES"):
                 other, other_seconds = run(os.environ["DEM_BONES"], folder / "welded.npy", folder / "rest.obj", JOINTS,
                                            INFLUENCES)
             found = re.search(r"rms ([0-9.]+)% max ([0-9.]+)%", other or "")
-            cells = ("-", "-", "-") if out is None else (
-                len((told := json.loads(out))["joints"]),
-                f"{told['error']['rms']['percent']:.3f} / {told['error']['largest']['percent']:.2f}", f"{seconds:.1f}")
             row(f"{pathlib.Path(path).name}, `{deformer}`", *size, *cells,
                 *((f"{float(found[1]):.3f} / {float(found[2]):.2f}", f"{other_seconds:.1f}") if found else ("-", "-")))
 
@@ -165,6 +196,7 @@ def main():
             weights(tools, files)
         if "distil" in wanted:
             distilled(tools, files, folder)
+            gains(tools, files, folder)
         if "decompose" in wanted:
             decomposed(tools, files, folder)
 

@@ -17,6 +17,7 @@
 #include "client/bake/base/monitor.h"
 #include "client/bake/character/character_file.h"
 #include "client/bake/distil/pose_set.h"
+#include "client/bake/distil/shape_drivers.h"
 #include "core/base/distance_meter.h"
 #include "sinew/client.h"
 #include "sinew/rig_data.h"
@@ -40,6 +41,12 @@ struct DistilErrors {
   std::size_t worst_pose = 0;    // of the set: the one with the largest rms
 };
 
+// Angles in radians between normals as players of shapes compute them and those of the deformer,
+// over the held-out poses.
+struct NormalErrors {
+  double mean = 0, mean_without = 0;  // with the normals of the shapes and without
+};
+
 struct DistilReport {
   double diagonal = 0;  // of the box of the rest mesh
   std::uint64_t seed = 0;
@@ -57,6 +64,8 @@ struct DistilReport {
   std::optional<DistilErrors> shapes;  // with shapes
   std::optional<DistilErrors> space;   // with coefficients, by animation space
   std::size_t shape_count = 0, dropped_shapes = 0;
+  std::optional<NormalErrors> normals;  // with shapes
+  std::vector<ShapeJump> jumps;         // of more than 0.1 % of the diagonal
 
   const DistilErrors& result() const { return shapes ? *shapes : space ? *space : linear; }
   // What the result is judged by: weights that fit the engine as well.

@@ -4,6 +4,7 @@
 #include <absl/strings/str_format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "core/base/status.h"
@@ -13,6 +14,7 @@ namespace {
 
 constexpr double kFreeAngle = 35 * std::numbers::pi / 180;
 constexpr double kMargin = 0.2;
+constexpr double kMostKeys = 0x1p26;  // of shapes in clips: 0.3 GB
 constexpr std::size_t kLeastRandom = 60, kMostRandom = 2000;
 constexpr std::size_t kMostClipPoses = 20000;
 constexpr std::size_t kMostMatrices = std::size_t{1} << 23;  // of joints in all poses: 0.8 GB
@@ -51,6 +53,12 @@ std::vector<std::size_t> PoseSet::Training() const {
     if (!std::ranges::binary_search(held_out, k)) training.push_back(k);
   }
   return training;
+}
+
+std::vector<std::vector<AffineD>> PoseSet::Of(const std::vector<std::size_t>& poses) const {
+  std::vector<std::vector<AffineD>> chosen;
+  for (const std::size_t k : poses) chosen.push_back(joints[k]);
+  return chosen;
 }
 
 std::vector<std::string> ClipNames(const CharacterFile& character,
@@ -117,7 +125,21 @@ client::ClipData ClipOf(const client::RigData& rig,
 }
 
 absl::StatusOr<std::vector<client::ClipData>> ReadClips(const CharacterFile& character,
-                                                        const PoseRequest& request, double fps) {
+                                                        const PoseRequest& request, double fps,
+                                                        std::size_t shapes) {
+  double frames = 0;
+  for (const std::string& name : ClipNames(character, request.clips)) {
+    SINEW_ASSIGN_OR_RETURN(const double last,
+                           LastFrame(character, {.clip = name, .poses = {}, .fps = fps}));
+    frames += std::floor(last) + 1;
+  }
+  const double keys = frames * static_cast<double>(shapes);
+  if (keys > kMostKeys) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "fps: %.0f frames of clips with up to %d shapes are %.0f keys, need at most %.0f; lower it "
+        "or `max_shapes`, or name fewer clips with `poses`",
+        frames, shapes, keys, kMostKeys));
+  }
   std::vector<client::ClipData> clips;
   for (const std::string& name : ClipNames(character, request.clips)) {
     SINEW_ASSIGN_OR_RETURN(clips.emplace_back(),

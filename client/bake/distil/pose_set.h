@@ -31,6 +31,7 @@ struct PoseSet {
   bool from_clips = false;                   // the ranges are those of clips, else 35 degrees
 
   std::vector<std::size_t> Training() const;
+  std::vector<std::vector<AffineD>> Of(const std::vector<std::size_t>& poses) const;
 };
 
 // Rest, 2 J random poses (at least 60, at most 2,000) turned from the bind pose, and those of the
@@ -45,9 +46,14 @@ absl::StatusOr<PoseSet> MakePoses(const CharacterFile& character, const RigSkin&
 client::ClipData ClipOf(const client::RigData& rig,
                         const std::vector<std::vector<AffineD>>& joints);
 
-// The clips of the result, as they come to Distil; fps: of these. Errors of ReadMotion.
+// The clips of the result, as they come to Distil.
+//    fps     of these
+//    shapes  how many each frame may have keys for
+// Errors of ReadMotion. kInvalidArgument: more keys of shapes than memory is for, before any clip
+// is read.
 absl::StatusOr<std::vector<client::ClipData>> ReadClips(const CharacterFile& character,
-                                                        const PoseRequest& request, double fps);
+                                                        const PoseRequest& request, double fps,
+                                                        std::size_t shapes);
 
 // Names of the clips of a character that `wanted` means; all if it is empty.
 std::vector<std::string> ClipNames(const CharacterFile& character,

@@ -138,16 +138,6 @@ void AppendMatrices(std::span<const AffineD> joints, std::vector<float>& out) {
   }
 }
 
-AffineD Blend(std::span<const JointWeight> row, std::span<const AffineD> matrices) {
-  AffineD blend;
-  blend.m.fill(0);
-  for (const JointWeight& entry : row) {
-    const AffineD& matrix = matrices[entry.joint];
-    for (std::size_t k = 0; k < 12; ++k) blend.m[k] += entry.weight * matrix.m[k];
-  }
-  return blend;
-}
-
 Rows<JointWeight> ExactRows(const Rows<JointWeight>& rows, std::span<const std::uint32_t> of,
                             std::size_t most) {
   Rows<JointWeight> exact{.offsets = {0}, .values = {}};

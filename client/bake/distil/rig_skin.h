@@ -49,9 +49,6 @@ absl::StatusOr<RigSkin> ReadRigSkin(const client::RigData& rig);
 std::vector<AffineD> ToMatrices(std::span<const float> joints);
 void AppendMatrices(std::span<const AffineD> joints, std::vector<float>& out);
 
-// A linear blend of `matrices`.
-AffineD Blend(std::span<const JointWeight> row, std::span<const AffineD> matrices);
-
 // Rows of `rows` by the indices `of`, cut to the largest `most` weights, as a file holds them:
 // MakeSumExact.
 Rows<JointWeight> ExactRows(const Rows<JointWeight>& rows, std::span<const std::uint32_t> of,

@@ -3,6 +3,10 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <numbers>
 #include <set>
 #include <utility>
 
@@ -40,6 +44,12 @@ void ShapeDrivers::Sort() {
                            [](const Played& played) { return played.shape.energy; });
 }
 
+std::size_t ShapeDrivers::Cut(std::size_t most) {
+  const std::size_t more = played_.size() - std::min(played_.size(), most);
+  played_.resize(played_.size() - more);
+  return more;
+}
+
 std::size_t ShapeDrivers::Keep(std::size_t most, const ShapeValues& given, double least) {
   const std::size_t count = played_.size();
   for (std::size_t k = 0; k < count; ++k) {
@@ -54,13 +64,12 @@ std::size_t ShapeDrivers::Keep(std::size_t most, const ShapeValues& given, doubl
   }
   Sort();
   std::erase_if(played_, [&](const Played& played) {
-    return played.second && std::ranges::all_of(played.shape.offsets, [&](const Vec3f& offset) {
-             return Length(ToDouble(offset)) < least;
-           });
+    const double needed = played.second ? least : 0;  // of a single joint: any
+    return std::ranges::all_of(played.shape.offsets, [&](const Vec3f& offset) {
+      return Length(ToDouble(offset)) <= needed;
+    });
   });
-  const std::size_t more = played_.size() - std::min(played_.size(), most);
-  played_.resize(played_.size() - more);
-  return more;
+  return Cut(most);
 }
 
 std::vector<CorrectiveShape*> ShapeDrivers::Shapes() {
@@ -89,6 +98,43 @@ std::vector<double> ShapeDrivers::Values(std::span<const Vec3d> turns,
     values.push_back(second * Value(played.first, clamped));
   }
   return values;
+}
+
+std::vector<ShapeJump> ShapeDrivers::Jumps(std::span<const TurnRange> ranges, double least) const {
+  constexpr double kNear = 150 * std::numbers::pi / 180;
+  constexpr std::array kAxes = {&Vec3d::x, &Vec3d::y, &Vec3d::z};
+  std::map<std::uint32_t, std::array<double, 3>> distances;  // of each joint, about each axis
+  for (const Played& played : played_) {
+    if (played.second) continue;
+    const auto& [joint, shapes] = joints_[played.first.joint];
+    double farthest = 0;
+    for (const Vec3f& offset : played.shape.offsets) {
+      farthest = std::max(farthest, Length(ToDouble(offset)));
+    }
+    for (std::size_t k = 0; k < kAxes.size(); ++k) {
+      const auto value = [&, &from = shapes](double angle) {
+        Vec3d turn;
+        turn.*kAxes[k] = angle;
+        return from.Value(played.first.index, ranges[joint].Clamp(turn));
+      };
+      distances[joint][k] +=
+          farthest * std::abs(value(std::numbers::pi) - value(-std::numbers::pi));
+    }
+  }
+  std::vector<ShapeJump> jumps;
+  for (const auto& [joint, about] : distances) {
+    const TurnRange& range = ranges[joint];
+    ShapeJump jump{.joint = joint};
+    for (std::size_t k = 0; k < kAxes.size(); ++k) {
+      const double reach = std::max(range.high.*kAxes[k], -(range.low.*kAxes[k]));
+      const double angle = std::min({reach, range.most, std::numbers::pi});
+      if (angle <= kNear || about[k] <= jump.distance) continue;
+      jump.angle = angle;
+      jump.distance = about[k];
+    }
+    if (jump.distance > least) jumps.push_back(jump);
+  }
+  return jumps;
 }
 
 std::string ShapeDrivers::Name(const Driver& driver, const client::RigData& rig) const {

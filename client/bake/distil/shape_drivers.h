@@ -15,6 +15,13 @@
 
 namespace sinew::bake {
 
+// Beyond half a turn the sense of a turn is the other one, so shapes jump there.
+struct ShapeJump {
+  std::uint32_t joint = 0;
+  double angle = 0;     // that the joint reaches, at most pi
+  double distance = 0;  // by which its shapes together move a vertex at most
+};
+
 class ShapeDrivers {
  public:
   // Adds the shapes of a joint.
@@ -23,9 +30,11 @@ class ShapeDrivers {
   void Add(std::vector<ShapePair> pairs);
   // Puts the shapes into the order of their energy; of equal ones, the first added comes first.
   void Sort();
-  // Sets the energy to what each does in some poses, sorts, drops pairs that move every vertex by
-  // less than `least`, and keeps at most `most`. Shapes of joints still drive the pairs that are
-  // kept. Returns how many of more than `most` are left out.
+  // Drops all but the first `most`. Shapes of joints still drive the pairs that are kept. Returns
+  // how many are left out.
+  std::size_t Cut(std::size_t most);
+  // Sets the energy to what each does in some poses, sorts, drops pairs that move no vertex by
+  // more than `least` and shapes of joints that move none, then Cut.
   std::size_t Keep(std::size_t most, const ShapeValues& given, double least);
 
   std::size_t size() const { return played_.size(); }
@@ -36,6 +45,8 @@ class ShapeDrivers {
 
   // [shapes] what a pose needs of each; `turns` [J], clamped to `ranges` [J].
   std::vector<double> Values(std::span<const Vec3d> turns, std::span<const TurnRange> ranges) const;
+  // The joints whose ranges reach 150 degrees, and whose shapes jump farther than `least`.
+  std::vector<ShapeJump> Jumps(std::span<const TurnRange> ranges, double least) const;
   std::string Name(std::size_t index, const client::RigData& rig) const;
   // What Values computes, for the `extras` of a skin; turns are about the axes of glTF's nodes.
   nlohmann::ordered_json Describe(const client::RigData& rig, const TurnMeter& meter,

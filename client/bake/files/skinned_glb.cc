@@ -375,14 +375,19 @@ class Writer {
     if (indices.size() < vertices.source.size()) bounded.insert(bounded.end(), {0, 0, 0});
     AddBounds(bounded, 3, accessor);
     const bool is_short = vertices.source.size() <= std::numeric_limits<std::uint16_t>::max();
-    const std::vector<std::uint16_t> shorts(indices.begin(), indices.end());
-    const int view = is_short ? AddView(std::span<const std::uint16_t>(shorts))
-                              : AddView(std::span<const std::uint32_t>(indices));
-    accessor["sparse"] = {
-        {"count", indices.size()},
-        {"indices",
-         {{"bufferView", view}, {"componentType", is_short ? kUnsignedShort : kUnsignedInt}}},
-        {"values", {{"bufferView", AddView(std::span<const float>(values))}}}};
+    // Normals of a target are mostly those of the vertices that it moves.
+    if (indices != indices_ || is_short != short_indices_) {
+      const std::vector<std::uint16_t> shorts(indices.begin(), indices.end());
+      indices_view_ = is_short ? AddView(std::span<const std::uint16_t>(shorts))
+                               : AddView(std::span<const std::uint32_t>(indices));
+      indices_ = indices;
+      short_indices_ = is_short;
+    }
+    accessor["sparse"] = {{"count", indices.size()},
+                          {"indices",
+                           {{"bufferView", indices_view_},
+                            {"componentType", is_short ? kUnsignedShort : kUnsignedInt}}},
+                          {"values", {{"bufferView", AddView(std::span<const float>(values))}}}};
     return Add("accessors", std::move(accessor));
   }
 
@@ -599,6 +604,9 @@ class Writer {
   Json document_;
   std::map<std::string, Json> lists_;
   std::string binary_;
+  std::vector<std::uint32_t> indices_;  // of the last sparse vectors
+  bool short_indices_ = false;
+  int indices_view_ = 0;
   std::vector<NodeTrs> rest_;
   std::vector<std::size_t> mesh_nodes_;         // [meshes]
   std::map<std::string, std::size_t> control_;  // indices by name

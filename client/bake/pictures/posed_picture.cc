@@ -45,9 +45,14 @@ double RoundUp(double value) {
   return 10 * power;
 }
 
-std::string NoteOf(const std::vector<PosedPanel>& panels, std::size_t k) {
+double DiagonalOf(const std::vector<PosedPanel>& panels, const PictureOptions& options) {
+  return options.diagonal > 0 ? options.diagonal : client::BoxDiagonal(panels[0].positions);
+}
+
+std::string NoteOf(const std::vector<PosedPanel>& panels, const PictureOptions& options,
+                   std::size_t k) {
   if (k == 0 || !panels[k].note.empty()) return panels[k].note;
-  const double diagonal = client::BoxDiagonal(panels[0].positions);
+  const double diagonal = DiagonalOf(panels, options);
   const double part =
       diagonal > 0 ? Largest(Distances(panels[k].positions, panels[0].positions)) / diagonal : 0;
   const std::string& first = panels[0].label;
@@ -59,7 +64,7 @@ std::string NoteOf(const std::vector<PosedPanel>& panels, std::size_t k) {
 
 void ColourByDistance(std::vector<PosedPanel>& panels, PictureOptions& options) {
   if (panels.size() < 2) return;
-  const double diagonal = client::BoxDiagonal(panels[0].positions);
+  const double diagonal = DiagonalOf(panels, options);
   const double percent = diagonal > 0 ? 100 / diagonal : 0;
   std::vector<std::vector<float>> distances;
   double largest = 0;
@@ -120,7 +125,8 @@ absl::StatusOr<client::Image> DrawPanels(const client::RigData& rig,
     if (absl::IsCancelled(image.status())) return image.status();
     if (!image.ok()) return Prefixed(panels[k].label, image.status());
     inside_out |= seen;
-    drawn.push_back({*std::move(image), panels[k].label, NoteOf(panels, k), panels[k].swatches});
+    drawn.push_back(
+        {*std::move(image), panels[k].label, NoteOf(panels, options, k), panels[k].swatches});
     if (!panels[k].joints.empty()) drawn.back().swatches.push_back({client::kBoneColour, "bones"});
     if (has_muscles) {
       drawn.back().swatches.push_back(

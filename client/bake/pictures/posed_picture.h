@@ -34,6 +34,7 @@ struct PictureOptions {
   std::uint32_t width = 800, height = 800;  // of each panel
   client::Framing framing;                  // `up` and `aspect` follow from rig and size
   bool wire = false;
+  double diagonal = 0;  // distances are in % of it; 0 = of the box of the first panel
   std::optional<client::Legend> legend;  // of the colours
   // Called now and then with the part that is drawn, up to 1; false stops with kCancelled.
   std::function<bool(double)> progress{};

@@ -30,7 +30,7 @@ absl::StatusOr<bake::CharacterFile> ReadAndWarn(const Context& context, const st
   const std::vector<std::string> lines = bake::ShownWarnings(character);
   for (const std::string& line : lines) {
     const bool has_more = &line == &lines.back() && lines.size() > bake::kMostWarnings;
-    context.Warn(has_more ? line + "; `sinew inspect FILE` lists all" : line);
+    has_more ? context.PrintWarning(line + "; `sinew inspect FILE` lists all") : context.Warn(line);
   }
   const std::size_t count = bake::ImportWarnings(character).size();
   if (count == 0) return character;

@@ -17,6 +17,7 @@
 #include "client/bake/character/import_warnings.h"
 #include "client/bake/character/recipe_argument.h"
 #include "client/bake/distil/distil.h"
+#include "client/bake/distil/shape_fit.h"
 #include "client/bake/files/output_file.h"
 #include "client/bake/files/skinned_glb.h"
 #include "client/bake/passes/bound_character.h"
@@ -36,6 +37,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr char kRandom[] = "random";
+constexpr double kDegrees = 180 / std::numbers::pi;
 
 struct Options {
   bake::ReadOptions read;
@@ -118,7 +120,6 @@ const char* Verdict(const bake::DistilReport& report) {
 
 Json RangesJson(const bake::DistilReport& report, const client::RigData& rig) {
   Json ranges = Json::array();
-  constexpr double kDegrees = 180 / std::numbers::pi;
   const auto degrees = [](const Vec3d& v) {
     return Json::array({v.x * kDegrees, v.y * kDegrees, v.z * kDegrees});
   };
@@ -157,12 +158,16 @@ Json ReportJson(const bake::CharacterFile& character, const Options& options,
     json["with_shapes"] = ErrorsJson(*report.shapes, report, rig);
     json["shapes"] = report.shape_count;
     json["shapes_left_out"] = report.dropped_shapes;
+    if (report.normals) {
+      json["normals_degrees"] = {{"mean", kDegrees * report.normals->mean},
+                                 {"mean_without_shapes", kDegrees * report.normals->mean_without}};
+    }
   }
   if (report.space) json["with_coefficients"] = ErrorsJson(*report.space, report, rig);
   json["points"] = report.points;
   json["points_with_their_own_weights"] = report.kept_rows;
   json["ranges_degrees"] = RangesJson(report, rig);
-  json["warnings"] = bake::ImportWarnings(character);
+  json["warnings"] = bake::ImportWarnings(character);  // and those of the command, by PrintResult
   return json;
 }
 
@@ -209,10 +214,16 @@ std::string ReportText(const bake::CharacterFile& character, const Options& opti
   } else {
     gain = absl::StrFormat("gain: %.1f %% of the rms\n", 100 * report.gain());
   }
+  if (report.normals) {
+    absl::StrAppendFormat(
+        &gain, "normals: %.2g degrees from the deformer's in the mean, %.2g without shapes\n",
+        kDegrees * report.normals->mean, kDegrees * report.normals->mean_without);
+  }
   return absl::StrCat("distance from ", bake::RecipeLabel(options.deformer), " in ",
                       bake::CountText(report.held_out.size()), " of ",
                       bake::CountText(report.poses), " poses that were held out (seed ",
-                      report.seed, "), % of the bounding-box diagonal\n\n", table.Text(), gain);
+                      report.seed, "), % of the bounding-box diagonal at rest\n\n", table.Text(),
+                      gain);
 }
 
 // What a file says of itself, in its skin.
@@ -247,17 +258,13 @@ Json Extras(const Options& options, const bake::Distilled& distilled) {
   return Json{{"sinew_distil", std::move(json)}};
 }
 
-// Beyond half a turn the sense of a turn is the other one.
-void WarnOfTurns(const Context& context, const client::RigData& rig,
+void WarnOfJumps(const Context& context, const client::RigData& rig,
                  const bake::DistilReport& report) {
-  constexpr double kMost = 150 * std::numbers::pi / 180;
-  for (std::size_t j = 0; j < report.ranges.size(); ++j) {
-    const auto& [low, high, most] = report.ranges[j];
-    const double angle = std::min(most, std::max({high.x, high.y, high.z, -low.x, -low.y, -low.z}));
-    if (angle <= kMost) continue;
+  for (const bake::ShapeJump& jump : report.jumps) {
     context.Warn(absl::StrFormat(
-        "joint \"%s\" turns by up to %.0f degrees from the bind pose; its shapes may jump near 180",
-        rig.joints[j].name, std::min(angle * 180 / std::numbers::pi, 180.0)));
+        "joint \"%s\" turns by up to %.0f degrees from the bind pose: where that reaches 180, its "
+        "shapes jump by up to %.2g %% of the diagonal",
+        rig.joints[jump.joint].name, jump.angle * kDegrees, 100 * jump.distance / report.diagonal));
   }
 }
 
@@ -325,6 +332,7 @@ absl::Status Draw(const Context& context, const bake::CharacterFile& character,
   panels[0] = {.label = bake::RecipeLabel(options.deformer), .positions = distilled.worst_target};
   panels[1] = {.label = "own weights, lbs", .positions = distilled.worst_own};
   panels[2] = {.label = "distilled", .positions = distilled.worst_result};
+  drawing.options.diagonal = report.diagonal;
   bake::ColourByDistance(panels, drawing.options);
   return DrawPicture(context, character.rig, panels, drawing.options, out).status();
 }
@@ -344,9 +352,11 @@ absl::Status Distil(Context& context, Options options) {
   SINEW_RETURN_IF_ERROR(
       AimPicture(character.rig, client::RestJoints(character.rig), options.drawing));
   std::vector<client::ClipData> clips;
+  const bake::DistilRequest& request = options.request;
+  const std::size_t shapes =
+      request.shapes ? bake::MostShapes(character.rig.joints.size(), request.max_shapes) : 0;
   if (!IsRig(options)) {
-    SINEW_ASSIGN_OR_RETURN(clips,
-                           bake::ReadClips(character, options.request.poses, options.request.fps));
+    SINEW_ASSIGN_OR_RETURN(clips, bake::ReadClips(character, request.poses, request.fps, shapes));
     SINEW_RETURN_IF_ERROR(bake::CheckGlbMotion(character.rig, clips));
   }
   SINEW_ASSIGN_OR_RETURN(bake::OutputFile out, bake::OutputFile::Create(options.out));
@@ -366,7 +376,7 @@ absl::Status Distil(Context& context, Options options) {
                          bake::Distil(context, character, std::move(clips), bind, options.request));
   bake::ReleaseCharacter(context, *bound);
   const bake::DistilReport& report = distilled.report;
-  if (report.shapes) WarnOfTurns(context, character.rig, report);
+  if (report.shapes) WarnOfJumps(context, character.rig, report);
   Json json = ReportJson(character, options, report);
   if (report.is_worse()) {
     context.PrintResult(json, ReportText(character, options, report));

@@ -192,7 +192,17 @@ void Context::Print(const std::string& text) const {
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
-void Context::PrintJson(const nlohmann::ordered_json& json) const {
+void Context::PrintJson(nlohmann::ordered_json json) const {
+  const auto add = [&](nlohmann::ordered_json& object) {
+    for (const std::string& text : warnings_) {
+      nlohmann::ordered_json& list = object["warnings"];
+      if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
+    }
+  };
+  if (json.is_object()) add(json);
+  for (nlohmann::ordered_json& item : json) {
+    if (json.is_array() && item.is_object() && item.contains("warnings")) add(item);
+  }
   Print(bake::JsonText(json, 2));
 }
 
@@ -205,13 +215,19 @@ void Context::Note(const std::string& text) const {
 }
 
 void Context::Warn(const std::string& text) const {
-  if (warned_.insert(text).second) PrintMessage(globals_, "warning", text);
+  PrintWarning(text);
+  warnings_.push_back(text);
 }
 
 void Context::Warn(const std::vector<client::Problem>& problems) const {
   for (const client::Problem& problem : problems) {
-    Warn(NameOption(problem.message, problem.field, {}));
+    PrintWarning(NameOption(problem.message, problem.field, {}));
+    warnings_.push_back(problem.message);
   }
+}
+
+void Context::PrintWarning(const std::string& text) const {
+  if (printed_.insert(text).second) PrintMessage(globals_, "warning", text);
 }
 
 namespace {

@@ -85,7 +85,9 @@ class Context : public bake::Monitor {
 
   // Data, to stdout. CheckOutput reports whether all of it was written.
   void Print(const std::string& text) const;
-  void PrintJson(const nlohmann::ordered_json& json) const;
+  // With every warning that was given until now in "warnings": of an object, or of each object of
+  // an array that has them.
+  void PrintJson(nlohmann::ordered_json json) const;
   // `json` with --json, else `text`.
   void PrintResult(const nlohmann::ordered_json& json, const std::string& text) const;
 
@@ -93,13 +95,16 @@ class Context : public bake::Monitor {
   void Note(const std::string& text) const override;
   void Warn(const std::string& text) const override;
   void Warn(const std::vector<client::Problem>& problems) const override;
+  // Only prints: for what stands in "warnings" in full.
+  void PrintWarning(const std::string& text) const;
 
  private:
   Globals globals_;
   std::stop_token stop_;
   std::optional<LocalService> local_;
   std::optional<client::Client> client_;
-  mutable std::set<std::string> warned_;
+  mutable std::set<std::string> printed_;      // warnings
+  mutable std::vector<std::string> warnings_;  // of "warnings", in the order in which they came
 };
 
 // Prints that Ctrl-C or another signal has ended the command.

@@ -457,6 +457,33 @@ TEST_F(Distil, MeshesWithoutNormalsGetThoseOfTheDeformer) {
   EXPECT_LT(MeanAngle(player.PlayNormals(0), NpyFrame(normals, 0)), 0.05);
 }
 
+// Only where shapes jump is a turn beyond half a turn worth a warning, and then also in --json: a
+// root may turn as it likes.
+TEST_F(Distil, TurnsAreWarnedOfWhereShapesJump) {
+  const float s = std::sin(80 * std::numbers::pi_v<float> / 180),
+              c = std::cos(80 * std::numbers::pi_v<float> / 180);
+  for (const int node : {1, 2}) {
+    GltfBuilder b = MakeTube(false);
+    AddAnimation(b, node, "rotation", {0, 0.5f, 1}, {0, 0, 0, 1, 0, s, 0, c, 0, -s / 2, 0, c},
+                 "VEC4", "LINEAR");
+    const Json warnings = JsonAt({"distil", b.Write(), "--deformer", "dqs", "--to", "shapes",
+                                  "--out", folder_ / "tube.glb"})["warnings"];
+    const bool warned = warnings.dump().find("degrees from the bind pose") != std::string::npos;
+    EXPECT_EQ(warned, node == 2) << warnings.dump();
+  }
+}
+
+// Known before the work, with the options that lower it.
+TEST_F(Distil, KeysThatFillTheMemoryAreRefused) {
+  const Finished finished = At({"distil", "model:hand", "--deformer", "ddm", "--to", "shapes",
+                                "--fps", "100000", "--out", folder_ / "x.glb"});
+  EXPECT_EQ(finished.exit_code, 65);
+  EXPECT_THAT(finished.err, HasSubstr("--fps: "));
+  EXPECT_THAT(finished.err,
+              HasSubstr("lower it or --max-shapes, or name fewer clips with --poses"));
+  EXPECT_THAT(folder_.Names(), IsEmpty());
+}
+
 TEST_F(Distil, NoGainNamesWhatToDoInstead) {
   const Finished finished = At({"distil", "model:tube", "--deformer", "dqs", "--to", "lbs",
                                 "--poses", "random", "--out", folder_ / "out.glb"});

@@ -132,7 +132,22 @@ const std::vector<Placed> kMixamo = {
     {"mixamorig:LeftShoulder", 2, {10, 300, 0}},  {"mixamorig:LeftArm", 10, {40, 300, 0}},
     {"mixamorig:LeftForeArm", 11, {100, 300, 0}}, {"mixamorig:LeftHand", 12, {160, 300, 0}}};
 
-// A joint of scale 0 has no directions, so nothing can turn as it does.
+// A joint of scale 0 has no directions, so nothing can turn as it does: a limb that is hidden at
+// rest is left out, and the others follow.
+TEST(Retarget, LimbsWithoutDirectionsFollowTheJointAbove) {
+  const auto raise = [](double, RigPose&) { return absl::OkStatus(); };
+  RigData flat = RigOf(kMixamo, UpAxis::kY);
+  flat.label = "walk.fbx";
+  flat.rest_local[11 * 12] = 0;
+  ImportedScene hero = Hero(kHero);
+  const ImportedScene walk =
+      MakePosedScene(flat, {{.info = {.name = "a", .end = 1}, .evaluate = raise}}).value();
+  ASSERT_TRUE(RetargetClips(walk, {}, hero).ok());
+  EXPECT_THAT(Warnings(hero),
+              Contains("joint 'mixamorig:LeftArm' has scale 0 at rest there, so joint "
+                       "'left_shoulder' follows the joint above"));
+}
+
 TEST(Retarget, RestPosesWithoutDirectionsAreRefused) {
   const auto refusal = [](const ImportedScene& walk) {
     ImportedScene hero = Hero(kHero);
@@ -143,10 +158,10 @@ TEST(Retarget, RestPosesWithoutDirectionsAreRefused) {
   const auto still = [](double, RigPose&) { return absl::OkStatus(); };
   RigData flat = RigOf(kMixamo, UpAxis::kY);
   flat.label = "walk.fbx";
-  flat.rest_local[11 * 12] = 0;
+  flat.rest_local[0] = 0;
   EXPECT_EQ(
       refusal(MakePosedScene(flat, {{.info = {.name = "a", .end = 1}, .evaluate = still}}).value()),
-      "walk.fbx: joint 'mixamorig:LeftArm' has scale 0 at rest, need another one");
+      "walk.fbx: joint 'mixamorig:Spine2' has scale 0 at rest, need another one");
   std::vector<Placed> point = kMixamo;
   for (Placed& joint : point) joint.at = {0, 1, 0};
   EXPECT_EQ(refusal(Walk(point, 11)),

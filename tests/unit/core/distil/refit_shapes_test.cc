@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "core/base/vectors.h"
@@ -18,6 +19,7 @@ constexpr std::size_t kRefitted = 400, kPoses = 50, kShapes = 3;
 struct Together {
   std::vector<CorrectiveShape> right = std::vector<CorrectiveShape>(kShapes);
   std::vector<double> values, weights = std::vector<double>(kPoses, 1);
+  double noise = 0;  // that no shape explains
 
   Together() {
     testing::Random random;
@@ -36,19 +38,21 @@ struct Together {
     }
     return shapes;
   }
-  absl::Status Refit(std::vector<CorrectiveShape>& shapes, Task::Options options = {}) const {
+  absl::Status Refit(std::vector<CorrectiveShape>& shapes, Task::Options options = {},
+                     double least_gain = 0) const {
     Task task(std::move(options));
     std::vector<CorrectiveShape*> pointers;
     for (CorrectiveShape& shape : shapes) pointers.push_back(&shape);
     const auto fill = [&](std::size_t begin, std::size_t end, std::span<Vec3f> residuals) {
       for (std::size_t v = begin; v < end; ++v) {
         for (std::size_t f = 0; f < kPoses; ++f) {
-          residuals[(v - begin) * kPoses + f] = ToFloat(Played(right, f, v));
+          const double other = noise * std::sin(static_cast<double>(37 * f + v));
+          residuals[(v - begin) * kPoses + f] = ToFloat(Played(right, f, v) + Vec3d{other, 0, 0});
         }
       }
       return absl::OkStatus();
     };
-    return RefitShapes(pointers, {values, weights}, kRefitted, fill, task);
+    return RefitShapes(pointers, {values, weights}, kRefitted, fill, task, least_gain);
   }
   Vec3d Played(const std::vector<CorrectiveShape>& shapes, std::size_t pose,
                std::size_t vertex) const {
@@ -100,6 +104,21 @@ TEST(RefitShapes, PosesThatDoNotCountAreIgnored) {
   for (std::size_t i = 10 * kShapes; i < given.values.size(); ++i) given.values[i] = 7;
   ASSERT_TRUE(given.Refit(other).ok());
   for (std::size_t k = 0; k < kShapes; ++k) EXPECT_EQ(shapes[k].offsets, other[k].offsets);
+}
+
+// What a shape does at 50 of its vertices is within what is left in any case.
+TEST(RefitShapes, VerticesWithoutGainAreDropped) {
+  Together given;
+  given.noise = 0.1;
+  std::vector<CorrectiveShape> shapes = given.right, all = given.right;
+  for (std::size_t i = 0; i < 50; ++i) given.right[1].offsets[i] = {0.001f, 0, 0};
+  ASSERT_TRUE(given.Refit(shapes, {}, 6).ok() && given.Refit(all).ok());
+  EXPECT_EQ(all[1].vertices.size(), 200u);
+  EXPECT_LT(std::ranges::count_if(shapes[1].vertices, [](std::uint32_t v) { return v < 150; }), 10);
+  EXPECT_GT(std::ranges::count_if(shapes[1].vertices, [](std::uint32_t v) { return v >= 150; }),
+            140);
+  EXPECT_EQ(shapes[1].vertices.size(), shapes[1].offsets.size());
+  EXPECT_LT(given.Lacking(shapes), given.Lacking(all));
 }
 
 TEST(RefitShapes, ThreadsDoNotMatter) {

@@ -134,6 +134,28 @@ TEST(ShapePairs, LimitAndCancellationHold) {
   EXPECT_TRUE(absl::IsCancelled(given.Find(2, {.stop = source.get_token()}).status()));
 }
 
+// Also where no two shapes move the same vertex.
+TEST(ShapePairs, ProgressReachesTheEnd) {
+  Overlapping given;
+  for (const bool apart : {false, true}) {
+    if (apart) given.joints = {0, 0, 0, 0};
+    double part = 0;
+    std::vector<const CorrectiveShape*> pointers;
+    for (const CorrectiveShape& shape : given.shapes) pointers.push_back(&shape);
+    Task task({.progress = [&](double now) { part = now; }});
+    task.SetTotal(static_cast<double>(2 * PairPlaces(kPlaces)));
+    const auto pairs = FindPairs(
+        pointers, given.joints, {given.values, given.weights}, kPlaces, {.pairs = 4},
+        [&](std::size_t begin, std::size_t end, std::span<Vec3f> out) {
+          return given.Fill(begin, end, out);
+        },
+        task);
+    ASSERT_TRUE(pairs.ok()) << pairs.status();
+    EXPECT_EQ(pairs->empty(), apart);
+    EXPECT_NEAR(part, 1, 1e-9);
+  }
+}
+
 TEST(ShapePairs, ThreadsDoNotMatter) {
   const Overlapping given;
   const auto one = given.Find(4, {.parallel = false}), many = given.Find(4);
