@@ -3,7 +3,6 @@
 #include <absl/container/inlined_vector.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cmath>
 #include <utility>
@@ -49,13 +48,6 @@ struct Part {
   Vec3d centre;       // at bind
   float size = 0, reach = 0;
 };
-
-// From limb to limb, for the parts that the points of a chunk lie between.
-struct Lean {
-  std::uint32_t owner = kNoOwner, part = 0;
-  Vec3d way;
-};
-using Leans = std::array<Lean, 64>;
 
 class Projection {
  public:
@@ -106,9 +98,8 @@ class Projection {
     std::vector<LevelRay> moving;
     moving.reserve(points.size());
     std::size_t evaluations = points.size(), moved = 0, touching = 0;
-    Leans leans;
     for (std::size_t first = 0; first < points.size(); first += kLanes) {
-      Start(points.subspan(first, std::min(kLanes, points.size() - first)), leans, moving);
+      Start(points.subspan(first, std::min(kLanes, points.size() - first)), moving);
     }
     std::vector<LevelRay*> active;
     for (LevelRay& ray : moving) {
@@ -160,7 +151,7 @@ class Projection {
   }
 
   // Adds the points of `list` that are off their level.
-  void Start(std::span<const std::uint32_t> list, Leans& leans, std::vector<LevelRay>& moving) {
+  void Start(std::span<const std::uint32_t> list, std::vector<LevelRay>& moving) {
     DistanceNeed need;
     for (std::size_t i = 0; i < kLanes; ++i) {
       const std::uint32_t p = list[std::min(i, list.size() - 1)];
@@ -182,7 +173,7 @@ class Projection {
       }
       LevelRay& ray = moving.emplace_back();
       Place(p, ray);
-      SetDirection(leans, ray);
+      SetDirection(ray);
       AddTouched(near, ray);
       SetLimits(near, i, ray);
       if (!again_) points_.nearness[p] = Nearness(ray, near);
@@ -283,7 +274,7 @@ class Projection {
   // The blended inward direction, leaning towards neighbours, and contacts with these. A point
   // between two limbs would otherwise move within the surface between them, and T would never reach
   // zero.
-  void SetDirection(Leans& leans, LevelRay& ray) const {
+  void SetDirection(LevelRay& ray) const {
     const Vec3d inward = ToDouble(level_.inward[ray.point]);
     const Vec3d turned = Multiply(parts_[ray.owner].turn, inward);
     Vec3d sum = double{level_.own_weight[ray.point]} * turned, lean;
@@ -296,20 +287,15 @@ class Projection {
       LevelContact& made = ray.contacts.emplace_back(NewContact(ray, part));
       Fit(k, turned, by_part, made);
       const double share = near * double{made.trust};
-      if (share > 0) lean = lean + share * WayBetween(ray.owner, part, leans);
+      if (share > 0) lean = lean + share * WayBetween(ray.owner, part);
     }
     ray.direction = Unit(Unit(Length(sum) > 0 ? sum : turned) - lean);
   }
 
   // From limb to limb, halfway between the turns of both.
-  const Vec3d& WayBetween(std::uint32_t owner, std::uint32_t part, Leans& leans) const {
-    Lean& lean = leans[(5 * owner + part) % leans.size()];
-    if (lean.owner != owner || lean.part != part) {
-      const Vec3d apart = parts_[part].centre - parts_[owner].centre;
-      lean = {owner, part,
-              Unit(Multiply(parts_[owner].turn, apart) + Multiply(parts_[part].turn, apart))};
-    }
-    return lean.way;
+  Vec3d WayBetween(std::uint32_t owner, std::uint32_t part) const {
+    const Vec3d apart = parts_[part].centre - parts_[owner].centre;
+    return Unit(Multiply(parts_[owner].turn, apart) + Multiply(parts_[part].turn, apart));
   }
 
   // How far a ray may go, from what is near its start.
