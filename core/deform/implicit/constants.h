@@ -54,10 +54,10 @@ inline constexpr double kRefineSpacing = 0.35;
 
 // ---- End caps (rule "end caps")
 
-// Directions of a ring. Not measured.
+// Directions of a ring, and of a section. Not measured.
 inline constexpr std::size_t kCapRing = 8;
-// Elevation of the ring between the one across the end and the top. If higher, the fit leaves the
-// ball below it; if lower, above it. Half: pop 3.0.
+// Elevation of the ring between section and top. If higher, the fit leaves the ball between ring
+// and section; if lower, between ring and top. Half: pop 3.0.
 inline constexpr double kCapTilt = std::numbers::pi / 9;
 // Radius of a cap, of the size, at least (rule "end caps no thicker than fits into the skin").
 // Double: overlap .025.
@@ -68,10 +68,12 @@ inline constexpr std::size_t kCapLevels = 5, kCapDirections = 12;
 inline constexpr double kSteepestCapRay = 0.9;
 // Distance of the triangles that they search, of the size.
 inline constexpr double kCapSearch = 2;
-// Distance before the end where the part's own skin makes the ring across it unnecessary, limits of
-// that skin's distance from the bone, and distance of points of a cap from other constraints, all
-// of the radius of the cap. Half of the upper limit: pop 2.8; double of the last: pop 2.9.
-inline constexpr double kLeastSection = 0.5, kMostSection = 2;
+// Limits within which a section follows the skin, of the radius of the cap, and the cosine between
+// the skin's normal and the ray (rule "sections of end caps follow the skin"). Half of the upper
+// limit: pop 2.8; double: overlap .025.
+inline constexpr double kLeastSection = 0.5, kMostSection = 2, kSectionCosine = 0.5;
+// Distance before the end where the part's own skin makes a section unnecessary, and of points of
+// a cap from other constraints, both of the radius of the cap. Double of the latter: pop 2.9.
 inline constexpr double kBeforeCap = 0.25, kCapSpacing = 0.25;
 
 // ---- Sides (rule "sides closed beside a bone")

@@ -100,7 +100,7 @@ struct PartFit {
   bool open = false;  // failed: no box closes the field
 };
 
-// Maximum centres besides the samples: both end caps, each a top point and two rings, and
+// Maximum centres besides the samples: both end caps, each a top point, a ring and a section, and
 // side constraints.
 inline constexpr std::size_t kMostCapCentres =
     2 * (1 + 2 * kCapRing) + kSideRing * (2 * kMaxSideRings - 1);

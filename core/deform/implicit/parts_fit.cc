@@ -111,9 +111,12 @@ double LargestBall(const LimbSurface& surface, const IsNear& near, const Vec3d& 
 
 // Adds an end cap at an end of the bone, unless the part's own skin closes it there.
 //
-// Its top and rings lie on the largest ball about the joint that fits into the skin. A joint may
-// rotate in any direction, and anything outside that ball would stick out of the skin. The ring
-// across the end is left out where the part's own skin is near.
+// - Where the part's own skin does not reach the end, its section there follows the skin of
+//   other parts. Both parts of a joint then meet in the skin, without a notch between them that
+//   vertices would carry into a bend. Where the skin continues to the side (a palm beside a finger,
+//   a torso beside an arm), the section is as thick as the limb's end.
+// - Top and ring lie on the largest ball about the joint that fits into the skin. A joint may
+//   rotate in any direction, and anything outside that ball would stick out of the skin.
 //
 // Casts about 70 rays. Returns early once the task is cancelled.
 void AddDome(const LimbSurface& surface, const LimbBone& bone, const Vec3d& centre, BoneEnd at,
@@ -132,12 +135,19 @@ void AddDome(const LimbSurface& surface, const LimbBone& bone, const Vec3d& cent
     const Vec3d p = (1 / bone.reach) * (point - centre);
     if (constraints.IsFree(p, kCapSpacing * rho / bone.reach)) constraints.Add(p, Unit(normal));
   };
+  const auto fits = [&](double width) {
+    return width >= kLeastSection * rho && width <= kMostSection * rho;
+  };
   add(end + rho * axes.along, axes.along);
   for (std::size_t k = 0; k < kCapRing && !task.cancelled(); ++k) {
     const Vec3d side = axes.Side(2 * std::numbers::pi * static_cast<double>(k) / kCapRing);
     const Vec3d before = end - (kBeforeCap * rho) * axes.along;
-    const double width = SkinAlong(surface, before, side, own_skin).distance;
-    if (!(width >= kLeastSection * rho && width <= kMostSection * rho)) add(end + rho * side, side);
+    if (!fits(SkinAlong(surface, before, side, own_skin).distance)) {
+      SkinHit section = SkinAlong(surface, end, side, near);
+      const bool limb = fits(section.distance) && Dot(section.normal, side) > kSectionCosine;
+      if (!limb) section = {rho, side};
+      add(end + section.distance * side, section.normal);
+    }
     const Vec3d ring = std::sin(kCapTilt) * axes.along + std::cos(kCapTilt) * side;
     add(end + rho * ring, ring);
   }

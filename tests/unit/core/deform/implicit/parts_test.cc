@@ -216,7 +216,8 @@ TEST(PartFit, FitsCylinderAndClosesOpenEnd) {
 }
 
 // The bone is off the centre by a quarter of the radius: the end cap stays in the ball that fits on
-// the near side, because a bend rotates the far side there. The skin itself stays where it is.
+// the near side, because a bend rotates the far side there; the section follows the skin on both
+// sides.
 TEST(PartFit, EndCapsStayInsideJointBall) {
   RigSource source = testing::CanonicalSource();
   for (Vec3f& p : source.mesh.positions) p.y += 0.25F;
