@@ -9,7 +9,7 @@ namespace sinew::reference {
 namespace {
 
 constexpr int kPasses = 6;
-constexpr double kReach = 0.25, kSteep = 0.2, kFits = 0.15, kTorn = 0.35;
+constexpr double kReach = 0.25, kSteep = 0.2, kFits = 0.15, kTorn = 0.35, kMostMended = 0.1;
 constexpr double kFlat = 0.15, kRough = 0.2, kHeld = 0.1, kLet = 0.35;
 
 Points Difference(const Points& a, const Points& b) {
@@ -35,7 +35,9 @@ void MoveSmoother::Mend(Points& restored, Points& at) const {
   }
   const Points mended = Solve(moves, certainty, beside);
   for (std::size_t p = 0; p < moves.size(); ++p) {
-    const Vec3d change = mended[p] - moves[p];
+    Vec3d change = mended[p] - moves[p];
+    const double most = kMostMended * size_[p], length = Length(change);
+    if (length > most) change = (most / length) * change;
     restored[p] = restored[p] + change;
     at[p] = at[p] + change;
   }

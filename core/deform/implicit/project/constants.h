@@ -79,10 +79,10 @@ inline constexpr float kSpreadReach = 0.25f;
 inline constexpr float kSteepMove = 0.2f;
 inline constexpr float kLeastCertainty = 0.02f;  // of a move
 // Differences from the mean beside a point, over the spacing: up to the first a restoring move fits
-// those around it; from about the second on it follows them. These matter on other characters:
-// before moves were eased, MakeHuman and hand-3 of judge.py were two to four times as rough without
-// mending.
-inline constexpr float kFittingMove = 0.15f, kTornMove = 0.35f;
+// those around it; from about the second on it follows them, by kMostMended of the size at most.
+// These matter on other characters: before moves were eased, MakeHuman and hand-3 of judge.py were
+// two to four times as rough without mending. Without the limit twists behind lbs collapse.
+inline constexpr float kFittingMove = 0.15f, kTornMove = 0.35f, kMostMended = 0.1f;
 // Gradients of the whole move: up to the first it stays, from about the second on it follows those
 // around it. Half of the second: overlap .055.
 // Without easing the 99.9th percentile of roughness is .61 on the hand and .54 on CesiumMan instead

@@ -105,7 +105,9 @@ void MoveSmoothing::Mend(std::span<float> restored, std::span<float> at) {
     return (SquareIn(LengthOf(p), apart) - kFittingMove * kFittingMove) / (kTornMove * kTornMove);
   });
   For(changed_.size(), [&](std::uint32_t p) {
-    const Vec4 change = Load4(now_.data(), p) - Load4(moves_.data(), p);
+    const Vec4 apart = Load4(now_.data(), p) - Load4(moves_.data(), p);
+    const float most = kMostMended * SizeOf(level_, posed_, p);
+    const Vec4 change = (1 / std::max(1.0f, std::sqrt(SquareIn(most, apart)))) * apart;
     Store4(Load4(restored.data(), p) + change, restored.data(), p);
     Store4(Load4(at.data(), p) + change, at.data(), p);
   });

@@ -11,7 +11,7 @@
 //    g = root of the mean of |E_i - E_j|^2 / spacing,  E = the whole move from the skinned point
 //
 // Restoring moves (Mend) differ as much from point to point as skinning has lost there. They are
-// changed only where one does not fit those around it:
+// changed only where one does not fit those around it, and by kMostMended at most:
 //
 //    s = (kSpreadReach / spacing)^2 max(0, l^2 - kFittingMove^2)^2 / kTornMove^4,
 //    l = |D - mean of D beside it| / spacing
