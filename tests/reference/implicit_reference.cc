@@ -65,12 +65,8 @@ class Projector {
     const double unit = limbs_.unit * level.size;
     const Vec3d d = Direction(mesh, p, v, level, trust);
     const Vec3d at_bind = Apply(Inverse(limbs_.motions[level.owner]), start);
-    const Vec3d ahead_at_bind = at_bind + 0.001 * unit * Multiply(Transpose(turn_[level.owner]), d);
     const double here = limbs_.from_bone(level.owner, at_bind) / level.size;
-    const double ahead = limbs_.from_bone(level.owner, ahead_at_bind) / level.size;
-    const double cosine = std::clamp((here - ahead) / 0.001, 2.0 / 3, 1.0);
-    const double lost =
-        again ? 0 : (limbs_.from_bone(level.owner, mesh.rest[p]) / level.size - here) / cosine;
+    const double lost = again ? 0 : limbs_.from_bone(level.owner, mesh.rest[p]) / level.size - here;
     const auto contact = [&] {
       double most = 0;
       for (std::size_t b = 0; contact_ && b < parts(); ++b) {
@@ -86,13 +82,11 @@ class Projector {
     };
     const double off = Posed(level.owner, start, level.size).value - level.value;
     const double back = returns > 0 ? Step(Nearness(start, v, level, trust)) * returns / unit : 0;
-    const double shift = again ? off + std::clamp(-off, 0.0, back)
-                               : std::max(0.0, off - held.restore_share * std::max(0.0, -lost));
+    const double shift = again ? off + std::clamp(-off, 0.0, back) : 0;
     const double moved = Length(start - skinned) / unit;
-    const double to_axis =
-        again ? std::max(0.0, std::min(held.to_axis, 1.0) - moved) : held.to_axis;
+    const double to_axis = std::max(0.0, std::min(held.to_axis, 1.0) - moved);
     const double most_outward = again ? back : held.restore_share * std::max(0.0, lost);
-    double most_inward = 0, in_contact = 0, restoring = 0, reach = 0;
+    double most_inward = 0, in_contact = 0, restoring = 0;
     double t = 0, below = 0, above = 0, below_value = 0, above_value = 0;
     bool has_below = false, has_above = false;
     double first = 0, last = 0;
@@ -102,10 +96,8 @@ class Projector {
       last = value;
       if (round == 0) {
         first = value;
-        reach = std::min(1.0, std::abs(value) / kLeastSlope);
-        most_inward = std::min(to_axis, reach);
-        in_contact = std::min(most_inward, contact());
-        restoring = std::min(most_inward, held.restore_share * std::max(0.0, -lost));
+        in_contact = std::min(to_axis, contact());
+        restoring = std::min(to_axis, held.restore_share * std::max(0.0, -lost));
         most_inward = std::max(in_contact, restoring);
       }
       if (round == 0 && !again && std::abs(value) < 1e-4 && Alone(start, level))
@@ -125,15 +117,13 @@ class Projector {
       if (has_below && has_above && !between && std::abs(next - t) > 1e-7) {
         next = below + (above - below) * below_value / (below_value - above_value);
       }
-      t = std::clamp(next, -std::min(most_outward, reach), most_inward);
+      t = std::clamp(next, -std::min(most_outward, 1.0), most_inward);
       if (std::abs(value) < 1e-4) break;
     }
     const double k = 0.25 * in_contact;
     const double e = k > 0 ? std::max(0.0, 1 - std::abs(t - in_contact) / k) : 0;
     const double soft = std::min(t, in_contact) - k / 4 * e * e;
-    const double share = again ? Step(nearness / 0.5) : 1;
-    const double way =
-        share * held.move_share * (t < 0 ? t : std::max(soft, std::min(t, restoring)));
+    const double way = held.move_share * (t < 0 ? t : std::max(soft, std::min(t, restoring)));
     const double left = std::max(0.0, -last) / (0.01 - first);
     const bool uncertain = first < 0;
     return {start + (way * unit) * d, start + (held.move_share * std::min(t, restoring) * unit) * d,
@@ -345,9 +335,8 @@ std::vector<Vec3d> Project(const Rig& rig, const LimbDistances& limbs,
       const std::size_t v = mesh.first[p];
       certainty[p] = 1;
       if (held[v].move_share < 0) continue;
-      const Outcome outcome =
-          projector.Run(mesh, v, skinned[p], at[p], held[v], pass > 0, nearness[p],
-                        pass == kPassesAgain ? 12 * smoothed[p] : 0);
+      const Outcome outcome = projector.Run(mesh, v, skinned[p], at[p], held[v], pass > 0,
+                                            nearness[p], pass == 1 ? 12 * smoothed[p] : 0);
       at[p] = outcome.at;
       certainty[p] = outcome.certainty;
       if (pass == 0) base[p] = outcome.restored, nearness[p] = outcome.nearness;

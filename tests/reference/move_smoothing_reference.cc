@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kPasses = 6;
 constexpr double kReach = 0.25, kSteep = 0.2, kFits = 0.15, kTorn = 0.35, kMostMended = 0.1;
-constexpr double kFlat = 0.15, kRough = 0.2, kMostEased = 0.1, kLet = 0.2;
+constexpr double kFlat = 0.15, kRough = 0.2, kHeld = 0.1, kLet = 0.35;
 
 Points Difference(const Points& a, const Points& b) {
   Points moves;
@@ -75,13 +75,12 @@ void MoveSmoother::Ease(std::span<const double> nearness, Points& at) const {
   const Points eased = Solve(moves, certainty, beside);
   for (std::size_t p = 0; p < moves.size(); ++p) {
     Vec3d change = eased[p] - moves[p];
-    const double most = kMostEased * size_[p], move = Length(moves[p]);
+    const double held = kHeld * size_[p], move = Length(moves[p]);
     if (move > 0) {
       const double shorter = std::max(0.0, -Dot(change, moves[p]) / move);
-      const double made_good = std::min(1.0, move / most) * (1 - kLet * std::min(1.0, nearness[p]));
+      const double made_good = std::min(1.0, move / held) * (1 - kLet * std::min(1.0, nearness[p]));
       change = change + (made_good * shorter / move) * moves[p];
     }
-    if (Length(change) > most) change = (most / Length(change)) * change;
     at[p] = at[p] + change;
   }
 }

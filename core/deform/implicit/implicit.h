@@ -20,7 +20,7 @@
 namespace sinew {
 
 struct Implicit : MethodOf<Implicit, ImplicitParams> {
-  static constexpr int kVersion = 23;
+  static constexpr int kVersion = 24;
   static constexpr std::string_view kSummary =
       "Skin that keeps its volume and touches itself without intersecting; use after dqs or dqs | "
       "bulge_free.";

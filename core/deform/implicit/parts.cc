@@ -127,15 +127,14 @@ bool Measure(const LimbSurface& surface, LimbBone& bone) {
   return bone.size > 0 && std::isfinite(farthest);
 }
 
-void LinkParents(const Skeleton& skeleton, std::vector<LimbBone>& bones) {
-  std::vector<std::int32_t> bone_of(skeleton.joints(), -1);
-  for (std::size_t b = 0; b < bones.size(); ++b) {
-    bone_of[bones[b].joint] = static_cast<std::int32_t>(b);
-  }
-  for (LimbBone& bone : bones) {
+// The last bones: those that are the nearest above no other.
+void FindLast(const Skeleton& skeleton, std::vector<LimbBone>& bones) {
+  std::vector<LimbBone*> bone_of(skeleton.joints());
+  for (LimbBone& bone : bones) bone_of[bone.joint] = &bone;
+  for (const LimbBone& bone : bones) {
     std::uint32_t above = skeleton.joint(bone.joint).parent;
-    while (above != kNoParent && bone_of[above] < 0) above = skeleton.joint(above).parent;
-    if (above != kNoParent) bone.parent = bone_of[above];
+    while (above != kNoParent && bone_of[above] == nullptr) above = skeleton.joint(above).parent;
+    if (above != kNoParent) bone_of[above]->last = false;
   }
 }
 
@@ -156,28 +155,6 @@ void FindEnds(const Bones& skeleton, const LimbSurface& surface, std::vector<Lim
   }
 }
 
-// Adjacent parts share one end plane. Sections across each bone would be apart on the outer side of
-// a joint that is bent at bind, and intersect on the inner side.
-void FindPlanes(std::vector<LimbBone>& bones) {
-  constexpr double kOpposed = 1e-6;
-  const auto unit_or = [](const Vec3d& v, const Vec3d& otherwise) {
-    return Length(v) > kOpposed ? Unit(v) : otherwise;
-  };
-  std::vector<Vec3d> through(bones.size());  // sums
-  for (LimbBone& bone : bones) {
-    bone.out_root = -1.0 * bone.direction;
-    if (bone.parent < 0) continue;
-    const auto parent = static_cast<std::size_t>(bone.parent);
-    const Vec3d leads = Unit(bone.root - bones[parent].root);
-    bone.out_root = -1.0 * unit_or(leads + bone.direction, bone.direction);
-    through[parent] = through[parent] - bone.out_root;
-    bones[parent].last = false;
-  }
-  for (std::size_t b = 0; b < bones.size(); ++b) {
-    bones[b].out_tip = unit_or(through[b], bones[b].direction);
-  }
-}
-
 }  // namespace
 
 Vec3d LimbBone::Nearest(const Vec3d& p) const {
@@ -195,8 +172,7 @@ std::vector<LimbBone> MakeLimbBones(const Rig& rig, const LimbSurface& surface) 
   }
   FindEnds(Bones(rig, surface.pose, carriers), surface, bones);
   std::erase_if(bones, [&](LimbBone& bone) { return !Measure(surface, bone); });
-  LinkParents(rig.skeleton(), bones);
-  FindPlanes(bones);
+  FindLast(rig.skeleton(), bones);
   return bones;
 }
 
@@ -265,8 +241,8 @@ bool PointsToBone(const LimbBone& bone, const SurfaceSample& s) {
 // between, all skin.
 bool IsAlong(const LimbBone& bone, const Vec3d& at) {
   if (Length(bone.tip - bone.root) < bone.size) return true;
-  return Dot(at - bone.root, bone.out_root) <= 0 &&
-         (bone.last || Dot(at - bone.tip, bone.out_tip) <= 0);
+  return Dot(at - bone.root, bone.direction) >= 0 &&
+         (bone.last || Dot(at - bone.tip, bone.direction) <= 0);
 }
 
 // Skin shared between joints follows none of them, and a part containing it would push it out of

@@ -52,12 +52,9 @@ std::size_t LimbSurfaceBytes(const Rig& rig);
 // The bone of a joint with at least kFewestSamples vertices.
 struct LimbBone {
   std::uint32_t joint = 0;
-  std::int32_t parent = -1;  // list index of the nearest ancestor's bone
   Vec3d root, tip;
   bool last = true;  // no child part
   Vec3d direction;   // unit, also if root = tip
-  // Outward unit normals of the end planes, which bisect the angle to adjacent bones.
-  Vec3d out_root, out_tip;
   double size = 0;   // median distance of the part's vertices to the bone, > 0
   double reach = 0;  // where the support of its field ends
 

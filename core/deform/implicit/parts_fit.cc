@@ -111,7 +111,7 @@ double LargestBall(const LimbSurface& surface, const IsNear& near, const Vec3d& 
 
 // Adds an end cap at an end of the bone, unless the part's own skin closes it there.
 //
-// - Where the part's own skin does not reach the end plane, its section there follows the skin of
+// - Where the part's own skin does not reach the end, its section there follows the skin of
 //   other parts. Both parts of a joint then meet in the skin, without a notch between them that
 //   vertices would carry into a bend. Where the skin continues to the side (a palm beside a finger,
 //   a torso beside an arm), the section is as thick as the limb's end.
@@ -122,7 +122,7 @@ double LargestBall(const LimbSurface& surface, const IsNear& near, const Vec3d& 
 void AddDome(const LimbSurface& surface, const LimbBone& bone, const Vec3d& centre, BoneEnd at,
              Constraints& constraints, const Task& task) {
   const Vec3d end = at == BoneEnd::kRoot ? bone.root : bone.tip;
-  const AxesAround axes(at == BoneEnd::kRoot ? bone.out_root : bone.out_tip);
+  const AxesAround axes((at == BoneEnd::kRoot ? -1.0 : 1.0) * bone.direction);
   const auto own_skin = [&](const Corners& t) {
     return std::ranges::all_of(t, [&](std::uint32_t v) { return surface.joint[v] == bone.joint; });
   };

@@ -52,14 +52,10 @@ void LevelRay::Step(const LevelValue& at) {
       next = below_.t + (above_.t - below_.t) * below_.value / (below_.value - above_.value);
     }
   }
-  next = std::clamp(next, -std::min(Longest(), double{outward}),
-                    std::max(MostInward(contact), MostInward(inward)));
+  next = std::clamp(next, -std::min(kLongestMove, double{outward}),
+                    MostInward(std::max(contact, inward)));
   done = done || next == t;
   t = next;
-}
-
-double LevelRay::Longest() const {
-  return std::min(kLongestMove, std::abs(first) / kLeastSlope);
 }
 
 double LevelRay::RestoringMove() const {

@@ -45,15 +45,16 @@ struct LevelRay {
 
   std::uint32_t point = 0;
   std::uint16_t owner = 0;
-  float level = 0;    // f of the owner at bind
-  float to_axis = 0;  // way inward to the axis of the owner at rest
-  // Longest restoring moves, both >= 0. In passes after the first: the way back, and 0.
+  float level = 0;         // f of the owner at bind
+  double most_inward = 0;  // longest move inward: up to the axis of the owner at rest
+  // Longest restoring moves, both >= 0: by what the pose has changed the distance from the bone, as
+  // skin that several joints share slides off its level, though it is as thick as at rest. In
+  // passes after the first: the way back, and 0.
   float outward = 0, inward = 0;
   // Longest move inward in contact: kWidestContact less the gap at the start, by the strength and
   // by the size of the other part over that of the owner, at most 1. 0 without a contact.
   float contact = 0;
-  // Added to the level: how far the start may stay off it. In the first pass that is what `inward`
-  // cannot restore, in the others as far as it is, less the way back.
+  // Added to the level in passes after the first: how far the start is off it, less the way back.
   double shift = 0;
   float size = 1;                   // of the owner, PosedField::Size
   double unit = 1;                  // and in model space
@@ -77,13 +78,7 @@ struct LevelRay {
     double t = 0, value = 0;
     bool known = false;
   };
-  double Longest() const;
-  // Limits of t inward. A restoring move changes the distance from the bone by at most what the
-  // pose has changed it: where several joints share the skin, it has slid off its level, though it
-  // is as thick as at rest.
-  double MostInward(float limit) const {
-    return std::min({Longest(), double{to_axis}, double{limit}});
-  }
+  double MostInward(float limit) const { return std::min(most_inward, double{limit}); }
   End below_, above_;  // the bracket: T < 0 and T >= 0
 };
 

@@ -30,11 +30,6 @@ float SquareIn(float unit, Vec4 v) {
   return squares[0] + squares[1] + squares[2];
 }
 
-// At most as long as `most`, > 0.
-Vec4 Limited(Vec4 change, float most) {
-  return (1 / std::max(1.0f, std::sqrt(SquareIn(most, change)))) * change;
-}
-
 bool CanMove(PointRole role) {
   return role != PointRole::kAttachedComponent && role != PointRole::kRigidComponent;
 }
@@ -111,7 +106,8 @@ void MoveSmoothing::Mend(std::span<float> restored, std::span<float> at) {
   });
   For(changed_.size(), [&](std::uint32_t p) {
     const Vec4 apart = Load4(now_.data(), p) - Load4(moves_.data(), p);
-    const Vec4 change = Limited(apart, kMostMended * SizeOf(level_, posed_, p));
+    const float most = kMostMended * SizeOf(level_, posed_, p);
+    const Vec4 change = (1 / std::max(1.0f, std::sqrt(SquareIn(most, apart)))) * apart;
     Store4(Load4(restored.data(), p) + change, restored.data(), p);
     Store4(Load4(at.data(), p) + change, at.data(), p);
   });
@@ -124,19 +120,19 @@ void MoveSmoothing::Ease(std::span<const float> nearness, std::span<float> at) {
   });
   For(changed_.size(), [&](std::uint32_t p) {
     const Vec4 move = Load4(moves_.data(), p);
-    const float most = kMostEased * SizeOf(level_, posed_, p);
+    const float held = kHeldMove * SizeOf(level_, posed_, p);
     Vec4 change = Load4(now_.data(), p) - move;
     // What shortens the move. It sets in with the length of the move, so that its direction may
     // turn where that is 0.
-    const float length = std::sqrt(SquareIn(most, move));
+    const float length = std::sqrt(SquareIn(held, move));
     if (length > 0) {
-      const Vec4 along = (1 / length) * ((1 / most) * move);
-      const float shorter = std::max(0.0f, -Dot3((1 / most) * change, along));
+      const Vec4 along = (1 / length) * ((1 / held) * move);
+      const float shorter = std::max(0.0f, -Dot3((1 / held) * change, along));
       const float made_good =
           std::min(1.0f, length) * (1 - kEasedInContact * std::min(1.0f, nearness[p]));
-      change += (made_good * shorter * most) * along;
+      change += (made_good * shorter * held) * along;
     }
-    Store4(Load4(at.data(), p) + Limited(change, most), at.data(), p);
+    Store4(Load4(at.data(), p) + change, at.data(), p);
   });
 }
 

@@ -16,9 +16,9 @@
 //    s = (kSpreadReach / spacing)^2 max(0, l^2 - kFittingMove^2)^2 / kTornMove^4,
 //    l = |D - mean of D beside it| / spacing
 //
-// Whole moves (Ease) are changed in the end where they are still steep, by kMostEased at most. They
-// are not shortened, or twists would lose their radius; only at a contact kEasedInContact of what
-// shortens them is let through:
+// Whole moves (Ease) are changed in the end where they are still steep. They are not shortened, or
+// twists would lose their radius; only at a contact kEasedInContact of what shortens them is let
+// through:
 //
 //    s = (kSpreadReach / spacing)^2 max(0, g^2 - kGentleMove^2)^2 / kRoughMove^4
 #pragma once

@@ -3,7 +3,6 @@
 #include <absl/container/inlined_vector.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cmath>
 #include <utility>
@@ -26,9 +25,10 @@ namespace {
 constexpr std::size_t kGrain = 256, kCopied = 4096;  // points
 
 // In the first pass all points move. In the others those near another limb move from where they are
-// up to the contact, and no farther from their own level; the others stay. In the last one points
-// also return from where smoothing has left them, so that folds are not hollow.
-enum class PassOrder : std::uint8_t { kFirst, kMiddle, kLast };
+// up to the contact, and no farther from their own level; the others stay. In kReturn points also
+// return from where smoothing has left them, so that folds are not hollow. kLast moves inward what
+// this and its smoothing have left within the other limb.
+enum class PassOrder : std::uint8_t { kFirst, kReturn, kLast };
 
 // What a pass reads and writes.
 struct PassPoints {
@@ -48,13 +48,6 @@ struct Part {
   Vec3d centre;       // at bind
   float size = 0, reach = 0;
 };
-
-// From limb to limb, for the parts that the points of a chunk lie between.
-struct Lean {
-  std::uint32_t owner = kNoOwner, part = 0;
-  Vec3d way;
-};
-using Leans = std::array<Lean, 64>;
 
 class Projection {
  public:
@@ -83,7 +76,7 @@ class Projection {
 
   void Run(PassOrder order, ProjectionCounts* counts) {
     again_ = order != PassOrder::kFirst;
-    returns_ = order == PassOrder::kLast;
+    returns_ = order == PassOrder::kReturn;
     // Blocks of the points that may move, so that all lanes are used.
     std::vector<std::uint32_t> points;
     for (std::uint32_t p = 0; p < skin_.points(); ++p) {
@@ -105,9 +98,8 @@ class Projection {
     std::vector<LevelRay> moving;
     moving.reserve(points.size());
     std::size_t evaluations = points.size(), moved = 0, touching = 0;
-    Leans leans;
     for (std::size_t first = 0; first < points.size(); first += kLanes) {
-      Start(points.subspan(first, std::min(kLanes, points.size() - first)), leans, moving);
+      Start(points.subspan(first, std::min(kLanes, points.size() - first)), moving);
     }
     std::vector<LevelRay*> active;
     for (LevelRay& ray : moving) {
@@ -159,7 +151,7 @@ class Projection {
   }
 
   // Adds the points of `list` that are off their level.
-  void Start(std::span<const std::uint32_t> list, Leans& leans, std::vector<LevelRay>& moving) {
+  void Start(std::span<const std::uint32_t> list, std::vector<LevelRay>& moving) {
     DistanceNeed need;
     for (std::size_t i = 0; i < kLanes; ++i) {
       const std::uint32_t p = list[std::min(i, list.size() - 1)];
@@ -181,7 +173,7 @@ class Projection {
       }
       LevelRay& ray = moving.emplace_back();
       Place(p, ray);
-      SetDirection(leans, ray);
+      SetDirection(ray);
       AddTouched(near, ray);
       SetLimits(near, i, ray);
       if (!again_) points_.nearness[p] = Nearness(ray, near);
@@ -193,16 +185,14 @@ class Projection {
     ray.point = p;
     ray.owner = level_.owner[p];
     ray.level = level_.level[p];
-    ray.to_axis = level_.to_axis[p];
     ray.size = parts_[ray.owner].size;
     ray.unit = double{ray.size * posed_.unit()};
     ray.skinned = PointAt(points_.skinned, p);
     ray.start = PointAt(points_.at, p);
-    if (!again_) return;
     // All passes together move a point no farther than the first one may.
-    const double most = std::min(double{ray.to_axis}, kLongestMove);
+    const double most = std::min(double{level_.to_axis[p]}, kLongestMove);
     const double moved = Length(ray.start - ray.skinned) / ray.unit;
-    ray.to_axis = static_cast<float>(std::max(0.0, most - moved));
+    ray.most_inward = std::max(0.0, most - moved);
   }
 
   static Vec3d PointAt(std::span<const float> points, std::uint32_t p) {
@@ -284,7 +274,7 @@ class Projection {
   // The blended inward direction, leaning towards neighbours, and contacts with these. A point
   // between two limbs would otherwise move within the surface between them, and T would never reach
   // zero.
-  void SetDirection(Leans& leans, LevelRay& ray) const {
+  void SetDirection(LevelRay& ray) const {
     const Vec3d inward = ToDouble(level_.inward[ray.point]);
     const Vec3d turned = Multiply(parts_[ray.owner].turn, inward);
     Vec3d sum = double{level_.own_weight[ray.point]} * turned, lean;
@@ -297,20 +287,15 @@ class Projection {
       LevelContact& made = ray.contacts.emplace_back(NewContact(ray, part));
       Fit(k, turned, by_part, made);
       const double share = near * double{made.trust};
-      if (share > 0) lean = lean + share * WayBetween(ray.owner, part, leans);
+      if (share > 0) lean = lean + share * WayBetween(ray.owner, part);
     }
     ray.direction = Unit(Unit(Length(sum) > 0 ? sum : turned) - lean);
   }
 
   // From limb to limb, halfway between the turns of both.
-  const Vec3d& WayBetween(std::uint32_t owner, std::uint32_t part, Leans& leans) const {
-    Lean& lean = leans[(5 * owner + part) % leans.size()];
-    if (lean.owner != owner || lean.part != part) {
-      const Vec3d apart = parts_[part].centre - parts_[owner].centre;
-      lean = {owner, part,
-              Unit(Multiply(parts_[owner].turn, apart) + Multiply(parts_[part].turn, apart))};
-    }
-    return lean.way;
+  Vec3d WayBetween(std::uint32_t owner, std::uint32_t part) const {
+    const Vec3d apart = parts_[part].centre - parts_[owner].centre;
+    return Unit(Multiply(parts_[owner].turn, apart) + Multiply(parts_[part].turn, apart));
   }
 
   // How far a ray may go, from what is near its start.
@@ -335,19 +320,13 @@ class Projection {
     }
     const Vec3d from_bone = ToDouble(posed_.FromBone(ray.owner, ToFloat(ray.start)));
     const double here = Length(from_bone) / double{ray.size};
-    // Oblique rays need a longer way for the same change. The owner is taken as rigid; the least
-    // distance keeps the cosine continuous where a start crosses the bone.
-    const Vec3d direction = Multiply(Transpose(parts_[ray.owner].turn), ray.direction);
-    const double along = -Dot(from_bone, direction) / double{ray.size};
-    const double cosine = std::clamp(along / std::max(here, kLeastDistance), kLeastCosine, 1.0);
     // How much nearer to its bone than at rest the start is, and how far muscles push it out.
-    const double lost = (double{level_.from_bone[ray.point]} - here) / cosine;
-    const double pushed = swell / double{ray.size} / cosine;
+    const double lost = double{level_.from_bone[ray.point]} - here;
+    const double pushed = swell / double{ray.size};
     const double share = double{level_.restore_share[ray.point]};
     ray.outward = static_cast<float>(
         std::max(0.0, share * std::max(lost, 0.0) + std::min(lost, 0.0) + pushed));
     ray.inward = static_cast<float>(share * std::max(0.0, -lost - pushed));
-    ray.shift = std::max(0.0, double{near.own_f - ray.level - ray.inward});
   }
 
   // T and its slope at the ray's point.
@@ -379,8 +358,7 @@ class Projection {
   void Finish(const LevelRay& ray) {
     points_.certainty[ray.point] = CertaintyOf(ray);
     if (again_) {
-      const double share = SmoothStep(double{points_.nearness[ray.point]} / kNearContact);
-      if (ray.t != 0) Store4(MovedBy(share * ray.Move(), ray), points_.at.data(), ray.point);
+      if (ray.t != 0) Store4(MovedBy(ray.Move(), ray), points_.at.data(), ray.point);
       return;
     }
     if (ray.t == 0) {
@@ -448,8 +426,9 @@ void Project(const ProjectionInput& input, const StageFrame& frame, ProjectionCo
   smoothing.Mend(base, at);
   smoothing.StartSpreading(nearness);
   smoothing.Spread(base, certainty, smoothed, at);
-  for (int pass = 0; pass < kPassesAgain && input.contact; ++pass) {
-    projection.Run(pass + 1 == kPassesAgain ? PassOrder::kLast : PassOrder::kMiddle, counts);
+  for (const PassOrder order : {PassOrder::kReturn, PassOrder::kLast}) {
+    if (!input.contact) break;
+    projection.Run(order, counts);
     smoothing.Spread(base, certainty, smoothed, at);
   }
   smoothing.Ease(nearness, at);

@@ -11,15 +11,16 @@
 // volume: the point returns to its level, but moves no farther than the pose has brought it nearer
 // to its bone, or away from it. Where limbs meet, the gaps stop the point at the surface between
 // them; a limb counts as far as it is trusted (PosedField::Trust). The owner and the ray are fixed
-// by the bind and the pose, and all limits are continuous. No point moves farther than |T(0)| over
-// the least slope, nor farther inward than the axis of its owner was at rest, behind which T falls
-// again. So the result is continuous in the pose as long as T rises along the ray up to there.
-// Between bones that lie apart, such as in the web of a thumb, moves without contact fade out.
+// by the bind and the pose, and all limits are continuous. No point moves farther inward than the
+// axis of its owner was at rest, behind which T falls again. So the result is continuous in the
+// pose as long as T rises along the ray up to there. Between bones that lie apart, such as in the
+// web of a thumb, moves without contact fade out.
 //
 // A frame: every point moves; the moves are smoothed (move_smoothing.h), which takes some points
-// off the surface between two limbs; points near another limb move twice more, inward and by
-// contact alone, and what that adds is smoothed likewise; moves that are still steep are eased. All
-// passes together move a point no farther than the first one may, apart from what smoothing adds.
+// off the surface between two limbs; points near another limb move twice more, by contact alone:
+// first back out to the surface or in to it, then only in. What that adds is smoothed likewise;
+// moves that are still steep are eased. All passes together move a point no farther than the first
+// one may, apart from what smoothing adds.
 //
 // T follows the fields and their composition of Vaillant et al. 2013; the fixed owner and the fixed
 // ray take the place of its march along the gradient, which stops where the gradient turns, and

@@ -84,8 +84,8 @@ TEST_F(BendTable, DualQuaternions) {
 
 TEST_F(BendTable, ImplicitWithClosedFormFields) {
   for (const Row& row : {Row{60, .9970, .9970, 0, 1.000, .87, .127, 1.79},
-                         Row{90, .9893, .9893, 0, 1.000, .70, .209, 2.22},
-                         Row{120, .9670, .9670, 0, 1.000, .46, .269, 2.70}}) {
+                         Row{90, .9893, .9893, 0, 1.002, .70, .209, 2.22},
+                         Row{120, .9670, .9670, 0, 1.002, .46, .269, 2.70}}) {
     const auto pose = Bend(row.degrees);
     const auto run = limb_.Run<Dqs>(pose, RoundedLimb(Skin(pose)));
     const LimbFigures got = Measure(pose, run.points);
