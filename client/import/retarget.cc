@@ -283,13 +283,14 @@ absl::Status RetargetClips(const ImportedScene& from,
     }
     const bool own_flat = !HasDirections(rest.global[own.nodes[t]]);
     if (own_flat || !HasDirections(how->rest.global[sources.nodes[pairs[t]]])) {
-      const std::string text = absl::StrCat(
-          "joint '", own_flat ? own.names[t] : sources.names[pairs[t]], "' has scale 0 at rest");
-      if (flat.empty()) flat = absl::StrCat(LabelOf(own_flat ? to : from), ": ", text);
-      problems.push_back({Severity::kWarning,
-                          absl::StrCat(text, own_flat ? "" : " there", ", so joint '", own.names[t],
-                                       "' follows the joint above"),
-                          LabelOf(from)});
+      const std::string text =
+          absl::StrCat("joint '", own_flat ? own.names[t] : sources.names[pairs[t]], "' of ",
+                       LabelOf(own_flat ? to : from), " has scale 0 at rest");
+      if (flat.empty()) flat = text;
+      problems.push_back(
+          {own.IsLeaf(t, *to.animation) ? Severity::kInfo : Severity::kWarning,
+           absl::StrCat(text, ", so joint '", own.names[t], "' follows the joint above"),
+           LabelOf(from)});
       continue;
     }
     paired.push_back(t);

@@ -3,8 +3,6 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <map>
 #include <numbers>
 #include <set>
@@ -16,6 +14,28 @@
 namespace sinew::bake {
 
 using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr double kNearHalfTurn = 5 * std::numbers::pi / 180;
+
+// Half turns in a range, by up to kNearHalfTurn, in the directions of its ends, edges and corners.
+std::vector<Vec3d> HalfTurns(const TurnRange& range) {
+  std::vector<Vec3d> turns;
+  for (const double x : {range.low.x, 0.0, range.high.x}) {
+    for (const double y : {range.low.y, 0.0, range.high.y}) {
+      for (const double z : {range.low.z, 0.0, range.high.z}) {
+        const double length = Length({x, y, z});
+        if (length < kNearHalfTurn) continue;
+        const Vec3d turn = (std::numbers::pi / length) * Vec3d{x, y, z};
+        if (Length(range.Clamp(turn) - turn) <= kNearHalfTurn) turns.push_back(turn);
+      }
+    }
+  }
+  return turns;
+}
+
+}  // namespace
 
 void ShapeDrivers::Add(std::uint32_t joint, JointShapes shapes) {
   for (std::size_t k = 0; k < shapes.shapes.size(); ++k) {
@@ -101,36 +121,26 @@ std::vector<double> ShapeDrivers::Values(std::span<const Vec3d> turns,
 }
 
 std::vector<ShapeJump> ShapeDrivers::Jumps(std::span<const TurnRange> ranges, double least) const {
-  constexpr double kNear = 150 * std::numbers::pi / 180;
-  constexpr std::array kAxes = {&Vec3d::x, &Vec3d::y, &Vec3d::z};
-  std::map<std::uint32_t, std::array<double, 3>> distances;  // of each joint, about each axis
+  std::map<std::size_t, std::vector<const Played*>> shapes;  // of each of joints_
   for (const Played& played : played_) {
-    if (played.second) continue;
-    const auto& [joint, shapes] = joints_[played.first.joint];
-    double farthest = 0;
-    for (const Vec3f& offset : played.shape.offsets) {
-      farthest = std::max(farthest, Length(ToDouble(offset)));
-    }
-    for (std::size_t k = 0; k < kAxes.size(); ++k) {
-      const auto value = [&, &from = shapes](double angle) {
-        Vec3d turn;
-        turn.*kAxes[k] = angle;
-        return from.Value(played.first.index, ranges[joint].Clamp(turn));
-      };
-      distances[joint][k] +=
-          farthest * std::abs(value(std::numbers::pi) - value(-std::numbers::pi));
-    }
+    if (!played.second) shapes[played.first.joint].push_back(&played);
   }
   std::vector<ShapeJump> jumps;
-  for (const auto& [joint, about] : distances) {
-    const TurnRange& range = ranges[joint];
-    ShapeJump jump{.joint = joint};
-    for (std::size_t k = 0; k < kAxes.size(); ++k) {
-      const double reach = std::max(range.high.*kAxes[k], -(range.low.*kAxes[k]));
-      const double angle = std::min({reach, range.most, std::numbers::pi});
-      if (angle <= kNear || about[k] <= jump.distance) continue;
-      jump.angle = angle;
-      jump.distance = about[k];
+  for (const auto& [place, own] : shapes) {
+    ShapeJump jump{.joint = joints_[place].joint};
+    for (const Vec3d& half : HalfTurns(ranges[jump.joint])) {
+      const Vec3d before = ranges[jump.joint].Clamp(half);
+      const Vec3d after = ranges[jump.joint].Clamp(-1.0 * half);
+      std::map<std::uint32_t, Vec3d> moved;
+      for (const Played* played : own) {
+        const double value = joints_[place].shapes.Value(played->first.index, after) -
+                             joints_[place].shapes.Value(played->first.index, before);
+        for (std::size_t k = 0; k < played->shape.vertices.size(); ++k) {
+          Vec3d& sum = moved[played->shape.vertices[k]];
+          sum = sum + value * ToDouble(played->shape.offsets[k]);
+        }
+      }
+      for (const auto& [vertex, by] : moved) jump.distance = std::max(jump.distance, Length(by));
     }
     if (jump.distance > least) jumps.push_back(jump);
   }

@@ -18,8 +18,7 @@ namespace sinew::bake {
 // Beyond half a turn the sense of a turn is the other one, so shapes jump there.
 struct ShapeJump {
   std::uint32_t joint = 0;
-  double angle = 0;     // that the joint reaches, at most pi
-  double distance = 0;  // by which its shapes together move a vertex at most
+  double distance = 0;  // by which its own shapes, without pairs, move a vertex at most
 };
 
 class ShapeDrivers {
@@ -45,7 +44,8 @@ class ShapeDrivers {
 
   // [shapes] what a pose needs of each; `turns` [J], clamped to `ranges` [J].
   std::vector<double> Values(std::span<const Vec3d> turns, std::span<const TurnRange> ranges) const;
-  // The joints whose ranges reach 150 degrees, and whose shapes jump farther than `least`.
+  // The joints whose ranges hold half a turn about the direction to an end, edge or corner of their
+  // box, and whose shapes jump farther than `least` there.
   std::vector<ShapeJump> Jumps(std::span<const TurnRange> ranges, double least) const;
   std::string Name(std::size_t index, const client::RigData& rig) const;
   // What Values computes, for the `extras` of a skin; turns are about the axes of glTF's nodes.

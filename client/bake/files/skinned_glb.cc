@@ -376,7 +376,7 @@ class Writer {
     AddBounds(bounded, 3, accessor);
     const bool is_short = vertices.source.size() <= std::numeric_limits<std::uint16_t>::max();
     // Normals of a target are mostly those of the vertices that it moves.
-    if (indices != indices_ || is_short != short_indices_) {
+    if (indices_view_ < 0 || indices != indices_ || is_short != short_indices_) {
       const std::vector<std::uint16_t> shorts(indices.begin(), indices.end());
       indices_view_ = is_short ? AddView(std::span<const std::uint16_t>(shorts))
                                : AddView(std::span<const std::uint32_t>(indices));
@@ -606,7 +606,7 @@ class Writer {
   std::string binary_;
   std::vector<std::uint32_t> indices_;  // of the last sparse vectors
   bool short_indices_ = false;
-  int indices_view_ = 0;
+  int indices_view_ = -1;  // none
   std::vector<NodeTrs> rest_;
   std::vector<std::size_t> mesh_nodes_;         // [meshes]
   std::map<std::string, std::size_t> control_;  // indices by name

@@ -24,15 +24,22 @@ void AddReadOptions(OptionSet& set, bake::ReadOptions& options) {
   AddStrictOption(set, options);
 }
 
+std::size_t WarnOfImport(const Context& context, const bake::CharacterFile& character) {
+  const std::vector<std::string> lines = bake::ImportWarnings(character);
+  for (std::size_t k = 0; k < lines.size(); ++k) {
+    k < bake::kMostWarnings ? context.Warn(lines[k]) : context.KeepWarning(lines[k]);
+  }
+  if (lines.size() > bake::kMostWarnings) {
+    context.PrintWarning(bake::ShownWarnings(character).back() +
+                         "; `sinew inspect FILE` lists all");
+  }
+  return lines.size();
+}
+
 absl::StatusOr<bake::CharacterFile> ReadAndWarn(const Context& context, const std::string& file,
                                                 const bake::ReadOptions& options) {
   SINEW_ASSIGN_OR_RETURN(bake::CharacterFile character, bake::ReadCharacter(file, options));
-  const std::vector<std::string> lines = bake::ShownWarnings(character);
-  for (const std::string& line : lines) {
-    const bool has_more = &line == &lines.back() && lines.size() > bake::kMostWarnings;
-    has_more ? context.PrintWarning(line + "; `sinew inspect FILE` lists all") : context.Warn(line);
-  }
-  const std::size_t count = bake::ImportWarnings(character).size();
+  const std::size_t count = WarnOfImport(context, character);
   if (count == 0) return character;
   const std::string number = absl::StrCat(character.label, ": ", CountedText(count, "warning"));
   if (options.strict) {

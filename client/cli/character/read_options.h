@@ -3,6 +3,7 @@
 
 #include <absl/status/statusor.h>
 
+#include <cstddef>
 #include <string>
 
 #include "client/bake/character/character_file.h"
@@ -16,7 +17,10 @@ void AddStrictOption(OptionSet& set, bake::ReadOptions& options);
 // Adds --muscles, --unweighted and --strict.
 void AddReadOptions(OptionSet& set, bake::ReadOptions& options);
 
-// ReadCharacter for a command that uses the result: prints ShownWarnings.
+// Prints ShownWarnings; "warnings" of --json has ImportWarnings. Returns how many there are.
+std::size_t WarnOfImport(const Context& context, const bake::CharacterFile& character);
+
+// ReadCharacter for a command that uses the result, and WarnOfImport.
 //   Errors of ReadCharacter. kInvalidArgument: options.strict and there are warnings.
 absl::StatusOr<bake::CharacterFile> ReadAndWarn(const Context& context, const std::string& file,
                                                 const bake::ReadOptions& options);

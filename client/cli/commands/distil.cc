@@ -262,9 +262,9 @@ void WarnOfJumps(const Context& context, const client::RigData& rig,
                  const bake::DistilReport& report) {
   for (const bake::ShapeJump& jump : report.jumps) {
     context.Warn(absl::StrFormat(
-        "joint \"%s\" turns by up to %.0f degrees from the bind pose: where that reaches 180, its "
-        "shapes jump by up to %.2g %% of the diagonal",
-        rig.joints[jump.joint].name, jump.angle * kDegrees, 100 * jump.distance / report.diagonal));
+        "joint \"%s\" turns to 180 degrees from the bind pose, where its shapes jump by up to "
+        "%.2g %% of the diagonal",
+        rig.joints[jump.joint].name, 100 * jump.distance / report.diagonal));
   }
 }
 

@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "client/bake/base/errors.h"
-#include "client/bake/character/import_warnings.h"
 #include "client/bake/character/template_file.h"
 #include "client/bake/files/output_file.h"
 #include "client/bake/passes/bound_character.h"
@@ -217,7 +216,7 @@ absl::Status Fit(Context& context, Options options) {
   SINEW_ASSIGN_OR_RETURN(result.rig, client::DecodeRig(result.rig_bytes));
   context.Warn(warnings);
   SINEW_RETURN_IF_ERROR(bake::AddClipsToSerialised(options.clips, result));
-  for (const std::string& text : bake::ShownWarnings(result)) context.Warn(text);
+  WarnOfImport(context, result);
   if (out) SINEW_RETURN_IF_ERROR(out->Write(result.rig_bytes));
   if (picture) {
     SINEW_RETURN_IF_ERROR(

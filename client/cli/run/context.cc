@@ -216,14 +216,18 @@ void Context::Note(const std::string& text) const {
 
 void Context::Warn(const std::string& text) const {
   PrintWarning(text);
-  warnings_.push_back(text);
+  KeepWarning(text);
 }
 
 void Context::Warn(const std::vector<client::Problem>& problems) const {
   for (const client::Problem& problem : problems) {
     PrintWarning(NameOption(problem.message, problem.field, {}));
-    warnings_.push_back(problem.message);
+    KeepWarning(problem.message);
   }
+}
+
+void Context::KeepWarning(const std::string& text) const {
+  if (std::ranges::find(warnings_, text) == warnings_.end()) warnings_.push_back(text);
 }
 
 void Context::PrintWarning(const std::string& text) const {

@@ -95,7 +95,8 @@ class Context : public bake::Monitor {
   void Note(const std::string& text) const override;
   void Warn(const std::string& text) const override;
   void Warn(const std::vector<client::Problem>& problems) const override;
-  // Only prints: for what stands in "warnings" in full.
+  // Only for "warnings" of --json, or only printed: where many are alike.
+  void KeepWarning(const std::string& text) const;
   void PrintWarning(const std::string& text) const;
 
  private:

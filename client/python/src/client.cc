@@ -199,8 +199,7 @@ Rig ComputeWeights(const ConnectionPointer& connection, const Rig& rig, const st
   file->rig_bytes = Value(std::move(bytes));
   file->rig = Value(client::DecodeRig(file->rig_bytes));
   for (const client::Problem& warning : warnings) {
-    const std::string text = absl::StrCat(warning.field, ": ", warning.message);
-    if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 2) != 0) throw py::error_already_set();
+    if (PyErr_WarnEx(PyExc_UserWarning, warning.message.c_str(), 2) != 0) throw py::error_already_set();
   }
   return {std::move(file), {}};
 }
@@ -244,9 +243,7 @@ py::object FitSkeleton(const ConnectionPointer& connection, const Rig& rig,
   file->rig_bytes = Value(std::move(bytes));
   file->rig = Value(client::DecodeRig(file->rig_bytes));
   std::vector<std::string> warnings;
-  for (const client::Problem& warning : fit.warnings) {
-    warnings.push_back(absl::StrCat(warning.field, ": ", warning.message));
-  }
+  for (const client::Problem& warning : fit.warnings) warnings.push_back(warning.message);
   return Listed("Fit", "rig"_a = Rig{std::move(file), {}}, "residual"_a = fit.facing.residual,
                 "up"_a = fit.facing.up, "forward"_a = fit.facing.forward, "warnings"_a = warnings);
 }

@@ -136,6 +136,11 @@ TEST(SkinnedGlb, ShapesHaveTheirNormals) {
   using Rows = std::vector<std::vector<float>>;
   EXPECT_EQ(parts.Sparse(target["POSITION"]), (Rows{{0, 0, 0}, {0, 0, 1}, {0, 0, 0}}));
   EXPECT_EQ(parts.Sparse(target["NORMAL"]), (Rows{{0, 0, 0}, {-0.5F, 0, 0.25F}, {0, 0, 0}}));
+  // Both are of the same vertices, which the file lists once.
+  const auto indices = [&](const char* attribute) {
+    return parts.document["accessors"][target[attribute].get<int>()]["sparse"]["indices"];
+  };
+  EXPECT_EQ(indices("POSITION"), indices("NORMAL"));
 }
 
 // A clip in which a joint shears is known before there are weights.

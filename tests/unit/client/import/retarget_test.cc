@@ -144,8 +144,23 @@ TEST(Retarget, LimbsWithoutDirectionsFollowTheJointAbove) {
       MakePosedScene(flat, {{.info = {.name = "a", .end = 1}, .evaluate = raise}}).value();
   ASSERT_TRUE(RetargetClips(walk, {}, hero).ok());
   EXPECT_THAT(Warnings(hero),
-              Contains("joint 'mixamorig:LeftArm' has scale 0 at rest there, so joint "
+              Contains("joint 'mixamorig:LeftArm' of walk.fbx has scale 0 at rest, so joint "
                        "'left_shoulder' follows the joint above"));
+}
+
+TEST(Retarget, LimbsOfTheCharacterWithoutDirectionsFollowTheJointAbove) {
+  const std::size_t leaf = kHero.size() - 1, inner = 1;
+  for (const std::size_t joint : {inner, leaf}) {
+    RigData flat = RigOf(kHero, UpAxis::kY);
+    flat.label = "hero.glb";
+    flat.rest_local[joint * 12] = 0;
+    ImportedScene hero = MakePosedScene(flat, {}).value();
+    ASSERT_TRUE(RetargetClips(Walk(kMixamo, 11), {}, hero).ok());
+    const std::string text =
+        absl::StrCat("joint '", kHero[joint].name, "' of hero.glb has scale 0 at rest, so joint '",
+                     kHero[joint].name, "' follows the joint above");
+    EXPECT_THAT(Warnings(hero), joint == leaf ? Not(Contains(text)) : Contains(text));
+  }
 }
 
 TEST(Retarget, RestPosesWithoutDirectionsAreRefused) {
@@ -161,7 +176,7 @@ TEST(Retarget, RestPosesWithoutDirectionsAreRefused) {
   flat.rest_local[0] = 0;
   EXPECT_EQ(
       refusal(MakePosedScene(flat, {{.info = {.name = "a", .end = 1}, .evaluate = still}}).value()),
-      "walk.fbx: joint 'mixamorig:Spine2' has scale 0 at rest, need another one");
+      "joint 'mixamorig:Spine2' of walk.fbx has scale 0 at rest, need another one");
   std::vector<Placed> point = kMixamo;
   for (Placed& joint : point) joint.at = {0, 1, 0};
   EXPECT_EQ(refusal(Walk(point, 11)),
