@@ -199,7 +199,8 @@ Rig ComputeWeights(const ConnectionPointer& connection, const Rig& rig, const st
   file->rig_bytes = Value(std::move(bytes));
   file->rig = Value(client::DecodeRig(file->rig_bytes));
   for (const client::Problem& warning : warnings) {
-    if (PyErr_WarnEx(PyExc_UserWarning, warning.message.c_str(), 2) != 0) throw py::error_already_set();
+    if (PyErr_WarnEx(PyExc_UserWarning, warning.message.c_str(), 2) != 0)
+      throw py::error_already_set();
   }
   return {std::move(file), {}};
 }

@@ -266,7 +266,7 @@ TEST(Faults, SignalsEndBakeWithoutLeftovers) {
 TEST(Faults, InterruptedPictureIsNotWritten) {
   const TemporaryFolder folder;
   Process process({ProgramPath("sinew"), "render", "model:hand", "--weights", "all", "--out",
-                   folder / "never.png", "--size", "3200x3200"});
+                   folder / "never.png", "--size", "2200x2200"});
   EXPECT_TRUE(process.ReadErrorsUntil("Draw ")) << "no terminal, but lines now and then";
   ASSERT_TRUE(process.running()) << "minutes of drawing";
   process.Signal(SIGINT);

@@ -147,7 +147,8 @@ TEST(Obj, ErrorsNameLine) {
       {std::string("\xFF\xFEv\0 \0"
                    "0\0\r\0",
                    10),
-       "line 1: got a zero byte, need text"},
+       "its text is UTF-16, need UTF-8"},
+      {std::string("v\0 \0", 4), "line 1: got a zero byte, need text"},
       {points + "f\n", "line 4: got a face of 0 corners, need 3 or more"},
       {points + "f 1 2 3///1\n", "line 4: got the corner \"3///1\""},
       {points + "f 1 2 4294967297\n", "line 4: got the corner \"4294967297\""},
