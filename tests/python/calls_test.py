@@ -136,7 +136,8 @@ class Calls(unittest.TestCase):
         code = BEGINNING + textwrap.dedent("""\
             threading.excepthook = lambda _: None
             threading.Thread(target=lambda: character.clip(poses, progress=lambda _: started.set()), daemon=True).start()
-            started.wait()
+            if not started.wait(60):
+                sys.exit("the call does not begin")
             child = os.fork()
             if child == 0:
                 sys.exit(7)
