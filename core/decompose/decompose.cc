@@ -1,5 +1,6 @@
 #include "core/decompose/decompose.h"
 
+#include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 
 #include <algorithm>
@@ -108,7 +109,8 @@ class Solver {
 
   absl::Status Start();
   absl::Status Iterate();
-  // Removes bones, those of small weights first, without which the rest is almost as good.
+  // Removes bones, those of small weights first, without which the rest is almost as good. Only for
+  // what iterations hardly improve: each removal improves the rest, too, which would hide its cost.
   absl::Status Prune();
   // Removes bones without weight.
   void Finish();
@@ -120,6 +122,7 @@ class Solver {
   }
   const Bones& bones() const { return bones_; }
   const WeightRows& weights() const { return weights_; }
+  std::size_t pruned() const { return pruned_; }
 
  private:
   void FindBestAlone();
@@ -144,6 +147,7 @@ class Solver {
   // connect it with never reach it by smoothing.
   std::vector<std::vector<std::uint32_t>> best_alone_;
   double step_ = kFirstStep;  // beyond the best bones, in parts of the way to them
+  std::size_t pruned_ = 0;    // bones
 };
 
 absl::Status Solver::Start() {
@@ -390,7 +394,10 @@ absl::Status Solver::Prune() {
     const Solver before = *this;
     SINEW_RETURN_IF_ERROR(Remove(order[k]));
     failed = Sum(errors_) <= allowed ? 0 : failed + 1;
-    if (failed == 0) continue;
+    if (failed == 0) {
+      ++pruned_;
+      continue;
+    }
     bones_ = before.bones_;
     weights_ = before.weights_;
     errors_ = before.errors_;
@@ -514,13 +521,23 @@ void WarnOfSpike(const Sequence& sequence, std::vector<Problem>& warnings) {
            frame, vertex, most, kSpike)});
 }
 
-void Warn(const MeshAnimation& animation, const DecomposeOptions& options, Decomposition& result) {
+void Warn(const MeshAnimation& animation, const DecomposeOptions& options, std::size_t pruned,
+          bool exact, Decomposition& result) {
   const std::size_t joints = result.parents.size();
   if (joints < options.joints) {
-    result.warnings.push_back(
-        {Severity::kInfo, "joints",
-         absl::StrFormat("%d of %d: more would lower the error by less than 1 %%", joints,
-                         options.joints)});
+    std::string text = absl::StrFormat("%d of %d", joints, options.joints);
+    if (pruned > 0) {
+      absl::StrAppendFormat(
+          &text, "; %d removed, as the error without them is at most 1 %% larger or rounding",
+          pruned);
+    }
+    if (joints + pruned < options.joints) {
+      absl::StrAppendFormat(&text, "; %d not used, as %s", options.joints - joints - pruned,
+                            exact ? "no other part moves by itself"
+                                  : absl::StrCat("no more lowered the error in ",
+                                                 result.errors.size() - 1, " iterations"));
+    }
+    result.warnings.push_back({Severity::kInfo, "joints", text});
   }
   if (animation.frames == 1) {
     result.warnings.push_back({Severity::kWarning, "frames",
@@ -564,7 +581,7 @@ absl::StatusOr<Decomposition> Decompose(const MeshAnimation& animation,
     if (result.errors.back() <= sequence.rounding) idle = kPatience;
     task.Advance((1 - kClusterWork - kPruneWork - kTreeWork) / options.iterations);
   }
-  SINEW_RETURN_IF_ERROR(solver.Prune());
+  if (idle >= kPatience) SINEW_RETURN_IF_ERROR(solver.Prune());
   task.Advance(kPruneWork);
   solver.Finish();
   SINEW_ASSIGN_OR_RETURN(
@@ -581,7 +598,7 @@ absl::StatusOr<Decomposition> Decompose(const MeshAnimation& animation,
     result.gap = 0;
   }
   Fill(*animation.rest, sequence, solver, tree, result);
-  Warn(animation, options, result);
+  Warn(animation, options, solver.pruned(), result.errors.back() <= sequence.rounding, result);
   if (animation.frames > 2) WarnOfSpike(sequence, result.warnings);
   task.Advance(1);
   return result;

@@ -41,8 +41,9 @@ struct DecomposeOptions {
 
 struct Decomposition {
   // There may be fewer joints than asked for: no more than clusters of points could be told apart,
-  // and none without which the error is at most 1 % larger, tried by rising weights until six in
-  // turn are needed. Parents first; the first joint is the root.
+  // and, if iterations ended as they gained little, none without which the error is at most 1 %
+  // larger, tried by rising weights until six in turn are needed. A warning says how many of each.
+  // Parents first; the first joint is the root.
   std::vector<std::uint32_t> parents;  // [joints] an earlier joint; of the first kNoJoint
   // [joints] at rest, unrotated, within the mesh's box. Differences of places are exact in float,
   // so that joints add up to exactly these places.

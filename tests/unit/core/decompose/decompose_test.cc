@@ -113,6 +113,11 @@ TEST(Decompose, RigidPiecesReturnTheirNumber) {
     for (const std::uint32_t asked : {static_cast<std::uint32_t>(pieces), 12u}) {
       const Decomposition result = Decomposed(animated, {.joints = asked});
       EXPECT_EQ(result.parents.size(), pieces) << "asked for " << asked;
+      EXPECT_EQ(result.warnings.empty() ? "" : result.warnings[0].message,
+                asked == pieces
+                    ? ""
+                    : std::to_string(pieces) + " of 12; " + std::to_string(12 - pieces) +
+                          " not used, as no other part moves by itself");
       for (const JointWeight& w : result.weights.values) EXPECT_EQ(w.weight, 1);
       EXPECT_LT(MeasureDecomposition(animated.animation(), result, Task()).all.largest,
                 1e-6 * animated.rest.diagonal());
@@ -261,6 +266,19 @@ TEST(Decompose, JointsThatHardlyHelpAreRemoved) {
               1e-5 * animated.rest.diagonal());
     ASSERT_EQ(result.warnings.size(), 1u);
     EXPECT_EQ(result.warnings[0].field, "joints");
+    EXPECT_NE(result.warnings[0].message.find(" removed, as the error without them is at most 1 %"),
+              std::string::npos);
+  }
+}
+
+// A removal improves the others as an iteration does, which says nothing about the joint.
+TEST(Decompose, JointsStayIfIterationsEndBeforeTheyGainLittle) {
+  const Animated animated = Wave(15);
+  for (const std::uint32_t iterations : {1u, 2u, 5u}) {
+    const Decomposition result = Decomposed(animated, {.joints = 16, .iterations = iterations});
+    EXPECT_EQ(result.errors.size(), iterations + 1);
+    EXPECT_EQ(result.parents.size(), 16u) << iterations;
+    EXPECT_TRUE(result.warnings.empty()) << iterations;
   }
 }
 
