@@ -102,7 +102,7 @@ void Overstep(const Bones& before, double step, Bones& bones) {
 class Solver {
  public:
   Solver(const Sequence& sequence, const DecomposeOptions& options,
-         const Task::Options& options_of_task, const Task& task)
+         const Task::Options& options_of_task, Task& task)
       : sequence_(sequence), options_(options), task_options_(options_of_task), task_(task) {
     task_options_.progress = {};
   }
@@ -139,7 +139,7 @@ class Solver {
   const Sequence& sequence_;
   const DecomposeOptions& options_;
   Task::Options task_options_;
-  const Task& task_;
+  Task& task_;
   Bones bones_;
   WeightRows weights_;
   std::vector<double> errors_;  // [P]
@@ -388,11 +388,12 @@ absl::Status Solver::Prune() {
   }
   std::ranges::stable_sort(order, {}, [&](std::uint32_t j) { return squares[j]; });
   if (!order.empty()) order.pop_back();  // the largest stays
-  order.resize(std::min(order.size(), kMostPruned));
+  order.resize(std::min<std::size_t>({order.size(), kMostPruned, options_.iterations}));
   int failed = 0;  // in turn
   for (std::size_t k = 0; k < order.size() && failed < kPrunePatience; ++k) {
     const Solver before = *this;
     SINEW_RETURN_IF_ERROR(Remove(order[k]));
+    task_.Advance(kPruneWork / static_cast<double>(order.size()));
     failed = Sum(errors_) <= allowed ? 0 : failed + 1;
     if (failed == 0) {
       ++pruned_;
@@ -582,7 +583,6 @@ absl::StatusOr<Decomposition> Decompose(const MeshAnimation& animation,
     task.Advance((1 - kClusterWork - kPruneWork - kTreeWork) / options.iterations);
   }
   if (idle >= kPatience) SINEW_RETURN_IF_ERROR(solver.Prune());
-  task.Advance(kPruneWork);
   solver.Finish();
   SINEW_ASSIGN_OR_RETURN(
       const decompose::JointTree tree,

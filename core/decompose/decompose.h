@@ -33,10 +33,11 @@ struct MeshAnimation {
 };
 
 struct DecomposeOptions {
-  std::uint32_t joints = 20;      // at most, 1 to kMaxDecomposedJoints
-  std::uint32_t influences = 4;   // of a vertex at most, 1 to 8
-  std::uint32_t iterations = 60;  // at most, 1 to 1000; ends when three in turn gain little
-  bool connected = false;         // joints stay together: bones turn about them and nothing else
+  std::uint32_t joints = 20;     // at most, 1 to kMaxDecomposedJoints
+  std::uint32_t influences = 4;  // of a vertex at most, 1 to 8
+  // At most, 1 to 1000; ends when three in turn gain little. Bounds the removals tried, too.
+  std::uint32_t iterations = 60;
+  bool connected = false;  // joints stay together: bones turn about them and nothing else
 };
 
 struct Decomposition {

@@ -282,6 +282,26 @@ TEST(Decompose, JointsStayIfIterationsEndBeforeTheyGainLittle) {
   }
 }
 
+// As many as iterations at most, each of which takes about as long.
+TEST(Decompose, IterationsBoundRemovals) {
+  const Animated animated = BentCylinder(20, 15, 0.3);
+  std::set<double> progress;
+  Task::Options task;
+  task.progress = [&](double part) { progress.insert(part); };
+  const Decomposition all = ValueOrDie(Decompose(animated.animation(), {.joints = 12}, task));
+  EXPECT_EQ(all.parents.size(), 2u);
+  const std::size_t needed = all.errors.size() - 1;
+  // Once after the clusters and each iteration and at the end, the others while joints are removed.
+  EXPECT_GE(progress.size(), needed + 2 + 5);
+  const auto iterations = static_cast<std::uint32_t>(needed);
+  const Decomposition few = Decomposed(animated, {.joints = 12, .iterations = iterations});
+  EXPECT_EQ(few.errors, all.errors);
+  ASSERT_EQ(few.warnings.size(), 1u);
+  EXPECT_NE(few.warnings[0].message.find("; " + std::to_string(needed) + " removed, "),
+            std::string::npos)
+      << few.warnings[0].message;
+}
+
 TEST(Decompose, VertexThatSpikesIsNamed) {
   Animated animated = BentCylinder(20);
   EXPECT_TRUE(Decomposed(animated, {.joints = 2}).warnings.empty());
