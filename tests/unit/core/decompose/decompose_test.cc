@@ -190,17 +190,21 @@ TEST(FitBones, KeepsBonesOfLittleWeight) {
 }
 
 // Where a joint is by its own pose and by that of its parent.
-double LargestGap(const Decomposition& result) {
+std::vector<double> Gaps(const Decomposition& result) {
   const std::size_t joints = result.parents.size();
-  double largest = 0;
+  std::vector<double> gaps;
   for (std::size_t k = 0; k < result.poses.size(); ++k) {
     const std::size_t joint = k % joints, parent = result.parents[joint];
     if (parent == kNoJoint) continue;
     const Vec3d own = Translation(result.poses[k]);
     const Vec3d place = ToDouble(result.places[joint]) - ToDouble(result.places[parent]);
-    largest = std::max(largest, Length(Apply(result.poses[k - joint + parent], place) - own));
+    gaps.push_back(Length(Apply(result.poses[k - joint + parent], place) - own));
   }
-  return largest;
+  return gaps;
+}
+
+double LargestGap(const Decomposition& result) {
+  return std::ranges::max(Gaps(result));
 }
 
 // A cylinder that winds like a snake and keeps its length.
@@ -224,6 +228,9 @@ TEST(Decompose, ConnectedJointsStayTogether) {
   const double diagonal = snake.rest.diagonal();
   const Decomposition apart = Decomposed(snake, {.joints = 8});
   EXPECT_GT(LargestGap(apart), 1e-3 * diagonal);
+  double squares = 0;
+  for (const double gap : Gaps(apart)) squares += gap * gap;
+  EXPECT_NEAR(apart.gap, std::sqrt(squares / (7 * 15)), 1e-5 * apart.gap);
   const Decomposition together = Decomposed(snake, {.joints = 8, .connected = true});
   EXPECT_EQ(together.parents.size(), 8u);
   EXPECT_LT(LargestGap(together), 1e-12 * diagonal);
