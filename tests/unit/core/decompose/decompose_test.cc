@@ -317,6 +317,45 @@ TEST(Decompose, VertexThatSpikesIsNamed) {
   ASSERT_EQ(result.warnings.size(), 1u);
   EXPECT_EQ(result.warnings[0].field, "frames");
   EXPECT_EQ(result.warnings[0].message.substr(0, 25), "in frame 7 vertex 100 is ");
+  EXPECT_EQ(result.warnings[0].message.find("more"), std::string::npos);
+}
+
+TEST(Decompose, SpikesAreCounted) {
+  Animated animated = BentCylinder(20);
+  animated.places[7 * animated.rest.vertices() + 100].x += 2;
+  animated.places[3 * animated.rest.vertices() + 300].y += 1;
+  animated.places[12 * animated.rest.vertices() + 500].z += 1;
+  const Decomposition result = Decomposed(animated, {.joints = 2});
+  ASSERT_EQ(result.warnings.size(), 1u);
+  EXPECT_EQ(result.warnings[0].message.substr(0, 25), "in frame 7 vertex 100 is ");
+  EXPECT_NE(result.warnings[0].message.find("at least 10 times"), std::string::npos);
+  EXPECT_NE(result.warnings[0].message.find(", and so are 2 more: "), std::string::npos);
+}
+
+// A flat sheet folds in the last frame alone: a whole row leaves its neighbours.
+TEST(Decompose, FoldIsNoSpike) {
+  Body sheet;
+  constexpr std::uint32_t kSide = 20;
+  for (std::uint32_t v = 0; v < kSide * kSide; ++v) {
+    sheet.points.push_back({v % kSide - 9.5, v / kSide * 1.0, 0});
+    if (v % kSide + 1 == kSide || v / kSide + 1 == kSide) continue;
+    sheet.faces.push_back({v, v + 1, v + kSide + 1});
+    sheet.faces.push_back({v, v + kSide + 1, v + kSide});
+  }
+  const auto warnings = [&](double spike) {
+    const Animated animated =
+        Animate(sheet, 6, [&](std::size_t v, const Vec3d& rest, std::size_t f) {
+          if (f < 5) return rest;
+          const Vec3d more = {0, 0, v == 84 ? spike : 0.0};
+          return more + (rest.x > 0 ? Vec3d{0, rest.y, rest.x} : rest);
+        });
+    return Decomposed(animated, {.joints = 3}).warnings;
+  };
+  for (const Problem& warning : warnings(0)) EXPECT_EQ(warning.field, "joints");
+  const std::vector<Problem> with_spike = warnings(1);
+  ASSERT_FALSE(with_spike.empty());
+  EXPECT_EQ(with_spike.back().message.substr(0, 24), "in frame 5 vertex 84 is ");
+  EXPECT_EQ(with_spike.back().message.find("more"), std::string::npos);
 }
 
 TEST(Decompose, WeightsAreConvexAndFew) {
@@ -418,6 +457,22 @@ TEST(Decompose, EndsWhenItIsCancelled) {
             absl::StatusCode::kCancelled);
   EXPECT_EQ(Decompose(animated.animation(), {}, {.memory_limit = 1000}).status().code(),
             absl::StatusCode::kResourceExhausted);
+  // Every part of the work notices it, whatever was the last progress before.
+  int all = 0;
+  task.stop = {};
+  task.progress = [&](double) { ++all; };
+  ASSERT_TRUE(Decompose(animated.animation(), {.joints = 2}, task).ok());
+  for (int last = 1; last < all; ++last) {
+    std::stop_source at_last;
+    calls = 0;
+    task.stop = at_last.get_token();
+    task.progress = [&](double) {
+      if (++calls == last) at_last.request_stop();
+    };
+    EXPECT_EQ(Decompose(animated.animation(), {.joints = 2}, task).status().code(),
+              absl::StatusCode::kCancelled)
+        << last;
+  }
 }
 
 }  // namespace
