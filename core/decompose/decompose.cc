@@ -360,7 +360,8 @@ absl::Status Solver::Iterate() {
 
 absl::Status Solver::Remove(std::uint32_t bone) {
   for (std::vector<std::uint32_t>& row : best_alone_) std::erase(row, bone);
-  const std::vector<double> squares = Squares();
+  std::vector<double> squares = Squares();
+  squares[bone] = -1;  // it may have become the largest
   const auto largest =
       static_cast<std::uint32_t>(std::ranges::max_element(squares) - squares.begin());
   WeightRows rows = CollectRows<JointWeight>(sequence_.points(), [&](const auto& add) {
