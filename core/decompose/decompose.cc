@@ -1,5 +1,6 @@
 #include "core/decompose/decompose.h"
 
+#include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 
 #include <algorithm>
@@ -43,6 +44,7 @@ constexpr std::size_t kMostPruned = 24;
 constexpr int kPrunePatience = 6;                    // bones in turn that are needed
 constexpr double kSpike = 10;                        // over the distance in other frames
 constexpr double kLeastSpike = 0.005;                // of the diagonal
+constexpr double kOverNeighbours = 1.5;              // of a spike, over distances of neighbours
 constexpr int kPinRounds = 20;                       // until joints are nearly together
 constexpr double kFirstPin = 0.1, kPinGrowth = 1.6;  // in points of a bone
 
@@ -101,14 +103,15 @@ void Overstep(const Bones& before, double step, Bones& bones) {
 class Solver {
  public:
   Solver(const Sequence& sequence, const DecomposeOptions& options,
-         const Task::Options& options_of_task, const Task& task)
+         const Task::Options& options_of_task, Task& task)
       : sequence_(sequence), options_(options), task_options_(options_of_task), task_(task) {
     task_options_.progress = {};
   }
 
   absl::Status Start();
   absl::Status Iterate();
-  // Removes bones, those of small weights first, without which the rest is almost as good.
+  // Removes bones, those of small weights first, without which the rest is almost as good. Only for
+  // what iterations hardly improve: each removal improves the rest, too, which would hide its cost.
   absl::Status Prune();
   // Removes bones without weight.
   void Finish();
@@ -120,6 +123,7 @@ class Solver {
   }
   const Bones& bones() const { return bones_; }
   const WeightRows& weights() const { return weights_; }
+  std::size_t pruned() const { return pruned_; }
 
  private:
   void FindBestAlone();
@@ -136,7 +140,7 @@ class Solver {
   const Sequence& sequence_;
   const DecomposeOptions& options_;
   Task::Options task_options_;
-  const Task& task_;
+  Task& task_;
   Bones bones_;
   WeightRows weights_;
   std::vector<double> errors_;  // [P]
@@ -144,6 +148,7 @@ class Solver {
   // connect it with never reach it by smoothing.
   std::vector<std::vector<std::uint32_t>> best_alone_;
   double step_ = kFirstStep;  // beyond the best bones, in parts of the way to them
+  std::size_t pruned_ = 0;    // bones
 };
 
 absl::Status Solver::Start() {
@@ -355,7 +360,8 @@ absl::Status Solver::Iterate() {
 
 absl::Status Solver::Remove(std::uint32_t bone) {
   for (std::vector<std::uint32_t>& row : best_alone_) std::erase(row, bone);
-  const std::vector<double> squares = Squares();
+  std::vector<double> squares = Squares();
+  squares[bone] = -1;  // it may have become the largest
   const auto largest =
       static_cast<std::uint32_t>(std::ranges::max_element(squares) - squares.begin());
   WeightRows rows = CollectRows<JointWeight>(sequence_.points(), [&](const auto& add) {
@@ -384,13 +390,17 @@ absl::Status Solver::Prune() {
   }
   std::ranges::stable_sort(order, {}, [&](std::uint32_t j) { return squares[j]; });
   if (!order.empty()) order.pop_back();  // the largest stays
-  order.resize(std::min(order.size(), kMostPruned));
+  order.resize(std::min<std::size_t>({order.size(), kMostPruned, options_.iterations}));
   int failed = 0;  // in turn
   for (std::size_t k = 0; k < order.size() && failed < kPrunePatience; ++k) {
     const Solver before = *this;
     SINEW_RETURN_IF_ERROR(Remove(order[k]));
+    task_.Advance(kPruneWork / static_cast<double>(order.size()));
     failed = Sum(errors_) <= allowed ? 0 : failed + 1;
-    if (failed == 0) continue;
+    if (failed == 0) {
+      ++pruned_;
+      continue;
+    }
     bones_ = before.bones_;
     weights_ = before.weights_;
     errors_ = before.errors_;
@@ -480,47 +490,71 @@ void Fill(const Mesh& mesh, const Sequence& sequence, const Solver& solver,
   });
 }
 
-// A point that leaves its neighbours in a single frame, which is mostly a mistake of a simulation
-// or scan. Bones follow it, so that errors do not show it.
-void WarnOfSpike(const Sequence& sequence, std::vector<Problem>& warnings) {
-  double most = kLeastSpike * sequence.diagonal;
-  std::size_t frame = 0, point = sequence.points();
-  for (std::size_t p = 0; p < sequence.points(); ++p) {
+// Points that leave their neighbours in a single frame, which is mostly a mistake of a simulation
+// or scan. Bones follow it, so that errors do not show it. A neighbour is a part of the way from
+// its own then; where a sheet folds or tears, neighbours are as far.
+void WarnOfSpikes(const Sequence& sequence, const Task& task, std::vector<Problem>& warnings) {
+  struct Spike {
+    double apart = 0;
+    std::size_t frame = 0;
+  };
+  std::vector<Spike> spikes(sequence.points());
+  const auto apart = [&](std::size_t p, std::size_t f) {
     const auto around = sequence.neighbours.row(p);
-    if (around.empty()) continue;
-    double largest = 0, second = 0;
-    std::size_t at = 0;
-    for (std::size_t f = 0; f < sequence.frames; ++f) {
-      Vec3d middle;
-      for (const std::uint32_t q : around) middle = middle + ToDouble(sequence.row(q)[f]);
-      const double apart =
-          Length(ToDouble(sequence.row(p)[f]) - (1 / static_cast<double>(around.size())) * middle);
-      if (apart > largest) at = f;
-      second = std::max(second, std::min(apart, largest));
-      largest = std::max(largest, apart);
+    Vec3d middle;
+    for (const std::uint32_t q : around) middle = middle + ToDouble(sequence.row(q)[f]);
+    return Length(ToDouble(sequence.row(p)[f]) - (1 / static_cast<double>(around.size())) * middle);
+  };
+  task.For(sequence.points(), kSmoothGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t p = begin; p < end; ++p) {
+      const auto around = sequence.neighbours.row(p);
+      if (around.empty()) continue;
+      Spike most;
+      double second = 0;
+      for (std::size_t f = 0; f < sequence.frames; ++f) {
+        const double now = apart(p, f);
+        second = std::max(second, std::min(now, most.apart));
+        if (now > most.apart) most = {now, f};
+      }
+      if (most.apart < std::max(kSpike * second, kLeastSpike * sequence.diagonal)) continue;
+      if (std::ranges::all_of(around, [&](std::uint32_t q) {
+            return most.apart >= kOverNeighbours * apart(q, most.frame);
+          })) {
+        spikes[p] = most;
+      }
     }
-    if (largest < kSpike * second || largest < most) continue;
-    most = largest;
-    point = p;
-    frame = at;
-  }
-  if (point == sequence.points()) return;
-  const auto vertex = std::ranges::find(sequence.point, point) - sequence.point.begin();
+  });
+  const auto worst = std::ranges::max_element(spikes, {}, &Spike::apart);
+  if (worst->apart == 0) return;
+  const auto vertex = std::ranges::find(sequence.point, worst - spikes.begin());
+  const auto others =
+      std::ranges::count_if(spikes, [](const Spike& spike) { return spike.apart > 0; }) - 1;
+  std::string also;
+  if (others > 0) also = absl::StrCat(", and so ", others == 1 ? "is " : "are ", others, " more");
   warnings.push_back(
       {Severity::kWarning, "frames",
-       absl::StrFormat(
-           "in frame %d vertex %d is %.3g units from the middle of its neighbours, more "
-           "than %.0f times as far as in any other: is it right there?",
-           frame, vertex, most, kSpike)});
+       absl::StrFormat("in frame %d vertex %d is %.3g units from the middle of its neighbours, at "
+                       "least %.0f times as far as in any other%s: is it right there?",
+                       worst->frame, vertex - sequence.point.begin(), worst->apart, kSpike, also)});
 }
 
-void Warn(const MeshAnimation& animation, const DecomposeOptions& options, Decomposition& result) {
+void Warn(const MeshAnimation& animation, const DecomposeOptions& options, std::size_t pruned,
+          bool exact, Decomposition& result) {
   const std::size_t joints = result.parents.size();
   if (joints < options.joints) {
-    result.warnings.push_back(
-        {Severity::kInfo, "joints",
-         absl::StrFormat("%d of %d: more would lower the error by less than 1 %%", joints,
-                         options.joints)});
+    std::string text = absl::StrFormat("%d of %d", joints, options.joints);
+    if (pruned > 0) {
+      absl::StrAppendFormat(
+          &text, "; %d removed, as the error without them is at most 1 %% larger or rounding",
+          pruned);
+    }
+    if (joints + pruned < options.joints) {
+      absl::StrAppendFormat(&text, "; %d not used, as %s", options.joints - joints - pruned,
+                            exact ? "no other part moves by itself"
+                                  : absl::StrCat("no more lowered the error in ",
+                                                 result.errors.size() - 1, " iterations"));
+    }
+    result.warnings.push_back({Severity::kInfo, "joints", text});
   }
   if (animation.frames == 1) {
     result.warnings.push_back({Severity::kWarning, "frames",
@@ -564,8 +598,7 @@ absl::StatusOr<Decomposition> Decompose(const MeshAnimation& animation,
     if (result.errors.back() <= sequence.rounding) idle = kPatience;
     task.Advance((1 - kClusterWork - kPruneWork - kTreeWork) / options.iterations);
   }
-  SINEW_RETURN_IF_ERROR(solver.Prune());
-  task.Advance(kPruneWork);
+  if (idle >= kPatience) SINEW_RETURN_IF_ERROR(solver.Prune());
   solver.Finish();
   SINEW_ASSIGN_OR_RETURN(
       const decompose::JointTree tree,
@@ -581,8 +614,10 @@ absl::StatusOr<Decomposition> Decompose(const MeshAnimation& animation,
     result.gap = 0;
   }
   Fill(*animation.rest, sequence, solver, tree, result);
-  Warn(animation, options, result);
-  if (animation.frames > 2) WarnOfSpike(sequence, result.warnings);
+  Warn(animation, options, solver.pruned(), result.errors.back() <= sequence.rounding, result);
+  task.Advance(kTreeWork);
+  if (animation.frames > 2) WarnOfSpikes(sequence, task, result.warnings);
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   task.Advance(1);
   return result;
 }

@@ -33,16 +33,18 @@ struct MeshAnimation {
 };
 
 struct DecomposeOptions {
-  std::uint32_t joints = 20;      // at most, 1 to kMaxDecomposedJoints
-  std::uint32_t influences = 4;   // of a vertex at most, 1 to 8
-  std::uint32_t iterations = 60;  // at most, 1 to 1000; ends when three in turn gain little
-  bool connected = false;         // joints stay together: bones turn about them and nothing else
+  std::uint32_t joints = 20;     // at most, 1 to kMaxDecomposedJoints
+  std::uint32_t influences = 4;  // of a vertex at most, 1 to 8
+  // At most, 1 to 1000; ends when three in turn gain little. Bounds the removals tried, too.
+  std::uint32_t iterations = 60;
+  bool connected = false;  // joints stay together: bones turn about them and nothing else
 };
 
 struct Decomposition {
   // There may be fewer joints than asked for: no more than clusters of points could be told apart,
-  // and none without which the error is at most 1 % larger, tried by rising weights until six in
-  // turn are needed. Parents first; the first joint is the root.
+  // and, if iterations ended as they gained little, none without which the error is at most 1 %
+  // larger, tried by rising weights until six in turn are needed. A warning says how many of each.
+  // Parents first; the first joint is the root.
   std::vector<std::uint32_t> parents;  // [joints] an earlier joint; of the first kNoJoint
   // [joints] at rest, unrotated, within the mesh's box. Differences of places are exact in float,
   // so that joints add up to exactly these places.

@@ -57,23 +57,22 @@ void Solve(const Bones& bones, Hinge& hinge) {
     SolveDense(matrix, step);
     return near + Vec3d{step[0], step[1], step[2]};
   };
-  const auto gap = [&](const Vec3d& at) {
-    double sum = 0;
-    for (std::size_t f = 0; f < bones.frames; ++f) {
-      const Vec3d d = Apply(bones.row(hinge.a)[f], at) - Apply(bones.row(hinge.b)[f], at);
-      sum += Dot(d, d);
-    }
-    return sum;
-  };
-  hinge.place = place(kLeastPull);
-  hinge.gap = gap(hinge.place);
-  const double allowed = kGapRise * kGapRise * hinge.gap;
+  const Vec3d least = place(kLeastPull);
+  hinge.place = least;
+  for (std::size_t f = 0; f < bones.frames; ++f) {
+    const Vec3d d = Apply(bones.row(hinge.a)[f], least) - Apply(bones.row(hinge.b)[f], least);
+    hinge.gap += Dot(d, d);
+  }
+  // Frames are not needed any more: gaps are quadratic in the place, and this is their slope.
+  const Vec3d slope = 2 * kLeastPull * frames * (near - least);
+  const double rise = (kGapRise * kGapRise - 1) * hinge.gap;
+  const double gap = hinge.gap;
   for (double pull = kLeastPull * kPullStep; pull < kMostPull; pull *= kPullStep) {
-    const Vec3d nearer = place(pull);
-    const double larger = gap(nearer);
-    if (larger > allowed) break;
+    const Vec3d nearer = place(pull), on = nearer - least;
+    const double more = Dot(on, slope + Multiply(Mat3d{squares}, on));
+    if (more > rise) break;
     hinge.place = nearer;
-    hinge.gap = larger;
+    hinge.gap = gap + more;
   }
 }
 

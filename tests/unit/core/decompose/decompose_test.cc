@@ -113,6 +113,11 @@ TEST(Decompose, RigidPiecesReturnTheirNumber) {
     for (const std::uint32_t asked : {static_cast<std::uint32_t>(pieces), 12u}) {
       const Decomposition result = Decomposed(animated, {.joints = asked});
       EXPECT_EQ(result.parents.size(), pieces) << "asked for " << asked;
+      EXPECT_EQ(result.warnings.empty() ? "" : result.warnings[0].message,
+                asked == pieces
+                    ? ""
+                    : std::to_string(pieces) + " of 12; " + std::to_string(12 - pieces) +
+                          " not used, as no other part moves by itself");
       for (const JointWeight& w : result.weights.values) EXPECT_EQ(w.weight, 1);
       EXPECT_LT(MeasureDecomposition(animated.animation(), result, Task()).all.largest,
                 1e-6 * animated.rest.diagonal());
@@ -185,17 +190,21 @@ TEST(FitBones, KeepsBonesOfLittleWeight) {
 }
 
 // Where a joint is by its own pose and by that of its parent.
-double LargestGap(const Decomposition& result) {
+std::vector<double> Gaps(const Decomposition& result) {
   const std::size_t joints = result.parents.size();
-  double largest = 0;
+  std::vector<double> gaps;
   for (std::size_t k = 0; k < result.poses.size(); ++k) {
     const std::size_t joint = k % joints, parent = result.parents[joint];
     if (parent == kNoJoint) continue;
     const Vec3d own = Translation(result.poses[k]);
     const Vec3d place = ToDouble(result.places[joint]) - ToDouble(result.places[parent]);
-    largest = std::max(largest, Length(Apply(result.poses[k - joint + parent], place) - own));
+    gaps.push_back(Length(Apply(result.poses[k - joint + parent], place) - own));
   }
-  return largest;
+  return gaps;
+}
+
+double LargestGap(const Decomposition& result) {
+  return std::ranges::max(Gaps(result));
 }
 
 // A cylinder that winds like a snake and keeps its length.
@@ -219,6 +228,9 @@ TEST(Decompose, ConnectedJointsStayTogether) {
   const double diagonal = snake.rest.diagonal();
   const Decomposition apart = Decomposed(snake, {.joints = 8});
   EXPECT_GT(LargestGap(apart), 1e-3 * diagonal);
+  double squares = 0;
+  for (const double gap : Gaps(apart)) squares += gap * gap;
+  EXPECT_NEAR(apart.gap, std::sqrt(squares / (7 * 15)), 1e-5 * apart.gap);
   const Decomposition together = Decomposed(snake, {.joints = 8, .connected = true});
   EXPECT_EQ(together.parents.size(), 8u);
   EXPECT_LT(LargestGap(together), 1e-12 * diagonal);
@@ -261,7 +273,40 @@ TEST(Decompose, JointsThatHardlyHelpAreRemoved) {
               1e-5 * animated.rest.diagonal());
     ASSERT_EQ(result.warnings.size(), 1u);
     EXPECT_EQ(result.warnings[0].field, "joints");
+    EXPECT_NE(result.warnings[0].message.find(" removed, as the error without them is at most 1 %"),
+              std::string::npos);
   }
+}
+
+// A removal improves the others as an iteration does, which says nothing about the joint.
+TEST(Decompose, JointsStayIfIterationsEndBeforeTheyGainLittle) {
+  const Animated animated = Wave(15);
+  for (const std::uint32_t iterations : {1u, 2u, 5u}) {
+    const Decomposition result = Decomposed(animated, {.joints = 16, .iterations = iterations});
+    EXPECT_EQ(result.errors.size(), iterations + 1);
+    EXPECT_EQ(result.parents.size(), 16u) << iterations;
+    EXPECT_TRUE(result.warnings.empty()) << iterations;
+  }
+}
+
+// As many as iterations at most, each of which takes about as long.
+TEST(Decompose, IterationsBoundRemovals) {
+  const Animated animated = BentCylinder(20, 15, 0.3);
+  std::set<double> progress;
+  Task::Options task;
+  task.progress = [&](double part) { progress.insert(part); };
+  const Decomposition all = ValueOrDie(Decompose(animated.animation(), {.joints = 12}, task));
+  EXPECT_EQ(all.parents.size(), 2u);
+  const std::size_t needed = all.errors.size() - 1;
+  // Once after the clusters and each iteration and at the end, the others while joints are removed.
+  EXPECT_GE(progress.size(), needed + 2 + 5);
+  const auto iterations = static_cast<std::uint32_t>(needed);
+  const Decomposition few = Decomposed(animated, {.joints = 12, .iterations = iterations});
+  EXPECT_EQ(few.errors, all.errors);
+  ASSERT_EQ(few.warnings.size(), 1u);
+  EXPECT_NE(few.warnings[0].message.find("; " + std::to_string(needed) + " removed, "),
+            std::string::npos)
+      << few.warnings[0].message;
 }
 
 TEST(Decompose, VertexThatSpikesIsNamed) {
@@ -272,6 +317,45 @@ TEST(Decompose, VertexThatSpikesIsNamed) {
   ASSERT_EQ(result.warnings.size(), 1u);
   EXPECT_EQ(result.warnings[0].field, "frames");
   EXPECT_EQ(result.warnings[0].message.substr(0, 25), "in frame 7 vertex 100 is ");
+  EXPECT_EQ(result.warnings[0].message.find("more"), std::string::npos);
+}
+
+TEST(Decompose, SpikesAreCounted) {
+  Animated animated = BentCylinder(20);
+  animated.places[7 * animated.rest.vertices() + 100].x += 2;
+  animated.places[3 * animated.rest.vertices() + 300].y += 1;
+  animated.places[12 * animated.rest.vertices() + 500].z += 1;
+  const Decomposition result = Decomposed(animated, {.joints = 2});
+  ASSERT_EQ(result.warnings.size(), 1u);
+  EXPECT_EQ(result.warnings[0].message.substr(0, 25), "in frame 7 vertex 100 is ");
+  EXPECT_NE(result.warnings[0].message.find("at least 10 times"), std::string::npos);
+  EXPECT_NE(result.warnings[0].message.find(", and so are 2 more: "), std::string::npos);
+}
+
+// A flat sheet folds in the last frame alone: a whole row leaves its neighbours.
+TEST(Decompose, FoldIsNoSpike) {
+  Body sheet;
+  constexpr std::uint32_t kSide = 20;
+  for (std::uint32_t v = 0; v < kSide * kSide; ++v) {
+    sheet.points.push_back({v % kSide - 9.5, v / kSide * 1.0, 0});
+    if (v % kSide + 1 == kSide || v / kSide + 1 == kSide) continue;
+    sheet.faces.push_back({v, v + 1, v + kSide + 1});
+    sheet.faces.push_back({v, v + kSide + 1, v + kSide});
+  }
+  const auto warnings = [&](double spike) {
+    const Animated animated =
+        Animate(sheet, 6, [&](std::size_t v, const Vec3d& rest, std::size_t f) {
+          if (f < 5) return rest;
+          const Vec3d more = {0, 0, v == 84 ? spike : 0.0};
+          return more + (rest.x > 0 ? Vec3d{0, rest.y, rest.x} : rest);
+        });
+    return Decomposed(animated, {.joints = 3}).warnings;
+  };
+  for (const Problem& warning : warnings(0)) EXPECT_EQ(warning.field, "joints");
+  const std::vector<Problem> with_spike = warnings(1);
+  ASSERT_FALSE(with_spike.empty());
+  EXPECT_EQ(with_spike.back().message.substr(0, 24), "in frame 5 vertex 84 is ");
+  EXPECT_EQ(with_spike.back().message.find("more"), std::string::npos);
 }
 
 TEST(Decompose, WeightsAreConvexAndFew) {
@@ -373,6 +457,22 @@ TEST(Decompose, EndsWhenItIsCancelled) {
             absl::StatusCode::kCancelled);
   EXPECT_EQ(Decompose(animated.animation(), {}, {.memory_limit = 1000}).status().code(),
             absl::StatusCode::kResourceExhausted);
+  // Every part of the work notices it, whatever was the last progress before.
+  int all = 0;
+  task.stop = {};
+  task.progress = [&](double) { ++all; };
+  ASSERT_TRUE(Decompose(animated.animation(), {.joints = 2}, task).ok());
+  for (int last = 1; last < all; ++last) {
+    std::stop_source at_last;
+    calls = 0;
+    task.stop = at_last.get_token();
+    task.progress = [&](double) {
+      if (++calls == last) at_last.request_stop();
+    };
+    EXPECT_EQ(Decompose(animated.animation(), {.joints = 2}, task).status().code(),
+              absl::StatusCode::kCancelled)
+        << last;
+  }
 }
 
 }  // namespace
