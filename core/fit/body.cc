@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -27,6 +28,32 @@ constexpr std::size_t kVoxelBytes = 28;  // of weights::Voxels, for each cell in
 
 // Parts of the body that are at most this many cells apart, such as a head on a collar, are joined.
 constexpr std::size_t kBridge = 3;
+
+// A body whose longest side is a smaller part of that of the mesh gets a grid of its own.
+constexpr double kSmall = 0.75;
+
+struct Box {
+  static constexpr double kFar = std::numeric_limits<double>::infinity();
+  Vec3d low = {kFar, kFar, kFar}, high = {-kFar, -kFar, -kFar};
+
+  void Add(const Vec3d& p) {
+    low = {std::min(low.x, p.x), std::min(low.y, p.y), std::min(low.z, p.z)};
+    high = {std::max(high.x, p.x), std::max(high.y, p.y), std::max(high.z, p.z)};
+  }
+  bool Holds(const Vec3d& p) const {
+    return low.x <= p.x && p.x <= high.x && low.y <= p.y && p.y <= high.y && low.z <= p.z &&
+           p.z <= high.z;
+  }
+  double LongestSide() const { return std::max({high.x - low.x, high.y - low.y, high.z - low.z}); }
+};
+
+Box BoxOf(std::span<const Vec3d> places, std::span<const Triangle> triangles) {
+  Box box;
+  for (const Triangle& t : triangles) {
+    for (const std::uint32_t p : t) box.Add(places[p]);
+  }
+  return box;
+}
 
 // [cells] the number of the connected part that a cell belongs to, or kOutside.
 using Parts = std::vector<std::uint32_t>;
@@ -117,33 +144,63 @@ double Body::Sample(const std::vector<float>& grid, const Vec3d& p) const {
   return sum;
 }
 
-absl::StatusOr<Body> Body::Create(const Mesh& mesh, std::uint32_t resolution, const Task& task) {
-  Body body;
-  const Vec3d extent = mesh.maximum() - mesh.minimum();
-  const double longest = std::max({extent.x, extent.y, extent.z});
-  if (!(longest > 0))
-    return absl::InvalidArgumentError("mesh: all vertices are at one place, need a body");
-  body.centre_ = mesh.centre();
-  body.scale_ = kLongestSide / longest;
-  const WeldedPoints welded = Weld(mesh, task);
-  std::vector<Vec3d> points;
-  points.reserve(welded.points());
-  for (const std::uint32_t v : welded.first)
-    points.push_back(body.ToUnit(ToDouble(mesh.positions()[v])));
-  std::vector<Triangle> triangles;
-  ForEachTriangle(mesh, welded, [&](const Triangle& t, std::uint32_t) { triangles.push_back(t); });
+absl::StatusOr<std::vector<std::uint8_t>> Body::FindInside(std::span<const Vec3d> places,
+                                                           std::span<const Triangle> triangles,
+                                                           std::uint32_t resolution,
+                                                           const Task& task) {
+  const Box box = BoxOf(places, triangles);
+  centre_ = 0.5 * (box.low + box.high);
+  scale_ = kLongestSide / box.LongestSide();
+  // Points that no face uses are put to one that is used, so that they do not widen the grid.
+  std::vector<Vec3d> points(places.size(), ToUnit(places[triangles[0][0]]));
+  for (const Triangle& t : triangles) {
+    for (const std::uint32_t p : t) points[p] = ToUnit(places[p]);
+  }
   SINEW_ASSIGN_OR_RETURN(const weights::Voxels voxels,
                          weights::MakeVoxels(points, triangles, resolution, 0, task));
   if (voxels.count() == 0)
     return absl::InvalidArgumentError("mesh: encloses no space, need a body");
-  body.origin_ = voxels.origin;
-  body.size_ = voxels.size;
-  body.cells_ = voxels.cells;
+  origin_ = voxels.origin;
+  size_ = voxels.size;
+  cells_ = voxels.cells;
   SINEW_RETURN_IF_ERROR(
       task.CheckMemory(kCellBytes * voxels.number.size() + kVoxelBytes * voxels.count()));
   Parts parts = PartsOf(voxels);
-  Bridge(body.cells_, parts);
-  const std::vector<std::uint8_t> inside = LargestPart(parts, body.connected_);
+  Bridge(cells_, parts);
+  return LargestPart(parts, connected_);
+}
+
+absl::StatusOr<Body> Body::Create(const Mesh& mesh, std::uint32_t resolution, const Task& task) {
+  if (Length(mesh.maximum() - mesh.minimum()) == 0)
+    return absl::InvalidArgumentError("mesh: all vertices are at one place, need a body");
+  Body body;
+  const WeldedPoints welded = Weld(mesh, task);
+  std::vector<Vec3d> places;
+  places.reserve(welded.points());
+  for (const std::uint32_t v : welded.first) places.push_back(ToDouble(mesh.positions()[v]));
+  std::vector<Triangle> triangles;
+  ForEachTriangle(mesh, welded, [&](const Triangle& t, std::uint32_t) { triangles.push_back(t); });
+  if (triangles.empty()) return absl::InvalidArgumentError("mesh: encloses no space, need a body");
+  SINEW_ASSIGN_OR_RETURN(std::vector<std::uint8_t> inside,
+                         body.FindInside(places, triangles, resolution, task));
+  Box kept;
+  for (std::size_t c = 0; c < inside.size(); ++c) {
+    if (inside[c]) kept.Add(body.Middle(c));
+  }
+  if (kept.LongestSide() < kSmall * kLongestSide) {
+    // A floor or another body takes most of the grid: what leaves the box of the body is left out.
+    const Vec3d margin = kBridge * body.size_ * Vec3d{1, 1, 1};
+    kept = {kept.low - margin, kept.high + margin};
+    std::erase_if(triangles, [&](const Triangle& t) {
+      return std::ranges::any_of(
+          t, [&](std::uint32_t p) { return !kept.Holds(body.ToUnit(places[p])); });
+    });
+    if (triangles.empty())
+      return absl::InvalidArgumentError("mesh: encloses no space, need a body");
+    const double connected = body.connected_;
+    SINEW_ASSIGN_OR_RETURN(inside, body.FindInside(places, triangles, resolution, task));
+    body.connected_ *= connected;
+  }
 
   const NearestCells within = FindNearest(body.cells_, inside, task);
   std::vector<std::uint8_t> outside(inside.size());

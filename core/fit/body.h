@@ -8,11 +8,13 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/base/types.h"
 #include "core/mesh/mesh.h"
 #include "core/parallel/task.h"
+#include "core/surface/part_triangles.h"
 
 namespace sinew::fit {
 
@@ -25,7 +27,8 @@ constexpr double kLongestSide = 0.9;  // of the body in unit space, which is cen
 
 class Body {
  public:
-  // The largest connected inside of the mesh with `resolution` cells along its longest side.
+  // The largest connected inside of the mesh with `resolution` cells along its longest side. What
+  // lies far from it, such as a floor, does not count, and neither do vertices without a face.
   // The mesh need not be closed: see weights::MakeVoxels. kInvalidArgument: no inside.
   // kResourceExhausted, kCancelled.
   static absl::StatusOr<Body> Create(const Mesh& mesh, std::uint32_t resolution, const Task& task);
@@ -45,6 +48,10 @@ class Body {
   double cell() const { return size_; }
 
  private:
+  // Sets the grid, and returns which of its cells [cells] are in the largest connected part.
+  absl::StatusOr<std::vector<std::uint8_t>> FindInside(std::span<const Vec3d> places,
+                                                       std::span<const Triangle> triangles,
+                                                       std::uint32_t resolution, const Task& task);
   double Sample(const std::vector<float>& grid, const Vec3d& p) const;
   Vec3d Middle(std::size_t cell) const;
 

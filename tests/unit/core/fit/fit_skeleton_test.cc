@@ -246,6 +246,37 @@ TEST(FitSkeleton, FindsWhichWayIsUp) {
   EXPECT_LT(LargestError(lying, Fit(lying, {.up = FitUp::kZ})), 0.1);
 }
 
+TEST(FitSkeleton, VerticesWithoutFacesDoNotMatter) {
+  const Figure figure = Standing("human");
+  Figure more = figure;
+  more.body.points.push_back({5, 5, 5});
+  EXPECT_EQ(Fit(more).places, Fit(figure).places);
+}
+
+TEST(FitSkeleton, WhatIsFarFromTheBodyDoesNotMatter) {
+  const Figure figure = Standing("human");
+  Figure on_floor = figure;
+  const auto corner = static_cast<std::uint32_t>(figure.body.points.size());
+  const double side = 3 * figure.height;
+  for (const auto& [x, z] : {std::pair{-1, -1}, {-1, 1}, {1, 1}, {1, -1}}) {
+    on_floor.body.points.push_back({side * x, -0.6 * figure.height, side * z});
+  }
+  on_floor.body.faces.push_back({corner, corner + 1, corner + 2, corner + 3});
+  Figure beside_another = figure;
+  const Vec3d away = {2 * figure.height, 0, 0};
+  const Body half = Mapped(figure.body, [&](const Vec3d& p) { return 0.5 * p + away; });
+  for (auto face : half.faces) {
+    for (std::uint32_t& v : face) v += corner;
+    beside_another.body.faces.push_back(face);
+  }
+  beside_another.body.points.insert(beside_another.body.points.end(), half.points.begin(),
+                                    half.points.end());
+  for (const Figure& each : {on_floor, beside_another}) {
+    EXPECT_LT(LargestError(figure, Fit(each)), 0.1);
+  }
+  EXPECT_THAT(Messages(Fit(beside_another)), Contains(HasSubstr("was left out")));
+}
+
 TEST(FitSkeleton, TurnedFacesDoNotMatter) {
   const Figure figure = Standing("human");
   Figure inside_out = figure;
