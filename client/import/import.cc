@@ -3,6 +3,7 @@
 #include <absl/strings/ascii.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
 #include <absl/strings/string_view.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <system_error>
 
 #include "client/import/assimp_reader.h"
@@ -166,8 +168,31 @@ void ReportMirrors(ImportedScene& scene) {
   }
 }
 
+// Where float32 cannot hold the shape of a mesh, such as that of a scan in coordinates of a map.
+void ReportFarMeshes(ImportedScene& scene) {
+  constexpr double kLargestStep = 1e-4;  // of the diagonal of the largest mesh
+  double diagonal = 0;
+  for (const Mesh& mesh : scene.rig.meshes) {
+    diagonal = std::max(diagonal, BoxDiagonal(mesh.positions));
+  }
+  if (diagonal == 0) return;
+  for (const Mesh& mesh : scene.rig.meshes) {
+    double farthest = 0;
+    for (const float x : mesh.positions) farthest = std::max(farthest, std::abs(double{x}));
+    const double step = farthest * double{std::numeric_limits<float>::epsilon()};
+    if (step <= kLargestStep * diagonal) continue;
+    scene.problems.push_back(
+        {Severity::kWarning,
+         absl::StrFormat("is up to %.3g units from the origin, where float32 holds steps of %.2g: "
+                         "%.2g %% of its diagonal; move it to the origin",
+                         farthest, step, 100 * step / diagonal),
+         mesh.name});
+  }
+}
+
 void ReportRig(ImportedScene& scene) {
   ReportMirrors(scene);
+  ReportFarMeshes(scene);
   for (const Mesh& mesh : scene.rig.meshes) {
     const std::string singular = client::SingularBindText(mesh.skin);
     if (!singular.empty()) {

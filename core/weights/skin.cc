@@ -137,7 +137,9 @@ absl::StatusOr<Skin> MakeSkin(const Mesh& mesh, std::span<const Bone> bones) {
   skin.side = Side(skin);
   if (skin.side < 0) {
     skin.notes.push_back(
-        {Severity::kWarning, "mesh", "the faces are wound inside out; their normals are reversed"});
+        {Severity::kWarning, "mesh",
+         "the faces are wound inside out; the weights are right, and the mesh is kept as it is: "
+         "turn its faces where others draw only one side"});
   }
   skin.normals = AngleWeightedNormals(skin.triangles, skin.points);
   for (Vec3d& normal : skin.normals) normal = skin.side * normal;

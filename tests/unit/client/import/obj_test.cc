@@ -21,7 +21,9 @@
 namespace sinew::client {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::Field;
 using ::testing::HasSubstr;
 
 absl::StatusOr<ImportedScene> Read(const std::string& text) {
@@ -59,6 +61,20 @@ TEST(Obj, ReadsForeignLineEndsAndComments) {
     ASSERT_TRUE(scene.ok()) << scene.status();
     EXPECT_THAT(scene->rig.meshes[0].positions, ElementsAre(0, 0, 0, 1, 0, 0, 0, 1, 0)) << text;
     EXPECT_THAT(scene->rig.meshes[0].face_vertices, ElementsAre(0, 1, 2)) << text;
+  }
+}
+
+// Such as a scan in coordinates of a map.
+TEST(Obj, MeshesThatFloat32CannotHoldAreReported) {
+  for (const auto& [x, said] : {std::pair{"1000", false}, {"400000", true}}) {
+    const auto scene =
+        Read(absl::StrCat("v ", x, " 0 0\nv ", x, " 1 0\nv ", x, " 0 1\nf 1 2 3\n"));
+    ASSERT_TRUE(scene.ok()) << scene.status();
+    EXPECT_THAT(scene->problems,
+                Contains(Field(&Problem::message,
+                               HasSubstr("up to 4e+05 units from the origin, where float32 holds "
+                                         "steps of 0.048: 3.4 % of its diagonal")))
+                    .Times(said ? 1 : 0));
   }
 }
 
