@@ -69,6 +69,11 @@ absl::Status ReadRequest(const bake::CharacterFile& character, Options& options)
     return absl::OkStatus();
   }
   for (const std::string& name : options.poses) {
+    if (bake::ClipNames(character, {}).empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--poses: got \"", name, "\", but ", character.label,
+                       " has no clip: need random, or clips of --clip-file"));
+    }
     // An error for an unknown clip, before anything is bound.
     const auto found = bake::LastFrame(character, {.clip = name, .poses = {}});
     if (!found.ok()) return bake::Prefixed("--poses", found.status());

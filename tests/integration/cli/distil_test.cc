@@ -537,6 +537,13 @@ TEST_F(Distil, MistakesAreNamedAndLeaveNoFile) {
   EXPECT_EQ(many.exit_code, 64);
   EXPECT_THAT(many.err, HasSubstr("got it with --to animation_space, need --to shapes"));
   EXPECT_THAT(folder_.Names(), IsEmpty());
+  const std::string still = folder_ / "still.sinewrig";
+  ASSERT_EQ(Sinew({"export", "model:hand", "--rig", still}).exit_code, 0);
+  const Finished clip = At({"distil", still, "--deformer", "ddm", "--to", "lbs", "--poses",
+                            "frames.npy", "--out", folder_ / "x.glb"});
+  EXPECT_EQ(clip.exit_code, 65);
+  EXPECT_THAT(clip.err, HasSubstr("--poses: got \"frames.npy\", but still.sinewrig has no clip: "
+                                  "need random, or clips of --clip-file"));
 }
 
 }  // namespace
