@@ -221,21 +221,27 @@ absl::StatusOr<Matches> Search(const SkeletonTemplate& skeleton, const FitOption
     all.push_back({orientations[k], skeletons[k], *std::move(found[k])});
   }
   Matches matches = Choose(skeleton, body, graph, std::move(all));
-  if (!options.turns) {
-    SINEW_ASSIGN_OR_RETURN(matches.other, FindBetter(skeleton, options, graph, fixed,
-                                                     matches.best.embedding.penalty, task));
-  }
-  // Both, since their residuals are compared.
+  const double before = matches.best.embedding.penalty;
   const auto cover = [&](Match& match) {
     effort = fit::kMaxEffort;
     return fit::CoverBareParts({match.skeleton, graph, match.orientation.up, fixed}, task,
                                match.embedding, effort);
   };
   SINEW_RETURN_IF_ERROR(cover(matches.best));
-  if (!matches.other) return matches;
-  SINEW_RETURN_IF_ERROR(cover(*matches.other));
-  const double most = (options.turns ? kNear : kBetter) * matches.best.embedding.penalty;
-  if (matches.other->embedding.penalty > most) matches.other.reset();
+  // Drops a match whose residual, covered like that of the best, is more than `ratio` times as
+  // large.
+  const auto keep = [&](std::optional<Match>& match, double ratio) -> absl::Status {
+    if (!match) return absl::OkStatus();
+    SINEW_RETURN_IF_ERROR(cover(*match));
+    if (match->embedding.penalty > ratio * matches.best.embedding.penalty) match.reset();
+    return absl::OkStatus();
+  };
+  SINEW_RETURN_IF_ERROR(keep(matches.other, kNear));
+  if (options.turns) return matches;
+  SINEW_ASSIGN_OR_RETURN(std::optional<Match> better,
+                         FindBetter(skeleton, options, graph, fixed, before, task));
+  SINEW_RETURN_IF_ERROR(keep(better, kBetter));
+  if (better) matches.other = std::move(better);
   return matches;
 }
 

@@ -266,6 +266,24 @@ TEST(FitSkeleton, SaysWhetherAnotherDirectionFitsBetterThanTheOneAskedFor) {
   EXPECT_THAT(Messages(fitted), Contains(HasSubstr("the character may face -z with +y up")));
 }
 
+// A cross fits standing and lying.
+TEST(FitSkeleton, SaysThatAnotherAxisMayBeUpIfOnlyOneDirectionIsTried) {
+  Figure cross;
+  cross.skeleton = {.name = "cross",
+                    .joints = {{.name = "body", .place = {0, 0, 0}, .wide = true},
+                               {.name = "top", .parent = 0, .place = {0, 0.9, 0}},
+                               {.name = "bottom", .parent = 0, .place = {0, -0.9, 0}},
+                               {.name = "left", .parent = 0, .place = {0.7, 0, 0}},
+                               {.name = "right", .parent = 0, .place = {-0.7, 0, 0}}}};
+  Append(cross.body, Capsule({0, -1, 0}, {0, 1, 0}, 0.12));
+  Append(cross.body, Capsule({-0.8, 0, 0}, {0.8, 0, 0}, 0.12));
+  for (const bool turns : {true, false}) {
+    const SkeletonFit fitted = Fit(cross, {.up = FitUp::kUnknown, .turns = turns});
+    EXPECT_TRUE(fitted.other.has_value()) << turns;
+    EXPECT_THAT(Messages(fitted), Contains(HasSubstr("the character may face"))) << turns;
+  }
+}
+
 TEST(FitSkeleton, OrderOfVerticesDoesNotMatter) {
   const Figure figure = Standing("human");
   Figure shuffled = figure;
