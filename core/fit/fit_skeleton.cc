@@ -38,9 +38,10 @@ constexpr double kTemplateScale = 0.5 * 0.7;
 constexpr double kMostPenalty = 1;
 constexpr double kLevels[] = {0.03, 0.06, 0.1, 0.2, 0.4, kMostPenalty};
 constexpr double kNear = 2;  // residuals up to this times the least one tell no orientation apart
-constexpr double kBetter = 0.5;    // of the residual of the directions that were asked for
-constexpr double kUnequal = 1.5;   // ratio of the lengths of left and right bones that is reported
-constexpr double kOutside = 0.01;  // of the longest side
+constexpr double kBetter = 0.5;     // of the residual of the directions that were asked for
+constexpr double kUnequal = 1.5;    // ratio of the lengths of left and right bones that is reported
+constexpr double kOutside = 0.01;   // of the longest side
+constexpr double kNoLength = 1e-4;  // of the longest side
 constexpr double kConnected = 0.98;
 constexpr int kProbes = 10;                              // of a bone
 constexpr std::size_t kMaxEffort = 3 * fit::kMaxEffort;  // of all searches of a fit
@@ -324,10 +325,18 @@ void Warn(const SkeletonTemplate& skeleton, const Body& body, const SphereGraph&
            absl::StrFormat("the bone to it leaves the body by %.1f %% of its longest side",
                            -100 * depth / fit::kLongestSide));
     }
+    const auto length = [&](std::uint32_t b) {
+      return Length(places[b] - places[skeleton.joints[b].parent]);
+    };
+    const double mine = length(j);
+    if (mine < kNoLength * fit::kLongestSide) {
+      warn(absl::StrCat("joints.", joint.name),
+           absl::StrCat("its bone has no length: it is where \"",
+                        skeleton.joints[joint.parent].name, "\" is"));
+    }
     if (joint.partner == fit::kNone || joint.partner > j || joint.partner == 0) continue;
-    const double mine = Length(places[j] - root);
-    const double its =
-        Length(places[joint.partner] - places[skeleton.joints[joint.partner].parent]);
+    const double its = length(joint.partner);
+    if (std::min(mine, its) < kNoLength * fit::kLongestSide) continue;  // it has a warning
     if (std::max(mine, its) > kUnequal * std::min(mine, its) + kOutside) {
       warn(absl::StrCat("joints.", joint.name),
            absl::StrFormat("its bone is %.2f times as long as that of \"%s\"", mine / its,

@@ -326,6 +326,14 @@ TEST(FitSkeleton, HintsAreKept) {
   EXPECT_EQ(kept, 2);
 }
 
+TEST(FitSkeleton, BoneWithoutLengthIsReported) {
+  const Vec3d elbow = {0.4, 0.25, 0.075};
+  const SkeletonFit fitted =
+      Fit(Standing("human"), {.hints = {{"left_elbow", elbow}, {"left_hand", elbow}}});
+  EXPECT_THAT(Messages(fitted), Contains("its bone has no length: it is where \"left_elbow\" is"));
+  EXPECT_THAT(Messages(fitted), Not(Contains(HasSubstr("times as long as that of \"left_hand"))));
+}
+
 TEST(FitSkeleton, BodyOfAnotherKindIsRefusedOrDoubtful) {
   Figure ball = Standing("human");
   ball.body = Capsule({0, 0, 0}, {0, 0.01, 0}, 1);
