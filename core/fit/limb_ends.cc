@@ -15,9 +15,31 @@ constexpr double kStepToEnd = 0.5;  // in cells
 constexpr double kSameDepth = 0.02;
 constexpr double kSameShare = 0.98;     // of the medial points
 constexpr double kFarFromMirror = 0.1;  // of the longest side
+// Joints of a template that are farther from its middle are beside it; of the distance between its
+// first joint and the farthest.
+constexpr double kInMiddle = 0.01;
 
 Vec3d Mirrored(const Vec3d& p, const Vec3d& side) {
   return p - 2 * Dot(p, side) * side;
+}
+
+// [joints] whether they are midway between the sides of the template, as its pairs tell.
+std::vector<std::uint8_t> InMiddle(const SkeletonTemplate& skeleton) {
+  std::vector<std::uint8_t> in_middle(skeleton.joints.size(), 0);
+  double size = 0, sum = 0, count = 0;
+  for (const TemplateJoint& joint : skeleton.joints) {
+    size = std::max(size, Length(joint.place - skeleton.joints[0].place));
+    if (joint.partner == kNone) continue;
+    sum += joint.place.x;
+    ++count;
+  }
+  if (count == 0) return in_middle;
+  for (std::size_t j = 0; j < in_middle.size(); ++j) {
+    const TemplateJoint& joint = skeleton.joints[j];
+    in_middle[j] =
+        joint.partner == kNone && std::abs(joint.place.x - sum / count) <= kInMiddle * size;
+  }
+  return in_middle;
 }
 
 }  // namespace
@@ -53,12 +75,13 @@ std::vector<std::uint32_t> MakeSymmetric(const SkeletonTemplate& skeleton, const
                                          std::span<const std::uint8_t> fixed,
                                          std::span<Vec3d> places) {
   const std::vector<Vec3d> before(places.begin(), places.end());
+  const std::vector<std::uint8_t> in_middle = InMiddle(skeleton);
   std::vector<std::uint32_t> far;
   for (std::uint32_t j = 0; j < places.size(); ++j) {
     const bool paired = skeleton.joints[j].partner != kNone;
     const std::uint32_t partner = paired ? skeleton.joints[j].partner : j;
     if (fixed[j] || fixed[partner]) continue;
-    if (!paired && skeleton.joints[j].place.x != 0) continue;
+    if (!paired && !in_middle[j]) continue;
     const Vec3d mirrored = Mirrored(before[partner], side);
     if (paired && Length(mirrored - before[j]) > kFarFromMirror * kLongestSide) {
       if (partner < j) far.push_back(j);

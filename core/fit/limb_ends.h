@@ -20,9 +20,9 @@ void MoveToEnds(const Body& body, const SkeletonTemplate& skeleton, std::span<Ve
 // nearly.
 bool IsSymmetric(const Body& body, const Vec3d& side);
 
-// Makes joints and their partners mirror images, and puts those that are in the middle of the
-// template onto the plane. Fixed joints and their partners stay, and so do two that are far from
-// being mirror images, since one of them is in a wrong place; returns the later of such two.
+// Makes joints and their partners mirror images, and puts those that are midway between the pairs
+// of the template onto the plane. Fixed joints and their partners stay, and so do two that are far
+// from being mirror images, since one of them is in a wrong place; returns the later of such two.
 std::vector<std::uint32_t> MakeSymmetric(const SkeletonTemplate& skeleton, const Vec3d& side,
                                          std::span<const std::uint8_t> fixed,
                                          std::span<Vec3d> places);

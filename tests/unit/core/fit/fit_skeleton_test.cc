@@ -208,6 +208,26 @@ TEST(FitSkeleton, LimbsOfSymmetricBodyThatDifferAreReported) {
   EXPECT_THAT(Messages(Fit(figure, wrong)), Contains(differ));
 }
 
+TEST(FitSkeleton, PlaceOfTheTemplateDoesNotMatter) {
+  Figure figure = Standing("human");
+  for (const bool pairs : {true, false}) {
+    for (fit::TemplateJoint& joint : figure.skeleton.joints) {
+      if (!pairs) joint.partner = fit::kNone;
+    }
+    const SkeletonFit fitted = Fit(figure);
+    Figure moved = figure;
+    // The left knee is where the middle was.
+    for (fit::TemplateJoint& joint : moved.skeleton.joints) joint.place.x -= 0.15;
+    const SkeletonFit of_moved = Fit(moved);
+    for (std::size_t j = 0; j < fitted.places.size(); ++j) {
+      const fit::TemplateJoint& joint = figure.skeleton.joints[j];
+      EXPECT_LT(Length(of_moved.places[j] - fitted.places[j]), 0.02) << joint.name;
+      if (!pairs || joint.partner != fit::kNone) continue;
+      EXPECT_NEAR(of_moved.places[j].x, 0, 1e-9) << joint.name;
+    }
+  }
+}
+
 TEST(FitSkeleton, JointsOfOneSideWithoutPartnersStayThere) {
   Figure figure = Standing("human");
   for (fit::TemplateJoint& joint : figure.skeleton.joints) joint.partner = fit::kNone;
