@@ -420,14 +420,13 @@ absl::StatusOr<SkeletonFit> FitSkeleton(const Mesh& mesh, const SkeletonTemplate
     fixed[joint] = 1;
   }
   places = fit::Refine(body, skeleton, bones, fixed, std::move(places));
-  const Vec3d& side = match.orientation.side;
-  const bool symmetric = fit::IsSymmetric(body, side);
-  if (symmetric) fit::MakeSymmetric(skeleton, side, fixed, places);
+  const std::optional<fit::Mirror> mirror = fit::FindMirror(body, match.orientation.side);
+  if (mirror) fit::MakeSymmetric(body, skeleton, *mirror, fixed, places);
   std::vector<std::uint8_t> ended = fixed;
   fit::MoveToEnds(body, skeleton, places, ended);
   places = fit::Refine(body, skeleton, bones, ended, std::move(places));
   std::vector<std::uint32_t> far;
-  if (symmetric) far = fit::MakeSymmetric(skeleton, side, fixed, places);
+  if (mirror) far = fit::MakeSymmetric(body, skeleton, *mirror, fixed, places);
   task.Advance(0.2);
 
   SkeletonFit fitted;
@@ -438,7 +437,7 @@ absl::StatusOr<SkeletonFit> FitSkeleton(const Mesh& mesh, const SkeletonTemplate
   for (const std::uint32_t j : far) {
     fitted.warnings.push_back(
         {Severity::kWarning, absl::StrCat("joints.", skeleton.joints[j].name),
-         absl::StrCat("the body is symmetric, but it is far from where \"",
+         absl::StrCat("the body is symmetric there, but it is far from where \"",
                       skeleton.joints[skeleton.joints[j].partner].name,
                       "\" would be on its side: one of them is in a wrong place")});
   }

@@ -200,9 +200,31 @@ TEST(FitSkeleton, LimbsThatAreNearlyStraightKeepProportions) {
   }
 }
 
+TEST(FitSkeleton, ArmThatIsHeldOtherwiseStaysWhereItIs) {
+  const Vec3d hand = {0.6, 0, 0.19}, other = {-0.6, 0, 0.15};
+  const Figure figure = Posed({{"left_hand", hand}});
+  const SkeletonFit fitted = Fit(figure);
+  const auto hands = NamedPlaces(figure, fitted, {"left_hand", "right_hand"});
+  EXPECT_LT(Length(hands[0] - hand), 0.014);
+  EXPECT_LT(Length(hands[1] - other), 0.014);
+  for (const Vec3d& place : NamedPlaces(figure, fitted, {"chest", "hips", "head"})) {
+    EXPECT_NEAR(place.x, 0, 1e-3);
+  }
+  EXPECT_THAT(Messages(fitted), Not(Contains(HasSubstr("the body is symmetric"))));
+}
+
+TEST(FitSkeleton, PlaneOfSymmetryMayBeBesideTheMiddleOfTheBox) {
+  const Figure figure = Posed({{"left_hand", {0.635, 0.0175, 0.15}}});
+  const SkeletonFit fitted = Fit(figure);
+  for (const Vec3d& place : NamedPlaces(figure, fitted, {"chest", "hips", "head"})) {
+    EXPECT_NEAR(place.x, 0, 0.002);
+  }
+}
+
 TEST(FitSkeleton, LimbsOfSymmetricBodyThatDifferAreReported) {
   const Figure figure = Standing("human");
-  const auto differ = HasSubstr("the body is symmetric, but it is far from where \"left_elbow\"");
+  const auto differ =
+      HasSubstr("the body is symmetric there, but it is far from where \"left_elbow\"");
   EXPECT_THAT(Messages(Fit(figure)), Not(Contains(differ)));
   const FitOptions wrong{.hints = {{"right_hand", {0, 0.7, 0}}}};
   EXPECT_THAT(Messages(Fit(figure, wrong)), Contains(differ));
