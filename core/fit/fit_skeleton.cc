@@ -38,9 +38,10 @@ constexpr double kTemplateScale = 0.5 * 0.7;
 constexpr double kMostPenalty = 1;
 constexpr double kLevels[] = {0.03, 0.06, 0.1, 0.2, 0.4, kMostPenalty};
 constexpr double kNear = 2;  // residuals up to this times the least one tell no orientation apart
-constexpr double kBetter = 0.5;    // of the residual of the directions that were asked for
-constexpr double kUnequal = 1.5;   // ratio of the lengths of left and right bones that is reported
-constexpr double kOutside = 0.01;  // of the longest side
+constexpr double kBetter = 0.5;     // of the residual of the directions that were asked for
+constexpr double kUnequal = 1.5;    // ratio of the lengths of left and right bones that is reported
+constexpr double kOutside = 0.01;   // of the longest side
+constexpr double kNoLength = 1e-4;  // of the longest side
 constexpr double kConnected = 0.98;
 constexpr int kProbes = 10;                              // of a bone
 constexpr std::size_t kMaxEffort = 3 * fit::kMaxEffort;  // of all searches of a fit
@@ -221,21 +222,27 @@ absl::StatusOr<Matches> Search(const SkeletonTemplate& skeleton, const FitOption
     all.push_back({orientations[k], skeletons[k], *std::move(found[k])});
   }
   Matches matches = Choose(skeleton, body, graph, std::move(all));
-  if (!options.turns) {
-    SINEW_ASSIGN_OR_RETURN(matches.other, FindBetter(skeleton, options, graph, fixed,
-                                                     matches.best.embedding.penalty, task));
-  }
-  // Both, since their residuals are compared.
+  const double before = matches.best.embedding.penalty;
   const auto cover = [&](Match& match) {
     effort = fit::kMaxEffort;
     return fit::CoverBareParts({match.skeleton, graph, match.orientation.up, fixed}, task,
                                match.embedding, effort);
   };
   SINEW_RETURN_IF_ERROR(cover(matches.best));
-  if (!matches.other) return matches;
-  SINEW_RETURN_IF_ERROR(cover(*matches.other));
-  const double most = (options.turns ? kNear : kBetter) * matches.best.embedding.penalty;
-  if (matches.other->embedding.penalty > most) matches.other.reset();
+  // Drops a match whose residual, covered like that of the best, is more than `ratio` times as
+  // large.
+  const auto keep = [&](std::optional<Match>& match, double ratio) -> absl::Status {
+    if (!match) return absl::OkStatus();
+    SINEW_RETURN_IF_ERROR(cover(*match));
+    if (match->embedding.penalty > ratio * matches.best.embedding.penalty) match.reset();
+    return absl::OkStatus();
+  };
+  SINEW_RETURN_IF_ERROR(keep(matches.other, kNear));
+  if (options.turns) return matches;
+  SINEW_ASSIGN_OR_RETURN(std::optional<Match> better,
+                         FindBetter(skeleton, options, graph, fixed, before, task));
+  SINEW_RETURN_IF_ERROR(keep(better, kBetter));
+  if (better) matches.other = std::move(better);
   return matches;
 }
 
@@ -318,10 +325,18 @@ void Warn(const SkeletonTemplate& skeleton, const Body& body, const SphereGraph&
            absl::StrFormat("the bone to it leaves the body by %.1f %% of its longest side",
                            -100 * depth / fit::kLongestSide));
     }
+    const auto length = [&](std::uint32_t b) {
+      return Length(places[b] - places[skeleton.joints[b].parent]);
+    };
+    const double mine = length(j);
+    if (mine < kNoLength * fit::kLongestSide) {
+      warn(absl::StrCat("joints.", joint.name),
+           absl::StrCat("its bone has no length: it is where \"",
+                        skeleton.joints[joint.parent].name, "\" is"));
+    }
     if (joint.partner == fit::kNone || joint.partner > j || joint.partner == 0) continue;
-    const double mine = Length(places[j] - root);
-    const double its =
-        Length(places[joint.partner] - places[skeleton.joints[joint.partner].parent]);
+    const double its = length(joint.partner);
+    if (std::min(mine, its) < kNoLength * fit::kLongestSide) continue;  // it has a warning
     if (std::max(mine, its) > kUnequal * std::min(mine, its) + kOutside) {
       warn(absl::StrCat("joints.", joint.name),
            absl::StrFormat("its bone is %.2f times as long as that of \"%s\"", mine / its,
@@ -405,14 +420,13 @@ absl::StatusOr<SkeletonFit> FitSkeleton(const Mesh& mesh, const SkeletonTemplate
     fixed[joint] = 1;
   }
   places = fit::Refine(body, skeleton, bones, fixed, std::move(places));
-  const Vec3d& side = match.orientation.side;
-  const bool symmetric = fit::IsSymmetric(body, side);
-  if (symmetric) fit::MakeSymmetric(skeleton, side, fixed, places);
+  const std::optional<fit::Mirror> mirror = fit::FindMirror(body, match.orientation.side);
+  if (mirror) fit::MakeSymmetric(body, skeleton, *mirror, fixed, places);
   std::vector<std::uint8_t> ended = fixed;
   fit::MoveToEnds(body, skeleton, places, ended);
   places = fit::Refine(body, skeleton, bones, ended, std::move(places));
   std::vector<std::uint32_t> far;
-  if (symmetric) far = fit::MakeSymmetric(skeleton, side, fixed, places);
+  if (mirror) far = fit::MakeSymmetric(body, skeleton, *mirror, fixed, places);
   task.Advance(0.2);
 
   SkeletonFit fitted;
@@ -423,7 +437,7 @@ absl::StatusOr<SkeletonFit> FitSkeleton(const Mesh& mesh, const SkeletonTemplate
   for (const std::uint32_t j : far) {
     fitted.warnings.push_back(
         {Severity::kWarning, absl::StrCat("joints.", skeleton.joints[j].name),
-         absl::StrCat("the body is symmetric, but it is far from where \"",
+         absl::StrCat("the body is symmetric there, but it is far from where \"",
                       skeleton.joints[skeleton.joints[j].partner].name,
                       "\" would be on its side: one of them is in a wrong place")});
   }

@@ -51,8 +51,9 @@ struct FitFacing {
 struct SkeletonFit {
   std::vector<Vec3d> places;  // [template joints] in the mesh's space
   FitFacing facing;
-  // The next best, if its residual is at most twice as large and the feet do not tell which it is;
-  // without `turns` the best of the others, if its residual is at most half as large.
+  // The next best of those that were tried, if its residual is at most twice as large and the feet
+  // do not tell which it is; without `turns` the best of all others, if its residual is at most
+  // half as large.
   std::optional<FitFacing> other;
   std::size_t spheres = 0;
   std::vector<Problem> warnings;  // what makes the fit doubtful

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-
-#include "core/base/vectors.h"
-
 namespace sinew::fit {
 namespace {
 
@@ -13,11 +10,37 @@ constexpr double kStepToEnd = 0.5;  // in cells
 // Depths at mirrored places that differ by more do not belong to a symmetric body; of its longest
 // side.
 constexpr double kSameDepth = 0.02;
-constexpr double kSameShare = 0.98;     // of the medial points
+constexpr double kMostOffset = 0.25;    // of the plane from the body's centre, of its longest side
+constexpr std::size_t kSeveral = 4000;  // medial points that tell the plane
+constexpr double kSameShare = 0.9;  // of the medial points; one arm that is held otherwise has .07
 constexpr double kFarFromMirror = 0.1;  // of the longest side
+// Joints of a template that are farther from its middle are beside it; of the distance between its
+// first joint and the farthest.
+constexpr double kInMiddle = 0.01;
 
-Vec3d Mirrored(const Vec3d& p, const Vec3d& side) {
-  return p - 2 * Dot(p, side) * side;
+// Whether the body is about as thick at `there` as where its depth is `here`, as far as cells tell.
+bool AsThick(const Body& body, const Vec3d& there, double here) {
+  const double least = kThick * here - body.cell();
+  return body.Depth(there) >= (here > 0 ? std::max(least, 0.0) : least);
+}
+
+// [joints] whether they are midway between the sides of the template, as its pairs tell.
+std::vector<std::uint8_t> InMiddle(const SkeletonTemplate& skeleton) {
+  std::vector<std::uint8_t> in_middle(skeleton.joints.size(), 0);
+  double size = 0, sum = 0, count = 0;
+  for (const TemplateJoint& joint : skeleton.joints) {
+    size = std::max(size, Length(joint.place - skeleton.joints[0].place));
+    if (joint.partner == kNone) continue;
+    sum += joint.place.x;
+    ++count;
+  }
+  if (count == 0) return in_middle;
+  for (std::size_t j = 0; j < in_middle.size(); ++j) {
+    const TemplateJoint& joint = skeleton.joints[j];
+    in_middle[j] =
+        joint.partner == kNone && std::abs(joint.place.x - sum / count) <= kInMiddle * size;
+  }
+  return in_middle;
 }
 
 }  // namespace
@@ -41,30 +64,81 @@ void MoveToEnds(const Body& body, const SkeletonTemplate& skeleton, std::span<Ve
   }
 }
 
-bool IsSymmetric(const Body& body, const Vec3d& side) {
-  const auto same = std::ranges::count_if(body.medial(), [&](const MedialPoint& point) {
-    return std::abs(body.Depth(Mirrored(point.place, side)) - point.radius) <=
-           kSameDepth * kLongestSide;
+std::optional<Mirror> FindMirror(const Body& body, const Vec3d& side) {
+  const std::vector<MedialPoint>& medial = body.medial();
+  const auto off = [&](const MedialPoint& point, double offset) {
+    const double there = body.Depth(Mirror{side, offset}(point.place));
+    return std::min(std::abs(there - point.radius), kSameDepth * kLongestSide);
+  };
+  const std::size_t stride = 1 + medial.size() / kSeveral;
+  const auto all_off = [&](double offset) {
+    double sum = 0;
+    for (std::size_t k = 0; k < medial.size(); k += stride) sum += off(medial[k], offset);
+    return sum;
+  };
+  // Mirrored centres of cells are in centres of cells again.
+  const double step = 0.5 * body.cell();
+  Mirror mirror{side, 0};
+  double least = all_off(0);
+  for (int k = 1; k * step <= kMostOffset * kLongestSide; ++k) {
+    for (const double offset : {k * step, -k * step}) {
+      const double reached = all_off(offset);
+      if (reached >= least) continue;
+      least = reached;
+      mirror.offset = offset;
+    }
+  }
+  if (mirror.offset != 0) {  // between the steps: what is off grows evenly on both sides
+    const double before = all_off(mirror.offset - step), after = all_off(mirror.offset + step);
+    const double rise = std::max(before, after) - least;
+    if (rise > 0) mirror.offset += 0.5 * step * (before - after) / rise;
+  }
+  const auto same = std::ranges::count_if(medial, [&](const MedialPoint& point) {
+    return off(point, mirror.offset) < kSameDepth * kLongestSide;
   });
-  return static_cast<double>(same) >= kSameShare * static_cast<double>(body.medial().size());
+  if (static_cast<double>(same) < kSameShare * static_cast<double>(medial.size())) {
+    return std::nullopt;
+  }
+  return mirror;
 }
 
-std::vector<std::uint32_t> MakeSymmetric(const SkeletonTemplate& skeleton, const Vec3d& side,
-                                         std::span<const std::uint8_t> fixed,
+std::vector<std::uint32_t> MakeSymmetric(const Body& body, const SkeletonTemplate& skeleton,
+                                         const Mirror& mirror, std::span<const std::uint8_t> fixed,
                                          std::span<Vec3d> places) {
+  const std::vector<TemplateJoint>& joints = skeleton.joints;
+  const std::vector<std::uint8_t> in_middle = InMiddle(skeleton);
   const std::vector<Vec3d> before(places.begin(), places.end());
   std::vector<std::uint32_t> far;
-  for (std::uint32_t j = 0; j < places.size(); ++j) {
-    const bool paired = skeleton.joints[j].partner != kNone;
-    const std::uint32_t partner = paired ? skeleton.joints[j].partner : j;
-    if (fixed[j] || fixed[partner]) continue;
-    if (!paired && skeleton.joints[j].place.x != 0) continue;
-    const Vec3d mirrored = Mirrored(before[partner], side);
-    if (paired && Length(mirrored - before[j]) > kFarFromMirror * kLongestSide) {
-      if (partner < j) far.push_back(j);
-    } else {
-      places[j] = 0.5 * (before[j] + mirrored);
-    }
+  std::vector<std::uint8_t> stays(joints.size(), 0);
+  for (std::uint32_t j = 0; j < joints.size(); ++j) {
+    const bool paired = joints[j].partner != kNone;
+    const std::uint32_t partner = paired ? joints[j].partner : j;
+    if (partner < j) continue;
+    if (!paired && !in_middle[j]) stays[j] = 1;
+    if (stays[j] || fixed[j] || fixed[partner]) continue;
+    const double mine = body.Depth(before[j]), its = body.Depth(before[partner]);
+    const Vec3d mirrored = mirror(before[partner]), mean = 0.5 * (before[j] + mirrored);
+    const bool same = AsThick(body, mirror(before[j]), mine) && AsThick(body, mirrored, its);
+    const double least = std::min(mine, its);
+    const bool inside =
+        !paired || (AsThick(body, mean, least) && AsThick(body, mirror(mean), least));
+    const bool apart = paired && Length(mirrored - before[j]) > kFarFromMirror * kLongestSide;
+    if (same && apart) far.push_back(partner);
+    if (!same || !inside || apart) stays[j] = stays[partner] = 1;
+  }
+  // Whole limbs: what is above in the same limb, then all that is below.
+  for (std::uint32_t j = static_cast<std::uint32_t>(joints.size()); j-- > 1;) {
+    const std::uint32_t parent = joints[j].parent;
+    if (stays[j] && joints[j].partner != kNone && joints[parent].partner != kNone)
+      stays[parent] = 1;
+  }
+  for (std::uint32_t j = 1; j < joints.size(); ++j) {
+    if (stays[joints[j].parent]) stays[j] = 1;
+  }
+  for (std::uint32_t j = 0; j < joints.size(); ++j) {
+    const std::uint32_t partner = joints[j].partner == kNone ? j : joints[j].partner;
+    if (stays[j] || stays[partner] || fixed[j] || fixed[partner]) continue;
+    places[j] = 0.5 * (before[j] + mirror(before[partner]));
   }
   return far;
 }

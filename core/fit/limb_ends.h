@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "core/base/types.h"
+#include "core/base/vectors.h"
 #include "core/fit/body.h"
 #include "core/fit/skeleton_template.h"
 
@@ -16,15 +18,25 @@ namespace sinew::fit {
 void MoveToEnds(const Body& body, const SkeletonTemplate& skeleton, std::span<Vec3d> places,
                 std::span<std::uint8_t> fixed);
 
-// Whether the body equals its mirror image across the plane through its centre with normal `side`,
-// nearly.
-bool IsSymmetric(const Body& body, const Vec3d& side);
+// A plane with normal `side` at `offset` along it.
+struct Mirror {
+  Vec3d side;
+  double offset = 0;
+  Vec3d operator()(const Vec3d& p) const { return p - 2 * (Dot(p, side) - offset) * side; }
+};
 
-// Makes joints and their partners mirror images, and puts those that are in the middle of the
-// template onto the plane. Fixed joints and their partners stay, and so do two that are far from
-// being mirror images, since one of them is in a wrong place; returns the later of such two.
-std::vector<std::uint32_t> MakeSymmetric(const SkeletonTemplate& skeleton, const Vec3d& side,
-                                         std::span<const std::uint8_t> fixed,
+// The plane across which the body equals its mirror image, nearly and except for a small part of
+// it, if there is one.
+std::optional<Mirror> FindMirror(const Body& body, const Vec3d& side);
+
+// Makes joints and their partners mirror images, and puts those that are midway between the pairs
+// of the template onto the plane. Fixed joints and their partners stay. So do both limbs of a pair,
+// and joints below one that stays, if the body differs from its mirror image at one of their
+// joints, or is thinner in the middle of the two. Limbs also stay if two joints are far from being
+// mirror images where the body is the same, since one of them is in a wrong place; returns the
+// later of such two.
+std::vector<std::uint32_t> MakeSymmetric(const Body& body, const SkeletonTemplate& skeleton,
+                                         const Mirror& mirror, std::span<const std::uint8_t> fixed,
                                          std::span<Vec3d> places);
 
 }  // namespace sinew::fit

@@ -200,12 +200,54 @@ TEST(FitSkeleton, LimbsThatAreNearlyStraightKeepProportions) {
   }
 }
 
+TEST(FitSkeleton, ArmThatIsHeldOtherwiseStaysWhereItIs) {
+  const Vec3d hand = {0.6, 0, 0.19}, other = {-0.6, 0, 0.15};
+  const Figure figure = Posed({{"left_hand", hand}});
+  const SkeletonFit fitted = Fit(figure);
+  const auto hands = NamedPlaces(figure, fitted, {"left_hand", "right_hand"});
+  EXPECT_LT(Length(hands[0] - hand), 0.014);
+  EXPECT_LT(Length(hands[1] - other), 0.014);
+  for (const Vec3d& place : NamedPlaces(figure, fitted, {"chest", "hips", "head"})) {
+    EXPECT_NEAR(place.x, 0, 1e-3);
+  }
+  EXPECT_THAT(Messages(fitted), Not(Contains(HasSubstr("the body is symmetric"))));
+}
+
+TEST(FitSkeleton, PlaneOfSymmetryMayBeBesideTheMiddleOfTheBox) {
+  const Figure figure = Posed({{"left_hand", {0.635, 0.0175, 0.15}}});
+  const SkeletonFit fitted = Fit(figure);
+  for (const Vec3d& place : NamedPlaces(figure, fitted, {"chest", "hips", "head"})) {
+    EXPECT_NEAR(place.x, 0, 0.002);
+  }
+}
+
 TEST(FitSkeleton, LimbsOfSymmetricBodyThatDifferAreReported) {
   const Figure figure = Standing("human");
-  const auto differ = HasSubstr("the body is symmetric, but it is far from where \"left_elbow\"");
+  const auto differ =
+      HasSubstr("the body is symmetric there, but it is far from where \"left_elbow\"");
   EXPECT_THAT(Messages(Fit(figure)), Not(Contains(differ)));
   const FitOptions wrong{.hints = {{"right_hand", {0, 0.7, 0}}}};
   EXPECT_THAT(Messages(Fit(figure, wrong)), Contains(differ));
+}
+
+TEST(FitSkeleton, PlaceOfTheTemplateDoesNotMatter) {
+  Figure figure = Standing("human");
+  for (const bool pairs : {true, false}) {
+    for (fit::TemplateJoint& joint : figure.skeleton.joints) {
+      if (!pairs) joint.partner = fit::kNone;
+    }
+    const SkeletonFit fitted = Fit(figure);
+    Figure moved = figure;
+    // The left knee is where the middle was.
+    for (fit::TemplateJoint& joint : moved.skeleton.joints) joint.place.x -= 0.15;
+    const SkeletonFit of_moved = Fit(moved);
+    for (std::size_t j = 0; j < fitted.places.size(); ++j) {
+      const fit::TemplateJoint& joint = figure.skeleton.joints[j];
+      EXPECT_LT(Length(of_moved.places[j] - fitted.places[j]), 0.02) << joint.name;
+      if (!pairs || joint.partner != fit::kNone) continue;
+      EXPECT_NEAR(of_moved.places[j].x, 0, 1e-9) << joint.name;
+    }
+  }
 }
 
 TEST(FitSkeleton, JointsOfOneSideWithoutPartnersStayThere) {
@@ -297,6 +339,24 @@ TEST(FitSkeleton, SaysWhetherAnotherDirectionFitsBetterThanTheOneAskedFor) {
   EXPECT_THAT(Messages(fitted), Contains(HasSubstr("the character may face -z with +y up")));
 }
 
+// A cross fits standing and lying.
+TEST(FitSkeleton, SaysThatAnotherAxisMayBeUpIfOnlyOneDirectionIsTried) {
+  Figure cross;
+  cross.skeleton = {.name = "cross",
+                    .joints = {{.name = "body", .place = {0, 0, 0}, .wide = true},
+                               {.name = "top", .parent = 0, .place = {0, 0.9, 0}},
+                               {.name = "bottom", .parent = 0, .place = {0, -0.9, 0}},
+                               {.name = "left", .parent = 0, .place = {0.7, 0, 0}},
+                               {.name = "right", .parent = 0, .place = {-0.7, 0, 0}}}};
+  Append(cross.body, Capsule({0, -1, 0}, {0, 1, 0}, 0.12));
+  Append(cross.body, Capsule({-0.8, 0, 0}, {0.8, 0, 0}, 0.12));
+  for (const bool turns : {true, false}) {
+    const SkeletonFit fitted = Fit(cross, {.up = FitUp::kUnknown, .turns = turns});
+    EXPECT_TRUE(fitted.other.has_value()) << turns;
+    EXPECT_THAT(Messages(fitted), Contains(HasSubstr("the character may face"))) << turns;
+  }
+}
+
 TEST(FitSkeleton, OrderOfVerticesDoesNotMatter) {
   const Figure figure = Standing("human");
   Figure shuffled = figure;
@@ -337,6 +397,14 @@ TEST(FitSkeleton, HintsAreKept) {
     ++kept;
   }
   EXPECT_EQ(kept, 2);
+}
+
+TEST(FitSkeleton, BoneWithoutLengthIsReported) {
+  const Vec3d elbow = {0.4, 0.25, 0.075};
+  const SkeletonFit fitted =
+      Fit(Standing("human"), {.hints = {{"left_elbow", elbow}, {"left_hand", elbow}}});
+  EXPECT_THAT(Messages(fitted), Contains("its bone has no length: it is where \"left_elbow\" is"));
+  EXPECT_THAT(Messages(fitted), Not(Contains(HasSubstr("times as long as that of \"left_hand"))));
 }
 
 TEST(FitSkeleton, BodyOfAnotherKindIsRefusedOrDoubtful) {
