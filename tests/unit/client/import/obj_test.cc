@@ -67,8 +67,7 @@ TEST(Obj, ReadsForeignLineEndsAndComments) {
 // Such as a scan in coordinates of a map.
 TEST(Obj, MeshesThatFloat32CannotHoldAreReported) {
   for (const auto& [x, said] : {std::pair{"1000", false}, {"400000", true}}) {
-    const auto scene =
-        Read(absl::StrCat("v ", x, " 0 0\nv ", x, " 1 0\nv ", x, " 0 1\nf 1 2 3\n"));
+    const auto scene = Read(absl::StrCat("v ", x, " 0 0\nv ", x, " 1 0\nv ", x, " 0 1\nf 1 2 3\n"));
     ASSERT_TRUE(scene.ok()) << scene.status();
     EXPECT_THAT(scene->problems,
                 Contains(Field(&Problem::message,
