@@ -1,9 +1,12 @@
 // The load generator with the real sinewd.
+#include <absl/strings/str_cat.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 
 #include <algorithm>
+#include <fstream>
+#include <string>
 #include <thread>
 
 #include "client/bench/drive.h"
@@ -43,6 +46,14 @@ class DriveTest : public ::testing::Test {
               return client::PoseOf(model_.clip, number % model_.clip.frames);
             }};
   }
+  // On a busy machine a process goes on for a while after the signal. The state follows the name.
+  static bool Stopped(pid_t process) {
+    std::string line;
+    std::ifstream file(absl::StrCat("/proc/", process, "/stat"));
+    std::getline(file, line);
+    const std::size_t end = line.rfind(") ");
+    return end == std::string::npos || line.substr(end + 2, 1) == "T";
+  }
   // Stops the server, as a machine that swaps does, for 300 ms in the middle of a drive.
   struct Stall {
     Clock::time_point from, to;
@@ -55,6 +66,7 @@ class DriveTest : public ::testing::Test {
     std::jthread stopper([&] {
       std::this_thread::sleep_until(options.first + milliseconds(500));
       kill(server_->pid(), SIGSTOP);
+      while (!Stopped(server_->pid())) std::this_thread::sleep_for(std::chrono::microseconds(100));
       stall.from = Clock::now();
       std::this_thread::sleep_for(milliseconds(300));
       stall.to = Clock::now();
