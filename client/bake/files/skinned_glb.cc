@@ -280,13 +280,17 @@ class Writer {
   absl::Status AddInfluences(const client::Mesh& mesh, const std::vector<std::uint32_t>& source,
                              Json& attributes) {
     const client::Skin& skin = mesh.skin;
+    std::vector<float> exact = skin.influence_weights;
     InfluenceRows rows(mesh.vertices());
     std::size_t at = 0, most = 0;
     for (std::size_t v = 0; v < rows.size(); ++v) {
       std::vector<std::pair<std::uint32_t, float>>& row = rows[v];
+      if (const std::uint32_t count = skin.influence_counts[v]; count > 0) {
+        MakeSumExact(std::span(exact).subspan(at, count));
+      }
       for (std::uint32_t k = 0; k < skin.influence_counts[v]; ++k, ++at) {
-        if (skin.influence_weights[at] == 0) continue;
-        row.emplace_back(skin.influence_joints[at], skin.influence_weights[at]);
+        if (exact[at] == 0) continue;
+        row.emplace_back(skin.influence_joints[at], exact[at]);
       }
       std::ranges::stable_sort(row,
                                [](const auto& a, const auto& b) { return a.second > b.second; });
