@@ -62,9 +62,11 @@ absl::Status CheckCounts(std::uint64_t frames, std::uint64_t vertices, const cli
 }
 
 absl::StatusOr<PointArray> ReadObjSequence(const std::string& pattern, const client::Mesh& rest,
-                                           std::uint64_t max_points, const Monitor& monitor) {
+                                           std::uint64_t max_points, const Monitor& monitor,
+                                           std::vector<double>& frame_numbers) {
   constexpr std::uint64_t kMaxFileBytes = std::uint64_t{1} << 33;
   SINEW_ASSIGN_OR_RETURN(const std::vector<std::int64_t> frames, FramesOf(pattern));
+  frame_numbers.assign(frames.begin(), frames.end());
   absl::Status counts = CheckCounts(frames.size(), rest.vertices(), rest, max_points);
   if (!counts.ok()) return Prefixed(pattern, counts);
   PointArray points = {.frames = static_cast<std::uint32_t>(frames.size()),
@@ -150,14 +152,19 @@ absl::StatusOr<Animation> ReadAnimation(const std::string& path, const client::M
   } else if (*format == CacheFormat::kUsda) {
     return InvalidArgument(path, ": has no manifest, need a .usda that `sinew bake` wrote");
   }
-  SINEW_ASSIGN_OR_RETURN(animation.points, is_sequence
-                                               ? ReadObjSequence(path, rest, max_points, monitor)
-                                               : ReadOneFile(path, *format, max_points));
+  SINEW_ASSIGN_OR_RETURN(
+      animation.points,
+      is_sequence ? ReadObjSequence(path, rest, max_points, monitor, animation.frame_numbers)
+                  : ReadOneFile(path, *format, max_points));
   absl::Status good =
       CheckCounts(animation.points.frames, animation.points.vertices, rest, max_points);
   if (!good.ok()) return Prefixed(path, good);
   if (animation.manifest) {
     SINEW_RETURN_IF_ERROR(CheckManifest(path, *format, *animation.manifest, animation.points));
+    animation.frame_numbers.clear();
+    for (std::uint32_t k = 0; k < animation.points.frames; ++k) {
+      animation.frame_numbers.push_back(animation.manifest->FrameNumber(k));
+    }
   }
   good = CheckPlaces(animation.points, rest);
   if (!good.ok()) return Prefixed(path, good);

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "client/bake/base/monitor.h"
 #include "client/bake/formats/manifest.h"
@@ -17,6 +18,8 @@ namespace sinew::bake {
 struct Animation {
   PointArray points;
   std::optional<Manifest> manifest;  // of a cache that has one
+  // [frames] rising, from the manifest or the names of .obj files; of others empty: 0, 1, ...
+  std::vector<double> frame_numbers;
 };
 
 // Reads `path` by its extension: .pc2, .mdd, .npy, .usda, or .obj with a place for the number of
