@@ -278,6 +278,7 @@ TEST_F(Decompose, GlbPlaysTheAnimationBackWithTheErrorItReports) {
   EXPECT_NEAR(rms, report["error"]["rms"]["units"], 1e-5 * diagonal);
   EXPECT_NEAR(largest, report["error"]["largest"]["units"], 1e-5 * diagonal);
 
+  EXPECT_THAT(ReadAll(In("walk.glb")), Not(HasSubstr("\"scale\"")));  // bones are rigid
   const auto scene = client::ImportFile(In("walk.glb"));
   ASSERT_TRUE(scene.ok()) << scene.status();
   const client::Skin& skin = scene->rig.meshes.at(0).skin;
