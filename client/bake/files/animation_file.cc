@@ -135,6 +135,23 @@ absl::Status CheckManifest(const std::string& path, CacheFormat format, const Ma
   return absl::OkStatus();
 }
 
+void AddTimes(Animation& animation) {
+  const PointArray& points = animation.points;
+  const std::vector<double>& seconds = points.seconds;
+  if (animation.manifest) {
+    animation.fps = animation.manifest->fps;
+    animation.frame_numbers.clear();
+  } else if (seconds.size() > 1) {
+    animation.fps = static_cast<double>(seconds.size() - 1) / (seconds.back() - seconds[0]);
+  }
+  for (std::uint32_t k = static_cast<std::uint32_t>(animation.frame_numbers.size());
+       k < points.frames; ++k) {
+    animation.frame_numbers.push_back(animation.manifest ? animation.manifest->FrameNumber(k)
+                                      : animation.fps ? (seconds[k] - seconds[0]) * *animation.fps
+                                                      : k * points.frame_step);
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<Animation> ReadAnimation(const std::string& path, const client::Mesh& rest,
@@ -161,11 +178,8 @@ absl::StatusOr<Animation> ReadAnimation(const std::string& path, const client::M
   if (!good.ok()) return Prefixed(path, good);
   if (animation.manifest) {
     SINEW_RETURN_IF_ERROR(CheckManifest(path, *format, *animation.manifest, animation.points));
-    animation.frame_numbers.clear();
-    for (std::uint32_t k = 0; k < animation.points.frames; ++k) {
-      animation.frame_numbers.push_back(animation.manifest->FrameNumber(k));
-    }
   }
+  AddTimes(animation);
   good = CheckPlaces(animation.points, rest);
   if (!good.ok()) return Prefixed(path, good);
   return animation;

@@ -299,14 +299,27 @@ TEST_F(Decompose, ClipOfGlbKeepsTheTimesOfTheCache) {
     arguments.insert(arguments.end(), more.begin(), more.end());
     const Finished finished = Sinew(arguments);
     EXPECT_EQ(finished.exit_code, 0) << finished.err;
-    const bool has_rate = more.size() > 0 || std::filesystem::exists(In(cache + ".json"));
+    const bool has_rate =
+        !more.empty() || cache == "a.mdd" || std::filesystem::exists(In(cache + ".json"));
     EXPECT_EQ(finished.err.find("taken for 24, see --fps") == std::string::npos, has_rate);
     return Json::parse(finished.out)["clip"];
   };
   EXPECT_EQ(clip_of("a.npy", {"--fps", "48"}),
             Json({{"name", "a"}, {"fps", 48}, {"seconds", 2.5}}));
+  for (const char* name : {"a.mdd", "a.pc2"}) {
+    Bake(name);
+    std::filesystem::remove(In(std::string(name) + ".json"));
+  }
   std::filesystem::remove(In("a.npy.json"));
   std::filesystem::remove(In("a.####.obj.json"));
+  const Json mdd = clip_of("a.mdd", {});
+  EXPECT_NEAR(mdd["fps"], 2.4, 1e-5);
+  EXPECT_NEAR(mdd["seconds"], 5, 1e-5);
+  std::string bytes = ReadAll(In("a.mdd"));
+  std::fill_n(bytes.begin() + 8, 13 * sizeof(float), '\0');  // as programs do that have no times
+  WriteAll(In("b.mdd"), bytes);
+  EXPECT_EQ(clip_of("b.mdd", {}), Json({{"name", "b"}, {"fps", 24}, {"seconds", 0.5}}));
+  EXPECT_EQ(clip_of("a.pc2", {}), Json({{"name", "a"}, {"fps", 24}, {"seconds", 5}}));
   EXPECT_EQ(clip_of("a.npy", {}), Json({{"name", "a"}, {"fps", 24}, {"seconds", 0.5}}));
   // The files say which frames they are.
   EXPECT_EQ(clip_of("a.####.obj", {"--fps", "12"}),
