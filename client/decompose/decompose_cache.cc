@@ -116,7 +116,8 @@ absl::StatusOr<DecomposedCache> DecomposeCache(const std::string& cache, const C
     const Affine rounded = ToFloat(pose);
     decomposed.poses.insert(decomposed.poses.end(), rounded.m.begin(), rounded.m.end());
   }
-  if (read.manifest) decomposed.fps = read.manifest->fps;
+  decomposed.fps = read.fps;
+  decomposed.frame_numbers = read.frame_numbers;
   return decomposed;
 }
 

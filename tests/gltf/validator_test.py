@@ -1,4 +1,4 @@
-"""Baked and distilled .glb files in Khronos' glTF validator: no errors, no warnings.
+"""Baked, distilled and decomposed .glb files in Khronos' glTF validator: no errors, no warnings.
 
 usage: validator_test.py --sinew FILE --tools FOLDER     FOLDER: where npm installs the validator, made if missing
 """
@@ -42,11 +42,23 @@ class ValidatorTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
+    def sinew(self, *arguments):
+        subprocess.run([options.sinew, *arguments, "--quiet"], check=True, capture_output=True)
+
     def validate(self, *more, character="model:hand", deformer="ddm", command="bake"):
         """The report of the validator for what a command writes."""
         path = self.folder / "out.glb"
-        subprocess.run([options.sinew, command, character, "--deformer", deformer, "--out", path, "--local", "--quiet",
-                        *more], check=True, capture_output=True)
+        self.sinew(command, character, "--deformer", deformer, "--out", path, "--local", *more)
+        return self.report(path)
+
+    def decompose(self, *more, character="model:hand"):
+        """The same for the decomposed cache of a bake."""
+        cache, path = self.folder / "out.pc2", self.folder / "out.glb"
+        self.sinew("bake", character, "--deformer", "ddm", "--out", cache, "--local")
+        self.sinew("decompose", cache, "--rest", character, "--iterations", "3", "--out", path, *more)
+        return self.report(path)
+
+    def report(self, path):
         done = subprocess.run(["node", "-e", _VALIDATE, path], check=True, capture_output=True, text=True,
                               env=dict(os.environ, NODE_PATH=str(options.tools.resolve() / "node_modules")))
         report = json.loads(done.stdout)
@@ -79,6 +91,11 @@ class ValidatorTest(unittest.TestCase):
         self.assertEqual(info["maxInfluences"], 8)
         self.assertEqual(info["maxAttributes"], 2 + 4 + 8)  # position and normal, influences, coefficients
 
+    def test_decomposed_caches_are_valid(self):
+        info = self.decompose()
+        self.assertEqual((info["animationCount"], info["hasMorphTargets"], info["maxInfluences"]), (1, False, 4))
+        self.assertEqual(self.decompose("--connected", "--influences", "8")["maxInfluences"], 8)
+
     def test_real_characters_are_valid(self):
         folder = os.environ.get("SINEW_SHARED_DATA")
         if not folder:
@@ -89,6 +106,7 @@ class ValidatorTest(unittest.TestCase):
                 self.validate("--to", "shapes", "--influences", "8", character=f"{folder}/models/{name}",
                               command="distil")
                 self.validate("--to", "animation_space", character=f"{folder}/models/{name}", command="distil")
+                self.decompose(character=f"{folder}/models/{name}")
 
 
 if __name__ == "__main__":

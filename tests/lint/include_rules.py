@@ -169,7 +169,7 @@ FOLDERS = (
      "json", ""),
     ("client/cli/character",
      "client/bake/base client/bake/character client/bake/files client/bake/pictures client/cli/base client/cli/run "
-     "client/models client/render client/rig core/base sinew",
+     "client/import client/models client/render client/rig core/base sinew",
      "", ""),
     ("client/cli/commands",
      "client/bake/base client/bake/character client/bake/distil client/bake/files client/bake/fit client/bake/formats "

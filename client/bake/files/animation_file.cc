@@ -62,9 +62,11 @@ absl::Status CheckCounts(std::uint64_t frames, std::uint64_t vertices, const cli
 }
 
 absl::StatusOr<PointArray> ReadObjSequence(const std::string& pattern, const client::Mesh& rest,
-                                           std::uint64_t max_points, const Monitor& monitor) {
+                                           std::uint64_t max_points, const Monitor& monitor,
+                                           std::vector<double>& frame_numbers) {
   constexpr std::uint64_t kMaxFileBytes = std::uint64_t{1} << 33;
   SINEW_ASSIGN_OR_RETURN(const std::vector<std::int64_t> frames, FramesOf(pattern));
+  frame_numbers.assign(frames.begin(), frames.end());
   absl::Status counts = CheckCounts(frames.size(), rest.vertices(), rest, max_points);
   if (!counts.ok()) return Prefixed(pattern, counts);
   PointArray points = {.frames = static_cast<std::uint32_t>(frames.size()),
@@ -133,6 +135,23 @@ absl::Status CheckManifest(const std::string& path, CacheFormat format, const Ma
   return absl::OkStatus();
 }
 
+void AddTimes(Animation& animation) {
+  const PointArray& points = animation.points;
+  const std::vector<double>& seconds = points.seconds;
+  if (animation.manifest) {
+    animation.fps = animation.manifest->fps;
+    animation.frame_numbers.clear();
+  } else if (seconds.size() > 1) {
+    animation.fps = static_cast<double>(seconds.size() - 1) / (seconds.back() - seconds[0]);
+  }
+  for (std::uint32_t k = static_cast<std::uint32_t>(animation.frame_numbers.size());
+       k < points.frames; ++k) {
+    animation.frame_numbers.push_back(animation.manifest ? animation.manifest->FrameNumber(k)
+                                      : animation.fps ? (seconds[k] - seconds[0]) * *animation.fps
+                                                      : k * points.frame_step);
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<Animation> ReadAnimation(const std::string& path, const client::Mesh& rest,
@@ -150,15 +169,17 @@ absl::StatusOr<Animation> ReadAnimation(const std::string& path, const client::M
   } else if (*format == CacheFormat::kUsda) {
     return InvalidArgument(path, ": has no manifest, need a .usda that `sinew bake` wrote");
   }
-  SINEW_ASSIGN_OR_RETURN(animation.points, is_sequence
-                                               ? ReadObjSequence(path, rest, max_points, monitor)
-                                               : ReadOneFile(path, *format, max_points));
+  SINEW_ASSIGN_OR_RETURN(
+      animation.points,
+      is_sequence ? ReadObjSequence(path, rest, max_points, monitor, animation.frame_numbers)
+                  : ReadOneFile(path, *format, max_points));
   absl::Status good =
       CheckCounts(animation.points.frames, animation.points.vertices, rest, max_points);
   if (!good.ok()) return Prefixed(path, good);
   if (animation.manifest) {
     SINEW_RETURN_IF_ERROR(CheckManifest(path, *format, *animation.manifest, animation.points));
   }
+  AddTimes(animation);
   good = CheckPlaces(animation.points, rest);
   if (!good.ok()) return Prefixed(path, good);
   return animation;

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "client/bake/base/monitor.h"
 #include "client/bake/formats/manifest.h"
@@ -17,6 +18,9 @@ namespace sinew::bake {
 struct Animation {
   PointArray points;
   std::optional<Manifest> manifest;  // of a cache that has one
+  // What the manifest says; else the times of an .mdd, the step of a .pc2, the names of .obj files.
+  std::optional<double> fps;
+  std::vector<double> frame_numbers;  // [frames] rising
 };
 
 // Reads `path` by its extension: .pc2, .mdd, .npy, .usda, or .obj with a place for the number of

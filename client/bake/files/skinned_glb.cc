@@ -32,7 +32,8 @@ using Json = nlohmann::ordered_json;
 constexpr int kUnsignedByte = 5121, kUnsignedShort = 5123, kUnsignedInt = 5125, kFloat = 5126;
 constexpr int kArrayBuffer = 34962, kElementBuffer = 34963;
 constexpr std::size_t kMostInfluences = 8;
-constexpr double kShear = 1e-4;  // of the joint's scale: rounding, in files that store floats
+constexpr double kShear = 1e-4;    // of the joint's scale: rounding, in files that store floats
+constexpr double kNoScale = 1e-6;  // from 1: rounding of rigid poses, not worth a key
 
 using SparseVectors = std::map<std::uint32_t, Vec3f>;  // of some vertices
 
@@ -51,6 +52,7 @@ absl::StatusOr<NodeTrs> ToTrs(const AffineD& matrix) {
   for (std::size_t c = 0; c < 3; ++c) {
     columns[c] = {m[c], m[4 + c], m[8 + c]};
     scale[c] = Length(columns[c]);
+    if (std::abs(scale[c] - 1) <= kNoScale) scale[c] = 1;
     columns[c] = Unit(columns[c]);
   }
   double shear = 0;
@@ -280,13 +282,17 @@ class Writer {
   absl::Status AddInfluences(const client::Mesh& mesh, const std::vector<std::uint32_t>& source,
                              Json& attributes) {
     const client::Skin& skin = mesh.skin;
+    std::vector<float> exact = skin.influence_weights;
     InfluenceRows rows(mesh.vertices());
     std::size_t at = 0, most = 0;
     for (std::size_t v = 0; v < rows.size(); ++v) {
       std::vector<std::pair<std::uint32_t, float>>& row = rows[v];
+      if (const std::uint32_t count = skin.influence_counts[v]; count > 0) {
+        MakeSumExact(std::span(exact).subspan(at, count));
+      }
       for (std::uint32_t k = 0; k < skin.influence_counts[v]; ++k, ++at) {
-        if (skin.influence_weights[at] == 0) continue;
-        row.emplace_back(skin.influence_joints[at], skin.influence_weights[at]);
+        if (exact[at] == 0) continue;
+        row.emplace_back(skin.influence_joints[at], exact[at]);
       }
       std::ranges::stable_sort(row,
                                [](const auto& a, const auto& b) { return a.second > b.second; });

@@ -42,6 +42,8 @@ struct PointArray {
   std::uint32_t frames = 0;
   std::uint32_t vertices = 0;
   std::vector<float> values;
+  double frame_step = 1;             // frames between samples, of a .pc2 that says it; > 0
+  std::vector<double> seconds = {};  // [frames] rising times of an .mdd that says them, or empty
 };
 
 // A float32 array: header and values. The shape's product is the number of values.

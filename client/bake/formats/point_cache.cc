@@ -3,6 +3,7 @@
 #include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
 
+#include <cmath>
 #include <cstring>
 #include <iterator>
 
@@ -78,6 +79,23 @@ absl::StatusOr<Header> ParseMddHeader(std::span<const std::byte> bytes) {
                 .bytes = kMddCountBytes + std::uint64_t{frames} * 4};
 }
 
+// What other programs leave empty or wrong is left out.
+void ReadTimes(CacheFormat format, std::span<const std::byte> bytes, PointArray& points) {
+  if (format == CacheFormat::kPc2) {
+    const double step = LoadBytes<float>(bytes.data() + 24, ByteOrder::kLittle);
+    if (step > 0 && std::isfinite(step)) points.frame_step = step;
+    return;
+  }
+  for (std::uint32_t k = 0; k < points.frames; ++k) {
+    const double time = LoadBytes<float>(bytes.data() + kMddCountBytes + k * 4, ByteOrder::kBig);
+    if (!std::isfinite(time) || (k > 0 && time <= points.seconds.back())) {
+      points.seconds.clear();
+      return;
+    }
+    points.seconds.push_back(time);
+  }
+}
+
 }  // namespace
 
 const char* CacheFormatName(CacheFormat format) {
@@ -146,6 +164,7 @@ absl::StatusOr<PointArray> ReadPointCache(CacheFormat format, std::span<const st
   PointArray points = {.frames = header.frames, .vertices = header.vertices, .values = {}};
   points.values.resize(std::size_t{header.frames} * header.vertices * 3);
   ReadCacheFrame(format, bytes.subspan(header.bytes), points.values);
+  ReadTimes(format, bytes, points);
   return points;
 }
 

@@ -1,10 +1,11 @@
-// sinew decompose: a skeleton, weights and poses from the animation of a mesh.
+// sinew decompose: a skeleton, weights and poses, or a clip, from the animation of a mesh.
 #include <absl/strings/ascii.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 
 #include <cmath>
+#include <filesystem>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "client/cli/base/exit_code.h"
 #include "client/cli/base/table.h"
 #include "client/cli/character/read_options.h"
+#include "client/cli/character/skinned_file.h"
 #include "client/cli/commands/commands.h"
 #include "client/decompose/decompose_cache.h"
 #include "core/base/status.h"
@@ -22,24 +24,52 @@
 namespace sinew::cli {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 constexpr char kRigEnding[] = ".sinewrig";
+constexpr double kDefaultFps = 24;
 
 struct Options {
   bake::ReadOptions read = {.allow_no_skin = true};
   std::string cache, rest, out;
   bool no_clobber = false;
-  std::optional<double> meters_per_unit;
+  std::optional<double> meters_per_unit, fps;
   DecomposeOptions decompose;
 };
+
+bool EndsIn(const Options& options, const char* ending) {
+  return absl::EndsWith(absl::AsciiStrToLower(options.out), ending);
+}
+
+bool IsGlb(const Options& options) {
+  return EndsIn(options, ".glb");
+}
 
 // "hero.sinewrig" -> "hero.poses.npy".
 std::string PosesPath(const std::string& rig) {
   return absl::StrCat(rig.substr(0, rig.size() - std::size(kRigEnding) + 1), ".poses.npy");
 }
 
-nlohmann::ordered_json ReportJson(const bake::DecomposedCache& result, const Options& options,
-                                  const std::string& poses) {
-  using Json = nlohmann::ordered_json;
+// The poses as a clip with the name of the cache: "walk.####.obj" -> "walk".
+client::ClipData ClipOf(const bake::DecomposedCache& result, const Options& options) {
+  const std::string name = std::filesystem::path(options.cache).filename();
+  return {.name = name.substr(0, name.find('.', 1)),
+          .fps = options.fps.value_or(result.fps.value_or(kDefaultFps)),
+          .frames = result.frames,
+          .frame_numbers = result.frame_numbers,
+          .joint_transforms = result.poses,
+          .controls = {}};
+}
+
+// What holds the motion.
+Json MotionJson(const client::ClipData& clip, const Options& options) {
+  if (!IsGlb(options)) return {{"rig", options.out}, {"poses", PosesPath(options.out)}};
+  const double frames = clip.FrameNumber(clip.frames - 1) - clip.FrameNumber(0);
+  return {{"rig", options.out},
+          {"clip", {{"name", clip.name}, {"fps", clip.fps}, {"seconds", frames / clip.fps}}}};
+}
+
+Json ReportJson(const bake::DecomposedCache& result, const Options& options, Json report) {
   const auto length = [&](double units) -> Json {
     return {{"units", units}, {"percent", 100 * units / result.diagonal}};
   };
@@ -58,29 +88,28 @@ nlohmann::ordered_json ReportJson(const bake::DecomposedCache& result, const Opt
   for (const Problem& problem : result.problems) {
     notes.push_back(absl::StrCat(problem.field, ": ", problem.message));
   }
-  return {{"rig", options.out},
-          {"poses", poses},
-          {"frames", result.frames},
-          {"vertices", result.rig.vertices()},
-          {"joints_asked", options.decompose.joints},
-          {"joints", joints},
-          {"diagonal", result.diagonal},
-          {"error",
-           {{"rms", length(all.rms)},
-            {"p99", length(all.p99)},
-            {"largest", length(all.largest)},
-            {"e_rms", 1000 * all.rms / result.diagonal / std::sqrt(3.0)},
-            {"worst_frame", all.frame},
-            {"worst_vertex", all.vertex}}},
-          {"joint_gap", length(result.gap)},
-          {"rms_by_iteration", result.iterations},
-          {"by_frame", frames},
-          {"notes", notes}};
+  report.update(Json{{"frames", result.frames},
+                     {"vertices", result.rig.vertices()},
+                     {"joints_asked", options.decompose.joints},
+                     {"joints", joints},
+                     {"diagonal", result.diagonal},
+                     {"error",
+                      {{"rms", length(all.rms)},
+                       {"p99", length(all.p99)},
+                       {"largest", length(all.largest)},
+                       {"e_rms", 1000 * all.rms / result.diagonal / std::sqrt(3.0)},
+                       {"worst_frame", all.frame},
+                       {"worst_vertex", all.vertex}}},
+                     {"joint_gap", length(result.gap)},
+                     {"rms_by_iteration", result.iterations},
+                     {"by_frame", frames},
+                     {"notes", notes}});
+  return report;
 }
 
-std::string ReportText(const nlohmann::ordered_json& report) {
+std::string ReportText(const Json& report) {
   Table table({{"error"}, {"% of diagonal"}, {"units"}});
-  const auto add = [&](const char* label, const nlohmann::ordered_json& length) {
+  const auto add = [&](const char* label, const Json& length) {
     const double percent = length["percent"], units = length["units"];
     table.Add({label, Cell(percent, absl::StrFormat("%.4f", percent)),
                Cell(units, absl::StrFormat("%.4g", units))});
@@ -90,27 +119,61 @@ std::string ReportText(const nlohmann::ordered_json& report) {
   add("99 % of vertices", error["p99"]);
   add("largest", error["largest"]);
   add("gap at joints", report["joint_gap"]);
+  const Json clip = report.value("clip", Json());
+  const std::string motion =
+      clip.is_null() ? report["poses"].get<std::string>()
+                     : absl::StrFormat("clip \"%s\": %.4g s at %.6g frames per second",
+                                       clip["name"].get<std::string>(),
+                                       clip["seconds"].get<double>(), clip["fps"].get<double>());
   return absl::StrFormat(
       "%s\n%s\njoints: %d of %d asked for; frames: %d\n%sworst: vertex %d in frame %d\n",
-      report["rig"].get<std::string>(), report["poses"].get<std::string>(), report["joints"].size(),
+      report["rig"].get<std::string>(), motion, report["joints"].size(),
       report["joints_asked"].get<std::size_t>(), report["frames"].get<std::size_t>(), table.Text(),
       error["worst_vertex"].get<std::size_t>(), error["worst_frame"].get<std::size_t>());
 }
 
-absl::Status WriteBoth(const bake::DecomposedCache& result, bake::OutputFile rig,
-                       bake::OutputFile poses) {
-  SINEW_ASSIGN_OR_RETURN(const std::string bytes, client::EncodeRig(result.rig));
-  const std::uint64_t shape[] = {result.frames, result.rig.joints.size(), 12};
-  SINEW_RETURN_IF_ERROR(rig.Write(bytes));
-  SINEW_RETURN_IF_ERROR(poses.Write(bake::EncodeNpy(shape, result.poses)));
-  SINEW_RETURN_IF_ERROR(rig.Close());
-  SINEW_RETURN_IF_ERROR(poses.Commit());
-  return rig.Commit();
+// The files of a result, without their names until Commit.
+struct Files {
+  bake::OutputFile rig;
+  std::optional<bake::OutputFile> poses;  // beside a .sinewrig
+};
+
+absl::StatusOr<Files> CreateFiles(const Options& options) {
+  SINEW_ASSIGN_OR_RETURN(bake::OutputFile rig,
+                         bake::OutputFile::Create(options.out, !options.no_clobber));
+  Files files{.rig = std::move(rig), .poses = {}};
+  if (IsGlb(options)) return files;
+  SINEW_ASSIGN_OR_RETURN(bake::OutputFile poses,
+                         bake::OutputFile::Create(PosesPath(options.out), !options.no_clobber));
+  files.poses.emplace(std::move(poses));
+  return files;
+}
+
+absl::Status Write(const Context& context, const bake::CharacterFile& rest,
+                   const bake::DecomposedCache& result, const client::ClipData& clip, Files files) {
+  SkinnedFile file;
+  if (files.poses) {
+    SINEW_ASSIGN_OR_RETURN(file.bytes, client::EncodeRig(result.rig));
+  } else {
+    SINEW_ASSIGN_OR_RETURN(
+        file, EncodeSkinnedFile(context, rest, {.rig = &result.rig, .clips = {&clip, 1}}));
+  }
+  SINEW_RETURN_IF_ERROR(files.rig.Write(file.bytes));
+  if (files.poses) {
+    const std::uint64_t shape[] = {result.frames, result.rig.joints.size(), 12};
+    SINEW_RETURN_IF_ERROR(files.poses->Write(bake::EncodeNpy(shape, result.poses)));
+  }
+  SINEW_RETURN_IF_ERROR(files.rig.Close());
+  if (files.poses) SINEW_RETURN_IF_ERROR(files.poses->Commit());
+  return files.rig.Commit();
 }
 
 absl::Status RunDecompose(const Context& context, const Options& options) {
-  if (!absl::EndsWith(absl::AsciiStrToLower(options.out), kRigEnding)) {
-    return UsageError(absl::StrCat("--out: got \"", options.out, "\", need .sinewrig"));
+  if (!IsGlb(options) && !EndsIn(options, kRigEnding)) {
+    return UsageError(absl::StrCat("--out: got \"", options.out, "\", need .glb or .sinewrig"));
+  }
+  if (options.fps && !IsGlb(options)) {
+    return UsageError("--fps: got it for .sinewrig, whose poses have no times; need --out of .glb");
   }
   SINEW_ASSIGN_OR_RETURN(bake::CharacterFile rest,
                          ReadAndWarn(context, options.rest, options.read));
@@ -127,19 +190,23 @@ absl::Status RunDecompose(const Context& context, const Options& options) {
     return UsageError(absl::StrCat("--meters-per-unit: got it for ", rest.label,
                                    ", which names its unit; need none"));
   }
-  const std::string poses_path = PosesPath(options.out);
-  SINEW_ASSIGN_OR_RETURN(bake::OutputFile rig,
-                         bake::OutputFile::Create(options.out, !options.no_clobber));
-  SINEW_ASSIGN_OR_RETURN(bake::OutputFile poses,
-                         bake::OutputFile::Create(poses_path, !options.no_clobber));
+  SINEW_ASSIGN_OR_RETURN(Files files, CreateFiles(options));
   SINEW_ASSIGN_OR_RETURN(const bake::DecomposedCache result,
                          bake::DecomposeCache(options.cache, rest, options.decompose, context));
-  SINEW_RETURN_IF_ERROR(WriteBoth(result, std::move(rig), std::move(poses)));
+  const client::ClipData clip = ClipOf(result, options);
+  SINEW_RETURN_IF_ERROR(Write(context, rest, result, clip, std::move(files)));
   for (const Problem& problem : result.problems) {
     const std::string text = absl::StrCat(problem.field, ": ", problem.message);
     problem.severity == Severity::kInfo ? context.Note(text) : context.Warn(text);
   }
-  const nlohmann::ordered_json report = ReportJson(result, options, poses_path);
+  if (IsGlb(options)) {
+    NoteInfluences(context, options.decompose.influences);
+    if (!result.fps && !options.fps) {
+      context.Note(absl::StrCat(options.cache, " does not say its frames per second: taken for ",
+                                kDefaultFps, ", see --fps"));
+    }
+  }
+  const Json report = ReportJson(result, options, MotionJson(clip, options));
   context.PrintResult(report, ReportText(report));
   return absl::OkStatus();
 }
@@ -148,7 +215,8 @@ absl::Status RunDecompose(const Context& context, const Options& options) {
 
 void AddDecompose(CommandList& commands) {
   auto [set, options] = commands.Add<Options>(
-      "decompose", "Make a skeleton, weights and poses from the animation of a mesh", RunDecompose);
+      "decompose", "Make a skeleton, weights and a clip from the animation of a mesh",
+      RunDecompose);
   DecomposeOptions& decompose = options.decompose;
   set.AddText("CACHE", options.cache,
               "Animated points: .pc2, .mdd, .npy, .usda of `sinew bake`, or hero.####.obj")
@@ -166,9 +234,13 @@ void AddDecompose(CommandList& commands) {
               "Joints stay together: for posing and engines; the error is larger");
   set.AddNumber("--meters-per-unit", options.meters_per_unit, 1e-6, 1e6,
                 "Unit of a --rest that names none, such as .obj, in metres (1)");
+  set.AddNumber("--fps", options.fps, 0.001, 100'000,
+                "Frames per second of the clip in a .glb (default: as the cache says, or 24)");
   AddStrictOption(set, options.read);
-  set.AddText("--out", options.out,
-              "The mesh with its skeleton, NAME.sinewrig; poses go to NAME.poses.npy")
+  set.AddText(
+         "--out", options.out,
+         "The mesh with its skeleton: .glb with a clip, for engines; or NAME.sinewrig, whose poses "
+         "go to NAME.poses.npy")
       .Required();
   set.AddFlag("--no-clobber", options.no_clobber, "Fail if a file of that name exists");
   set.SetFooter(
@@ -177,6 +249,7 @@ with more joints; with few frames, weights fit these frames only. Joints lie whe
 other, and the gap says how well they do; --connected closes it. Needs no server. With --json there are errors of every
 frame and iteration.
 Examples:
+  sinew decompose walk.pc2 --rest hero.obj --joints 30 --out walk.glb
   sinew decompose walk.pc2 --rest hero.obj --joints 30 --out walk.sinewrig
   sinew bake walk.sinewrig --poses walk.poses.npy --deformer lbs --out again.pc2
   sinew render walk.sinewrig --weights all --out weights.png

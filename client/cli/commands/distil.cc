@@ -26,6 +26,7 @@
 #include "client/cli/character/motion_options.h"
 #include "client/cli/character/picture_options.h"
 #include "client/cli/character/read_options.h"
+#include "client/cli/character/skinned_file.h"
 #include "client/cli/commands/commands.h"
 #include "client/rig/rest_pose.h"
 #include "core/base/counted_text.h"
@@ -291,37 +292,21 @@ bool IsRig(const Options& options) {
   return absl::EndsWith(absl::AsciiStrToLower(options.out), ".sinewrig");
 }
 
-absl::StatusOr<std::string> EncodeGlb(const Context& context, const bake::CharacterFile& character,
-                                      const Options& options, const bake::Distilled& distilled,
-                                      bool& has_paint) {
-  std::optional<client::GltfPaint> paint;
-  if (character.scene && absl::StartsWith(character.format, "glTF")) {
-    absl::StatusOr<client::GltfPaint> read = client::ReadGltfPaint(character.path, character.rig);
-    if (read.ok()) {
-      paint = *std::move(read);
-    } else {
-      context.Warn(absl::StrCat("colours are left out: ", std::string(read.status().message())));
-    }
-  }
-  bake::SkinnedScene scene{.rig = &distilled.rig, .clips = distilled.clips};
-  if (character.scene) scene.extras = character.scene->mesh_extras;
-  has_paint = paint.has_value();
-  if (paint) scene.paint = &*paint;
-  scene.skin_extras = Extras(options, distilled);
-  return bake::EncodeSkinnedGlb(scene);
-}
-
 // Without a name yet: OutputFile::Commit.
 absl::Status Write(const Context& context, const bake::CharacterFile& character,
                    const Options& options, const bake::Distilled& distilled,
                    bake::OutputFile& out) {
-  bool has_paint = false;
-  SINEW_ASSIGN_OR_RETURN(const std::string bytes,
-                         IsRig(options)
-                             ? client::EncodeRig(distilled.rig)
-                             : EncodeGlb(context, character, options, distilled, has_paint));
-  SINEW_RETURN_IF_ERROR(out.Write(bytes));
-  NoteLosses(context, character, has_paint, !IsRig(options));
+  SkinnedFile file;
+  if (IsRig(options)) {
+    SINEW_ASSIGN_OR_RETURN(file.bytes, client::EncodeRig(distilled.rig));
+  } else {
+    SINEW_ASSIGN_OR_RETURN(file, EncodeSkinnedFile(context, character,
+                                                   {.rig = &distilled.rig,
+                                                    .clips = distilled.clips,
+                                                    .skin_extras = Extras(options, distilled)}));
+  }
+  SINEW_RETURN_IF_ERROR(out.Write(file.bytes));
+  NoteLosses(context, character, file.has_paint, !IsRig(options));
   return absl::OkStatus();
 }
 
@@ -400,11 +385,7 @@ absl::Status Distil(Context& context, Options options) {
   json["out"] = options.out;
   if (picture) json["picture"] = options.picture;
   context.PrintResult(json, ReportText(character, options, report));
-  if (options.request.influences > 4 && !IsRig(options)) {
-    context.Note(
-        "many engines read the first four influences of a vertex alone; "
-        "--influences 4 is for those");
-  }
+  if (!IsRig(options)) NoteInfluences(context, options.request.influences);
   return absl::OkStatus();
 }
 

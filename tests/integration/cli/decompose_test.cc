@@ -10,11 +10,14 @@
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "client/bake/formats/npy.h"
 #include "sinew/client.h"
+#include "sinew/import.h"
 #include "tests/integration/cli/process.h"
 #include "tests/support/npy_frame.h"
 #include "tests/support/paths.h"
@@ -24,6 +27,7 @@ namespace sinew::testing {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using Json = nlohmann::json;
 
 class Decompose : public DaemonTest {
@@ -41,6 +45,30 @@ class Decompose : public DaemonTest {
                const std::string& rest = "model:cylinder") const {
     return Sinew(
         {"decompose", In(cache), "--rest", rest, "--joints", "4", "--json", "--out", In(out)});
+  }
+  // Root mean square and largest, of 13 frames.
+  std::pair<double, double> Distance(const std::string& a_name, const std::string& b_name) const {
+    const std::string a_bytes = ReadAll(In(a_name)), b_bytes = ReadAll(In(b_name));
+    double squares = 0, largest = 0;
+    std::size_t count = 0;
+    for (std::size_t f = 0; f < 13; ++f) {
+      const std::vector<float> a = NpyFrame(a_bytes, f), b = NpyFrame(b_bytes, f);
+      EXPECT_EQ(a.size(), b.size());
+      for (std::size_t k = 0; k < std::min(a.size(), b.size()); k += 3, ++count) {
+        const double d = std::hypot(a[k] - b[k], a[k + 1] - b[k + 1], a[k + 2] - b[k + 2]);
+        squares += d * d;
+        largest = std::max(largest, d);
+      }
+    }
+    return {std::sqrt(squares / static_cast<double>(count)), largest};
+  }
+  // Names of the folder, hidden ones too.
+  std::set<std::string> Names() const {
+    std::set<std::string> names;
+    for (const auto& file : std::filesystem::directory_iterator(In(""))) {
+      names.insert(file.path().filename());
+    }
+    return names;
   }
   std::string Refusal(const std::string& cache, const std::string& rest = "model:cylinder") const {
     const Finished refused = Run(cache, "refused.sinewrig", rest);
@@ -78,19 +106,7 @@ TEST_F(Decompose, ItsPosesPlayTheAnimationBackWithTheErrorItReports) {
   const Finished again = At({"bake", In("walk.sinewrig"), "--poses", In("walk.poses.npy"),
                              "--deformer", "lbs", "--out", In("again.npy")});
   ASSERT_EQ(again.exit_code, 0) << again.err;
-  const std::string wanted = ReadAll(In("walk.npy")), got = ReadAll(In("again.npy"));
-  double squares = 0, largest = 0;
-  std::size_t count = 0;
-  for (std::size_t f = 0; f < 13; ++f) {
-    const std::vector<float> a = NpyFrame(wanted, f), b = NpyFrame(got, f);
-    ASSERT_EQ(a.size(), b.size());
-    for (std::size_t k = 0; k < a.size(); k += 3, ++count) {
-      const double d = std::hypot(a[k] - b[k], a[k + 1] - b[k + 1], a[k + 2] - b[k + 2]);
-      squares += d * d;
-      largest = std::max(largest, d);
-    }
-  }
-  const double rms = std::sqrt(squares / static_cast<double>(count));
+  const auto [rms, largest] = Distance("walk.npy", "again.npy");
   EXPECT_GT(rms, 0);
   EXPECT_NEAR(rms, report["error"]["rms"]["units"], 1e-5 * diagonal);
   EXPECT_NEAR(largest, report["error"]["largest"]["units"], 1e-5 * diagonal);
@@ -216,13 +232,121 @@ TEST_F(Decompose, RefusesWhatDoesNotBelongTogether) {
 
 TEST_F(Decompose, InterruptedItWritesNothing) {
   Bake("a.pc2");
-  Process process({ProgramPath("sinew"), "decompose", In("a.pc2"), "--rest", "model:cylinder",
-                   "--joints", "200", "--iterations", "1000", "--out", In("a.sinewrig")});
-  ASSERT_TRUE(process.ReadErrorsUntil("Decompose "));
-  process.Signal(SIGINT);
-  const Finished finished = process.Wait();
-  EXPECT_EQ(finished.signal, SIGINT) << finished.exit_code << finished.err;
-  EXPECT_FALSE(std::filesystem::exists(In("a.sinewrig")));
+  const std::set<std::string> before = Names();
+  for (const char* out : {"a.sinewrig", "a.glb"}) {
+    Process process({ProgramPath("sinew"), "decompose", In("a.pc2"), "--rest", "model:cylinder",
+                     "--joints", "200", "--iterations", "1000", "--out", In(out)});
+    ASSERT_TRUE(process.ReadErrorsUntil("Decompose "));
+    process.Signal(SIGINT);
+    const Finished finished = process.Wait();
+    EXPECT_EQ(finished.signal, SIGINT) << finished.exit_code << finished.err;
+    EXPECT_EQ(Names(), before) << out;
+  }
+}
+
+TEST_F(Decompose, FullDiskLeavesNothing) {
+  Bake("a.pc2");
+  const std::set<std::string> before = Names();
+  for (const char* out : {"a.sinewrig", "a.glb"}) {
+    const Finished finished =
+        Process({"/bin/sh", "-c", "ulimit -f 8; exec \"$@\"", "sh", ProgramPath("sinew"),
+                 "decompose", In("a.pc2"), "--rest", "model:cylinder", "--out", In(out)})
+            .Wait();
+    EXPECT_EQ(finished.exit_code, 73) << finished.err;
+    EXPECT_THAT(finished.err, HasSubstr("cannot write")) << out;
+    EXPECT_EQ(Names(), before) << out;
+  }
+}
+
+TEST_F(Decompose, GlbPlaysTheAnimationBackWithTheErrorItReports) {
+  Bake("walk.npy");
+  const Finished finished = Run("walk.npy", "walk.glb");
+  ASSERT_EQ(finished.exit_code, 0) << finished.err;
+  EXPECT_THAT(finished.err, Not(HasSubstr("influences of a vertex")));
+  EXPECT_FALSE(std::filesystem::exists(In("walk.poses.npy")));
+  const Json report = Json::parse(finished.out);
+  EXPECT_EQ(report["rig"], In("walk.glb"));
+  EXPECT_FALSE(report.contains("poses"));
+  EXPECT_EQ(report["clip"], Json({{"name", "walk"}, {"fps", 24}, {"seconds", 5}}));
+  // Frames 0, 10, 20, ... of the cache are at these frames of the clip, too.
+  const Finished again = At({"bake", In("walk.glb"), "--deformer", "lbs", "--clip", "walk",
+                             "--frames", "0-120x10", "--out", In("again.npy")});
+  ASSERT_EQ(again.exit_code, 0) << again.err;
+  const double diagonal = report["diagonal"];
+  const auto [rms, largest] = Distance("walk.npy", "again.npy");
+  EXPECT_GT(rms, 0);
+  EXPECT_NEAR(rms, report["error"]["rms"]["units"], 1e-5 * diagonal);
+  EXPECT_NEAR(largest, report["error"]["largest"]["units"], 1e-5 * diagonal);
+
+  EXPECT_THAT(ReadAll(In("walk.glb")), Not(HasSubstr("\"scale\"")));  // bones are rigid
+  const auto scene = client::ImportFile(In("walk.glb"));
+  ASSERT_TRUE(scene.ok()) << scene.status();
+  const client::Skin& skin = scene->rig.meshes.at(0).skin;
+  std::size_t at = 0;
+  for (const std::uint32_t count : skin.influence_counts) {
+    double sum = 0;
+    for (std::uint32_t k = 0; k < count; ++k) sum += double{skin.influence_weights[at++]};
+    ASSERT_EQ(sum, 1);
+  }
+}
+
+TEST_F(Decompose, ClipOfGlbKeepsTheTimesOfTheCache) {
+  Bake("a.####.obj");
+  Bake("a.npy");
+  const auto clip_of = [&](const std::string& cache, const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"decompose", In(cache), "--rest",   "model:cylinder",
+                                          "--json",    "--out",   In("a.glb")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Finished finished = Sinew(arguments);
+    EXPECT_EQ(finished.exit_code, 0) << finished.err;
+    const bool has_rate =
+        !more.empty() || cache == "a.mdd" || std::filesystem::exists(In(cache + ".json"));
+    EXPECT_EQ(finished.err.find("taken for 24, see --fps") == std::string::npos, has_rate);
+    return Json::parse(finished.out)["clip"];
+  };
+  EXPECT_EQ(clip_of("a.npy", {"--fps", "48"}),
+            Json({{"name", "a"}, {"fps", 48}, {"seconds", 2.5}}));
+  for (const char* name : {"a.mdd", "a.pc2"}) {
+    Bake(name);
+    std::filesystem::remove(In(std::string(name) + ".json"));
+  }
+  std::filesystem::remove(In("a.npy.json"));
+  std::filesystem::remove(In("a.####.obj.json"));
+  const Json mdd = clip_of("a.mdd", {});
+  EXPECT_NEAR(mdd["fps"], 2.4, 1e-5);
+  EXPECT_NEAR(mdd["seconds"], 5, 1e-5);
+  std::string bytes = ReadAll(In("a.mdd"));
+  std::fill_n(bytes.begin() + 8, 13 * sizeof(float), '\0');  // as programs do that have no times
+  WriteAll(In("b.mdd"), bytes);
+  EXPECT_EQ(clip_of("b.mdd", {}), Json({{"name", "b"}, {"fps", 24}, {"seconds", 0.5}}));
+  EXPECT_EQ(clip_of("a.pc2", {}), Json({{"name", "a"}, {"fps", 24}, {"seconds", 5}}));
+  EXPECT_EQ(clip_of("a.npy", {}), Json({{"name", "a"}, {"fps", 24}, {"seconds", 0.5}}));
+  // The files say which frames they are.
+  EXPECT_EQ(clip_of("a.####.obj", {"--fps", "12"}),
+            Json({{"name", "a"}, {"fps", 12}, {"seconds", 10}}));
+}
+
+TEST_F(Decompose, SaysThatEnginesReadFourInfluences) {
+  Bake("a.pc2");
+  const Finished finished = Sinew({"decompose", In("a.pc2"), "--rest", "model:cylinder",
+                                   "--influences", "5", "--out", In("a.glb")});
+  ASSERT_EQ(finished.exit_code, 0) << finished.err;
+  EXPECT_THAT(finished.err, HasSubstr("many engines read the first four influences of a vertex"));
+}
+
+// Before anything is read: there is no such cache.
+TEST_F(Decompose, RefusesOtherOutputsAtOnce) {
+  const auto refusal = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"decompose", In("none.pc2"), "--rest", "model:cylinder",
+                                          "--out"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Finished refused = Sinew(arguments);
+    EXPECT_EQ(refused.exit_code, 64) << refused.err;
+    return refused.err;
+  };
+  EXPECT_THAT(refusal({"hero.fbx"}), HasSubstr("\"hero.fbx\", need .glb or .sinewrig"));
+  EXPECT_THAT(refusal({"glb"}), HasSubstr("\"glb\", need .glb or .sinewrig"));
+  EXPECT_THAT(refusal({In("a.sinewrig"), "--fps", "30"}), HasSubstr("--fps: got it for .sinewrig"));
 }
 
 }  // namespace
