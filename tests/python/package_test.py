@@ -299,7 +299,7 @@ class LocalServer(unittest.TestCase):
         with self.assertRaises(sinew.NotFound):
             sinew.load("/no/such.glb")
         with self.assertRaises(sinew.Unavailable):
-            sinew.connect("127.0.0.1:1", deadline=1).stats()
+            sinew.connect("127.0.0.1:1", deadline=60).stats()
         with self.assertRaises(sinew.Error) as caught:
             self.character.bake(self.poses, "/proc/hand.npy")
         self.assertEqual(caught.exception.exit_code, 73)
@@ -533,6 +533,20 @@ class RemoteServer(unittest.TestCase):
         server = start(listen=server.address)
         self.addCleanup(server.stop)
         np.testing.assert_array_equal(character.deform(poses.joints[5]).positions, before)
+
+    def test_killed_server_is_given_up_after_the_deadline(self):
+        hand, poses = hand_and_poses()
+        server = start()
+        client = sinew.connect(server.address)
+        character = client.character(hand, "lbs")
+        server.stop(signal.SIGKILL)
+        for deadline in (0.1, 1):
+            begun = time.monotonic()
+            with self.assertRaisesRegex(sinew.Timeout, "the last failure: "):
+                character.deform(poses.joints[5], deadline=deadline)
+            self.assertLess(time.monotonic() - begun, deadline + 0.3)
+        with self.assertRaises(sinew.Unavailable):
+            client.watch("hero")
 
     def test_frozen_server_is_given_up_after_the_deadline(self):
         hand, poses = hand_and_poses()
