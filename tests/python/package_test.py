@@ -3,6 +3,7 @@
 import ast
 import asyncio
 import contextlib
+import functools
 import json
 import os
 import pathlib
@@ -547,6 +548,24 @@ class RemoteServer(unittest.TestCase):
             self.assertLess(time.monotonic() - begun, deadline + 0.3)
         with self.assertRaises(sinew.Unavailable):
             client.watch("hero")
+
+    def test_frozen_server_opens_no_stream(self):
+        hand, _ = hand_and_poses()
+        server = start()
+        self.addCleanup(server.stop, signal.SIGKILL)
+        client = sinew.connect(server.address)
+        character = client.character(hand, "lbs")
+        calls = (character.stream, character.futures, functools.partial(client.watch, "hero"))
+        for call in calls:
+            with self.assertRaisesRegex(ValueError, "deadline: got -1"):
+                call(deadline=-1)
+        server.process.send_signal(signal.SIGSTOP)
+        os.waitpid(server.process.pid, os.WUNTRACED)  # until all its threads have stopped
+        for call in calls:
+            begun = time.monotonic()
+            with self.assertRaisesRegex(sinew.Timeout, "not accepted by the server within the deadline"):
+                call(deadline=0.3)
+            self.assertLess(time.monotonic() - begun, 3)
 
     def test_frozen_server_is_given_up_after_the_deadline(self):
         hand, poses = hand_and_poses()
