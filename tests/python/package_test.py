@@ -555,6 +555,8 @@ class RemoteServer(unittest.TestCase):
         self.addCleanup(server.stop, signal.SIGKILL)
         client = sinew.connect(server.address)
         character = client.character(hand, "lbs")
+        with self.assertRaisesRegex(sinew.NotFound, 'no stream "" is published now'):
+            client.watch("")
         calls = (character.stream, character.futures, functools.partial(client.watch, "hero"))
         for call in calls:
             with self.assertRaisesRegex(ValueError, "deadline: got -1"):
