@@ -22,7 +22,7 @@ bool IsStreamName(std::string_view name) {
 
 absl::Status NotPublished(std::string_view name) {
   return absl::NotFoundError(
-      absl::StrCat("name: no stream ", Shortened(name, kMostName), " is published now"));
+      absl::StrCat("name: no stream \"", Shortened(name, kMostName), "\" is published now"));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 import ast
 import asyncio
 import contextlib
+import functools
 import json
 import os
 import pathlib
@@ -300,7 +301,7 @@ class LocalServer(unittest.TestCase):
         with self.assertRaises(sinew.NotFound):
             sinew.load("/no/such.glb")
         with self.assertRaises(sinew.Unavailable):
-            sinew.connect("127.0.0.1:1", deadline=1).stats()
+            sinew.connect("127.0.0.1:1", deadline=60).stats()
         with self.assertRaises(sinew.Error) as caught:
             self.character.bake(self.poses, "/proc/hand.npy")
         self.assertEqual(caught.exception.exit_code, 73)
@@ -536,6 +537,40 @@ class RemoteServer(unittest.TestCase):
         server = start(listen=server.address)
         self.addCleanup(server.stop)
         np.testing.assert_array_equal(character.deform(poses.joints[5]).positions, before)
+
+    def test_killed_server_is_given_up_after_the_deadline(self):
+        hand, poses = hand_and_poses()
+        server = start()
+        client = sinew.connect(server.address)
+        character = client.character(hand, "lbs")
+        server.stop(signal.SIGKILL)
+        for deadline in (0.1, 1):
+            begun = time.monotonic()
+            with self.assertRaisesRegex(sinew.Timeout, "the last failure: "):
+                character.deform(poses.joints[5], deadline=deadline)
+            self.assertLess(time.monotonic() - begun, deadline + 0.3)
+        with self.assertRaises(sinew.Unavailable):
+            client.watch("hero")
+
+    def test_frozen_server_opens_no_stream(self):
+        hand, _ = hand_and_poses()
+        server = start()
+        self.addCleanup(server.stop, signal.SIGKILL)
+        client = sinew.connect(server.address)
+        character = client.character(hand, "lbs")
+        with self.assertRaisesRegex(sinew.NotFound, 'no stream "" is published now'):
+            client.watch("")
+        calls = (character.stream, character.futures, functools.partial(client.watch, "hero"))
+        for call in calls:
+            with self.assertRaisesRegex(ValueError, "deadline: got -1"):
+                call(deadline=-1)
+        server.process.send_signal(signal.SIGSTOP)
+        os.waitpid(server.process.pid, os.WUNTRACED)  # until all its threads have stopped
+        for call in calls:
+            begun = time.monotonic()
+            with self.assertRaisesRegex(sinew.Timeout, "not accepted by the server within the deadline"):
+                call(deadline=0.3)
+            self.assertLess(time.monotonic() - begun, 3)
 
     def test_frozen_server_is_given_up_after_the_deadline(self):
         hand, poses = hand_and_poses()

@@ -159,6 +159,10 @@ Connection::Connection(std::shared_ptr<grpc::Channel> channel, ClientOptions opt
       rigs_(v1::RigService::NewStub(channel_)),
       sessions_(v1::SessionService::NewStub(channel_)) {}
 
+CallOptions CallUntil(absl::Time end, const std::stop_token& stop) {
+  return {.deadline = std::max(end - absl::Now(), absl::Nanoseconds(1)), .stop = stop};
+}
+
 absl::Time Connection::Deadline(const CallOptions& call) const {
   return absl::Now() + (call.deadline > absl::ZeroDuration() ? call.deadline : options_.deadline);
 }
@@ -188,10 +192,13 @@ absl::Status Connection::WithProxy(const absl::Status& status) const {
   return {status.code(), absl::StrCat(status.message(), " (through the proxy ", proxy_, ")")};
 }
 
-void Connection::Reconnect(const std::stop_token& stop) const {
+void Connection::Reconnect(absl::Time deadline, const std::stop_token& stop) const {
   grpc::experimental::ChannelResetConnectionBackoff(channel_.get());
   for (int slice = 0; slice < kReconnectSlices && !stop.stop_requested(); ++slice) {
-    if (channel_->WaitForConnected(absl::ToChronoTime(absl::Now() + kReconnectSlice))) return;
+    const absl::Time now = absl::Now();
+    if (now >= deadline) return;
+    const absl::Time end = std::min(now + kReconnectSlice, deadline);
+    if (channel_->WaitForConnected(absl::ToChronoTime(end))) return;
   }
 }
 

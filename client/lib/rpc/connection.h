@@ -28,6 +28,9 @@ using InfoStub = v1::InfoService::StubInterface;
 using RigStub = v1::RigService::StubInterface;
 using SessionStub = v1::SessionService::StubInterface;
 
+// For one of several calls that have to end by then.
+CallOptions CallUntil(absl::Time end, const std::stop_token& stop);
+
 class Connection {
  public:
   Connection(std::shared_ptr<grpc::Channel> channel, ClientOptions options,
@@ -97,9 +100,10 @@ class Connection {
   // Names the proxy in an error that is not the server's.
   absl::Status WithProxy(const absl::Status& status) const;
 
-  // Lets a broken channel connect now instead of after gRPC's own backoff. Calls that fail at once
-  // do not poll the channel's sockets; gRPC itself does so only every 5 s.
-  void Reconnect(const std::stop_token& stop) const;
+  // Lets a broken channel connect now instead of after gRPC's own backoff, and waits for it a
+  // moment, at most until the deadline. Calls that fail at once do not poll the channel's sockets;
+  // gRPC itself does so only every 5 s.
+  void Reconnect(absl::Time deadline, const std::stop_token& stop) const;
 
  private:
   const ClientOptions options_;

@@ -1,5 +1,6 @@
 #include "client/lib/rpc/recovery.h"
 
+#include <absl/strings/str_cat.h>
 #include <absl/time/clock.h>
 
 #include <algorithm>
@@ -36,9 +37,26 @@ Recovery::Recovery(const Connection& connection, Repeat repeat, absl::Time deadl
 
 bool Recovery::TryAgain(absl::Status& status) {
   if (Restored(status) || Renewed(status) || Waited(status)) return true;
-  status = stop_.stop_requested() ? absl::CancelledError("cancelled by the caller")
-                                  : connection_.WithProxy(Explained(status));
+  status = Final(status);
   return false;
+}
+
+absl::Status Recovery::Final(const absl::Status& status) const {
+  if (stop_.stop_requested()) return absl::CancelledError("cancelled by the caller");
+  const absl::Status explained = Explained(status);
+  // Of a refusal, the caller needs to know for how long.
+  const bool late = late_ && !IsRefused(status);
+  if (!late && (last_failure_.ok() || !absl::IsDeadlineExceeded(status))) {
+    return connection_.WithProxy(explained);
+  }
+  const absl::Status& cause = late ? explained : last_failure_;
+  return connection_.WithProxy(absl::DeadlineExceededError(
+      absl::StrCat("not done within the deadline; the last failure: ", cause.message())));
+}
+
+bool Recovery::HasTimeFor(absl::Duration delay) {
+  late_ = absl::Now() + delay >= deadline_;
+  return !late_;
 }
 
 bool Recovery::Restored(absl::Status& status) {
@@ -62,7 +80,7 @@ bool Recovery::WaitsToRestore(const absl::Status& status) {
   const absl::Duration delay = NextDelay(policy, waits, status);
   const bool has_time = repeat_ == Repeat::kPersist ? now + delay < first_wait_ + policy.resume_for
                                                     : waits < policy.max_attempts;
-  return has_time && now + delay < deadline_ && SleepFor(delay, stop_);
+  return has_time && HasTimeFor(delay) && SleepFor(delay, stop_);
 }
 
 bool Recovery::Renewed(const absl::Status& status) {
@@ -77,26 +95,33 @@ bool Recovery::Waited(const absl::Status& status) {
   const absl::Time now = absl::Now();
   if (failures_ == 0) first_failure_ = now;
   ++failures_;
-  const absl::Duration delay = NextDelay(policy, failures_, status);
-  if (now + delay >= deadline_) return false;
+  last_failure_ = Explained(status);
+  absl::Duration delay = NextDelay(policy, failures_, status);
+  // A deadline shorter than the wait leaves time for one attempt, unless the server has set the
+  // wait: a connection may have broken that can be made again at once.
+  if (now + delay >= deadline_ && !Details(status).retry_delay && !std::exchange(hurried_, true)) {
+    delay = (deadline_ - now) / 2;
+  }
   const bool persists = repeat_ == Repeat::kPersist;
   const absl::Duration patience = persists ? policy.resume_for : policy.repeat_for;
   const bool has_attempts = !persists && failures_ < policy.max_attempts;
   if (!has_attempts && now + delay >= first_failure_ + patience) return false;
+  if (!HasTimeFor(delay)) return false;
   const WaitNotice& notice = connection_.options().on_wait;
   if ((refused || patience > absl::ZeroDuration()) && failures_ == 1 && notice) {
     const absl::Duration longest =
         has_attempts ? std::max(patience, delay * (policy.max_attempts - failures_)) : patience;
-    notice(connection_.WithProxy(Explained(status)), std::min(longest, deadline_ - now));
+    notice(connection_.WithProxy(last_failure_), std::min(longest, deadline_ - now));
   }
   if (!SleepFor(delay, stop_)) return false;
-  if (!refused) connection_.Reconnect(stop_);
+  if (!refused) connection_.Reconnect(deadline_, stop_);
   return true;
 }
 
 void Recovery::Progress() {
   failures_ = restores_ = 0;
-  renewed_ = false;
+  renewed_ = hurried_ = false;
+  last_failure_ = absl::OkStatus();
 }
 
 }  // namespace sinew::client

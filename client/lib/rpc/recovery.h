@@ -30,7 +30,8 @@ class Recovery {
            Restore restore = {});
 
   // After a failed attempt. True: repeat it; this call has waited, or restored what was lost.
-  // False: give up with `status`, which says kCancelled after a stop, or why restoring failed.
+  // False: give up with `status`, which says kCancelled after a stop, why restoring failed, or
+  // kDeadlineExceeded and the last failure where the deadline leaves no time for an attempt.
   bool TryAgain(absl::Status& status);
 
   // The work got further: the next failure counts as the first.
@@ -41,6 +42,8 @@ class Recovery {
   bool WaitsToRestore(const absl::Status& status);
   bool Renewed(const absl::Status& status);
   bool Waited(const absl::Status& status);
+  bool HasTimeFor(absl::Duration delay);
+  absl::Status Final(const absl::Status& status) const;
 
   const Connection& connection_;
   const Repeat repeat_;
@@ -49,6 +52,9 @@ class Recovery {
   const Restore restore_;
   int failures_ = 0, restores_ = 0;  // since the last progress
   bool renewed_ = false;             // the token, since the last progress
+  bool late_ = false;                // the next attempt would begin after the deadline
+  bool hurried_ = false;             // one wait was cut short, since the last progress
+  absl::Status last_failure_;        // since the last progress
   absl::Time first_failure_ = absl::InfiniteFuture();
   absl::Time first_wait_ = absl::InfiniteFuture();  // before restoring
 };

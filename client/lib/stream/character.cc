@@ -1,5 +1,8 @@
 #include "sinew/character.h"
 
+#include <absl/time/clock.h>
+
+#include <algorithm>
 #include <mutex>
 #include <utility>
 
@@ -11,6 +14,23 @@
 #include "core/base/status.h"
 
 namespace sinew::client {
+namespace {
+
+// A stop takes effect between two waits for another call.
+const absl::Duration kLockSlice = absl::Milliseconds(50);
+
+// A deadline is for all steps together. Without one, each has that of the client: a bind may take
+// minutes, and may have to be repeated.
+absl::Time End(const CallOptions& call) {
+  return call.deadline > absl::ZeroDuration() ? absl::Now() + call.deadline
+                                              : absl::InfiniteFuture();
+}
+CallOptions Step(const CallOptions& call, absl::Time end) {
+  return call.deadline > absl::ZeroDuration() ? CallUntil(end, call.stop) : call;
+}
+
+}  // namespace
+
 struct Character::State {
   Client client;
   const std::string rig_bytes;
@@ -18,7 +38,7 @@ struct Character::State {
   const std::string recipe;
   const CharacterOptions options;
 
-  std::mutex making;     // held while a session is made, so that concurrent calls make only one
+  std::timed_mutex making;  // held while a session is made, so that concurrent calls make only one
   bool reached = false;  // the server has taken the rig; guarded by making, read by MakeFirst alone
   mutable std::mutex mutex;
   Session session;  // guarded by mutex
@@ -37,11 +57,20 @@ struct Character::State {
 
   // Uploads and binds again, unless another call has already replaced the session `lost`.
   absl::Status Make(const std::string& lost, const CallOptions& call) {
-    const std::lock_guard making_lock(making);
+    const absl::Time end = End(call);
+    std::unique_lock making_lock(making, std::defer_lock);
+    while (
+        !making_lock.try_lock_until(absl::ToChronoTime(std::min(end, absl::Now() + kLockSlice)))) {
+      if (call.stop.stop_requested()) return absl::CancelledError("cancelled by the caller");
+      if (absl::Now() >= end) {
+        return absl::DeadlineExceededError("session: another call is still making it");
+      }
+    }
     if (const std::string name = SessionName(); !name.empty() && name != lost) {
       return absl::OkStatus();
     }
-    SINEW_RETURN_IF_ERROR(client.UploadRig(rig_bytes, options.upload_progress, call).status());
+    SINEW_RETURN_IF_ERROR(
+        client.UploadRig(rig_bytes, options.upload_progress, Step(call, end)).status());
     reached = true;
     std::string determinism_digest = options.determinism_digest;
     {
@@ -53,9 +82,9 @@ struct Character::State {
                                                  .recipe = recipe,
                                                  .ttl = options.ttl,
                                                  .determinism_digest = determinism_digest},
-                                                call));
-    SINEW_ASSIGN_OR_RETURN(Session ready,
-                           client.WaitSession(created.name, options.session_progress, call));
+                                                Step(call, end)));
+    SINEW_ASSIGN_OR_RETURN(
+        Session ready, client.WaitSession(created.name, options.session_progress, Step(call, end)));
     const std::lock_guard lock(mutex);
     session = std::move(ready);
     return absl::OkStatus();
@@ -64,10 +93,12 @@ struct Character::State {
   // Fails as fast as one call while no server is there. One that is lost later, during a bind of
   // minutes, may come back.
   absl::Status MakeFirst(const CallOptions& call) {
-    absl::Status status = Make({}, call);
-    Recovery recovery(*client.connection_, Repeat::kPersist, absl::InfiniteFuture(), call.stop,
-                      [&](const std::stop_token&) { return Make({}, call); });
-    while (!status.ok() && reached && recovery.TryAgain(status)) status = Make({}, call);
+    const absl::Time end = End(call);
+    const auto make = [&] { return Make({}, Step(call, end)); };
+    absl::Status status = make();
+    Recovery recovery(*client.connection_, Repeat::kPersist, end, call.stop,
+                      [&](const std::stop_token&) { return make(); });
+    while (!status.ok() && reached && recovery.TryAgain(status)) status = make();
     return status;
   }
 
@@ -83,23 +114,30 @@ struct Character::State {
       *used = state->SessionName();
       return Target{.session = *used};
     };
-    if (used->empty()) SINEW_RETURN_IF_ERROR(restore(call.stop).status());
+    if (used->empty()) {
+      SINEW_RETURN_IF_ERROR(state->Make({}, call));
+      *used = state->SessionName();
+    }
     return InUse{.target = {.session = *used}, .restore = std::move(restore)};
   }
 };
 
 namespace {
 
-// Runs `use` with the session's name until it succeeds or recovery gives up.
+// Runs `use` with the session's name and the time that is left until it succeeds or recovery gives
+// up.
 template <class State, class Use>
 absl::Status KeepAlive(State& state, const Connection& connection, const CallOptions& call,
                        const Use& use) {
   std::string name;
-  Recovery recovery(connection, Repeat::kPersist, connection.Deadline(call), call.stop,
-                    [&](const std::stop_token&) { return state.Make(name, call); });
+  const absl::Time end = connection.Deadline(call);
+  Recovery recovery(connection, Repeat::kPersist, end, call.stop, [&](const std::stop_token& stop) {
+    return state.Make(name, CallUntil(end, stop));
+  });
   while (true) {
     name = state.SessionName();
-    absl::Status status = name.empty() ? absl::NotFoundError("session: released") : use(name);
+    absl::Status status = name.empty() ? absl::NotFoundError("session: released")
+                                       : use(name, CallUntil(end, call.stop));
     if (status.ok() || !recovery.TryAgain(status)) return status;
   }
 }
@@ -137,20 +175,22 @@ absl::StatusOr<FrameView> Character::Deform(const PoseLayout& layout, const Pose
                                             const OutputOptions& output,
                                             const CallOptions& call) const {
   FrameView view;
-  SINEW_RETURN_IF_ERROR(KeepAlive(
-      *state_, *state_->client.connection_, call, [&](const std::string& name) -> absl::Status {
-        SINEW_ASSIGN_OR_RETURN(
-            view, state_->client.Deform({.session = name}, layout, pose, output, call));
-        return absl::OkStatus();
-      }));
+  SINEW_RETURN_IF_ERROR(
+      KeepAlive(*state_, *state_->client.connection_, call,
+                [&](const std::string& name, const CallOptions& rest) -> absl::Status {
+                  SINEW_ASSIGN_OR_RETURN(
+                      view, state_->client.Deform({.session = name}, layout, pose, output, rest));
+                  return absl::OkStatus();
+                }));
   return view;
 }
 
 absl::StatusOr<Stream> Character::OpenStream(const StreamOptions& options,
                                              const CallOptions& call) const {
-  SINEW_ASSIGN_OR_RETURN(auto use, State::Use(state_, call));
+  const absl::Time end = state_->client.connection_->Deadline(call);
+  SINEW_ASSIGN_OR_RETURN(auto use, State::Use(state_, CallUntil(end, call.stop)));
   return client::OpenStream(state_->client.connection_, use.target, options, std::move(use.restore),
-                            call);
+                            CallUntil(end, call.stop));
 }
 
 absl::Status Character::DeformClip(const ClipPoses& poses, const ClipOptions& options,

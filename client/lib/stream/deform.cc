@@ -1,7 +1,5 @@
 #include <absl/strings/str_cat.h>
-#include <absl/time/clock.h>
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -90,9 +88,8 @@ absl::StatusOr<FrameView> Client::Deform(const Target& target, const PoseLayout&
   if (max_bytes <= kDefaultResponseBytes || Details(view.status()).reason != "USE_STREAM")
     return view;
   request.set_max_response_bytes(max_bytes);
-  CallOptions rest = call;
-  rest.deadline = std::max(end - absl::Now(), absl::Milliseconds(1));
-  absl::StatusOr<FrameView> large = DeformOnce(*connection_, request, output.checksums, rest);
+  absl::StatusOr<FrameView> large =
+      DeformOnce(*connection_, request, output.checksums, CallUntil(end, call.stop));
   return ExceededLimit(large.status(), "max-response-bytes") ? view : large;
 }
 

@@ -98,7 +98,9 @@ absl::Status StreamCore::Start(const CallOptions& call) {
   const bool decided = changed_.wait_until(lock, absl::ToChronoTime(connection_->Deadline(call)),
                                            [this] { return opened_ || ended_.has_value(); });
   if (!decided) {
-    return absl::DeadlineExceededError("stream: not accepted by the server within the deadline");
+    return absl::DeadlineExceededError(
+        absl::StrCat("stream: not accepted by the server within the deadline",
+                     failure_.ok() ? "" : "; the last failure: ", failure_.message()));
   }
   if (ended_) return ended_->ok() ? absl::InternalError("stream: ended at once") : *ended_;
   return absl::OkStatus();
@@ -191,6 +193,7 @@ void StreamCore::Run() {
     absl::Status status = Settle(RunCall());
     Lock lock(mutex_);
     if (progressed_) resuming.Progress();
+    failure_ = Explained(status);
     line_ = {};
     slow_ = std::exchange(changing_, false);
     if (slow_ && absl::IsUnavailable(status)) continue;

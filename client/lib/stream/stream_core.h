@@ -48,7 +48,7 @@ class StreamCore {
   ~StreamCore();
 
   // Opens the stream and waits until the server has accepted it. Call once. kDeadlineExceeded: not
-  // within the deadline. Any other error: that of the last attempt.
+  // within the deadline; names the last failure. Any other error: that of the last attempt.
   absl::Status Start(const CallOptions& call);
 
   // These do what the members of Stream with their names do.
@@ -122,6 +122,7 @@ class StreamCore {
   bool slow_ = false;      // the line of this call, or of the one before it that it follows
   bool changing_ = false;  // draining because of that
   LineRate line_;          // of this call
+  absl::Status failure_;   // of the last call
   std::optional<absl::Status> ended_;
   bool serving_ = false;  // a thread waits for an event of call_, or handles one
   bool in_next_ = false;

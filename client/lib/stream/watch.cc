@@ -53,13 +53,17 @@ class WatchCore {
     stream_ = connection_->raw().PrepareCall(context_.get(), "/sinew.v1.DeformService/WatchStream",
                                              &queue_);
     stream_->StartCall(nullptr);
-    const absl::Time deadline = connection_->Deadline(call);
-    SINEW_ASSIGN_OR_RETURN(bool ok, Wait(deadline));
-    if (ok) {
-      stream_->WriteLast(grpc::ByteBuffer(&slice, 1), grpc::WriteOptions(), nullptr);
-      SINEW_ASSIGN_OR_RETURN(ok, Wait(deadline));
-    }
-    return Receive(deadline);
+    const auto open = [&](absl::Time deadline) -> absl::Status {
+      SINEW_ASSIGN_OR_RETURN(bool ok, Wait(deadline));
+      if (ok) {
+        stream_->WriteLast(grpc::ByteBuffer(&slice, 1), grpc::WriteOptions(), nullptr);
+        SINEW_ASSIGN_OR_RETURN(ok, Wait(deadline));
+      }
+      return Receive(deadline);
+    };
+    const absl::Status status = open(connection_->Deadline(call));
+    if (!absl::IsDeadlineExceeded(status)) return status;
+    return absl::DeadlineExceededError("watch: not accepted by the server within the deadline");
   }
 
   absl::StatusOr<FrameView> Next(absl::Duration timeout) {

@@ -95,10 +95,10 @@ def _in_thread(method: _Function) -> _Function:
 
 def _futures(self: _sinew.Character, *, normals: bool = False, tangents: bool = False,
              compact: bool = False, compressed: typing.Union[bool, typing.Literal["auto"]] = False,
-             max_queued: int = 64) -> PoseFutures:
+             max_queued: int = 64, deadline: typing.Optional[float] = 30.0) -> PoseFutures:
     """Opens a stream whose frames come as futures; see PoseFutures."""
     return PoseFutures(self.stream(normals=normals, tangents=tangents, compact=compact,
-                                   compressed=compressed, max_queued=max_queued))
+                                   compressed=compressed, max_queued=max_queued, deadline=deadline))
 
 
 for _name, _value in list(vars(_sinew).items()):

@@ -50,6 +50,9 @@ std::shared_ptr<T> Shared(T* value) {
 // manager it applies to the calls of the thread that has entered it.
 void BindCancellation(pybind11::module_& module);
 
+// Default of the deadline for opening a stream or a watch.
+inline constexpr double kOpeningSeconds = 30;
+
 // ValueError that names the argument if it is no time to wait.
 absl::Duration Seconds(const char* argument, double seconds);
 // The deadline of a call, which is not 0; `otherwise` for None. Errors as Seconds.

@@ -325,7 +325,9 @@ struct PoseStream {
 
 std::shared_ptr<PoseStream> OpenStream(const CharacterPointer& character, bool latest, bool normals,
                                        bool tangents, bool compact, const Compressed& compressed,
-                                       std::size_t max_queued, const std::string& publish) {
+                                       std::size_t max_queued, const std::string& publish,
+                                       std::optional<double> deadline) {
+  const absl::Duration limit = Deadline(deadline, absl::ZeroDuration());
   const auto service = character->connection->Get();
   client::StreamOptions options;
   options.mode = latest ? client::OrderMode::kLatest : client::OrderMode::kOrdered;
@@ -333,7 +335,7 @@ std::shared_ptr<PoseStream> OpenStream(const CharacterPointer& character, bool l
   options.max_queued = max_queued;
   options.publish = publish;
   auto opened = Value(Blocked([&](const std::stop_token& stop) {
-    return character->bound.OpenStream(options, {.stop = stop});
+    return character->bound.OpenStream(options, {.deadline = limit, .stop = stop});
   }));
   return Shared(new PoseStream{service, character, std::move(opened)});
 }
@@ -481,12 +483,13 @@ deadline: as for clip. Returns the paths. Files appear complete or not at all.)"
       .def(
           "stream", OpenStream, py::kw_only(), "latest"_a = false, "normals"_a = false,
           "tangents"_a = false, "compact"_a = false, "compressed"_a = Compressed(false),
-          "max_queued"_a = 64, "publish"_a = "",
+          "max_queued"_a = 64, "publish"_a = "", "deadline"_a = kOpeningSeconds,
           R"(Opens a stream. latest: an older pose that is still waiting is dropped for a newer one.
 compact: a third of the bytes, for slow networks; positions are within 1 / 128,000 of each side
 of the frame's box and the rounding of float32, normals within a degree. compressed: the same
 vertices in fewer bytes, also together with compact, for about 2 ms of computing for 50,000 vertices; "auto": on slow lines only.
-publish: a name by which Client.watch() of other clients follows the stream while it is open: 1 to 64 of A-Z a-z 0-9 . _ -)")
+publish: a name by which Client.watch() of other clients follows the stream while it is open: 1 to 64 of A-Z a-z 0-9 . _ -
+deadline: seconds until the server has accepted the stream, with all retries; None: that of the client. Raises Timeout after it.)")
       .def(
           "release",
           [](const CharacterPointer& character) {

@@ -24,10 +24,12 @@ struct WatchedStream {
   client::Watch watch;
 };
 
-std::shared_ptr<WatchedStream> WatchStream(const Connection& connection, const std::string& name) {
+std::shared_ptr<WatchedStream> WatchStream(const Connection& connection, const std::string& name,
+                                           std::optional<double> deadline) {
+  const absl::Duration limit = Deadline(deadline, absl::ZeroDuration());
   const auto service = connection.Get();
   auto watch = Value(Blocked([&](const std::stop_token& stop) {
-    return service->client.WatchStream(name, {.stop = stop});
+    return service->client.WatchStream(name, {.deadline = limit, .stop = stop});
   }));
   return Shared(new WatchedStream{service, std::move(watch)});
 }
@@ -88,9 +90,11 @@ Frame.skipped counts them.)");
            })
       .def("__enter__", [](std::shared_ptr<WatchedStream> stream) { return stream; })
       .def("__exit__", [](WatchedStream& stream, const py::args&) { EndWatch(stream); });
-  client.def("watch", WatchStream, "name"_a,
-             "Follows the stream that another client of the same tenant has opened on this server "
-             "with Character.stream(publish=name). Raises NotFound if none is open now.");
+  client.def(
+      "watch", WatchStream, "name"_a, py::kw_only(), "deadline"_a = kOpeningSeconds,
+      "Follows the stream that another client of the same tenant has opened on this server "
+      "with Character.stream(publish=name). Raises NotFound if none is open now, and Timeout if "
+      "the server does not answer within `deadline` seconds; None: that of the client.");
 }
 
 }  // namespace sinew::python

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "core/base/digest.h"
@@ -244,6 +245,62 @@ TEST_F(CharacterTest, UnaryCallSurvivesLostSession) {
   server->Signal(SIGKILL);
   Restart();
   EXPECT_EQ(Expected(character, 1), expected);
+}
+
+TEST_F(CharacterTest, DeadlineIsForAllAttemptsWhereTheServerIsGone) {
+  const auto client = Client::Connect({.address = server->address()});
+  const auto character = Character::Create(*client, rig, "lbs");
+  ASSERT_TRUE(character.ok()) << character.status();
+  const std::vector<float> pose = TubePose(1);
+  server->Signal(SIGKILL);
+  server->Wait();
+  for (const absl::Duration deadline : {absl::Milliseconds(400), absl::Seconds(1)}) {
+    const absl::Time begun = absl::Now();
+    const absl::Status status =
+        character->Deform({}, {.joint_transforms = pose}, {}, {.deadline = deadline}).status();
+    EXPECT_LT(absl::Now() - begun, deadline + absl::Milliseconds(300)) << status;
+    EXPECT_TRUE(absl::IsDeadlineExceeded(status)) << status;
+    EXPECT_NE(status.message().find("the last failure: failed to connect"), std::string::npos)
+        << status;
+    const absl::Status opening =
+        character->OpenStream({}, {.deadline = absl::Milliseconds(50)}).status();
+    EXPECT_NE(opening.message().find("the last failure: failed to connect"), std::string::npos)
+        << opening;
+  }
+}
+
+TEST_F(CharacterTest, DeadlineShorterThanAWaitSurvivesABrokenConnection) {
+  const TemporaryFolder data;
+  Restart({"--data-dir", data.path().string()});
+  ClientOptions options{.address = server->address()};
+  options.retry.initial_backoff = absl::Seconds(5);
+  const auto client = Client::Connect(options);
+  const auto character = Character::Create(*client, rig, "lbs");
+  ASSERT_TRUE(character.ok()) << character.status();
+  server->Signal(SIGKILL);
+  Restart({"--data-dir", data.path().string()});
+  const std::vector<float> pose = TubePose(1);
+  const auto view =
+      character->Deform({}, {.joint_transforms = pose}, {}, {.deadline = absl::Seconds(3)});
+  EXPECT_TRUE(view.ok()) << view.status();
+  server.reset();
+}
+
+TEST_F(CharacterTest, DeadlineIsForTheSessionThatIsMadeAgain) {
+  const Character character = Bind("lbs");
+  ASSERT_TRUE(character.Release().ok());
+  server->Signal(SIGSTOP);
+  // The second call waits for the first, which makes the session.
+  std::thread first([&] {
+    EXPECT_TRUE(absl::IsDeadlineExceeded(
+        character.OpenStream({}, {.deadline = absl::Seconds(5)}).status()));
+  });
+  absl::SleepFor(absl::Milliseconds(200));
+  const absl::Time begun = absl::Now();
+  EXPECT_TRUE(absl::IsDeadlineExceeded(
+      character.OpenStream({}, {.deadline = absl::Milliseconds(300)}).status()));
+  EXPECT_LT(absl::Now() - begun, absl::Seconds(2));
+  first.join();
 }
 
 TEST_F(CharacterTest, DrainDoesNotWaitForIdleCaller) {

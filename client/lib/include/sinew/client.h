@@ -140,11 +140,13 @@ class Client {
   absl::StatusOr<FrameView> Deform(const Target& target, const PoseLayout& layout, const Pose& pose,
                                    const OutputOptions& output = {},
                                    const CallOptions& call = {}) const;
-  // Opens a stream and waits until the server has accepted it. kNotFound: no such session or rig.
+  // Opens a stream and waits until the server has accepted it, until the deadline of `call`, which
+  // has no effect later. kNotFound: no such session or rig.
   absl::StatusOr<Stream> OpenStream(const Target& target, const StreamOptions& options,
                                     const CallOptions& call = {}) const;
   // Follows the stream that another client of the tenant has opened on this server with
-  // StreamOptions::publish. Not repeated after a failure. kNotFound: none is open now.
+  // StreamOptions::publish. The deadline of `call` is that of the opening. Not repeated after a
+  // failure. kNotFound: none is open now.
   absl::StatusOr<Watch> WatchStream(const std::string& name, const CallOptions& call = {}) const;
   // A whole clip through an ordered stream, which survives broken connections: every frame has the
   // same bits as without a break. A deadline in `call` is for the whole clip, that of the client
