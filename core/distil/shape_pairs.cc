@@ -162,7 +162,7 @@ absl::StatusOr<std::vector<ShapePair>> FindPairs(std::span<const CorrectiveShape
   }
   double weight = 0;
   for (std::size_t f = 0; f < poses; ++f) weight += given.weights[f];
-  // In the order of the shapes, as equal ones are told apart by it.
+  // Candidates of equal gain are ranked by the order of their shapes.
   std::ranges::sort(candidates, {},
                     [](const Candidate& c) { return std::pair(c.first, c.second); });
   task.For(candidates.size(), kPairGrain, [&](std::size_t begin, std::size_t end) {

@@ -35,7 +35,7 @@ class PoseFrames {
                         const PoseSink& sink,
                         client::Attribute wanted = client::Attribute::kPositions) const;
 
-  // Of work on the frames, with a progress line if it has a label.
+  // Options for work on the frames; with a label, it has a progress line.
   Task::Options TaskOptions(const std::string& label = {}) const;
 
  private:

@@ -21,8 +21,9 @@ namespace {
 constexpr double kLeastShape = 2e-4;   // of the diagonal
 constexpr double kLeastOffset = 1e-5;  // of the diagonal
 constexpr double kLeastPair = 1e-4;    // of the diagonal: how far a pair moves a vertex
-// Of a shape at a vertex, see RefitShapes. With 1 in place of 0, files are 10 to 40 % smaller, and
-// the rms in held-out poses is up to 2 % smaller for Fox and Horse; with 3 it is up to 6 % larger.
+// The least that a shape must gain at a vertex to keep its offset there, see RefitShapes. With 1 in
+// place of 0, files are 10 to 40 % smaller, and the rms in held-out poses is up to 2 % smaller for
+// Fox and Horse; with 3 it is up to 6 % larger.
 constexpr double kLeastShapeGain = 1;
 constexpr std::size_t kMostPairs = 256;
 // Random poses that only shapes are fitted to: more of them for small meshes, up to so many points

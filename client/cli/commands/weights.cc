@@ -105,7 +105,7 @@ void NoteReport(const Context& context, const client::RigData& rig,
                 const client::WeightsReport& report,
                 const std::optional<bake::WeightDifference>& difference) {
   context.Warn(report.warnings);
-  if (report.unseen_count > 0) {  // a warning says what became of them
+  if (report.unseen_count > 0) {  // a warning says which bones they follow
     std::string list;
     for (std::size_t i = 0; i < std::min<std::size_t>(5, report.unseen_vertices.size()); ++i) {
       absl::StrAppend(&list, i == 0 ? "" : ", ", report.unseen_vertices[i]);

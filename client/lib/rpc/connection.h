@@ -28,7 +28,7 @@ using InfoStub = v1::InfoService::StubInterface;
 using RigStub = v1::RigService::StubInterface;
 using SessionStub = v1::SessionService::StubInterface;
 
-// For one of several calls that have to end by then.
+// Options of one call among several that must all end by `end`.
 CallOptions CallUntil(absl::Time end, const std::stop_token& stop);
 
 class Connection {

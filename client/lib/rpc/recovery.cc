@@ -44,7 +44,7 @@ bool Recovery::TryAgain(absl::Status& status) {
 absl::Status Recovery::Final(const absl::Status& status) const {
   if (stop_.stop_requested()) return absl::CancelledError("cancelled by the caller");
   const absl::Status explained = Explained(status);
-  // Of a refusal, the caller needs to know for how long.
+  // The error of a refusal stays, since it says when the caller may try again.
   const bool late = late_ && !IsRefused(status);
   if (!late && (last_failure_.ok() || !absl::IsDeadlineExceeded(status))) {
     return connection_.WithProxy(explained);

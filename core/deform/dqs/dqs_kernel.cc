@@ -56,7 +56,7 @@ class SignedRows {
     count_ = count;
     for (std::size_t k = 0; !same && k < std::min(count, kMost); ++k) rows_[k] = Make(k);
   }
-  // Of the k-th binding, until the next call.
+  // The row of the k-th binding; valid until the next call.
   HWY_INLINE const SignedRow<8>& Row(std::size_t k) {
     if (k >= kMost) rows_[kMost] = Make(k);
     return rows_[std::min(k, kMost)];

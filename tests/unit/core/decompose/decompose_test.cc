@@ -289,7 +289,7 @@ TEST(Decompose, JointsStayIfIterationsEndBeforeTheyGainLittle) {
   }
 }
 
-// As many as iterations at most, each of which takes about as long.
+// A removal takes about as long as an iteration, so there are at most as many.
 TEST(Decompose, IterationsBoundRemovals) {
   const Animated animated = BentCylinder(20, 15, 0.3);
   std::set<double> progress;
