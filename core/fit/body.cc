@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -122,6 +123,18 @@ Vec3d Body::Middle(std::size_t cell) const {
                                  static_cast<double>(cell / nx / ny)};
 }
 
+std::size_t Body::CellOf(const Vec3d& p) const {
+  const Vec3d at = (1 / size_) * (p - origin_);
+  const double place[] = {at.x, at.y, at.z};
+  std::size_t cell = 0, step = 1;
+  for (std::size_t k = 0; k < 3; ++k) {
+    const double x = std::clamp(std::round(place[k]), 0.0, static_cast<double>(cells_[k] - 1));
+    cell += step * static_cast<std::size_t>(x);
+    step *= static_cast<std::size_t>(cells_[k]);
+  }
+  return cell;
+}
+
 double Body::Sample(const std::vector<float>& grid, const Vec3d& p) const {
   const Vec3d at = (1 / size_) * (p - origin_);
   std::array<std::size_t, 3> low{};
@@ -167,7 +180,16 @@ absl::StatusOr<std::vector<std::uint8_t>> Body::FindInside(std::span<const Vec3d
       task.CheckMemory(kCellBytes * voxels.number.size() + kVoxelBytes * voxels.count()));
   Parts parts = PartsOf(voxels);
   Bridge(cells_, parts);
-  return LargestPart(parts, connected_);
+  std::vector<std::uint8_t> largest = LargestPart(parts, connected_);
+  longest_left_out_ = 0;
+  std::map<std::uint32_t, Box> left_out;
+  for (std::size_t c = 0; c < parts.size(); ++c) {
+    if (parts[c] != kOutside && !largest[c]) left_out[parts[c]].Add(Middle(c));
+  }
+  for (const auto& [part, extent] : left_out) {
+    longest_left_out_ = std::max(longest_left_out_, extent.LongestSide() + size_);
+  }
+  return largest;
 }
 
 absl::StatusOr<Body> Body::Create(const Mesh& mesh, std::uint32_t resolution, const Task& task) {

@@ -7,6 +7,7 @@
 #include <absl/status/statusor.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -45,7 +46,17 @@ class Body {
   const std::vector<MedialPoint>& medial() const { return medial_; }
   // The share of inside cells that is connected.
   double connected() const { return connected_; }
-  double cell() const { return size_; }
+  // The longest side of the largest part that is not, near the body.
+  double longest_left_out() const { return longest_left_out_; }
+  double cell() const { return size_; }  // the size of one
+
+  // The grid: cells along each axis, numbered with x varying fastest. Those on its border are
+  // outside of the body.
+  const std::array<std::int32_t, 3>& cells() const { return cells_; }
+  std::size_t cell_count() const { return depth_.size(); }
+  bool Inside(std::size_t cell) const { return depth_[cell] > 0; }
+  // The cell of a place, or the nearest one.
+  std::size_t CellOf(const Vec3d& p) const;
 
  private:
   // Sets the grid, and returns which of its cells [cells] are in the largest connected part.
@@ -63,6 +74,7 @@ class Body {
   std::vector<float> depth_, to_medial_;  // [cells]
   std::vector<MedialPoint> medial_;
   double connected_ = 1;
+  double longest_left_out_ = 0;
 };
 
 }  // namespace sinew::fit

@@ -42,7 +42,9 @@ constexpr double kBetter = 0.5;     // of the residual of the directions that we
 constexpr double kUnequal = 1.5;    // ratio of the lengths of left and right bones that is reported
 constexpr double kOutside = 0.01;   // of the longest side
 constexpr double kNoLength = 1e-4;  // of the longest side
-constexpr double kConnected = 0.98;
+// A part that is left out is reported if the rest is a smaller share of the inside, or if the part
+// is longer, of the longest side.
+constexpr double kConnected = 0.98, kLongLeftOut = 0.1;
 constexpr int kProbes = 10;                              // of a bone
 constexpr std::size_t kMaxEffort = 3 * fit::kMaxEffort;  // of all searches of a fit
 // The feet decide between two orientations if they reach this much farther forward in one than in
@@ -115,6 +117,19 @@ std::vector<std::vector<std::uint16_t>> FixedSpheres(const SkeletonTemplate& ske
         static_cast<std::uint16_t>(nearest - graph.centre.begin())};
   }
   return fixed;
+}
+
+// What of the mesh is not part of the body, if it may matter.
+std::optional<std::string> LeftOut(const Body& body) {
+  const double length = body.longest_left_out() / fit::kLongestSide;
+  if (body.connected() >= kConnected && length < kLongLeftOut) return std::nullopt;
+  return absl::StrFormat(
+      "%.2g %% of the mesh's inside is not connected to the rest and was left out%s",
+      100 * (1 - body.connected()),
+      length < kLongLeftOut ? ""
+                            : absl::StrFormat("; the longest such part is %.0f %% as long as the "
+                                              "body",
+                                              100 * length));
 }
 
 struct Match {
@@ -200,11 +215,14 @@ absl::StatusOr<Matches> Search(const SkeletonTemplate& skeleton, const FitOption
     }
     if (fits) break;
   }
+  const std::optional<std::string> left_out = LeftOut(body);
+  const std::string left_out_too = left_out ? absl::StrCat("; ", *left_out) : "";
   if (!fits && std::ranges::any_of(reached, &fit::EmbedReach::exhausted)) {
     return absl::FailedPreconditionError(
         absl::StrCat("template: \"", skeleton.name,
                      "\" does not fit the body, or in too many ways to try them all; give the "
-                     "places of some joints as hints, or use fewer joints"));
+                     "places of some joints as hints, or use fewer joints",
+                     left_out_too));
   }
   if (!fits) {
     std::size_t lost = skeletons[0].joints.size() - 1, furthest = 0;
@@ -212,7 +230,7 @@ absl::StatusOr<Matches> Search(const SkeletonTemplate& skeleton, const FitOption
     lost = std::min(lost, furthest);
     return absl::FailedPreconditionError(absl::StrCat(
         "template: \"", skeleton.name, "\" does not fit the body: no place for joint \"",
-        skeleton.joints[skeletons[0].joints[lost].joint].name, "\""));
+        skeleton.joints[skeletons[0].joints[lost].joint].name, "\"", left_out_too));
   }
   std::vector<Match> all;
   const double near = std::min(kMostPenalty, kNear * least);
@@ -280,11 +298,7 @@ void Warn(const SkeletonTemplate& skeleton, const Body& body, const SphereGraph&
          absl::StrCat("its up is ", AxisName(up),
                       ", where programs expect +y or +z: turn it, or the character will lie down"));
   }
-  if (body.connected() < kConnected) {
-    warn("mesh",
-         absl::StrFormat("%.0f %% of its inside is not connected to the rest and was left out",
-                         100 * (1 - body.connected())));
-  }
+  if (std::optional<std::string> left_out = LeftOut(body)) warn("mesh", *std::move(left_out));
   std::vector<fit::BarePart> bare =
       fit::BareParts(graph, match.skeleton.parents, places, kBare * fit::kLongestSide);
   if (bare.size() > kMaxBare) bare.resize(kMaxBare);

@@ -6,8 +6,10 @@
 #include <queue>
 #include <utility>
 
+#include "core/base/disjoint_sets.h"
 #include "core/base/status.h"
 #include "core/base/vectors.h"
+#include "core/fit/links.h"
 
 namespace sinew::fit {
 namespace {
@@ -69,6 +71,24 @@ void Join(const Body& body, SphereGraph& graph) {
   }
 }
 
+// Joins parts of the graph that are connected through narrow places of the body, such as the gaps
+// between the pieces of a robot, by the shortest links.
+void JoinParts(const Body& body, SphereGraph& graph) {
+  DisjointSets parts(graph.count());
+  for (std::uint32_t k = 0; k < graph.count(); ++k) {
+    for (const std::uint32_t other : graph.neighbours[k]) parts.Join(k, other);
+  }
+  bool connected = true;
+  for (std::uint32_t k = 0; connected && k < graph.count(); ++k) connected = parts.Lowest(k) == 0;
+  if (connected) return;
+  for (const Link& link : FindLinks(body, graph.centre)) {
+    if (parts.Lowest(link.first) == parts.Lowest(link.second)) continue;
+    parts.Join(link.first, link.second);
+    graph.neighbours[link.first].push_back(link.second);
+    graph.neighbours[link.second].push_back(link.first);
+  }
+}
+
 // Dijkstra from one sphere.
 void FindPaths(SphereGraph& graph, std::size_t from) {
   const std::size_t n = graph.count();
@@ -111,6 +131,7 @@ absl::StatusOr<SphereGraph> PackSpheres(const Body& body, const Task& task) {
   Pack(body, graph);
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   Join(body, graph);
+  JoinParts(body, graph);
   const std::size_t n = graph.count();
   SINEW_RETURN_IF_ERROR(task.CheckMemory(n * n * kPairBytes));
   graph.distance.assign(n * n, std::numeric_limits<double>::infinity());

@@ -32,8 +32,8 @@ struct SphereGraph {
 };
 
 // Packs spheres, the largest first, so that no centre is in an earlier sphere; joins those that
-// overlap, and those whose line of centres stays deep inside and away from others. kCancelled,
-// kResourceExhausted.
+// overlap, those whose line of centres stays deep inside and away from others, and, by the shortest
+// ways inside the body, parts that would have no connection. kCancelled, kResourceExhausted.
 absl::StatusOr<SphereGraph> PackSpheres(const Body& body, const Task& task);
 
 }  // namespace sinew::fit

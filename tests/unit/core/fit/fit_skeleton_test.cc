@@ -319,6 +319,36 @@ TEST(FitSkeleton, WhatIsFarFromTheBodyDoesNotMatter) {
   EXPECT_THAT(Messages(Fit(beside_another)), Contains(HasSubstr("was left out")));
 }
 
+// Capsules around the bones, those to `apart` shorter: they begin `gap` behind the end of the bone
+// above.
+Figure InPieces(std::initializer_list<std::string_view> apart, double gap) {
+  Figure figure = Standing("human");
+  figure.body = {};
+  for (std::size_t j = 1; j < figure.places.size(); ++j) {
+    const fit::TemplateJoint& joint = figure.skeleton.joints[j];
+    const Vec3d root = figure.places[joint.parent], tip = figure.places[j];
+    const double radius = joint.partner == fit::kNone ? 0.13 : 0.06;
+    const bool is_apart = std::ranges::find(apart, joint.name) != apart.end();
+    const double begin = is_apart ? 2 * radius + gap : 0;
+    sinew::testing::Append(figure.body, Capsule(root + begin * Unit(tip - root), tip, radius));
+  }
+  return figure;
+}
+
+TEST(FitSkeleton, PiecesWithNarrowGapsAreOneBody) {
+  const Figure whole = Standing("human");
+  const Figure robot = InPieces({"left_elbow", "right_elbow", "left_knee", "right_knee"}, 0.024);
+  const SkeletonFit fitted = Fit(robot);
+  EXPECT_LT(LargestError(whole, fitted), 0.1);
+  EXPECT_THAT(Messages(fitted), Not(Contains(HasSubstr("was left out"))));
+}
+
+TEST(FitSkeleton, PieceThatIsFarFromTheRestIsReported) {
+  const Figure figure = InPieces({"left_knee"}, 0.1);
+  EXPECT_THAT(Messages(Fit(figure)),
+              Contains(AllOf(HasSubstr("was left out"), HasSubstr("as long as the body"))));
+}
+
 TEST(FitSkeleton, TurnedFacesDoNotMatter) {
   const Figure figure = Standing("human");
   Figure inside_out = figure;
