@@ -159,9 +159,9 @@ class MeshReader {
   }
 
   // Reads an attribute that must hold one element of the given width per vertex.
-  absl::StatusOr<Elements> ReadAttribute(int accessor, std::size_t width,
-                                         const std::string& what) const {
-    SINEW_ASSIGN_OR_RETURN(Elements e, ReadElements(model_, accessor, what));
+  absl::StatusOr<Elements> ReadAttribute(int accessor, std::size_t width, const std::string& what,
+                                         bool need_finite = true) const {
+    SINEW_ASSIGN_OR_RETURN(Elements e, ReadElements(model_, accessor, what, need_finite));
     if (e.width != width || e.count != count_) {
       return InvalidArgument(what, ": ", CountedText(e.count, "element"), " of ",
                              CountedText(e.width, "component"), ", need ", count_, " of ", width);
@@ -234,7 +234,8 @@ class MeshReader {
       SINEW_ASSIGN_OR_RETURN(Elements joint,
                              ReadAttribute(j->second, 4, absl::StrCat(where, " ", j->first)));
       SINEW_ASSIGN_OR_RETURN(Elements weight,
-                             ReadAttribute(w->second, 4, absl::StrCat(where, " ", w->first)));
+                             ReadAttribute(w->second, 4, absl::StrCat(where, " ", w->first),
+                                           /*need_finite=*/false));  // InfluenceCollector does
       if (joint.is_float || joint.normalised) {
         return InvalidArgument(where, " ", j->first, ": need an unsigned integer type");
       }
@@ -249,7 +250,8 @@ class MeshReader {
       for (std::size_t i = 0; i < influences.size(); ++i) {
         const std::size_t at = v * 4 + i % 4;
         const double joint = joints[i / 4].values[at], weight = weights[i / 4].values[at];
-        if (weight != 0 && joint >= static_cast<double>(skin_->joints.size())) {
+        if (weight != 0 && !std::isnan(weight) &&
+            joint >= static_cast<double>(skin_->joints.size())) {
           return InvalidArgument(where, ": vertex ", base_ + v, " names joint ", joint,
                                  ", the skin has ", skin_->joints.size());
         }

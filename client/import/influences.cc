@@ -60,6 +60,15 @@ InfluenceCollector::InfluenceCollector(std::string mesh, Skin& skin)
 
 absl::Status InfluenceCollector::Add(std::span<const Influence> influences, std::size_t vertex) {
   merged_.clear();
+  const auto is_nan = [](const Influence& influence) { return std::isnan(influence.weight); };
+  if (std::ranges::any_of(influences, is_nan) &&
+      std::ranges::all_of(influences, [&](const Influence& influence) {
+        return influence.weight == 0 || is_nan(influence);
+      })) {
+    ++nan_vertices_;
+    skin_.influence_counts.push_back(0);
+    return absl::OkStatus();
+  }
   double sum = 0;
   bool repeats = false;
   for (const Influence& influence : influences) {
@@ -109,6 +118,13 @@ void InfluenceCollector::Report(std::vector<Problem>& problems) const {
                         mesh_});
   }
   negative_.Report(mesh_, problems);
+  if (nan_vertices_ > 0) {
+    problems.push_back(
+        {Severity::kWarning,
+         absl::StrCat("weights of ", CountedText(nan_vertices_, "vertex", "vertices"),
+                      " are NaN, as if divided by a sum of 0: counted as none"),
+         mesh_});
+  }
   if (merged_vertices_ > 0) {
     problems.push_back({Severity::kInfo,
                         absl::StrCat(CountedText(merged_vertices_, "vertex names", "vertices name"),

@@ -43,8 +43,10 @@ class InfluenceCollector {
 
   // Appends one vertex. Influences of weight 0 are dropped, those of one joint added up; order of
   // first appearance. Weights are divided by their sum, unless that is 1 but for the rounding of
-  // float32 (1e-6). Negative weights count as 0, see NegativeWeights.
-  // kInvalidArgument: joint out of range, non-finite weight, one below -1e-3. `vertex` names it.
+  // float32 (1e-6). Negative weights count as 0, see NegativeWeights. A vertex without weights
+  // other than 0 and NaN has none: exporters write NaN where they divide weights by a sum of 0.
+  // kInvalidArgument: joint out of range, other non-finite weights, one below -1e-3. `vertex` names
+  // it.
   absl::Status Add(std::span<const Influence> influences, std::size_t vertex);
 
   // Reports what was changed. Vertices without weights are left to BindUnweighted.
@@ -55,7 +57,7 @@ class InfluenceCollector {
   Skin& skin_;
   std::vector<Influence> merged_;
   NegativeWeights negative_;
-  std::size_t normalised_ = 0, merged_vertices_ = 0;
+  std::size_t normalised_ = 0, merged_vertices_ = 0, nan_vertices_ = 0;
   double lowest_sum_ = 1, highest_sum_ = 1;
 };
 

@@ -80,6 +80,21 @@ TEST(GltfWeights, LeavesSumsOfZeroToTheOption) {
   EXPECT_EQ(Import(b, {.unweighted = Unweighted::kRoot}).rig.meshes.at(0).skin.fallback_joint, 0u);
 }
 
+TEST(GltfWeights, VerticesWhoseWeightsAreAllNanHaveNone) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const GltfBuilder b = WithWeights({1, 0, 0, 0, nan, nan, nan, nan, 1, 0, 0, 0, nan, 0, 0, 0});
+  EXPECT_THAT(ErrorOf(b), HasSubstr("2 vertices have no weight, the first is 1"));
+  const ImportedScene scene = Import(b, {.unweighted = Unweighted::kRoot});
+  EXPECT_EQ(scene.rig.meshes.at(0).skin.fallback_joint, 0u);
+  EXPECT_TRUE(HasProblem(scene, Severity::kWarning, "weights of 2 vertices are NaN"));
+}
+
+TEST(GltfWeights, RefusesNanBesideWeights) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_THAT(ErrorOf(WithWeights({1, 0, 0, 0, 1, nan, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0})),
+              HasSubstr("vertex 1 has the weight nan, need finite weights"));
+}
+
 // Node 3 hangs below joint 2 ("tip", at y = 1) at x = 5.
 GltfBuilder WithHat() {
   GltfBuilder b = MakeStrip();
