@@ -49,14 +49,17 @@ class Body {
   // The longest side of the largest part that is not, near the body.
   double longest_left_out() const { return longest_left_out_; }
   double cell() const { return size_; }  // the size of one
-
-  // The grid: cells along each axis, numbered with x varying fastest. Those on its border are
-  // outside of the body.
-  const std::array<std::int32_t, 3>& cells() const { return cells_; }
+  // Cells on the border of the grid are outside.
   std::size_t cell_count() const { return depth_.size(); }
   bool Inside(std::size_t cell) const { return depth_[cell] > 0; }
   // The cell of a place, or the nearest one.
   std::size_t CellOf(const Vec3d& p) const;
+  Vec3d Middle(std::size_t cell) const;
+  // The six cells next to one that is inside.
+  std::array<std::size_t, 6> Neighbours(std::size_t cell) const {
+    const auto nx = static_cast<std::size_t>(cells_[0]), ny = static_cast<std::size_t>(cells_[1]);
+    return {cell - 1, cell + 1, cell - nx, cell + nx, cell - nx * ny, cell + nx * ny};
+  }
 
  private:
   // Sets the grid, and returns which of its cells [cells] are in the largest connected part.
@@ -64,7 +67,6 @@ class Body {
                                                        std::span<const Triangle> triangles,
                                                        std::uint32_t resolution, const Task& task);
   double Sample(const std::vector<float>& grid, const Vec3d& p) const;
-  Vec3d Middle(std::size_t cell) const;
 
   Vec3d centre_;
   double scale_ = 1;

@@ -20,6 +20,7 @@ constexpr double kCostOfBare = 0.3 / kLongestSide;  // for each length
 constexpr double kTip = 0.5;        // of the bare part's length: where a joint may be
 constexpr double kMostMore = 0.15;  // that moved joints may cost
 constexpr std::size_t kRounds = 2;  // joints that are moved at most
+constexpr double kNearBone = 2;     // cells
 
 struct Candidate {
   Embedding embedding;
@@ -105,6 +106,53 @@ std::vector<BarePart> BareParts(const SphereGraph& graph, std::span<const std::u
     for (std::uint16_t s = 0; s < graph.count(); ++s) {
       if (graph.Distance(s, parts.back().tip) < parts.back().length) bare[s] = 0;
     }
+  }
+}
+
+std::vector<ThinPart> ThinParts(const Body& body, const SphereGraph& graph,
+                                std::span<const std::uint32_t> parents,
+                                std::span<const Vec3d> places, double length) {
+  // [cells] the cell of a sphere or bone from which the fewest steps lead to it.
+  constexpr std::uint32_t kFar = 0xffffffff;
+  std::vector<std::uint32_t> source(body.cell_count(), kFar);
+  std::vector<std::uint32_t> reached;  // in the order of steps
+  for (std::uint32_t c = 0; c < source.size(); ++c) {
+    if (!body.Inside(c)) continue;
+    const Vec3d at = body.Middle(c);
+    bool held = false;
+    for (std::size_t s = 0; !held && s < graph.count(); ++s) {
+      held = Length(at - graph.centre[s]) < graph.radius[s];
+    }
+    for (std::size_t j = 1; !held && j < places.size(); ++j) {
+      held = DistanceToSegment(at, places[parents[j]], places[j]) < kNearBone * body.cell();
+    }
+    if (!held) continue;
+    source[c] = c;
+    reached.push_back(c);
+  }
+  std::vector<std::uint32_t> free;  // cells that are not held, in the order of steps
+  for (std::size_t k = 0; k < reached.size(); ++k) {
+    const std::uint32_t c = reached[k];
+    if (source[c] != c) free.push_back(c);
+    for (const std::size_t next : body.Neighbours(c)) {
+      if (!body.Inside(next) || source[next] != kFar) continue;
+      source[next] = source[c];
+      reached.push_back(static_cast<std::uint32_t>(next));
+    }
+  }
+  std::vector<ThinPart> parts;
+  while (true) {
+    ThinPart farthest;
+    for (const std::uint32_t c : free) {
+      const Vec3d at = body.Middle(c);
+      const double distance = Length(at - body.Middle(source[c]));
+      if (distance > farthest.length) farthest = {distance, at};
+    }
+    if (farthest.length < length) return parts;
+    parts.push_back(farthest);
+    std::erase_if(free, [&](std::uint32_t c) {
+      return Length(body.Middle(c) - farthest.tip) <= farthest.length;
+    });
   }
 }
 

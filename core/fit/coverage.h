@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/base/types.h"
+#include "core/fit/body.h"
 #include "core/fit/embedding.h"
 #include "core/fit/skeleton_template.h"
 #include "core/fit/spheres.h"
@@ -28,6 +29,17 @@ struct BarePart {
 
 // The parts that are at least `length` long, the longest first. parents, places: [joints].
 std::vector<BarePart> BareParts(const SphereGraph& graph, std::span<const std::uint32_t> parents,
+                                std::span<const Vec3d> places, double length);
+
+// A part that is too thin for spheres, such as a sword.
+struct ThinPart {
+  double length = 0;  // from the nearest sphere or bone to the tip, as the crow flies
+  Vec3d tip;
+};
+
+// The parts without a bone that are at least `length` long, the longest first.
+std::vector<ThinPart> ThinParts(const Body& body, const SphereGraph& graph,
+                                std::span<const std::uint32_t> parents,
                                 std::span<const Vec3d> places, double length);
 
 // Looks for an assignment that has a leaf joint, or two, in long bare parts of this one, and takes

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -76,6 +78,7 @@ std::vector<Orientation> Orientations(FitUp wanted, bool turns) {
   std::vector<Orientation> orientations;
   for (const auto& [up, first, named] : kAxes) {
     if (wanted != FitUp::kUnknown && wanted != named) continue;
+    if (!turns && named == FitUp::kUnknown) continue;  // the usual directions only
     Vec3d forward = first;
     for (int turn = 0; turn < (turns ? 4 : 1); ++turn) {
       const Vec3d side = Cross(up, forward);
@@ -130,6 +133,22 @@ std::optional<std::string> LeftOut(const Body& body) {
                             : absl::StrFormat("; the longest such part is %.0f %% as long as the "
                                               "body",
                                               100 * length));
+}
+
+// Why nothing may fit: a floor that the body stands on, parts that are left out.
+std::string WhatTheBodyIs(const Body& body) {
+  constexpr double kFar = std::numeric_limits<double>::infinity();
+  Vec3d low = {kFar, kFar, kFar}, high = {-kFar, -kFar, -kFar};
+  for (std::size_t c = 0; c < body.cell_count(); ++c) {
+    if (!body.Inside(c)) continue;
+    const Vec3d at = body.Middle(c);
+    low = {std::min(low.x, at.x), std::min(low.y, at.y), std::min(low.z, at.z)};
+    high = {std::max(high.x, at.x), std::max(high.y, at.y), std::max(high.z, at.z)};
+  }
+  const Vec3d size = body.FromUnit(high) - body.FromUnit(low);
+  const std::optional<std::string> left_out = LeftOut(body);
+  return absl::StrFormat("; what counts as the body is %.3g x %.3g x %.3g large%s", size.x, size.y,
+                         size.z, left_out ? absl::StrCat("; ", *left_out) : "");
 }
 
 struct Match {
@@ -215,22 +234,19 @@ absl::StatusOr<Matches> Search(const SkeletonTemplate& skeleton, const FitOption
     }
     if (fits) break;
   }
-  const std::optional<std::string> left_out = LeftOut(body);
-  const std::string left_out_too = left_out ? absl::StrCat("; ", *left_out) : "";
-  if (!fits && std::ranges::any_of(reached, &fit::EmbedReach::exhausted)) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("template: \"", skeleton.name,
-                     "\" does not fit the body, or in too many ways to try them all; give the "
-                     "places of some joints as hints, or use fewer joints",
-                     left_out_too));
-  }
   if (!fits) {
     std::size_t lost = skeletons[0].joints.size() - 1, furthest = 0;
     for (const fit::EmbedReach& reach : reached) furthest = std::max(furthest, reach.joints);
     lost = std::min(lost, furthest);
+    const std::string& joint = skeleton.joints[skeletons[0].joints[lost].joint].name;
+    const bool exhausted = std::ranges::any_of(reached, &fit::EmbedReach::exhausted);
     return absl::FailedPreconditionError(absl::StrCat(
-        "template: \"", skeleton.name, "\" does not fit the body: no place for joint \"",
-        skeleton.joints[skeletons[0].joints[lost].joint].name, "\"", left_out_too));
+        "template: \"", skeleton.name, "\" does not fit the body",
+        options.hints.empty() ? "" : " with these hints",
+        exhausted ? ", or in too many ways to try them all; give the places of some joints as "
+                    "hints, or use fewer joints"
+                  : absl::StrCat(": no place for joint \"", joint, "\""),
+        WhatTheBodyIs(body)));
   }
   std::vector<Match> all;
   const double near = std::min(kMostPenalty, kNear * least);
@@ -273,6 +289,32 @@ std::string AxisName(const Vec3d& axis) {
   return absl::StrCat(sign, axis.x != 0 ? "x" : axis.y != 0 ? "y" : "z");
 }
 
+std::string WayOf(const FitFacing& facing) {
+  return absl::StrCat(AxisName(facing.forward), " with ", AxisName(facing.up), " up");
+}
+
+// Warns if hints turn the character: most often left and right were mixed up.
+absl::Status CheckTurn(const SkeletonTemplate& skeleton, FitOptions options, const Body& body,
+                       const SphereGraph& graph, const Task& task, SkeletonFit& fitted) {
+  if (options.hints.empty()) return absl::OkStatus();
+  options.hints.clear();
+  const absl::StatusOr<Matches> free = Search(skeleton, options, body, graph, task);
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  if (!free.ok()) return absl::OkStatus();  // the hints are what makes it fit
+  const FitFacing without = FacingOf(free->best);
+  if (without.residual > fitted.facing.residual ||
+      (without.up == fitted.facing.up && without.forward == fitted.facing.forward)) {
+    return absl::OkStatus();
+  }
+  fitted.warnings.push_back(
+      {Severity::kWarning, "hints",
+       absl::StrFormat("with them the character faces %s (residual %.3f), without them %s (%.3f); "
+                       "left and right are those of the character",
+                       WayOf(fitted.facing), fitted.facing.residual, WayOf(without),
+                       without.residual)});
+  return absl::OkStatus();
+}
+
 // What a user should look at.
 void Warn(const SkeletonTemplate& skeleton, const Body& body, const SphereGraph& graph,
           const Match& match, const std::vector<Vec3d>& places, SkeletonFit& fitted) {
@@ -285,12 +327,9 @@ void Warn(const SkeletonTemplate& skeleton, const Body& body, const SphereGraph&
                                      fitted.facing.residual, kDoubtfulResidual));
   }
   if (fitted.other) {
-    const auto way = [](const FitFacing& facing) {
-      return absl::StrCat(AxisName(facing.forward), " with ", AxisName(facing.up), " up");
-    };
     warn("template",
          absl::StrFormat("the character may face %s instead of %s: residuals %.3f and %.3f",
-                         way(*fitted.other), way(fitted.facing), fitted.other->residual,
+                         WayOf(*fitted.other), WayOf(fitted.facing), fitted.other->residual,
                          fitted.facing.residual));
   }
   if (const Vec3d& up = fitted.facing.up; up.y < 0.5 && up.z < 0.5) {
@@ -299,20 +338,28 @@ void Warn(const SkeletonTemplate& skeleton, const Body& body, const SphereGraph&
                       ", where programs expect +y or +z: turn it, or the character will lie down"));
   }
   if (std::optional<std::string> left_out = LeftOut(body)) warn("mesh", *std::move(left_out));
-  std::vector<fit::BarePart> bare =
+  const std::vector<fit::BarePart> bare =
       fit::BareParts(graph, match.skeleton.parents, places, kBare * fit::kLongestSide);
-  if (bare.size() > kMaxBare) bare.resize(kMaxBare);
+  // Where parts end, and how long they are.
+  std::vector<std::pair<Vec3d, double>> parts;
+  for (const fit::BarePart& part : bare) parts.emplace_back(graph.centre[part.tip], part.length);
+  for (const fit::ThinPart& part :
+       fit::ThinParts(body, graph, match.skeleton.parents, places, kBare * fit::kLongestSide)) {
+    parts.emplace_back(part.tip, part.length);
+  }
+  std::ranges::stable_sort(parts, std::greater<>(), &std::pair<Vec3d, double>::second);
+  if (parts.size() > kMaxBare) parts.resize(kMaxBare);
   // Places to a thousandth of the body, wherever it stands.
   const double longest = Length(body.FromUnit({fit::kLongestSide, 0, 0}) - body.FromUnit({}));
   const int decimals = std::clamp(3 - static_cast<int>(std::floor(std::log10(longest))), 0, 9);
-  for (const fit::BarePart& part : bare) {
-    const Vec3d tip = body.FromUnit(graph.centre[part.tip]);
+  for (const auto& [end, length] : parts) {
+    const Vec3d tip = body.FromUnit(end);
     warn("mesh",
          absl::StrFormat("no bone lies in a part of it that ends at %.*f, %.*f, %.*f and is "
                          "%.0f %% of its longest side long; if the skeleton has a joint "
                          "for it, give its place as a hint",
                          decimals, tip.x, decimals, tip.y, decimals, tip.z,
-                         100 * part.length / fit::kLongestSide));
+                         100 * length / fit::kLongestSide));
   }
   for (std::size_t k = 1; k < match.skeleton.joints.size(); ++k) {
     const fit::ReducedJoint& joint = match.skeleton.joints[k];
@@ -448,6 +495,7 @@ absl::StatusOr<SkeletonFit> FitSkeleton(const Mesh& mesh, const SkeletonTemplate
   if (matches.other) fitted.other = FacingOf(*matches.other);
   fitted.spheres = graph.count();
   Warn(skeleton, body, graph, match, places, fitted);
+  SINEW_RETURN_IF_ERROR(CheckTurn(skeleton, options, body, graph, task, fitted));
   for (const std::uint32_t j : far) {
     fitted.warnings.push_back(
         {Severity::kWarning, absl::StrCat("joints.", skeleton.joints[j].name),

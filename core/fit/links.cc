@@ -1,7 +1,6 @@
 #include "core/fit/links.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <tuple>
 
@@ -13,9 +12,6 @@ constexpr std::uint32_t kNoPlace = 0xffffffff;
 }  // namespace
 
 std::vector<Link> FindLinks(const Body& body, std::span<const Vec3d> places) {
-  const auto nx = static_cast<std::size_t>(body.cells()[0]),
-             ny = static_cast<std::size_t>(body.cells()[1]);
-  const std::array<std::size_t, 3> ahead = {1, nx, nx * ny};
   std::vector<std::uint32_t> nearest(body.cell_count(), kNoPlace), steps(nearest.size(), 0);
   std::vector<std::size_t> reached;  // in the order of steps
   for (std::uint32_t k = 0; k < places.size(); ++k) {
@@ -25,20 +21,17 @@ std::vector<Link> FindLinks(const Body& body, std::span<const Vec3d> places) {
     reached.push_back(cell);
   }
   for (std::size_t at = 0; at < reached.size(); ++at) {
-    const std::size_t cell = reached[at];  // not on the border of the grid, which is outside
-    for (const std::size_t step : ahead) {
-      for (const std::size_t next : {cell - step, cell + step}) {
-        if (!body.Inside(next) || nearest[next] != kNoPlace) continue;
-        nearest[next] = nearest[cell];
-        steps[next] = steps[cell] + 1;
-        reached.push_back(next);
-      }
+    const std::size_t cell = reached[at];
+    for (const std::size_t next : body.Neighbours(cell)) {
+      if (!body.Inside(next) || nearest[next] != kNoPlace) continue;
+      nearest[next] = nearest[cell];
+      steps[next] = steps[cell] + 1;
+      reached.push_back(next);
     }
   }
   std::vector<Link> links;
   for (const std::size_t cell : reached) {
-    for (const std::size_t step : ahead) {
-      const std::size_t next = cell + step;
+    for (const std::size_t next : body.Neighbours(cell)) {
       if (nearest[next] == kNoPlace || nearest[next] == nearest[cell]) continue;
       const auto [first, second] = std::minmax(nearest[cell], nearest[next]);
       links.push_back({first, second, steps[cell] + steps[next] + 1});

@@ -370,7 +370,7 @@ TEST(FitSkeleton, SaysWhetherAnotherDirectionFitsBetterThanTheOneAskedFor) {
 }
 
 // A cross fits standing and lying.
-TEST(FitSkeleton, SaysThatAnotherAxisMayBeUpIfOnlyOneDirectionIsTried) {
+TEST(FitSkeleton, SaysThatAnotherAxisMayBeUp) {
   Figure cross;
   cross.skeleton = {.name = "cross",
                     .joints = {{.name = "body", .place = {0, 0, 0}, .wide = true},
@@ -380,11 +380,22 @@ TEST(FitSkeleton, SaysThatAnotherAxisMayBeUpIfOnlyOneDirectionIsTried) {
                                {.name = "right", .parent = 0, .place = {-0.7, 0, 0}}}};
   Append(cross.body, Capsule({0, -1, 0}, {0, 1, 0}, 0.12));
   Append(cross.body, Capsule({-0.8, 0, 0}, {0.8, 0, 0}, 0.12));
-  for (const bool turns : {true, false}) {
-    const SkeletonFit fitted = Fit(cross, {.up = FitUp::kUnknown, .turns = turns});
-    EXPECT_TRUE(fitted.other.has_value()) << turns;
-    EXPECT_THAT(Messages(fitted), Contains(HasSubstr("the character may face"))) << turns;
-  }
+  const SkeletonFit fitted = Fit(cross, {.up = FitUp::kUnknown});
+  EXPECT_TRUE(fitted.other.has_value());
+  EXPECT_THAT(Messages(fitted), Contains(HasSubstr("the character may face")));
+  // Lying is no usual way, and not better by far.
+  EXPECT_FALSE(Fit(cross, {.up = FitUp::kUnknown, .turns = false}).other.has_value());
+}
+
+TEST(FitSkeleton, HintThatNeedsAnotherDirectionIsRefusedWithoutTurns) {
+  const Figure figure = Standing("human");
+  const FitOptions options{
+      .hints = {{"left_hand", {-0.6, 0, 0.15}}}, .up = FitUp::kUnknown, .turns = false};
+  Task task;
+  EXPECT_THAT(
+      std::string(
+          FitSkeleton(MeshOf(figure.body), figure.skeleton, options, task).status().message()),
+      HasSubstr("does not fit the body with these hints: no place for joint"));
 }
 
 TEST(FitSkeleton, OrderOfVerticesDoesNotMatter) {
@@ -427,6 +438,35 @@ TEST(FitSkeleton, HintsAreKept) {
     ++kept;
   }
   EXPECT_EQ(kept, 2);
+}
+
+TEST(FitSkeleton, HintOnTheWrongSideIsReported) {
+  const Figure figure = Standing("human");
+  const Vec3d hand = figure.places[static_cast<std::size_t>(
+      std::ranges::find(figure.skeleton.joints, "left_hand", &fit::TemplateJoint::name) -
+      figure.skeleton.joints.begin())];
+  EXPECT_THAT(Messages(Fit(figure, {.hints = {{"left_hand", hand}}})),
+              Not(Contains(HasSubstr("left and right"))));
+  const SkeletonFit turned = Fit(figure, {.hints = {{"left_hand", {-hand.x, hand.y, hand.z}}}});
+  EXPECT_EQ(turned.facing.forward.z, -1);
+  EXPECT_THAT(Messages(turned), Contains(HasSubstr("without them +z with +y up")));
+}
+
+TEST(FitSkeleton, ReportsPartTooThinForSpheres) {
+  Figure figure = Standing("human");
+  const auto sword = static_cast<std::uint32_t>(figure.body.points.size());
+  EXPECT_THAT(Messages(Fit(figure)), Not(Contains(HasSubstr("no bone lies"))));
+  for (const double z : {0.1, 1.0}) {
+    for (const auto& [x, y] : {std::pair{-1, -1}, {1, -1}, {1, 1}, {-1, 1}}) {
+      figure.body.points.push_back({0.6 + 0.015 * x, 0.015 * y, z});
+    }
+  }
+  for (const auto& face : std::vector<std::vector<std::uint32_t>>{
+           {3, 2, 1, 0}, {4, 5, 6, 7}, {0, 1, 5, 4}, {1, 2, 6, 5}, {2, 3, 7, 6}, {3, 0, 4, 7}}) {
+    figure.body.faces.emplace_back();
+    for (const std::uint32_t v : face) figure.body.faces.back().push_back(sword + v);
+  }
+  EXPECT_THAT(Messages(Fit(figure)), Contains(HasSubstr("no bone lies in a part of it")));
 }
 
 TEST(FitSkeleton, BoneWithoutLengthIsReported) {
