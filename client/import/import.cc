@@ -314,7 +314,8 @@ absl::StatusOr<ImportedScene> ImportFile(const std::string& path, const ImportOp
                           : "";
     return InvalidArgument(
         path, extension.empty() ? ": no extension" : absl::StrCat(": wrong type '", extension, "'"),
-        ", need .glb, .gltf, .vrm, .fbx or .dae", why);
+        ", need .glb, .gltf, .vrm, ", options.allow_no_skin && !options.clips_only ? ".obj, " : "",
+        ".fbx or .dae", why);
   }
   // The parsers allocate what a file asks for, and throw when that fails.
   try {

@@ -6,7 +6,10 @@
 #include <array>
 #include <cmath>
 #include <set>
+#include <string>
+#include <vector>
 
+#include "core/base/closest_names.h"
 #include "core/base/status.h"
 
 namespace sinew::fit {
@@ -185,9 +188,9 @@ absl::StatusOr<SkeletonTemplate> BuiltInTemplate(std::string_view name) {
   if (name == kNames[1]) return Quadruped();
   if (name == kNames[2]) return Horse();
   if (name == kNames[3]) return Centaur();
-  const std::string names = absl::StrJoin(
-      kNames, ", ", [](std::string* out, std::string_view built_in) { out->append(built_in); });
-  return InvalidArgument("template: got \"", name, "\", need ", names, " or joints of your own");
+  const std::vector<std::string> names(kNames.begin(), kNames.end());
+  return InvalidArgument("template: got \"", name, "\", need ", absl::StrJoin(names, ", "),
+                         " or joints of your own", DidYouMean(name, names));
 }
 
 }  // namespace sinew::fit

@@ -45,6 +45,10 @@ absl::StatusOr<std::vector<std::string>> AddClipFiles(const ReadOptions& options
                                                       client::ImportedScene& scene) {
   std::vector<std::string> sources(scene.clips.size());
   for (const std::string& clip_file : options.clip_files) {
+    if (std::ranges::count(options.clip_files, clip_file) > 1) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("clip_file: got ", clip_file, " twice, need it once"));
+    }
     const absl::StatusOr<client::ImportedScene> from = client::ImportClips(clip_file);
     if (!from.ok()) return Prefixed("clip_file", from.status());
     SINEW_RETURN_IF_ERROR(options.retarget ? client::RetargetClips(*from, options.joint_map, scene)
@@ -152,26 +156,6 @@ absl::StatusOr<client::ClipData> ReadPoses(const CharacterFile& character,
                 }
                 return Cut(whole, frames, whole.name);
               });
-}
-
-// Which of the character's clips it is: for a model always the first.
-absl::StatusOr<std::size_t> ClipIndex(const CharacterFile& character,
-                                      const MotionRequest& request) {
-  if (character.clips.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("clip: ", character.label, " has none, need `clip_file`, or `poses` (.npy of ",
-                     "frames x ", character.rig.joints.size(), " joints x 12)"));
-  }
-  if (request.clip.empty()) return DefaultClip(character);
-  if (character.kind == CharacterFile::Kind::kModel) {
-    const std::string& name = character.model_clip.name;
-    if (request.clip == "0" || request.clip == name) return std::size_t{0};
-    const std::vector<std::string> names{name};
-    return absl::InvalidArgumentError(absl::StrCat("clip: got \"", request.clip, "\", ",
-                                                   character.label, " has one: 0 '", name, "'",
-                                                   DidYouMean(request.clip, names)));
-  }
-  return client::FindClip(*character.scene, request.clip);
 }
 
 // The clip at frames with fractions, in its range.
@@ -404,6 +388,25 @@ absl::StatusOr<std::vector<float>> ReadControls(const CharacterFile& character,
                      CountedText(need, "control"), " of ", character.label));
   }
   return std::move(array->values);
+}
+
+absl::StatusOr<std::size_t> ClipIndex(const CharacterFile& character,
+                                      const MotionRequest& request) {
+  if (character.clips.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("clip: ", character.label, " has none, need `clip_file`, or `poses` (.npy of ",
+                     "frames x ", character.rig.joints.size(), " joints x 12)"));
+  }
+  if (request.clip.empty()) return DefaultClip(character);
+  if (character.kind == CharacterFile::Kind::kModel) {
+    const std::string& name = character.model_clip.name;
+    if (request.clip == "0" || request.clip == name) return std::size_t{0};
+    const std::vector<std::string> names{name};
+    return absl::InvalidArgumentError(absl::StrCat("clip: got \"", request.clip, "\", ",
+                                                   character.label, " has one: 0 '", name, "'",
+                                                   DidYouMean(request.clip, names)));
+  }
+  return client::FindClip(*character.scene, request.clip);
 }
 
 absl::StatusOr<double> LastFrame(const CharacterFile& character, const MotionRequest& request) {

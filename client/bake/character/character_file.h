@@ -107,6 +107,9 @@ absl::StatusOr<client::ClipData> ReadMotion(const CharacterFile& character,
 absl::StatusOr<std::vector<float>> ReadControls(const CharacterFile& character,
                                                 const std::string& file, std::size_t frames);
 
+// Which of the character's clips it is. kInvalidArgument: it has no such clip.
+absl::StatusOr<std::size_t> ClipIndex(const CharacterFile& character, const MotionRequest& request);
+
 // The number of the last frame that the clip or the poses have, with its fraction: where the clip
 // ends, counted from 0. Errors of ReadMotion.
 absl::StatusOr<double> LastFrame(const CharacterFile& character, const MotionRequest& request);

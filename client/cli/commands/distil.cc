@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "client/bake/base/errors.h"
@@ -69,6 +70,7 @@ absl::Status ReadRequest(const bake::CharacterFile& character, Options& options)
     request.poses.random = true;
     return absl::OkStatus();
   }
+  std::set<std::size_t> clips;
   for (const std::string& name : options.poses) {
     if (bake::ClipNames(character, {}).empty()) {
       return absl::InvalidArgumentError(
@@ -76,8 +78,14 @@ absl::Status ReadRequest(const bake::CharacterFile& character, Options& options)
                        " has no clip: need random, or clips of --clip-file"));
     }
     // An error for an unknown clip, before anything is bound.
-    const auto found = bake::LastFrame(character, {.clip = name, .poses = {}});
+    const auto found = bake::ClipIndex(character, {.clip = name, .poses = {}});
     if (!found.ok()) return bake::Prefixed("--poses", found.status());
+    // Its poses would be fitted to and held out at once.
+    if (!clips.insert(*found).second) {
+      return absl::InvalidArgumentError(absl::StrCat("--poses: got clip ", *found, " '",
+                                                     character.clips[*found].name,
+                                                     "' twice, need it once"));
+    }
   }
   request.poses.clips = options.poses;
   return absl::OkStatus();
@@ -409,8 +417,8 @@ void AddDistil(CommandList& commands) {
       "others 4)");
   set.AddList(
       "--poses", options.poses,
-      "random, or clips by name or number: what to train on (default: all clips, and random "
-      "poses within what they do; without clips random)");
+      "random, or clips by name or number: random poses within what these do, and their own "
+      "(default: all clips; without clips random)");
   set.AddNumber("--max-shapes", options.max_shapes, 1, 10'000,
                 "Keep so many shapes, those that do most (default: all)");
   set.AddNumber("--seed", options.request.poses.seed, 0, 1e9,

@@ -200,6 +200,9 @@ TEST_F(ClipFiles, WrongOnesAreRefused) {
     EXPECT_EQ(bake.exit_code, 65) << row.words;
     EXPECT_THAT(bake.err, HasSubstr(row.words));
   }
+  const Finished twice = Bake("out.npy", {"--clip-file", walk_, "--clip-file", walk_}, hero_);
+  EXPECT_EQ(twice.exit_code, 65);
+  EXPECT_THAT(twice.err, HasSubstr("walk.gltf twice, need it once"));
   EXPECT_EQ(folder_.Names(), (Strings{"a.sinewrig", "hero.gltf", "other.gltf", "walk.gltf"}));
 }
 

@@ -512,6 +512,7 @@ TEST_F(Distil, MistakesAreNamedAndLeaveNoFile) {
   } cases[] = {
       {{"--out", "hero.fbx"}, 64, "--out: got \"hero.fbx\", need .glb or .sinewrig"},
       {{"--out", folder_ / "x.glb", "--poses", "random", "fist"}, 64, "--poses: got random and"},
+      {{"--out", folder_ / "x.glb", "--poses", "fist", "0"}, 65, "got clip 0 'fist' twice"},
       {{"--out", folder_ / "x.glb", "--poses", "wave"}, 65, "--poses: "},
       {{"--out", folder_ / "x.glb", "--max-shapes", "5"}, 64, "need --to shapes"},
       {{"--out", folder_ / "x.glb", "--influences", "9"}, 64, "--influences"},

@@ -226,6 +226,10 @@ TEST_F(Fit, MistakesAreNamed) {
                                 folder_ / "none.obj");
   EXPECT_EQ(clip.exit_code, 65);
   EXPECT_THAT(clip.err, HasSubstr("clip: got 'run'"));
+  WriteAll(folder_ / "motion.bvh", "HIERARCHY");
+  const Finished motion = Refused({"--template", "human"}, folder_ / "motion.bvh");
+  EXPECT_EQ(motion.exit_code, 65);
+  EXPECT_THAT(motion.err, HasSubstr("need .glb, .gltf, .vrm, .obj, .fbx"));
   WriteAll(folder_ / "whole.gltf", SmallGltf().dump());
   const Finished skinned = Refused({"--template", "human"}, folder_ / "whole.gltf");
   EXPECT_EQ(skinned.exit_code, 65);

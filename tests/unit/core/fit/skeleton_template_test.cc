@@ -36,6 +36,7 @@ TEST(BuiltInTemplate, IsValidAndHasMirroredPairs) {
 TEST(BuiltInTemplate, UnknownNameListsTheOthers) {
   EXPECT_THAT(BuiltInTemplate("dog").status().message(),
               HasSubstr("\"dog\", need human, quadruped, horse, centaur or joints of your own"));
+  EXPECT_THAT(BuiltInTemplate("humna").status().message(), HasSubstr("did you mean human?"));
 }
 
 // Numbers of joints, and of those that remain; but for two of the human as in the published
