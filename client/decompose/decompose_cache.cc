@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 #include <utility>
 
@@ -111,7 +112,10 @@ absl::StatusOr<DecomposedCache> DecomposeCache(const std::string& cache, const C
   SINEW_RETURN_IF_ERROR(monitor.CheckStop());
   decomposed.iterations = std::move(result.errors);
   decomposed.gap = result.gap;
-  decomposed.problems = std::move(result.warnings);
+  for (const client::Problem& problem : read.problems) {
+    decomposed.problems.push_back({Severity::kWarning, problem.field, problem.message});
+  }
+  std::ranges::move(result.warnings, std::back_inserter(decomposed.problems));
   for (const AffineD& pose : result.poses) {
     const Affine rounded = ToFloat(pose);
     decomposed.poses.insert(decomposed.poses.end(), rounded.m.begin(), rounded.m.end());

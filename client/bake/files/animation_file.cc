@@ -1,6 +1,7 @@
 #include "client/bake/files/animation_file.h"
 
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -104,7 +105,22 @@ absl::StatusOr<PointArray> ReadOneFile(const std::string& path, CacheFormat form
 }
 
 // Beyond this, float32 does not tell the vertices of the mesh apart.
-constexpr double kFarthest = 1e6;  // of the mesh's diagonal
+constexpr double kFarthest = 1e6;      // of the mesh's diagonal
+constexpr double kLargestStep = 1e-4;  // of the mesh's diagonal
+
+// Warns if steps of float32 are large where the points are.
+void CheckSteps(double diagonal, Animation& animation) {
+  double farthest = 0;
+  for (const float x : animation.points.values) farthest = std::max(farthest, std::abs(double{x}));
+  const double step = farthest * double{std::numeric_limits<float>::epsilon()};
+  if (step <= kLargestStep * diagonal) return;
+  animation.problems.push_back(
+      {client::Severity::kWarning,
+       absl::StrFormat("is up to %.3g units from the origin, where float32 holds steps of %.2g: "
+                       "%.2g %% of the mesh's diagonal; move it to the origin",
+                       farthest, step, 100 * step / diagonal),
+       "animation"});
+}
 
 absl::Status CheckPlaces(const PointArray& points, const client::Mesh& rest) {
   const double diagonal = client::BoxDiagonal(rest.positions);
@@ -182,6 +198,13 @@ absl::StatusOr<Animation> ReadAnimation(const std::string& path, const client::M
   AddTimes(animation);
   good = CheckPlaces(animation.points, rest);
   if (!good.ok()) return Prefixed(path, good);
+  CheckSteps(client::BoxDiagonal(rest.positions), animation);
+  if (!animation.manifest && !animation.points.bad_times.empty()) {
+    animation.problems.push_back({client::Severity::kWarning,
+                                  absl::StrCat("has ", animation.points.bad_times,
+                                               ": frames are taken to be one frame apart"),
+                                  "animation"});
+  }
   return animation;
 }
 

@@ -11,6 +11,7 @@
 #include "client/bake/base/monitor.h"
 #include "client/bake/formats/manifest.h"
 #include "client/bake/formats/npy.h"
+#include "sinew/problem.h"
 #include "sinew/rig_data.h"
 
 namespace sinew::bake {
@@ -21,6 +22,8 @@ struct Animation {
   // What the manifest says; else the times of an .mdd, the step of a .pc2, the names of .obj files.
   std::optional<double> fps;
   std::vector<double> frame_numbers;  // [frames] rising
+  // Warnings: times that are wrong, and places so far away that float32 does not hold the motion.
+  std::vector<client::Problem> problems;
 };
 
 // Reads `path` by its extension: .pc2, .mdd, .npy, .usda, or .obj with a place for the number of

@@ -44,6 +44,7 @@ struct PointArray {
   std::vector<float> values;
   double frame_step = 1;             // frames between samples, of a .pc2 that says it; > 0
   std::vector<double> seconds = {};  // [frames] rising times of an .mdd that says them, or empty
+  std::string bad_times = {};        // what the file says instead of these, if it is wrong
 };
 
 // A float32 array: header and values. The shape's product is the number of values.

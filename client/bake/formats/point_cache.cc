@@ -79,16 +79,24 @@ absl::StatusOr<Header> ParseMddHeader(std::span<const std::byte> bytes) {
                 .bytes = kMddCountBytes + std::uint64_t{frames} * 4};
 }
 
-// What other programs leave empty or wrong is left out.
+// What other programs leave at 0 is left out, and what is wrong, which is named.
 void ReadTimes(CacheFormat format, std::span<const std::byte> bytes, PointArray& points) {
   if (format == CacheFormat::kPc2) {
     const double step = LoadBytes<float>(bytes.data() + 24, ByteOrder::kLittle);
-    if (step > 0 && std::isfinite(step)) points.frame_step = step;
+    if (step > 0 && std::isfinite(step)) {
+      points.frame_step = step;
+    } else if (step != 0) {
+      points.bad_times = absl::StrCat("a sample rate of ", step, ", need more than 0");
+    }
     return;
   }
   for (std::uint32_t k = 0; k < points.frames; ++k) {
     const double time = LoadBytes<float>(bytes.data() + kMddCountBytes + k * 4, ByteOrder::kBig);
     if (!std::isfinite(time) || (k > 0 && time <= points.seconds.back())) {
+      if (time != 0 || points.seconds.back() != 0) {
+        points.bad_times =
+            absl::StrCat("a time of ", time, " s in place ", k, ", need finite times that rise");
+      }
       points.seconds.clear();
       return;
     }

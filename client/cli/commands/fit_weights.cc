@@ -74,6 +74,10 @@ absl::StatusOr<client::ClipData> ReadPoses(const Context& context, Options& opti
         "--frames: needs --clip or --poses; without them, the poses are those of ",
         options.examples, ", clip '", examples.manifest->clip, "'");
   }
+  if (examples.manifest && !named && options.motion.fps != bake::MotionRequest{}.fps) {
+    return InvalidArgument("--fps: needs --clip or --poses; without them, it is that of ",
+                           options.examples);
+  }
   if (examples.manifest && options.motion.clip.empty() && !options.frames) {
     return bake::ReadCacheMotion(options.examples, *examples.manifest, character, options.motion);
   }
@@ -166,6 +170,9 @@ absl::Status Fit(Context& context, Options options) {
   SINEW_ASSIGN_OR_RETURN(const bake::Animation examples,
                          bake::ReadAnimation(options.examples, client::MergedMesh(character.rig),
                                              bake::kMaxExamplePoints, context));
+  for (const client::Problem& problem : examples.problems) {
+    context.Warn(absl::StrCat(options.examples, ": ", problem.message));
+  }
   SINEW_RETURN_IF_ERROR(CheckSpace(options.examples, examples));
   SINEW_RETURN_IF_ERROR(CheckShapes(context, options, character, examples));
   SINEW_ASSIGN_OR_RETURN(const client::ClipData clip,

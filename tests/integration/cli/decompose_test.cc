@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "client/bake/formats/npy.h"
+#include "client/bake/formats/point_cache.h"
 #include "sinew/client.h"
 #include "sinew/import.h"
 #include "tests/integration/cli/process.h"
@@ -324,6 +325,34 @@ TEST_F(Decompose, ClipOfGlbKeepsTheTimesOfTheCache) {
   // The files say which frames they are.
   EXPECT_EQ(clip_of("a.####.obj", {"--fps", "12"}),
             Json({{"name", "a"}, {"fps", 12}, {"seconds", 10}}));
+}
+
+TEST_F(Decompose, WrongTimesAreNamed) {
+  Bake("a.pc2");
+  std::filesystem::remove(In("a.pc2.json"));
+  std::string bytes = ReadAll(In("a.pc2"));
+  const float rate = -1;
+  std::memcpy(bytes.data() + 24, &rate, sizeof(rate));
+  WriteAll(In("a.pc2"), bytes);
+  const Finished finished = Run("a.pc2", "out.glb");
+  EXPECT_EQ(finished.exit_code, 0);
+  EXPECT_THAT(finished.err, HasSubstr("animation: has a sample rate of -1, need more than 0"));
+}
+
+TEST_F(Decompose, AnimationFarFromTheOriginIsReported) {
+  Bake("a.npy");
+  std::filesystem::remove(In("a.npy.json"));
+  const std::string npy = ReadAll(In("a.npy"));
+  const auto points = bake::ReadPointCache(
+      bake::CacheFormat::kNpy, {reinterpret_cast<const std::byte*>(npy.data()), npy.size()});
+  ASSERT_TRUE(points.ok()) << points.status();
+  std::vector<float> far = points->values;
+  for (std::size_t k = 0; k < far.size(); k += 3) far[k] += 100000;
+  const std::uint64_t shape[] = {points->frames, points->vertices, 3};
+  WriteAll(In("far.npy"), bake::EncodeNpy(shape, far));
+  const Finished finished = Run("far.npy", "out.glb");
+  EXPECT_EQ(finished.exit_code, 0) << finished.err;
+  EXPECT_THAT(finished.err, HasSubstr("animation: is up to 1e+05 units from the origin"));
 }
 
 TEST_F(Decompose, SaysThatEnginesReadFourInfluences) {

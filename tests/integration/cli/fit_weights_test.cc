@@ -118,6 +118,8 @@ TEST_F(FitWeights, WrongInputIsRefused) {
   refused({"model:arm", "--examples", cache, "--model", "lbs"}, 65, "vertices, the rest mesh has ");
   refused({"model:hand", "--examples", cache, "--model", "lbs", "--frames", "0-3"}, 65,
           "--frames: needs --clip or --poses");
+  refused({"model:hand", "--examples", cache, "--model", "lbs", "--fps", "30"}, 65,
+          "--fps: needs --clip or --poses");
   refused(
       {"model:hand", "--examples", cache, "--model", "lbs", "--clip", "fist", "--frames", "0-3"},
       65, "choose the poses with --clip, --fps and --frames, or --poses");
