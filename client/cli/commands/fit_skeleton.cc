@@ -192,8 +192,9 @@ absl::Status Fit(Context& context, Options options) {
                          bake::UploadCharacter(context.Connect(), context, character));
   options.request.rig = uploaded.rig.name;
   SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());
-  SINEW_ASSIGN_OR_RETURN(const client::FittedRig fitted,
-                         Place(context, connection, options.request));
+  absl::StatusOr<client::FittedRig> placed = Place(context, connection, options.request);
+  if (!placed.ok()) return bake::OfTemplate(options.skeleton, placed.status());
+  const client::FittedRig fitted = *std::move(placed);
   std::string name = fitted.rig.name;
   std::vector<client::Problem> warnings = fitted.report.warnings;
   if (method) {
