@@ -231,11 +231,20 @@ TEST_F(Fit, MistakesAreNamed) {
   EXPECT_THAT(usage({"--template", "human", "--clip-file", Wave()}), HasSubstr("--clip-file"));
   // Before the fit, so a mesh that is none does not count.
   WriteAll(folder_ / "none.obj", "");
-  const Finished clip = Refused({"--template", "human", "--weights", "heat", "--picture",
-                                 folder_ / "p.png", "--clip-file", Wave(), "--clip", "run"},
-                                folder_ / "none.obj");
-  EXPECT_EQ(clip.exit_code, 65);
-  EXPECT_THAT(clip.err, HasSubstr("clip: got 'run'"));
+  for (const Strings& files : {Strings{Wave()}, Strings{Wave(), Wave()}}) {
+    Strings options = {"--template", "human",           "--weights", "heat",
+                       "--picture",  folder_ / "p.png", "--clip",    "run"};
+    for (const std::string& file : files) {
+      options.insert(options.end(), {"--clip-file", file});
+    }
+    const Finished clip = Refused(options, folder_ / "none.obj");
+    EXPECT_EQ(clip.exit_code, 65);
+    EXPECT_THAT(clip.err, HasSubstr("clip: got 'run'"));
+  }
+  const Finished absent = Refused({"--template", "human", "--weights", "heat", "--picture",
+                                   folder_ / "p.png", "--clip-file", folder_ / "absent.glb"},
+                                  folder_ / "none.obj");
+  EXPECT_THAT(absent.err, HasSubstr("absent.glb: no such file"));
   WriteAll(folder_ / "whole.gltf", SmallGltf().dump());
   const Finished skinned = Refused({"--template", "human"}, folder_ / "whole.gltf");
   EXPECT_EQ(skinned.exit_code, 65);
