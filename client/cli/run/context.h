@@ -11,6 +11,7 @@
 #include <set>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "client/bake/base/monitor.h"
@@ -110,6 +111,9 @@ class Context : public bake::Monitor {
 
 // Prints that Ctrl-C or another signal has ended the command.
 void PrintInterrupted(const Globals& globals, int exit_code);
+
+// To stdout; what is lost is reported by CheckOutput.
+void WriteOutput(std::string_view text);
 
 // Flushes stdout. OutputError: something printed to it was lost, other than to a reader that has
 // closed it, as `head` does.
