@@ -127,7 +127,9 @@ std::vector<std::string> ClipWarnings(const client::RigData& rig,
 
 void WarnOfClip(const Monitor& monitor, const client::RigData& rig,
                 const client::Character& character, const client::ClipData& clip) {
-  for (const std::string& warning : ClipWarnings(rig, character, clip)) monitor.Warn(warning);
+  for (const std::string& warning : ClipWarnings(rig, character, clip)) {
+    monitor.WarnOfClip(clip.name, warning);
+  }
 }
 
 void ReleaseCharacter(const Monitor& monitor, const client::Character& character) {

@@ -195,7 +195,8 @@ void Context::Print(const std::string& text) const {
 
 void Context::PrintJson(nlohmann::ordered_json json) const {
   const auto add = [&](nlohmann::ordered_json& object) {
-    for (const std::string& text : warnings_) {
+    for (const auto& [text, clip] : warnings_) {
+      if (clip && json.is_array() && object.contains("clip") && object["clip"] != *clip) continue;
       nlohmann::ordered_json& list = object["warnings"];
       if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
     }
@@ -228,7 +229,13 @@ void Context::Warn(const std::vector<client::Problem>& problems) const {
 }
 
 void Context::KeepWarning(const std::string& text) const {
-  if (std::ranges::find(warnings_, text) == warnings_.end()) warnings_.push_back(text);
+  const auto same = [&](const Kept& kept) { return kept.text == text && !kept.clip; };
+  if (std::ranges::none_of(warnings_, same)) warnings_.push_back({text, std::nullopt});
+}
+
+void Context::WarnOfClip(const std::string& clip, const std::string& text) const {
+  PrintWarning(text);
+  warnings_.push_back({text, clip});
 }
 
 void Context::PrintWarning(const std::string& text) const {
