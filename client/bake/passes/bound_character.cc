@@ -17,11 +17,18 @@
 namespace sinew::bake {
 namespace {
 
-// Controls may tense muscles instead.
+bool MovesPoints(const client::Shape& shape) {
+  return std::ranges::any_of(shape.targets, [](const client::ShapeTarget& target) {
+    return std::ranges::any_of(target.offsets, [](float x) { return x != 0; });
+  });
+}
+
+// Controls may tense muscles instead, and files may have targets that move nothing.
 bool DrivesAShape(const client::RigData& rig, const std::string& control) {
   return std::ranges::any_of(rig.meshes, [&](const client::Mesh& mesh) {
-    return std::ranges::any_of(
-        mesh.shapes, [&](const client::Shape& shape) { return shape.control == control; });
+    return std::ranges::any_of(mesh.shapes, [&](const client::Shape& shape) {
+      return shape.control == control && MovesPoints(shape);
+    });
   });
 }
 

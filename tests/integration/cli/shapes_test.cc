@@ -169,6 +169,17 @@ TEST_F(MorphTargets, OfTheRestPoseAreWarnedOf) {
               ::testing::EndsWith("a.glb, at rest"));
 }
 
+TEST_F(MorphTargets, ThatMoveNothingAreNotWarnedOf) {
+  GltfBuilder b = MorphedStrip("LINEAR");
+  b.doc.erase("animations");
+  const int none = b.AddAccessor(std::vector<float>(12, 0.f), "VEC3");
+  b.doc["meshes"][0]["primitives"][0]["targets"] = {{{"POSITION", none}}, {{"POSITION", none}}};
+  const Finished drawn = Run(true, {"render", WriteFile("a.glb", b.Glb()), "--deformer", "lbs",
+                                    "--size", "64x64", "--out", folder_ / "a.png"});
+  ASSERT_EQ(drawn.exit_code, 0) << drawn.err;
+  EXPECT_THAT(drawn.err, Not(HasSubstr("morph targets")));
+}
+
 TEST_F(MorphTargets, WarningsStandInTheObjectOfTheirClip) {
   GltfBuilder b = MorphedStrip("LINEAR");
   b.doc["meshes"][0]["weights"] = {0, 0};
