@@ -121,8 +121,8 @@ TEST(Messages, ClosedStreamsAreNoFiles) {
   const auto run = [&](const std::string& name, const std::string& closed) {
     return Process({"/bin/sh", "-c",
                     absl::StrCat(ProgramPath("sinew"),
-                                 " render model:tube --deformer lbs --local --out ", folder / name,
-                                 " ", closed)})
+                                 " render model:tube --deformer lbs --local --progress json --out ",
+                                 folder / name, " ", closed)})
         .Wait();
   };
   EXPECT_EQ(run("open.png", "").exit_code, 0);
