@@ -263,6 +263,16 @@ TEST(Messages, NamesDeformerWithoutVertexStatus) {
   EXPECT_THAT(two.err, EndsWith("sinew: lbs: " + one.err.substr(7)));
 }
 
+// Before a deformer is bound.
+TEST(Messages, RefusesPicturesTooLargeBeforeTheWork) {
+  const TemporaryFolder folder;
+  const Finished render =
+      Sinew({"render", "model:tube", "--deformer", "lbs", "dqs", "cor", "ddm", "lbs", "--size",
+             "8192x8192", "--out", folder / "a.png", "--server", "127.0.0.1:1", "--wait", "0"});
+  EXPECT_EQ(render.exit_code, 65);
+  EXPECT_THAT(render.err, HasSubstr("sinew: --size: 5 panels make "));
+}
+
 TEST(Messages, WarnsOfMusclesFarOutside) {
   const TemporaryFolder folder;
   const std::string file = folder / "arm.json";
