@@ -1,4 +1,5 @@
-// rows.h - lists of values by row, one behind the other.
+// rows.h - lists of values by row, one behind the other (compressed sparse rows). Collecting takes
+// two passes and no sort, and has the same result for any number of threads.
 #pragma once
 
 #include <algorithm>
@@ -11,18 +12,21 @@
 
 namespace sinew {
 
+// Reading is thread-safe.
 template <class T>
 struct Rows {
   std::vector<std::uint64_t> offsets;  // [rows + 1] into values
   std::vector<T> values;
 
+  // i < rows. Valid until `values` changes.
   std::span<const T> row(std::size_t i) const {
     return {values.data() + offsets[i], offsets[i + 1] - offsets[i]};
   }
 };
 
-// visit(add) calls add(row, value) for every value; it is called twice, to count and to fill.
-// Values keep their order within a row.
+// visit(add) calls add(row, value) for every value, row < rows; it is called twice, to count and to
+// fill, and must call alike. Values keep their order within a row. O(rows + values); holds 8 bytes
+// for each row beside the result. T needs a default constructor.
 template <class T, class Visit>
 Rows<T> CollectRows(std::size_t rows, Visit&& visit) {
   Rows<T> result;
@@ -36,8 +40,8 @@ Rows<T> CollectRows(std::size_t rows, Visit&& visit) {
 }
 
 // Rows of the values that visit(begin, end, add) passes to add(row, value) for every chunk of [0,
-// n), in the order of the chunks. Each is visited twice, on any thread. task: as
-// core/parallel/task.h.
+// n), in the order of the chunks. Each is visited twice, on any thread, and must call alike. Holds
+// up to 16 numbers of 8 bytes for each row beside the result. task: as core/parallel/task.h.
 template <class T, class Task, class Visit>
 Rows<T> CollectChunks(std::size_t rows, std::size_t n, const Task& task, const Visit& visit) {
   constexpr std::size_t kLeastGrain = 1024, kMostChunks = 16;  // each holds a number for every row

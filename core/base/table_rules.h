@@ -1,4 +1,11 @@
 // table_rules.h - rules about the sizes, indices and order of saved tables; see table_schema.h.
+// They hold for tables that come from a file or another server, so that code behind them needs no
+// checks of its own.
+//
+// Each rule has Check(values): empty text if the table keeps it, else what is wrong with the first
+// value that does not, as in "value 5 is 7, need an index below 7"; the caller puts the name of the
+// table in front. A Check takes linear time and changes nothing: thread-safe. A rule holds spans of
+// its maker: it must not outlive them.
 #pragma once
 
 #include <absl/strings/str_cat.h>
@@ -27,7 +34,8 @@ namespace rule {
 
 inline constexpr std::size_t kAnySize = std::numeric_limits<std::size_t>::max();
 
-// "value 5 is 7, need ..." for the first that is not good.
+// "value 5 is 7, need ..." for the first that is not good. good: of a value; need: what is allowed,
+// as absl::StrCat takes it.
 template <class V, class Good, class... Need>
 std::string CheckEach(std::span<const V> values, const Good& good, const Need&... need) {
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -39,7 +47,7 @@ std::string CheckEach(std::span<const V> values, const Good& good, const Need&..
   return {};
 }
 
-// Exactly `size` elements, or between two sizes.
+// Exactly `size` elements, or between two sizes, both included.
 struct Size {
   explicit Size(std::size_t size) : least(size), most(size) {}
   Size(std::size_t low, std::size_t high) : least(low), most(high) {}
@@ -54,6 +62,7 @@ struct Size {
   std::size_t least, most;
 };
 
+// Exactly `size` elements or none: for tables that a recipe may lack.
 struct SizeOrEmpty {
   template <class V>
   std::string Check(std::span<const V> values) const {
@@ -63,6 +72,7 @@ struct SizeOrEmpty {
   std::size_t size;
 };
 
+// A multiple of `count` elements, which is not 0; no element is one, too.
 struct MultipleOf {
   template <class V>
   std::string Check(std::span<const V> values) const {

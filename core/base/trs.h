@@ -1,4 +1,7 @@
-// trs.h - a transform as translation, rotation and scale.
+// trs.h - a transform as translation, rotation and scale, as in nodes of glTF and joints of
+// animations. Right-handed; columns are images of the axes; lengths in the unit of the scene. Pure
+// functions, thread-safe.
+// Sources: glTF 2.0, 3.5.3; Shepperd 1978, "Quaternion from rotation matrix".
 #pragma once
 
 #include <algorithm>
@@ -12,11 +15,12 @@ namespace sinew {
 // Scales first, then rotates, then translates. The quaternion (x, y, z, w) may have any length; 0
 // does not rotate.
 struct Trs {
-  std::array<double, 3> translation{};
-  std::array<double, 4> rotation{0, 0, 0, 1};
-  std::array<double, 3> scale{1, 1, 1};
+  std::array<double, 3> translation{};         // x y z
+  std::array<double, 4> rotation{0, 0, 0, 1};  // x y z w
+  std::array<double, 3> scale{1, 1, 1};        // of x y z; may be 0 or negative, which mirrors
 };
 
+// T * R * S.
 inline AffineD ToAffine(const Trs& trs) {
   const auto& [t, q, s] = trs;
   const double length = std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
@@ -30,7 +34,8 @@ inline AffineD ToAffine(const Trs& trs) {
            t[2]}};
 }
 
-// Unit quaternion (x, y, z, w) of a rotation. The largest component is positive.
+// Unit quaternion (x, y, z, w) of a rotation. The largest component is positive. `r` must be
+// orthonormal with determinant 1: scale has to be divided out before.
 inline std::array<double, 4> QuaternionOf(const Mat3d& r) {
   const double trace = r.m[0] + r.m[4] + r.m[8];
   const double size[4] = {trace, r.m[0] * 2 - trace, r.m[4] * 2 - trace, r.m[8] * 2 - trace};

@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/base/disjoint_sets.h"
 #include "core/base/segment.h"
 #include "core/base/status.h"
 
@@ -16,6 +17,7 @@ namespace {
 constexpr double kFarthest = 1e30;  // its square and cube are finite
 // Signed volume over the sum of absolute volumes: below, the mesh is inside out.
 constexpr double kTurned = -0.1;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kFarBones = 0.5;       // times the diagonal, from the mesh's bounding box
 constexpr std::size_t kMaxAtOnce = 16;  // joints in parallel
 
@@ -66,13 +68,59 @@ std::vector<Triangle> Triangles(const Mesh& mesh, const WeldedPoints& welded) {
   return triangles;
 }
 
-// -1 if the mesh is wound inside out, else 1; also 1 for open sheets.
+// A connected part of the surface.
+struct Component {
+  Vec3d low{kInfinity, kInfinity, kInfinity}, high{-kInfinity, -kInfinity, -kInfinity};
+  double six_volumes = 0, size = 0;  // about the centre of its box
+  Vec3d twice_area;                  // as a vector: 0 if closed
+
+  // Six times the volume that the part has about every point within its box's half diagonal: all of
+  // it if the part is closed, none if it is an open sheet.
+  double Certain() const {
+    const double doubt = 0.5 * Length(high - low) * Length(twice_area);
+    return std::copysign(std::max(0.0, std::abs(six_volumes) - doubt), six_volumes);
+  }
+};
+
+// -1 if the mesh is wound inside out, else 1. Open sheets, such as a floor, do not count.
 double Side(const Skin& skin) {
-  double sum = 0, size = 0;
+  DisjointSets joined(skin.points.size());
   for (const auto& [a, b, c] : skin.triangles) {
-    const double volume = Dot(skin.points[a], Cross(skin.points[b], skin.points[c]));
-    sum += volume;
-    size += std::abs(volume);
+    joined.Join(a, b);
+    joined.Join(a, c);
+  }
+  std::vector<std::uint32_t> number(skin.points.size(), 0);  // of a lowest point's part, from 1
+  std::vector<Component> components;
+  const auto of = [&](std::uint32_t p) -> Component& {
+    std::uint32_t& k = number[joined.Lowest(p)];
+    if (k == 0) {
+      components.emplace_back();
+      k = static_cast<std::uint32_t>(components.size());
+    }
+    return components[k - 1];
+  };
+  for (const Triangle& t : skin.triangles) {
+    Component& part = of(t[0]);
+    for (const std::uint32_t p : t) {
+      const Vec3d& q = skin.points[p];
+      part.low = {std::min(part.low.x, q.x), std::min(part.low.y, q.y), std::min(part.low.z, q.z)};
+      part.high = {std::max(part.high.x, q.x), std::max(part.high.y, q.y),
+                   std::max(part.high.z, q.z)};
+    }
+  }
+  for (const auto& [a, b, c] : skin.triangles) {
+    Component& part = of(a);
+    const Vec3d centre = 0.5 * (part.low + part.high), from = skin.points[a] - centre;
+    const Vec3d area = Cross(skin.points[b] - skin.points[a], skin.points[c] - skin.points[a]);
+    const double volume = Dot(from, area);
+    part.six_volumes += volume;
+    part.size += std::abs(volume);
+    part.twice_area = part.twice_area + area;
+  }
+  double sum = 0, size = 0;
+  for (const Component& part : components) {
+    sum += part.Certain();
+    size += part.size;
   }
   return sum < kTurned * size ? -1 : 1;
 }

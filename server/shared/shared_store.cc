@@ -51,7 +51,8 @@ void SharedStore::Stop(std::chrono::milliseconds time) {
     const absl::MutexLock lock(&mutex_);
     const auto empty = [this] {
       mutex_.AssertHeld();
-      return waiting_.empty() || down_;
+      const auto failed = [](const auto& entry) { return entry.second.backoff.count() > 0; };
+      return waiting_.empty() || down_ || (failing_ && std::ranges::all_of(waiting_, failed));
     };
     if (!stopping_) {
       mutex_.AwaitWithTimeout(absl::Condition(&empty), absl::FromChrono(time));
@@ -194,14 +195,17 @@ void SharedStore::WriteNext(const std::string& name) {
   after.running = false;
   const std::function<void(const absl::Status&)> done = after.done;
   if (!written.ok()) {
-    if (after.backoff.count() == 0 && !MeansDown(written.status())) {
+    // One line for a full disk, not one for each object.
+    if (after.backoff.count() == 0 && !MeansDown(written.status()) &&
+        !std::exchange(failing_, true)) {
       log_->error("store: {} is not written: {}; trying again", name,
                   std::string(written.status().message()));
     }
     after.backoff = std::clamp(2 * after.backoff, kFirstBackoff, kLongestBackoff);
     after.not_before = Steady::now() + after.backoff;
-  } else if (after.generation == generation) {
-    waiting_.erase(found);
+  } else {
+    failing_ = false;
+    if (after.generation == generation) waiting_.erase(found);
   }
   mutex_.Unlock();
   if (done) {

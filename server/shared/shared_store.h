@@ -57,8 +57,8 @@ class SharedStore {
   std::size_t pending() const;
   bool up() const;
 
-  // Writes what waits, for up to `time` and not if the store is down, then ends the threads.
-  // Sources are not called afterwards. Idempotent.
+  // Writes what waits, for up to `time` and not if the store is down or refuses all of it, as a
+  // full disk does, then ends the threads. Sources are not called afterwards. Idempotent.
   void Stop(std::chrono::milliseconds time);
 
  private:
@@ -94,6 +94,7 @@ class SharedStore {
   std::chrono::steady_clock::time_point next_probe_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  bool failing_ ABSL_GUARDED_BY(mutex_) = false;  // no object was written since one failed
   std::vector<std::thread> writers_;
 };
 

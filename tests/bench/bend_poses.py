@@ -12,6 +12,8 @@ import math
 import struct
 import sys
 
+import usage  # noqa: F401; answers --help
+
 STRAIGHT = 12  # degrees
 
 

@@ -19,6 +19,8 @@ import sys
 import tempfile
 import time
 
+import usage  # noqa: F401; answers --help
+
 import numpy
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]

@@ -15,6 +15,8 @@ import re
 import subprocess
 import sys
 
+import usage  # noqa: F401; answers --help
+
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "core/deform/implicit"
 HEADERS = (FOLDER / "constants.h", FOLDER / "project/constants.h")
 BUILT_IN = (("model:hand", "0-47x3"), ("model:cylinder", "0-150x10"))
@@ -57,7 +59,7 @@ def figures(sinew, characters):
 
 
 def main():
-    parser = argparse.ArgumentParser(usage=__doc__)
+    parser = argparse.ArgumentParser(usage=__doc__.replace("%", "%%"))
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("names", nargs="+")
     parser.add_argument("--characters", nargs="*", default=[])

@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 
+import usage  # noqa: F401; answers --help
+
 # A sample belongs to the first part whose pattern is found in "LIBRARY FUNCTION".
 PARTS = {
     "switch threads": r"kernel.* (finish_task_switch|_raw_spin_unlock_irq|.*futex|.*schedule|.*wak[ei]|.*rseq|pick_|"
@@ -53,7 +55,7 @@ def measure(bench, vertices, row):
 def main():
     if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
         print(__doc__.strip())
-        sys.exit(0 if sys.argv[1:] == ["--help"] else 64)
+        sys.exit(64)
     if shutil.which("perf") is None:
         print("skipped: needs perf (linux-perf)")
         return

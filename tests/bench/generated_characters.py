@@ -11,6 +11,8 @@ import pathlib
 import struct
 import sys
 
+import usage  # noqa: F401; answers --help
+
 import numpy
 
 FRAMES, FPS = 49, 24

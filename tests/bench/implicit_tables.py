@@ -21,6 +21,8 @@ import subprocess
 import sys
 import tempfile
 
+import usage  # noqa: F401; answers --help
+
 import generated_characters
 import numpy
 import quality

@@ -14,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 
+import usage  # noqa: F401; answers --help
+
 import generated_characters
 
 RECIPES = ("lbs", "dqs", "dqs | bulge_free", "ddm", "dqs | bulge_free | implicit", "implicit_skinning")

@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 
+import usage  # noqa: F401; answers --help
+
 import numpy
 
 RADIUS, DEGREES = 0.1, 150

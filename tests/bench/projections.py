@@ -12,6 +12,8 @@ import os
 import pathlib
 import sys
 
+import usage  # noqa: F401; answers --help
+
 import quality
 
 RECIPES = ("dqs | implicit", "dqs | implicit(projection=march)")

@@ -14,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 
+import usage  # noqa: F401; answers --help
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RECIPES = ("lbs", "dqs", "ddm", "implicit_skinning")
 WEIGHT_METHODS = ("capsule", "heat", "geodesic")

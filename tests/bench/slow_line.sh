@@ -4,6 +4,12 @@
 # usage: tests/bench/slow_line.sh RATE COMMAND...      RATE: of tc, such as 1gbit or 100mbit
 # Prints why not, and succeeds, where that is not possible: it needs root, `ip` and `tc`.
 set -euo pipefail
+case ${1-} in
+  -h | --help)
+    sed -n '2,5s/^# \{0,1\}//p' "$0"
+    exit 0
+    ;;
+esac
 rate=$1
 shift
 skip() {

@@ -10,6 +10,8 @@ import subprocess
 import sys
 import time
 
+import usage  # noqa: F401; answers --help
+
 build = pathlib.Path(sys.argv[1])
 count = int(sys.argv[2]) if len(sys.argv) > 2 else 50
 sys.path.insert(0, str(build / "python"))

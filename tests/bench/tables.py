@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Turns the output of a benchmark program, read from standard input, into Markdown.
 
+PROGRAM | tables.py
+
 JSON of Google Benchmark: a table for each group of the names "GROUP/CASE"; figures are medians if there were
 repetitions, and "of first" is the time relative to the group's first row. Rows of one iteration are no timings: only
 their counters are shown. Text: each table aligned by columns becomes a Markdown table, any other line a paragraph; if
@@ -11,6 +13,8 @@ import json
 import re
 import sys
 import textwrap
+
+import usage  # noqa: F401; answers --help
 
 # Members of a benchmark in the JSON; every other one is a counter.
 KNOWN = {"name", "family_index", "per_family_instance_index", "run_name", "run_type", "repetitions",

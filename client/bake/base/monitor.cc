@@ -17,6 +17,10 @@ std::shared_ptr<ProgressLine> Monitor::MakeProgress(const std::string&, Part) co
 void Monitor::Note(const std::string&) const {}
 void Monitor::Warn(const std::string&) const {}
 
+void Monitor::WarnOfClip(const std::string&, const std::string& text) const {
+  Warn(text);
+}
+
 void Monitor::Warn(const std::vector<client::Problem>& problems) const {
   for (const client::Problem& problem : problems) Warn(problem.message);
 }

@@ -47,6 +47,8 @@ class Monitor {
   virtual void Note(const std::string& text) const;
   virtual void Warn(const std::string& text) const;
   virtual void Warn(const std::vector<client::Problem>& problems) const;
+  // What may be wrong with one of several clips.
+  virtual void WarnOfClip(const std::string& clip, const std::string& text) const;
 };
 
 }  // namespace sinew::bake

@@ -2,6 +2,7 @@
 
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/strip.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -19,6 +20,10 @@ namespace sinew::bake {
 namespace {
 
 constexpr std::uint64_t kMaxBytes = 1 << 20;
+
+bool IsFile(const std::string& name) {
+  return absl::EndsWithIgnoreCase(name, ".json");
+}
 
 // The number of the joint that a member names.
 absl::Status ReadIndex(const JsonObject& object, const char* member,
@@ -84,12 +89,24 @@ absl::StatusOr<std::vector<client::TemplateJoint>> ReadTemplateFile(const std::s
 }
 
 absl::Status ChooseTemplate(const std::string& name, client::FitRequest& request) {
-  if (!absl::EndsWithIgnoreCase(name, ".json")) {
+  if (!IsFile(name)) {
     request.built_in = name;
     return absl::OkStatus();
   }
   SINEW_ASSIGN_OR_RETURN(request.skeleton, ReadTemplateFile(name));
   return absl::OkStatus();
+}
+
+absl::Status OfTemplate(const std::string& name, const absl::Status& status) {
+  constexpr absl::string_view kNoName = "\"skeleton\" ";  // the server's, of joints of one's own
+  if (!IsFile(name)) return status;
+  for (const absl::string_view field : {"template: ", "skeleton: "}) {
+    absl::string_view message = status.message();
+    if (!absl::ConsumePrefix(&message, field)) continue;
+    const bool named = absl::ConsumePrefix(&message, kNoName);
+    return Reworded(status, absl::StrCat(field, name, named ? " " : ": ", message));
+  }
+  return status;
 }
 
 absl::Status PrepareForFit(std::optional<double> meters_per_unit, CharacterFile& character) {

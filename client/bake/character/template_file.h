@@ -22,6 +22,10 @@ namespace sinew::bake {
 // ReadTemplateFile.
 absl::Status ChooseTemplate(const std::string& name, client::FitRequest& request);
 
+// An error of Client::FitSkeleton with a template of ChooseTemplate: one about the template of a
+// file names that file.
+absl::Status OfTemplate(const std::string& name, const absl::Status& status);
+
 // Gives a character whose meshes have no skin the one joint that a rig needs at least, for
 // Client::FitSkeleton, and drops its clips. A file that names no unit, such as an .obj, is in
 // `meters_per_unit`, 1 if that is unset. kInvalidArgument: no mesh, or one with a skin;

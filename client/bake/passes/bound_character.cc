@@ -17,11 +17,18 @@
 namespace sinew::bake {
 namespace {
 
-// Controls may tense muscles instead.
+bool MovesPoints(const client::Shape& shape) {
+  return std::ranges::any_of(shape.targets, [](const client::ShapeTarget& target) {
+    return std::ranges::any_of(target.offsets, [](float x) { return x != 0; });
+  });
+}
+
+// Controls may tense muscles instead, and files may have targets that move nothing.
 bool DrivesAShape(const client::RigData& rig, const std::string& control) {
   return std::ranges::any_of(rig.meshes, [&](const client::Mesh& mesh) {
-    return std::ranges::any_of(
-        mesh.shapes, [&](const client::Shape& shape) { return shape.control == control; });
+    return std::ranges::any_of(mesh.shapes, [&](const client::Shape& shape) {
+      return shape.control == control && MovesPoints(shape);
+    });
   });
 }
 
@@ -127,7 +134,9 @@ std::vector<std::string> ClipWarnings(const client::RigData& rig,
 
 void WarnOfClip(const Monitor& monitor, const client::RigData& rig,
                 const client::Character& character, const client::ClipData& clip) {
-  for (const std::string& warning : ClipWarnings(rig, character, clip)) monitor.Warn(warning);
+  for (const std::string& warning : ClipWarnings(rig, character, clip)) {
+    monitor.WarnOfClip(clip.name, warning);
+  }
 }
 
 void ReleaseCharacter(const Monitor& monitor, const client::Character& character) {

@@ -1,5 +1,7 @@
 #include "client/cli/base/progress.h"
 
+#include <absl/strings/str_format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -14,8 +16,7 @@ namespace {
 
 constexpr int kBarColumns = 30;
 constexpr auto kBetween = std::chrono::milliseconds(100);
-constexpr auto kFirstLine = std::chrono::seconds(1), kBetweenLines = std::chrono::seconds(10),
-               kBetweenMessages = std::chrono::seconds(1);
+constexpr auto kBetweenMessages = std::chrono::milliseconds(1000);
 
 }  // namespace
 
@@ -29,7 +30,8 @@ void Progress::Close() {
   if (drawn_) std::fputs(kWipeLine, stderr);
   drawn_ = false;
   // Programs want the last state too, and a log must not end in the middle.
-  if (writer_.joinable() && (form_ != Form::kLines || has_line_)) WriteLine();
+  const bool says_last = form_ != Form::kLines || (!last_line_.empty() && last_line_ != LogLine());
+  if (writer_.joinable() && says_last) WriteLine();
   form_ = Form::kNone;
   writer = std::exchange(writer_, {});
   writer.request_stop();
@@ -72,25 +74,28 @@ void Progress::WriteLines(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   const bool lines = form_ == Form::kLines;
   if (!lines) WriteLine();
-  for (auto wait = kFirstLine;; wait = lines ? kBetweenLines : kBetweenMessages) {
-    wake_.wait_for(lock, stop, wait, [] { return false; });
+  while (true) {
+    wake_.wait_for(lock, stop, lines ? between_lines_ : kBetweenMessages, [] { return false; });
     if (stop.stop_requested()) return;
     WriteLine();
   }
 }
 
-void Progress::WriteLine() {
-  const double percent = fraction_ * 100;
+std::string Progress::LogLine() const {
   const std::string detail = detail_.empty() ? "" : "  " + Printable(detail_);
+  return absl::StrFormat("%s %.0f %%%s", label_, fraction_ * 100, detail);
+}
+
+void Progress::WriteLine() {
   if (form_ == Form::kJson) {
     PrintEvent(
         {{"event", "progress"}, {"task", label_}, {"fraction", fraction_}, {"detail", detail_}});
   } else if (form_ == Form::kOpenJd) {
-    std::fprintf(stderr, "openjd_status: %s %.0f %%%s\n", label_.c_str(), percent, detail.c_str());
-    if (part_ == Part::kMain) std::fprintf(stderr, "openjd_progress: %.1f\n", percent);
+    std::fprintf(stderr, "openjd_status: %s\n", LogLine().c_str());
+    if (part_ == Part::kMain) std::fprintf(stderr, "openjd_progress: %.1f\n", fraction_ * 100);
   } else if (form_ == Form::kLines) {
-    has_line_ = true;
-    std::fprintf(stderr, "sinew: %s %.0f %%%s\n", label_.c_str(), percent, detail.c_str());
+    last_line_ = LogLine();
+    std::fprintf(stderr, "sinew: %s\n", last_line_.c_str());
   }
 }
 

@@ -10,18 +10,20 @@
 
 namespace sinew::cli {
 
-// Where a sub-command declares itself.
+// Where a sub-command declares itself, before anything is parsed. One thread.
 class CommandList {
  public:
-  // Parsing sets `chosen` to the command that was named.
+  // Parsing sets `chosen` to the command that was named. Both must outlive the parsing.
   CommandList(OptionParser& parser, Command& chosen) : parser_(parser), chosen_(chosen) {}
 
+  // name: as typed, unique. purpose: one line of the list of commands. run: gets its context after
+  // parsing; its error is printed, and becomes the exit code (base/exit_code.h).
   OptionSet Add(const std::string& name, const std::string& purpose, Command run) {
     return parser_.AddCommand(name, purpose,
                               [&chosen = chosen_, run = std::move(run)] { chosen = run; });
   }
-  // Adds a command whose options fill a struct. Also returns the struct; `run` gets it with the
-  // context.
+  // Adds a command whose options fill a struct. Also returns the struct, to bind options to; it
+  // lives as long as the command. `run` gets it with the context.
   template <class Options, class Run>
   std::pair<OptionSet, Options&> Add(const std::string& name, const std::string& purpose, Run run) {
     const auto options = std::make_shared<Options>();
@@ -33,6 +35,7 @@ class CommandList {
   Command& chosen_;
 };
 
+// Each is in the .cc of its name; command_line.cc calls them in the order of `sinew help`.
 void AddInspect(CommandList& commands);
 void AddMethods(CommandList& commands);
 void AddUpload(CommandList& commands);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -145,13 +146,25 @@ absl::Status CheckFiles(const Options& options) {
   return options.picture.empty() ? absl::OkStatus() : CheckPng("--picture", options.picture);
 }
 
-// Finds out before the server starts to work whether --clip is in the file. Clips of several files
-// may get other names when they come together, so those are checked then.
+// Finds out before the server starts to work whether --clip is in the files. Clips of several files
+// may get other names when they come together, see client::AddClips: what may be one of those is
+// checked then.
 absl::Status CheckClip(const Options& options) {
-  if (options.motion.clip.empty() || options.clips.clip_files.size() != 1) return absl::OkStatus();
-  SINEW_ASSIGN_OR_RETURN(const client::ImportedScene clips,
-                         client::ImportClips(options.clips.clip_files[0]));
-  return client::FindClip(clips, options.motion.clip).status();
+  const std::string& wanted = options.motion.clip;
+  client::ImportedScene all;
+  const std::string base = wanted.substr(0, wanted.rfind('.'));  // of "walk.2"
+  bool may_be_new = false;
+  for (const std::string& file : options.clips.clip_files) {
+    SINEW_ASSIGN_OR_RETURN(const client::ImportedScene clips, client::ImportClips(file));
+    all.clips.insert(all.clips.end(), clips.clips.begin(), clips.clips.end());
+    const std::string stem = std::filesystem::path(file).stem().string();
+    may_be_new |= wanted == stem || base == stem;
+  }
+  may_be_new |= base != wanted && std::ranges::count(all.clips, base, &client::ClipInfo::name) > 0;
+  if (wanted.empty() || (may_be_new && options.clips.clip_files.size() > 1)) {
+    return absl::OkStatus();
+  }
+  return client::FindClip(all, wanted).status();
 }
 
 // Creates the file before the server starts to work; none without a name.
@@ -192,8 +205,9 @@ absl::Status Fit(Context& context, Options options) {
                          bake::UploadCharacter(context.Connect(), context, character));
   options.request.rig = uploaded.rig.name;
   SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());
-  SINEW_ASSIGN_OR_RETURN(const client::FittedRig fitted,
-                         Place(context, connection, options.request));
+  absl::StatusOr<client::FittedRig> placed = Place(context, connection, options.request);
+  if (!placed.ok()) return bake::OfTemplate(options.skeleton, placed.status());
+  const client::FittedRig fitted = *std::move(placed);
   std::string name = fitted.rig.name;
   std::vector<client::Problem> warnings = fitted.report.warnings;
   if (method) {

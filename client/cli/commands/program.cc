@@ -32,7 +32,7 @@ int RunProgram(int argc, const char* const* argv) {
   ::setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);
   const CommandLine line = ParseCommandLine(argc, argv);
   if (!line.command) {
-    std::fputs(line.output.c_str(), stdout);
+    WriteOutput(line.output);
     std::fputs(line.errors.c_str(), stderr);
     const absl::Status written = CheckOutput();
     if (written.ok()) return line.exit_code;

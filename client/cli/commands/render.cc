@@ -16,6 +16,7 @@
 #include "client/cli/character/picture_options.h"
 #include "client/cli/character/read_options.h"
 #include "client/cli/commands/commands.h"
+#include "client/render/panels.h"
 #include "client/rig/rest_pose.h"
 #include "core/base/status.h"
 
@@ -176,6 +177,9 @@ absl::Status Render(Context& context, Options options) {
   SINEW_RETURN_IF_ERROR(CheckWhat(options));
   SINEW_RETURN_IF_ERROR(ReadPictureSize(options.picture));
   SINEW_RETURN_IF_ERROR(CheckPng("--out", options.out));
+  // Before the server works; panels of weights are counted later.
+  SINEW_RETURN_IF_ERROR(client::CheckPanels(options.deformers.size(), options.picture.options.width,
+                                            options.picture.options.height));
   options.motion.frames = bake::FrameSet::One(options.frame, "frame");
   SINEW_ASSIGN_OR_RETURN(const bake::CharacterFile character,
                          ReadAndWarn(context, options.file, options.read));

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -189,12 +190,13 @@ absl::Status Context::Lost(const absl::Status& status, const std::string& kept) 
 }
 
 void Context::Print(const std::string& text) const {
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  WriteOutput(text);
 }
 
 void Context::PrintJson(nlohmann::ordered_json json) const {
   const auto add = [&](nlohmann::ordered_json& object) {
-    for (const std::string& text : warnings_) {
+    for (const auto& [text, clip] : warnings_) {
+      if (clip && json.is_array() && object.contains("clip") && object["clip"] != *clip) continue;
       nlohmann::ordered_json& list = object["warnings"];
       if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
     }
@@ -227,7 +229,13 @@ void Context::Warn(const std::vector<client::Problem>& problems) const {
 }
 
 void Context::KeepWarning(const std::string& text) const {
-  if (std::ranges::find(warnings_, text) == warnings_.end()) warnings_.push_back(text);
+  const auto same = [&](const Kept& kept) { return kept.text == text && !kept.clip; };
+  if (std::ranges::none_of(warnings_, same)) warnings_.push_back({text, std::nullopt});
+}
+
+void Context::WarnOfClip(const std::string& clip, const std::string& text) const {
+  PrintWarning(text);
+  warnings_.push_back({text, clip});
 }
 
 void Context::PrintWarning(const std::string& text) const {
@@ -235,6 +243,8 @@ void Context::PrintWarning(const std::string& text) const {
 }
 
 namespace {
+
+std::atomic<int> output_error{0};  // errno of the first write to stdout that failed
 
 // Whether the other end of stdout is closed, as `head` closes it.
 bool ReaderClosed() {
@@ -244,12 +254,22 @@ bool ReaderClosed() {
 
 }  // namespace
 
+void WriteOutput(std::string_view text) {
+  errno = 0;
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size()) return;
+  int none = 0;
+  output_error.compare_exchange_strong(none, errno != 0 ? errno : EIO);
+}
+
 absl::Status CheckOutput() {
   errno = 0;
-  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return absl::OkStatus();
-  if (errno == EPIPE || ReaderClosed()) return absl::OkStatus();  // it has what it wants
+  const bool flushed = std::fflush(stdout) == 0;
+  int error = output_error;
+  if (error == 0 && !flushed) error = errno;
+  if (error == 0 && std::ferror(stdout) == 0) return absl::OkStatus();
+  if (error == EPIPE || ReaderClosed()) return absl::OkStatus();  // it has what it wants
   return bake::OutputError(
-      absl::StrCat("stdout: cannot write: ", std::strerror(errno != 0 ? errno : EIO)));
+      absl::StrCat("stdout: cannot write: ", std::strerror(error != 0 ? error : EIO)));
 }
 
 }  // namespace sinew::cli

@@ -11,6 +11,7 @@
 #include <set>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "client/bake/base/monitor.h"
@@ -86,7 +87,7 @@ class Context : public bake::Monitor {
   // Data, to stdout. CheckOutput reports whether all of it was written.
   void Print(const std::string& text) const;
   // With every warning that was given until now in "warnings": of an object, or of each object of
-  // an array that has them.
+  // an array that has them, those of a clip only where "clip" is its name.
   void PrintJson(nlohmann::ordered_json json) const;
   // `json` with --json, else `text`.
   void PrintResult(const nlohmann::ordered_json& json, const std::string& text) const;
@@ -95,6 +96,7 @@ class Context : public bake::Monitor {
   void Note(const std::string& text) const override;
   void Warn(const std::string& text) const override;
   void Warn(const std::vector<client::Problem>& problems) const override;
+  void WarnOfClip(const std::string& clip, const std::string& text) const override;
   // Only for "warnings" of --json, or only printed: where many are alike.
   void KeepWarning(const std::string& text) const;
   void PrintWarning(const std::string& text) const;
@@ -104,12 +106,19 @@ class Context : public bake::Monitor {
   std::stop_token stop_;
   std::optional<LocalService> local_;
   std::optional<client::Client> client_;
-  mutable std::set<std::string> printed_;      // warnings
-  mutable std::vector<std::string> warnings_;  // of "warnings", in the order in which they came
+  mutable std::set<std::string> printed_;  // warnings
+  struct Kept {
+    std::string text;
+    std::optional<std::string> clip;  // that alone it is about
+  };
+  mutable std::vector<Kept> warnings_;  // of "warnings", in the order in which they came
 };
 
 // Prints that Ctrl-C or another signal has ended the command.
 void PrintInterrupted(const Globals& globals, int exit_code);
+
+// To stdout; what is lost is reported by CheckOutput.
+void WriteOutput(std::string_view text);
 
 // Flushes stdout. OutputError: something printed to it was lost, other than to a reader that has
 // closed it, as `head` does.

@@ -25,6 +25,36 @@ std::string InCache(absl::string_view message) {
   return absl::StrCat(is_of_store ? "--local-cache: " : "", message);
 }
 
+// Passes on what the server logs. That the cache cannot be written makes no result wrong: one line.
+class CacheWarnings {
+ public:
+  CacheWarnings(std::string folder, std::function<void(const std::string&)> warn)
+      : folder_(std::move(folder)), warn_(std::move(warn)) {}
+
+  void operator()(const std::string& message) {
+    constexpr absl::string_view kNotWritten = " is not written: ", kFile = ".tmp: ";
+    const bool later = absl::StrContains(message, " not written; ");  // when the server ends
+    absl::string_view why = message;
+    const std::size_t at = why.find(kNotWritten);
+    if (!absl::StartsWith(message, "store: ") || (at == absl::string_view::npos && !later)) {
+      return warn_(InCache(message));
+    }
+    if (std::exchange(warned_, true)) return;
+    why.remove_prefix(later ? message.size() : at + kNotWritten.size());
+    const std::size_t file = why.find(kFile);
+    if (file != absl::string_view::npos) why.remove_prefix(file + kFile.size());
+    absl::ConsumePrefix(&why, "cannot write: ");
+    absl::ConsumeSuffix(&why, "; trying again");
+    warn_(absl::StrCat("--local-cache: ", folder_, ": cannot write", why.empty() ? "" : ": ", why,
+                       "; results are as without it, but what is not kept is computed again"));
+  }
+
+ private:
+  const std::string folder_;
+  const std::function<void(const std::string&)> warn_;
+  bool warned_ = false;  // by the thread of the log
+};
+
 }  // namespace
 
 absl::StatusOr<LocalService> StartLocalService(
@@ -35,7 +65,7 @@ absl::StatusOr<LocalService> StartLocalService(
   config.network.streams_per_connection = 65'535;  // all calls are on one connection
   config.access.client_share = 1;                  // and of one client
   config.log.level = "error";                      // what a caller has to know comes as a status
-  if (warn) config.log.take = [warn](const std::string& message) { warn(InCache(message)); };
+  if (warn) config.log.take = CacheWarnings(cache, warn);
   if (!cache.empty()) {
     if (absl::StrContains(cache, "://")) {
       return UsageError(

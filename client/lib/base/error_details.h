@@ -1,5 +1,7 @@
 // error_details.h - details of google.rpc that an absl::Status carries as payloads, each under its
-// type URL.
+// type URL, as in google.rpc.Status.details. gRPC sends them in `grpc-status-details-bin`. Pure
+// functions; a status is changed by one thread at a time.
+// Source: google/rpc/error_details.proto, https://google.aip.dev/193.
 #pragma once
 
 #include <absl/status/status.h>
@@ -18,12 +20,13 @@ namespace sinew {
 inline constexpr char kErrorDomain[] = "sinew";     // of every ErrorInfo
 inline constexpr char kReasonPrefix[] = "REASON_";  // of the names in v1::Reason, not in ErrorInfo
 
+// "type.googleapis.com/google.rpc.ErrorInfo", and so on.
 template <class Detail>
 std::string DetailUrl() {
   return absl::StrCat("type.googleapis.com/", Detail::descriptor()->full_name());
 }
 
-// Replaces one of the same type.
+// Replaces one of the same type. An OK status cannot carry one: nothing happens.
 template <class Detail>
 void AttachDetail(absl::Status& status, const Detail& detail) {
   status.SetPayload(DetailUrl<Detail>(), absl::Cord(detail.SerializeAsString()));
@@ -38,7 +41,8 @@ std::optional<Detail> DetailOf(const absl::Status& status) {
   return detail;
 }
 
-// ErrorInfo.
+// ErrorInfo: why, for programs. reason: a name of v1::Reason without kReasonPrefix, such as
+// "NOT_READY".
 inline void AttachReason(absl::Status& status, std::string reason) {
   google::rpc::ErrorInfo info;
   info.set_reason(std::move(reason));
@@ -46,7 +50,8 @@ inline void AttachReason(absl::Status& status, std::string reason) {
   AttachDetail(status, info);
 }
 
-// BadRequest about one field.
+// BadRequest about one field. field: its path in the request, such as "options.resolution";
+// description: what was found and what is allowed.
 inline void AttachField(absl::Status& status, std::string field, std::string description) {
   google::rpc::BadRequest request;
   auto& violation = *request.add_field_violations();

@@ -93,7 +93,8 @@ bool Recovery::Waited(const absl::Status& status) {
   if (!refused && !IsBroken(status, stop_.stop_requested())) return false;
   const RetryPolicy& policy = connection_.options().retry;
   const absl::Time now = absl::Now();
-  if (failures_ == 0) first_failure_ = now;
+  const bool first = failures_ == 0 || first_failure_ == absl::InfiniteFuture();
+  if (first) first_failure_ = now;
   ++failures_;
   last_failure_ = Explained(status);
   absl::Duration delay = NextDelay(policy, failures_, status);
@@ -108,7 +109,7 @@ bool Recovery::Waited(const absl::Status& status) {
   if (!has_attempts && now + delay >= first_failure_ + patience) return false;
   if (!HasTimeFor(delay)) return false;
   const WaitNotice& notice = connection_.options().on_wait;
-  if ((refused || patience > absl::ZeroDuration()) && failures_ == 1 && notice) {
+  if ((refused || patience > absl::ZeroDuration()) && first && notice) {
     const absl::Duration longest =
         has_attempts ? std::max(patience, delay * (policy.max_attempts - failures_)) : patience;
     notice(connection_.WithProxy(last_failure_), std::min(longest, deadline_ - now));
@@ -122,6 +123,16 @@ void Recovery::Progress() {
   failures_ = restores_ = 0;
   renewed_ = hurried_ = false;
   last_failure_ = absl::OkStatus();
+}
+
+void Recovery::Reopened(absl::Duration held, bool owing) {
+  if (owing) {
+    first_failure_ += held;  // work that breaks every attempt comes to an end
+  } else if (held >= connection_.options().retry.max_backoff) {
+    Progress();
+  } else {
+    first_failure_ = absl::InfiniteFuture();  // the waits go on rising
+  }
 }
 
 }  // namespace sinew::client

@@ -37,6 +37,11 @@ class Recovery {
   // The work got further: the next failure counts as the first.
   void Progress();
 
+  // An attempt of kPersist got through, for `held`, and failed without progress. The time to come
+  // back counts anew if nothing was asked of it; else only while nothing held.
+  //   owing  it began with work that a failed attempt has left
+  void Reopened(absl::Duration held, bool owing);
+
  private:
   bool Restored(absl::Status& status);
   bool WaitsToRestore(const absl::Status& status);

@@ -1,4 +1,6 @@
-// metrics_summary.h - mean and worst of the metrics of many frames.
+// metrics_summary.h - mean and worst of the metrics of many frames. Units are those of
+// FrameMetrics, see sinew/compare.h. Frames count alike, in the order of Add: a fixed order gives
+// the same bits. One thread at a time.
 #pragma once
 
 #include <algorithm>
@@ -15,6 +17,8 @@ namespace sinew::client {
 // thickness and the largest of the others; the mean of a count is rounded.
 class MetricsSummary {
  public:
+  // A metric that the frame does not have, such as the volume of an open mesh, changes nothing.
+  // Metrics that are there must be finite. The number of the frame is not kept.
   void Add(const FrameMetrics& frame) {
     for (std::size_t i = 0; i < kFields.size(); ++i) {
       const auto [member, small_is_worst] = kFields[i];
@@ -33,8 +37,10 @@ class MetricsSummary {
     }
   }
 
+  // Of each metric by itself, so that it may come from several frames. Unset: no frame has it.
   const FrameMetrics& worst() const { return worst_; }
 
+  // Arithmetic, over the frames that have the metric. Unset: none has.
   FrameMetrics Mean() const {
     FrameMetrics mean;
     for (std::size_t i = 0; i < kFields.size(); ++i) {

@@ -37,8 +37,8 @@ absl::StatusOr<std::uint64_t> PoseQueue::Check(std::uint64_t wanted) const {
         absl::StrCat("pose.frame: got ", wanted, " after ", last_, ", need a higher number"));
   }
   if (room() == 0) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("pose: ", waiting_.size(), " poses are queued; receive frames first"));
+    return absl::ResourceExhaustedError(absl::StrCat("pose: ", waiting_.size() - again_,
+                                                     " poses are queued; receive frames first"));
   }
   return number;
 }
@@ -54,7 +54,7 @@ void PoseQueue::Push(QueuedPose pose) {
 
 std::size_t PoseQueue::room() const {
   if (mode_ == OrderMode::kLatest) return 1;
-  return waiting_.size() < max_queued_ ? max_queued_ - waiting_.size() : 0;
+  return max_queued_ - (waiting_.size() - again_);
 }
 
 QueuedPose* PoseQueue::TakeNext() {
@@ -64,6 +64,7 @@ QueuedPose* PoseQueue::TakeNext() {
   beyond_.push_back(frame);
   sent_.push_back(std::move(waiting_.front()));
   waiting_.pop_front();
+  if (again_ > 0) --again_;
   return &sent_.back();
 }
 
@@ -103,6 +104,7 @@ void PoseQueue::Requeue() {
   beyond_.clear();
   consumed_since_ = 0;
   if (mode_ == OrderMode::kOrdered) {
+    again_ += sent_.size();
     waiting_.insert(waiting_.begin(), std::make_move_iterator(sent_.begin()),
                     std::make_move_iterator(sent_.end()));
   } else if (!sent_.empty()) {

@@ -43,7 +43,8 @@ class PoseQueue {
   // Adds a pose with a number from Check. LATEST: drops the poses that wait.
   void Push(QueuedPose pose);
 
-  // Number of poses that Push would accept.
+  // Number of poses that Push would accept. Only Push makes it smaller: poses that wait again after
+  // a break do not count.
   std::size_t room() const;
 
   // The next pose to send, which then counts as sent. Null: no pose waits, too many are not
@@ -87,6 +88,7 @@ class PoseQueue {
   bool open_ = false;       // the server has accepted the call
   std::uint64_t last_ = 0;  // highest number so far
   std::deque<QueuedPose> waiting_;
+  std::size_t again_ = 0;             // ordered: the first of waiting_ that were sent before
   std::deque<QueuedPose> sent_;       // after the last answer
   std::deque<std::uint64_t> beyond_;  // numbers sent on this call after the last acknowledgement
   std::uint64_t consumed_ = 0;        // last number that the caller has received

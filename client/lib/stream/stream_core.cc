@@ -1,6 +1,7 @@
 #include "client/lib/stream/stream_core.h"
 
 #include <absl/strings/str_cat.h>
+#include <absl/time/clock.h>
 
 #include <algorithm>
 #include <limits>
@@ -192,7 +193,11 @@ void StreamCore::Run() {
   while (true) {
     absl::Status status = Settle(RunCall());
     Lock lock(mutex_);
-    if (progressed_) resuming.Progress();
+    if (progressed_) {
+      resuming.Progress();
+    } else if (accepted_) {
+      resuming.Reopened(absl::Now() - *accepted_, owing_);
+    }
     failure_ = Explained(status);
     line_ = {};
     slow_ = std::exchange(changing_, false);
@@ -248,6 +253,7 @@ absl::Status StreamCore::RunCall() {
   {
     const Lock lock(mutex_);
     progressed_ = false;
+    accepted_.reset();
     if (cancelled_) return absl::CancelledError("cancelled by the caller");
     call.writing = true;  // until the call has started
     call_ = &call;
@@ -456,6 +462,8 @@ absl::Status StreamCore::TakeOpened(const v1::StreamOpened& opened) {
            .chunk_bytes = opened.chunk_bytes(),
            .resumed = resumed};
   poses_.Open(opened.window(), opened.backlog());
+  accepted_ = absl::Now();
+  owing_ = poses_.unanswered() > 0;
   opened_ = true;
   changed_.notify_all();
   return absl::OkStatus();

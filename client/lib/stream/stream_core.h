@@ -114,9 +114,11 @@ class StreamCore {
   std::deque<StreamItem> ready_;
   std::uint32_t skipped_ = 0;  // poses replaced here since the last frame
   StreamInfo info_;
-  Call* call_ = nullptr;     // while one is open
-  bool opened_ = false;      // at least once
-  bool progressed_ = false;  // this call has returned a frame or a problem
+  Call* call_ = nullptr;                // while one is open
+  bool opened_ = false;                 // at least once
+  bool progressed_ = false;             // this call has returned a frame or a problem
+  std::optional<absl::Time> accepted_;  // when the server accepted this call
+  bool owing_ = false;                  // poses had no answer then
   bool finishing_ = false, cancelled_ = false, draining_ = false;
   std::uint64_t last_answered_ = 0;  // while draining: the server answers no pose after it
   bool slow_ = false;      // the line of this call, or of the one before it that it follows

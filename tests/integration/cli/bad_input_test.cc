@@ -275,10 +275,21 @@ TEST(BadInput, UnwritableOutputExits73) {
                                folder / "old.pc2", "--no-clobber", "--local"});
   EXPECT_EQ(kept.exit_code, 73);
   EXPECT_EQ(ReadAll(folder / "old.pc2"), "old");
-  const Finished full =
-      Process({"/bin/sh", "-c", ProgramPath("sinew") + " --help > /dev/full"}).Wait();
-  EXPECT_EQ(full.exit_code, 73) << full.err;
-  EXPECT_THAT(full.err, HasSubstr("stdout: cannot write"));
+}
+
+// Outputs that fit into a buffer and that do not, before a command and by it.
+TEST(BadInput, FullOutputIsNamedByItsCause) {
+  for (const char* arguments :
+       {"--help", "--version", "help bake", "methods", "methods --json", "methods lbs",
+        "inspect model:hand", "inspect model:hand --json", "inspect model:hand --joints --json",
+        "bind model:tube --deformer lbs --local -q --json",
+        "compare model:tube --deformer lbs --frames 0 --local -q",
+        "weights model:tube --method capsule --local -q --json"}) {
+    const std::string command = absl::StrCat(ProgramPath("sinew"), " ", arguments, " > /dev/full");
+    const Finished full = Process({"/bin/sh", "-c", command}).Wait();
+    EXPECT_EQ(full.exit_code, 73) << command << full.err;
+    EXPECT_EQ(full.err, "sinew: stdout: cannot write: No space left on device\n") << command;
+  }
 }
 
 TEST(BadInput, CharacterFileIsNeverOverwritten) {

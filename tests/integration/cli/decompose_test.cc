@@ -236,8 +236,9 @@ TEST_F(Decompose, InterruptedItWritesNothing) {
   const std::set<std::string> before = Names();
   for (const char* out : {"a.sinewrig", "a.glb"}) {
     Process process({ProgramPath("sinew"), "decompose", In("a.pc2"), "--rest", "model:cylinder",
-                     "--joints", "200", "--iterations", "1000", "--out", In(out)});
-    ASSERT_TRUE(process.ReadErrorsUntil("Decompose "));
+                     "--joints", "200", "--iterations", "1000", "--out", In(out), "--progress",
+                     "json"});
+    ASSERT_TRUE(process.ReadErrorsUntil("\"task\":\"Decompose\""));
     process.Signal(SIGINT);
     const Finished finished = process.Wait();
     EXPECT_EQ(finished.signal, SIGINT) << finished.exit_code << finished.err;

@@ -209,7 +209,17 @@ TEST_F(Fit, MistakesAreNamed) {
   WriteAll(folder_ / "bad.json", R"({"joints": [{"name": "a", "at": [0, 0, 0]},
                                                {"name": "b", "at": [0, 0, 0], "parent": "a"}]})");
   EXPECT_THAT(data({"--template", folder_ / "bad.json"}),
-              HasSubstr("--template: joint \"b\": place: equals that of its parent"));
+              HasSubstr("--template: " + std::string(folder_ / "bad.json") +
+                        ": joint \"b\": place: equals that of its parent"));
+  WriteAll(folder_ / "tail.json", R"({"joints": [{"name": "a", "at": [0, 0, 0], "foot": true},
+                                                {"name": "b", "at": [0, 1, 0], "parent": "a"},
+                                                {"name": "c", "at": [0, 2, 5], "parent": "b"}]})");
+  WriteAll(folder_ / "box.obj",
+           "v 0 0 0\nv 0 0 1\nv 0 1 0\nv 0 1 1\nv 1 0 0\nv 1 0 1\nv 1 1 0\nv 1 1 1\n"
+           "f 1 2 4 3\nf 5 7 8 6\nf 1 5 6 2\nf 3 4 8 7\nf 1 3 7 5\nf 2 6 8 4\n");
+  EXPECT_THAT(
+      Refused({"--template", folder_ / "tail.json"}, folder_ / "box.obj").err,
+      HasSubstr("--template: " + std::string(folder_ / "tail.json") + " does not fit the body"));
   const auto usage = [&](const Strings& more) {
     const Finished finished = Refused(more);
     EXPECT_EQ(finished.exit_code, 64) << finished.err;
@@ -221,11 +231,22 @@ TEST_F(Fit, MistakesAreNamed) {
   EXPECT_THAT(usage({"--template", "human", "--clip-file", Wave()}), HasSubstr("--clip-file"));
   // Before the fit, so a mesh that is none does not count.
   WriteAll(folder_ / "none.obj", "");
-  const Finished clip = Refused({"--template", "human", "--weights", "heat", "--picture",
-                                 folder_ / "p.png", "--clip-file", Wave(), "--clip", "run"},
-                                folder_ / "none.obj");
-  EXPECT_EQ(clip.exit_code, 65);
-  EXPECT_THAT(clip.err, HasSubstr("clip: got 'run'"));
+  const std::string other = folder_ / "other.gltf";
+  std::filesystem::copy_file(Wave(), other);
+  for (const Strings& files : {Strings{Wave()}, Strings{Wave(), other}}) {
+    Strings options = {"--template", "human",           "--weights", "heat",
+                       "--picture",  folder_ / "p.png", "--clip",    "run"};
+    for (const std::string& file : files) {
+      options.insert(options.end(), {"--clip-file", file});
+    }
+    const Finished clip = Refused(options, folder_ / "none.obj");
+    EXPECT_EQ(clip.exit_code, 65);
+    EXPECT_THAT(clip.err, HasSubstr("clip: got 'run'"));
+  }
+  const Finished absent = Refused({"--template", "human", "--weights", "heat", "--picture",
+                                   folder_ / "p.png", "--clip-file", folder_ / "absent.glb"},
+                                  folder_ / "none.obj");
+  EXPECT_THAT(absent.err, HasSubstr("absent.glb: no such file"));
   WriteAll(folder_ / "motion.bvh", "HIERARCHY");
   const Finished motion = Refused({"--template", "human"}, folder_ / "motion.bvh");
   EXPECT_EQ(motion.exit_code, 65);

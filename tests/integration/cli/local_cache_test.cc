@@ -1,6 +1,7 @@
 // --local-cache: what one process has bound, others load.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -105,6 +106,28 @@ TEST_F(LocalCache, WhatTheServiceReportsIsAWarning) {
         EXPECT_THAT(line, HasSubstr("sinew: warning: "));
       }
     }
+  }
+}
+
+TEST_F(LocalCache, FullDiskIsOneWarning) {
+  ASSERT_EQ(Bake("a.npy").exit_code, 0);
+  fs::remove_all(cache_);
+  fs::create_directory(cache_);
+  if (::mount("tmpfs", cache_.c_str(), "tmpfs", 0, "size=16k") != 0) {
+    GTEST_SKIP() << "needs the right to mount";
+  }
+  const Finished bake = Bake("b.npy");
+  const Finished compare = Sinew({"compare", "model:tube", "--deformer", "lbs", "dqs", "ddm",
+                                  "--frames", "0", "--local", "--local-cache", cache_});
+  ::umount2(cache_.c_str(), MNT_DETACH);
+  EXPECT_EQ(ReadAll(folder_ / "b.npy"), ReadAll(folder_ / "a.npy"));
+  for (const Finished& run : {bake, compare}) {
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    const std::string line =
+        "sinew: warning: --local-cache: " + cache_ + ": cannot write: No space left on device; ";
+    const std::size_t first = run.err.find("--local-cache");
+    EXPECT_THAT(run.err, HasSubstr(line));
+    EXPECT_EQ(run.err.find("--local-cache", first + 1), std::string::npos) << run.err;
   }
 }
 

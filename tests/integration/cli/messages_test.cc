@@ -121,8 +121,8 @@ TEST(Messages, ClosedStreamsAreNoFiles) {
   const auto run = [&](const std::string& name, const std::string& closed) {
     return Process({"/bin/sh", "-c",
                     absl::StrCat(ProgramPath("sinew"),
-                                 " render model:tube --deformer lbs --local --out ", folder / name,
-                                 " ", closed)})
+                                 " render model:tube --deformer lbs --local --progress json --out ",
+                                 folder / name, " ", closed)})
         .Wait();
   };
   EXPECT_EQ(run("open.png", "").exit_code, 0);
@@ -261,6 +261,16 @@ TEST(Messages, NamesDeformerWithoutVertexStatus) {
   EXPECT_EQ(two.exit_code, 65);
   // After the progress of the bind, if that took long enough to print any.
   EXPECT_THAT(two.err, EndsWith("sinew: lbs: " + one.err.substr(7)));
+}
+
+// Before a deformer is bound.
+TEST(Messages, RefusesPicturesTooLargeBeforeTheWork) {
+  const TemporaryFolder folder;
+  const Finished render =
+      Sinew({"render", "model:tube", "--deformer", "lbs", "dqs", "cor", "ddm", "lbs", "--size",
+             "8192x8192", "--out", folder / "a.png", "--server", "127.0.0.1:1", "--wait", "0"});
+  EXPECT_EQ(render.exit_code, 65);
+  EXPECT_THAT(render.err, HasSubstr("sinew: --size: 5 panels make "));
 }
 
 TEST(Messages, WarnsOfMusclesFarOutside) {

@@ -169,6 +169,37 @@ TEST_F(MorphTargets, OfTheRestPoseAreWarnedOf) {
               ::testing::EndsWith("a.glb, at rest"));
 }
 
+TEST_F(MorphTargets, ThatMoveNothingAreNotWarnedOf) {
+  GltfBuilder b = MorphedStrip("LINEAR");
+  b.doc.erase("animations");
+  const int none = b.AddAccessor(std::vector<float>(12, 0.f), "VEC3");
+  b.doc["meshes"][0]["primitives"][0]["targets"] = {{{"POSITION", none}}, {{"POSITION", none}}};
+  const Finished drawn = Run(true, {"render", WriteFile("a.glb", b.Glb()), "--deformer", "lbs",
+                                    "--size", "64x64", "--out", folder_ / "a.png"});
+  ASSERT_EQ(drawn.exit_code, 0) << drawn.err;
+  EXPECT_THAT(drawn.err, Not(HasSubstr("morph targets")));
+}
+
+TEST_F(MorphTargets, WarningsStandInTheObjectOfTheirClip) {
+  GltfBuilder b = MorphedStrip("LINEAR");
+  b.doc["meshes"][0]["weights"] = {0, 0};
+  Json& animations = b.doc["animations"];
+  animations[0]["name"] = "talk";
+  Json walk = animations[0];
+  walk["name"] = "walk";
+  walk["channels"].erase(0);  // that of the weights
+  animations.push_back(walk);
+  const std::string file = WriteFile("a.glb", b.Glb()), out = folder_ / "a.{clip}.npy";
+  const Finished bake =
+      Run(true, {"bake", file, "--deformer", "lbs", "--clip", "all", "--json", "--out", out});
+  ASSERT_EQ(bake.exit_code, 0) << bake.err;
+  const Json caches = Json::parse(bake.out);
+  ASSERT_EQ(caches.size(), 2u);
+  EXPECT_EQ(caches[0]["clip"], "talk");
+  EXPECT_THAT(caches[0]["warnings"].dump(), HasSubstr("clip 'talk' sets morph targets"));
+  EXPECT_THAT(caches[1]["warnings"].dump(), Not(HasSubstr("morph targets")));
+}
+
 TEST_F(MorphTargets, BakeMatchesGltfViewer) {
   for (const char* interpolation : {"STEP", "LINEAR", "CUBICSPLINE"}) {
     const std::string file =

@@ -148,7 +148,7 @@ class Stream {
   //   kFailedPrecondition: after Finish. Any other code: the stream has ended with it.
   absl::StatusOr<std::uint64_t> Send(const Pose& pose);
 
-  // Number of poses that Send would accept now.
+  // Number of poses that Send would accept now. Only Send makes it smaller, and the stream's end.
   std::size_t room() const;
 
   // Waits for the next frame. nullopt: Finish was called and all frames were returned.

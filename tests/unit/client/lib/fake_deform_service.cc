@@ -140,7 +140,7 @@ class FakeDeformService : public v1::DeformService::Service {
     return grpc::Status::OK;
   }
 
-  grpc::Status StreamDeform(grpc::ServerContext*,
+  grpc::Status StreamDeform(grpc::ServerContext* context,
                             grpc::ServerReaderWriter<v1::StreamDeformResponse,
                                                      v1::StreamDeformRequest>* stream) override {
     v1::StreamDeformRequest request;
@@ -164,8 +164,12 @@ class FakeDeformService : public v1::DeformService::Service {
       flow.window = request.open().window() > 0 ? request.open().window() : (flow.latest ? 2 : 8);
       opened.set_window(flow.window);
       stream->Write(reply);
+      server_.streams.insert(context);
     }
-    return Serve(*stream, flow);
+    grpc::Status end = Serve(*stream, flow);
+    const std::lock_guard lock(server_.mutex);
+    server_.streams.erase(context);
+    return end;
   }
 
  private:
@@ -245,6 +249,7 @@ class FakeDeformService : public v1::DeformService::Service {
       server_.sessions.clear();
       server_.requests.clear();
     }
+    if (faults.breaks_again) return faults.break_stream_with;
     return std::exchange(faults.break_stream_with, std::nullopt);
   }
 

@@ -338,6 +338,11 @@ void FakeServer::RefuseStreamFor(std::chrono::milliseconds time, bool after_brea
   faults.break_after_frames = 7;
 }
 
+void FakeServer::BreakStreams() {
+  const std::lock_guard lock(mutex);
+  for (grpc::ServerContext* stream : streams) stream->TryCancel();
+}
+
 FakeServer::FakeServer() {
   services_.push_back(std::make_unique<FakeRigService>(*this));
   services_.push_back(std::make_unique<FakeSessionService>(*this));
@@ -355,6 +360,7 @@ FakeServer::FakeServer() {
 }
 
 FakeServer::~FakeServer() {
+  stops_reading = false;  // a test that failed may have left it
   server_->Shutdown(std::chrono::system_clock::now());
 }
 

@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,7 @@ struct Faults {
   std::optional<grpc::Status>
       break_stream_with;  // instead of the frame after break_after_frames; once
   std::size_t break_after_frames = 0;
+  bool breaks_again = false;                      // every time, not once
   bool break_forgets = false;                     // that break loses rigs and sessions as well
   std::optional<std::size_t> drain_after_frames;  // notice, then the end; once
   bool wrong_checksum = false;
@@ -79,6 +81,9 @@ class FakeServer {
   // frames. Counts streams from 0.
   void RefuseStreamFor(std::chrono::milliseconds time, bool after_break);
 
+  // Ends every open stream as a lost connection does.
+  void BreakStreams();
+
   std::atomic<bool> stops_reading = false;  // of streams, before their next message
 
   std::mutex mutex;
@@ -89,6 +94,7 @@ class FakeServer {
   std::map<std::string, v1::Session> sessions;  // by name
   std::map<std::string, std::string> requests;  // request id to session
   std::string determinism_digest = "digest-1";
+  std::set<grpc::ServerContext*> streams;  // that are open
 
  private:
   std::vector<std::unique_ptr<grpc::Service>> services_;

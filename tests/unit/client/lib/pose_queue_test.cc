@@ -146,6 +146,29 @@ TEST(PoseQueue, RepeatsUnansweredPosesAfterBreak) {
   EXPECT_EQ(queue.TakeAcknowledgement(true), 3u);
 }
 
+TEST(PoseQueue, BreakLeavesRoom) {
+  PoseQueue queue = OpenQueue(OrderMode::kOrdered, 8, 4);
+  const auto fill = [&](std::uint64_t first) {
+    for (std::uint64_t f = first; f < first + 4; ++f) Push(queue, f);
+  };
+  fill(1);
+  TakeAll(queue);
+  fill(5);
+  TakeAll(queue);
+  Push(queue, 9);
+  EXPECT_EQ(queue.room(), 3u);
+  for (int again = 0; again < 2; ++again) {
+    queue.Requeue();
+    EXPECT_EQ(queue.room(), 3u) << "poses sent before do not count";
+    queue.Open(0, 0);
+    EXPECT_EQ(queue.TakeNext()->frame, 1u);
+    EXPECT_EQ(queue.room(), 3u);
+  }
+  Push(queue, 10);
+  EXPECT_EQ(TakeAll(queue), Range(2, 10));
+  EXPECT_EQ(queue.room(), 4u);
+}
+
 TEST(PoseQueue, LatestRepeatsOnlyNewestPose) {
   PoseQueue queue = OpenQueue(OrderMode::kLatest, 2, 1);
   for (std::uint64_t f = 1; f <= 3; ++f) {

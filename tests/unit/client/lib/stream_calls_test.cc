@@ -345,6 +345,72 @@ TEST_F(StreamCalls, ResumesBetweenSinglePoses) {
   EXPECT_EQ(stream->info().resumed, 1u);
 }
 
+// Longer ago than resume_for, without a frame between the breaks.
+TEST_F(StreamCalls, IdleStreamResumesAfterLaterBreaks) {
+  ClientOptions options = server.Options();
+  options.retry.resume_for = absl::Milliseconds(200);
+  int notices = 0;  // complete before the stream opens again
+  options.on_wait = [&](const absl::Status&, absl::Duration) { ++notices; };
+  for (const absl::Duration longest : {absl::Milliseconds(20), absl::Seconds(10)}) {
+    options.retry.max_backoff = longest;  // above: the calls between count as short
+    notices = 0;
+    client = *Client::Connect(options);
+    auto stream = client.OpenStream(kTarget, {});
+    ASSERT_TRUE(stream.ok()) << stream.status();
+    for (std::uint32_t breaks = 1; breaks <= 3; ++breaks) {
+      server.BreakStreams();
+      const absl::Time end = absl::Now() + absl::Seconds(20);
+      while (stream->info().resumed < breaks && absl::Now() < end) {
+        absl::SleepFor(absl::Milliseconds(5));
+      }
+      ASSERT_EQ(stream->info().resumed, breaks);
+      EXPECT_EQ(notices, static_cast<int>(breaks));
+      absl::SleepFor(absl::Milliseconds(300));
+    }
+    SendAndTake(*stream, 20);
+  }
+}
+
+// A pose that has waited since a call before; what it waited while the server held does not count.
+TEST_F(StreamCalls, OwedPoseSurvivesServerThatHeldLong) {
+  ClientOptions options = server.Options();
+  options.retry.resume_for = absl::Milliseconds(200);
+  client = *Client::Connect(options);
+  auto stream = client.OpenStream(kTarget, {});
+  ASSERT_TRUE(stream.ok()) << stream.status();
+  server.stops_reading = true;
+  do {  // the server may have begun to read one
+    ASSERT_TRUE(stream->Send(OneNumberPose(1)).ok());
+  } while (stream->Next(absl::Milliseconds(200)).ok());
+  for (std::uint32_t breaks = 1; breaks <= 2; ++breaks) {
+    server.BreakStreams();
+    const absl::Time end = absl::Now() + absl::Seconds(20);
+    while (stream->info().resumed < breaks && absl::Now() < end) {
+      ASSERT_TRUE(absl::IsDeadlineExceeded(stream->Next(absl::Milliseconds(5)).status()));
+    }
+    ASSERT_EQ(stream->info().resumed, breaks);
+    absl::SleepFor(absl::Milliseconds(300));
+  }
+  server.stops_reading = false;
+  EXPECT_TRUE(stream->Next(absl::Seconds(20)).ok());
+}
+
+TEST_F(StreamCalls, EndsWhenPoseBreaksEveryCall) {
+  ClientOptions options = server.Options();
+  options.retry.resume_for = absl::Milliseconds(200);
+  client = *Client::Connect(options);
+  auto stream = client.OpenStream(kTarget, {});
+  ASSERT_TRUE(stream.ok()) << stream.status();
+  {
+    const std::lock_guard lock(server.mutex);
+    server.faults.break_stream_with = grpc::Status(grpc::UNAVAILABLE, "crash");
+    server.faults.breaks_again = true;
+  }
+  ASSERT_TRUE(stream->Send(OneNumberPose(1)).ok());
+  EXPECT_TRUE(absl::IsUnavailable(stream->Next(absl::Seconds(20)).status()));
+  EXPECT_GE(server.counts.streams, 3);
+}
+
 TEST_F(StreamCalls, CancelWakesNext) {
   auto stream = client.OpenStream(kTarget, {});
   std::thread canceller([&] {

@@ -19,6 +19,7 @@
 namespace sinew {
 namespace {
 
+using ::sinew::testing::Append;
 using ::sinew::testing::Body;
 using ::sinew::testing::Canonical;
 using ::sinew::testing::Legs;
@@ -279,6 +280,64 @@ TEST_P(EveryMethod, ReversesInvertedMesh) {
   Body body = Fork();
   for (auto& face : body.faces) std::ranges::reverse(face);
   EXPECT_LT(MaxDifference(WeightsOf(Fork(), Options()), WeightsOf(body, Options())), 1e-5);
+}
+
+// A floor that faces up: below the middle of the mesh, so that its volume about that is negative.
+Body Floor() {
+  Body floor;
+  for (const double z : {-9.0, 9.0}) {
+    for (const double x : {-9.0, 9.0}) floor.points.push_back({x, -1.5, z});
+  }
+  floor.faces = {{0, 2, 3, 1}};
+  return floor;
+}
+
+bool IsTurned(const Body& body) {
+  return weights::MakeSkin(MeshOf(body), body.bones)->side < 0;
+}
+
+TEST_P(EveryMethod, FloorTurnsNothing) {
+  Body body = Fork();
+  const std::size_t points = body.points.size();
+  const std::vector<std::vector<double>> alone = WeightsOf(body, Options());
+  Append(body, Floor());
+  EXPECT_FALSE(IsTurned(body));
+  if (GetParam() == WeightMethod::kHeat) {  // others depend on the size of the mesh
+    std::vector<std::vector<double>> beside = WeightsOf(body, Options());
+    beside.resize(points);
+    EXPECT_LT(MaxDifference(alone, beside), 1e-5);
+  }
+}
+
+TEST(Weights, OpenSheetsHaveNoInside) {
+  Body floor = Floor();
+  floor.bones = Fork().bones;
+  // A hill, and a bowl.
+  for (const double height : {0.0, 3.0, -3.0}) {
+    Body sheet = floor;
+    sheet.points.push_back({0, -1.5 + height, 0});
+    sheet.faces = {{0, 2, 4}, {2, 3, 4}, {3, 1, 4}, {1, 0, 4}};
+    for (const bool turned : {false, true}) {
+      for (auto& face : sheet.faces) {
+        if (turned) std::ranges::reverse(face);
+      }
+      EXPECT_FALSE(IsTurned(sheet)) << height << turned;
+    }
+  }
+}
+
+TEST(Weights, HolesLeaveAnInside) {
+  Body body = Fork();
+  std::erase_if(body.faces, [](const auto& face) { return face[0] >= 81 * 32; });  // both caps
+  EXPECT_FALSE(IsTurned(body));
+  for (auto& face : body.faces) std::ranges::reverse(face);
+  EXPECT_TRUE(IsTurned(body));
+  body.faces = Fork().faces;
+  body.faces.resize(body.faces.size() / 2);  // half of the tube: the caps are with their sides
+  std::erase_if(body.faces, [](const auto& face) { return face[0] == 81 * 32; });
+  for (auto& face : body.faces) std::ranges::reverse(face);
+  Append(body, Floor());
+  EXPECT_FALSE(IsTurned(body)) << "half a tube";
 }
 
 struct BadOption {

@@ -1,8 +1,11 @@
 #include "server/shared/shared_store.h"
 
+#include <absl/strings/str_cat.h>
 #include <gtest/gtest.h>
+#include <spdlog/sinks/ostream_sink.h>
 
 #include <atomic>
+#include <sstream>
 
 #include "tests/support/hooked_store.h"
 #include "tests/support/temporary_folder.h"
@@ -122,6 +125,42 @@ TEST_F(SharedStoreTest, AnObjectThatFailsIsWrittenLaterAndHindersNoOther) {
   testing::WaitUntil([&] { return shared_->pending() == 0; });
   EXPECT_TRUE(shared_->Get("a/bad", 9).ok());
   EXPECT_EQ(failures, 4);
+}
+
+TEST_F(SharedStoreTest, AFullStoreIsOneLineUntilSomethingIsWritten) {
+  std::ostringstream text;
+  Metrics metrics("0", "scalar");
+  const Log log = std::make_shared<spdlog::logger>(
+      "test", std::make_shared<spdlog::sinks::ostream_sink_mt>(text));
+  SharedStore shared(std::make_unique<testing::HookedStore>(folder_.path().string(), hooks_),
+                     metrics, log);
+  std::atomic<bool> full{true};
+  std::atomic<int> failures{0};
+  hooks_.before_put = [&](const std::string&) -> absl::Status {
+    if (!full) return absl::OkStatus();
+    ++failures;
+    return absl::ResourceExhaustedError("full");
+  };
+  const auto lines = [&] {
+    const std::string all = text.str();
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = all.find("is not written: full", at)) != std::string::npos;) {
+      ++at, ++count;
+    }
+    return count;
+  };
+  for (int k = 0; k < 5; ++k) shared.PutLater(absl::StrCat("a/", k), Bytes("1"));
+  testing::WaitUntil([&] { return failures >= 10; });
+  full = false;
+  testing::WaitUntil([&] { return shared.pending() == 0; });
+  full = true;
+  failures = 0;
+  shared.PutLater("b/1", Bytes("1"));
+  testing::WaitUntil([&] { return failures >= 2; });
+  const auto start = std::chrono::steady_clock::now();
+  shared.Stop(std::chrono::minutes(10));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::minutes(5)) << "all failed";
+  EXPECT_EQ(lines(), 2u) << text.str();
 }
 
 TEST_F(SharedStoreTest, AnObjectThatIsReplacedWhileItIsWrittenIsNotForgotten) {
