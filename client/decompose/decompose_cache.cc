@@ -110,6 +110,7 @@ absl::StatusOr<DecomposedCache> DecomposeCache(const std::string& cache, const C
   decomposed.error = MeasureDecomposition(animation, result, Task(task));
   SINEW_RETURN_IF_ERROR(monitor.CheckStop());
   decomposed.iterations = std::move(result.errors);
+  decomposed.connected_iterations = std::move(result.connected_errors);
   decomposed.gap = result.gap;
   decomposed.problems = std::move(result.warnings);
   for (const AffineD& pose : result.poses) {

@@ -13,6 +13,8 @@
 #include "core/base/vectors.h"
 #include "core/decompose/bones.h"
 #include "core/decompose/clusters.h"
+#include "core/decompose/inside.h"
+#include "core/decompose/joined_bones.h"
 #include "core/decompose/joint_tree.h"
 #include "core/decompose/sequence.h"
 #include "core/examples/linear_blend_fit.h"
@@ -39,6 +41,7 @@ constexpr double kLeastGain = 1e-3;      // of the error in an iteration
 constexpr int kPatience = 3;             // iterations with less
 constexpr std::size_t kSeedPoints = 20;  // of a new bone
 constexpr double kClusterWork = 0.2, kPruneWork = 0.2, kTreeWork = 0.02;  // of the progress
+constexpr double kConnectWork = 0.3;
 constexpr double kPrunedShare = 0.01;  // of the error by which it may rise
 constexpr std::size_t kMostPruned = 24;
 constexpr int kPrunePatience = 6;                    // bones in turn that are needed
@@ -115,8 +118,12 @@ class Solver {
   absl::Status Prune();
   // Removes bones without weight.
   void Finish();
-  // Puts joints, at `places` relative to the sequence's centre, together.
-  absl::Status Connect(const decompose::JointTree& tree, const std::vector<Vec3d>& places);
+  // Puts joints together and then improves all, their places too. errors: as
+  // Decomposition::connected_errors.
+  absl::Status Connect(const decompose::Inside& inside, decompose::JointTree& tree,
+                       std::vector<double>& errors);
+  // Puts joints together by shifting bones.
+  absl::Status Join(const decompose::JointTree& tree);
 
   double rms() const {
     return std::sqrt(Sum(errors_) / static_cast<double>(sequence_.points() * sequence_.frames));
@@ -133,6 +140,7 @@ class Solver {
   std::vector<float> Smoothed() const;
   WeightRows Candidates() const;
   absl::Status FitWeights();
+  absl::Status IterateJoined(const decompose::Inside& inside, decompose::JointTree& tree);
   // Takes the rows that lower a point's error.
   void Accept(const WeightRows& rows);
   std::vector<double> Squares() const;  // [bones] sum of squared weights
@@ -420,29 +428,69 @@ void Solver::Finish() {
   }
 }
 
-absl::Status Solver::Connect(const decompose::JointTree& tree, const std::vector<Vec3d>& places) {
+absl::Status Solver::Connect(const decompose::Inside& inside, decompose::JointTree& tree,
+                             std::vector<double>& errors) {
   const double points =
       static_cast<double>(sequence_.points()) / static_cast<double>(bones_.count());
   double weight = kFirstPin * points;
   for (int k = 0; k < kPinRounds; ++k, weight *= kPinGrowth) {
     std::vector<decompose::Pin> pins;
     for (std::size_t j = 1; j < tree.bones.size(); ++j) {
-      pins.push_back({tree.bones[j], tree.bones[tree.parents[j]], places[j], weight});
+      pins.push_back({tree.bones[j], tree.bones[tree.parents[j]], tree.places[j], weight});
     }
     FitBones(sequence_, weights_, kBoneRounds, task_, bones_, pins);
     SINEW_RETURN_IF_ERROR(FitWeights());
+    task_.Advance(kConnectWork / 2 / kPinRounds);
   }
-  for (std::size_t j = 1; j < tree.bones.size(); ++j) {  // parents first
-    for (std::size_t f = 0; f < sequence_.frames; ++f) {
-      AffineD& motion = bones_.row(tree.bones[j])[f];
-      const Vec3d shift =
-          Apply(bones_.row(tree.bones[tree.parents[j]])[f], places[j]) - Apply(motion, places[j]);
-      motion.m[3] += shift.x;
-      motion.m[7] += shift.y;
-      motion.m[11] += shift.z;
-    }
+  SINEW_RETURN_IF_ERROR(Join(tree));
+  errors = {rms()};
+  step_ = kFirstStep;
+  int idle = 0;
+  for (std::uint32_t k = 0; k < options_.iterations && idle < kPatience; ++k) {
+    SINEW_RETURN_IF_ERROR(IterateJoined(inside, tree));
+    const double before = errors.back();
+    errors.push_back(rms());
+    idle = before - errors.back() < kLeastGain * before ? idle + 1 : 0;
+    if (errors.back() <= sequence_.rounding) idle = kPatience;
+    task_.Advance(kConnectWork / 2 / options_.iterations);
   }
+  return absl::OkStatus();
+}
+
+absl::Status Solver::Join(const decompose::JointTree& tree) {
+  JoinBones(tree, bones_);
   return FitWeights();
+}
+
+// As Iterate, and the places of joints go further, too.
+absl::Status Solver::IterateJoined(const decompose::Inside& inside, decompose::JointTree& tree) {
+  const Solver before = *this;
+  const std::vector<Vec3d> places = tree.places;
+  FitJoinedBones(sequence_, weights_, tree, kBoneRounds, task_, bones_);
+  FitPlaces(sequence_, weights_, inside, task_, tree, bones_);
+  FitJoinedBones(sequence_, weights_, tree, kBoneRounds, task_, bones_);
+  SINEW_RETURN_IF_ERROR(task_.CheckCancelled());
+  const Bones fitted = bones_;
+  const std::vector<Vec3d> fitted_places = tree.places;
+  Overstep(before.bones_, step_, bones_);
+  for (std::size_t j = 1; j < places.size(); ++j) {
+    const Vec3d on = tree.places[j] + step_ * (tree.places[j] - places[j]);
+    if (tree.Allows(inside, j, on)) tree.places[j] = on;
+  }
+  SINEW_RETURN_IF_ERROR(Join(tree));
+  step_ = std::min(step_ * kStepGrowth, kLargestStep);
+  if (Sum(errors_) < Sum(before.errors_)) return absl::OkStatus();
+  step_ = kFirstStep;
+  bones_ = fitted;
+  tree.places = fitted_places;
+  weights_ = before.weights_;
+  SINEW_RETURN_IF_ERROR(FitWeights());
+  if (Sum(errors_) <= Sum(before.errors_)) return absl::OkStatus();
+  bones_ = before.bones_;  // rounding
+  tree.places = places;
+  weights_ = before.weights_;
+  errors_ = before.errors_;
+  return absl::OkStatus();
 }
 
 // The nearest float on a grid so coarse that sums and differences of such numbers are exact.
@@ -587,6 +635,7 @@ absl::StatusOr<Decomposition> Decompose(const MeshAnimation& animation,
   SINEW_RETURN_IF_ERROR(solver.Start());
   task.Advance(kClusterWork);
 
+  const double connect_work = options.connected ? kConnectWork : 0;
   Decomposition result;
   result.errors = {solver.rms()};
   int idle = 0;
@@ -596,23 +645,24 @@ absl::StatusOr<Decomposition> Decompose(const MeshAnimation& animation,
     result.errors.push_back(solver.rms());
     idle = before - result.errors.back() < kLeastGain * before ? idle + 1 : 0;
     if (result.errors.back() <= sequence.rounding) idle = kPatience;
-    task.Advance((1 - kClusterWork - kPruneWork - kTreeWork) / options.iterations);
+    task.Advance((1 - kClusterWork - kPruneWork - kTreeWork - connect_work) / options.iterations);
   }
   if (idle >= kPatience) SINEW_RETURN_IF_ERROR(solver.Prune());
   solver.Finish();
+  const decompose::Inside inside(*animation.rest, sequence.centre);
   SINEW_ASSIGN_OR_RETURN(
-      const decompose::JointTree tree,
-      decompose::MakeJointTree(sequence, solver.bones(), solver.weights(), task));
+      decompose::JointTree tree,
+      decompose::MakeJointTree(sequence, solver.bones(), solver.weights(), inside, task));
   result.gap = tree.gap;
-  std::vector<Vec3d> places;  // relative to the centre
-  for (const Vec3d& place : tree.places) {
-    result.places.push_back(OnGrid(*animation.rest, place + sequence.centre));
-    places.push_back(ToDouble(result.places.back()) - sequence.centre);
-  }
   if (options.connected) {
-    SINEW_RETURN_IF_ERROR(solver.Connect(tree, places));
+    SINEW_RETURN_IF_ERROR(solver.Connect(inside, tree, result.connected_errors));
     result.gap = 0;
   }
+  for (Vec3d& place : tree.places) {
+    result.places.push_back(OnGrid(*animation.rest, place + sequence.centre));
+    place = ToDouble(result.places.back()) - sequence.centre;
+  }
+  if (options.connected) SINEW_RETURN_IF_ERROR(solver.Join(tree));
   Fill(*animation.rest, sequence, solver, tree, result);
   Warn(animation, options, solver.pruned(), result.errors.back() <= sequence.rounding, result);
   task.Advance(kTreeWork);

@@ -142,6 +142,9 @@ TEST_F(Decompose, ConnectedJointsHaveNoGap) {
   const Json report = Json::parse(finished.out);
   EXPECT_EQ(report["joint_gap"]["units"], 0);
   EXPECT_LT(report["error"]["rms"]["percent"], 0.5);
+  const std::vector<double> errors = report["rms_by_connected_iteration"];
+  ASSERT_FALSE(errors.empty());
+  EXPECT_NEAR(report["error"]["rms"]["units"], errors.back(), 1e-5 * double(report["diagonal"]));
   // Each joint keeps its distance from its parent in every pose.
   const auto rig = client::DecodeRig(ReadAll(In("walk.sinewrig")));
   ASSERT_TRUE(rig.ok()) << rig.status();

@@ -11,6 +11,7 @@
 
 #include "core/base/vectors.h"
 #include "core/decompose/bones.h"
+#include "core/decompose/inside.h"
 #include "tests/support/bodies.h"
 #include "tests/support/run_method.h"
 #include "tests/support/tube.h"
@@ -235,6 +236,10 @@ TEST(Decompose, ConnectedJointsStayTogether) {
   EXPECT_EQ(together.parents.size(), 8u);
   EXPECT_LT(LargestGap(together), 1e-12 * diagonal);
   EXPECT_EQ(together.gap, 0);
+  EXPECT_TRUE(apart.connected_errors.empty());
+  EXPECT_GT(together.connected_errors.size(), 3u);
+  ExpectFalling(together.errors);
+  ExpectFalling(together.connected_errors);
   const auto rms = [&](const Decomposition& result) {
     return MeasureDecomposition(snake.animation(), result, Task()).all.rms;
   };
@@ -262,6 +267,29 @@ TEST(Decompose, JointsStayInTheSkinWhereGapsAllow) {
   ASSERT_EQ(result.places.size(), 2u);
   EXPECT_LT(std::abs(result.places[1].y), 0.4);
   EXPECT_LT(result.gap, 0.1);
+}
+
+// The second half turns about a place beside the cylinder, where there would be no gap.
+TEST(Decompose, JointsAreInsideWhereTheMeshHasAnInside) {
+  const auto animate = [](double radius) {
+    return Animate(
+        testing::Cylinder(-2, 2, radius, 41, 16), 20,
+        [](std::size_t, const Vec3d& rest, std::size_t f) {
+          if (rest.x < 0) return rest;
+          const Vec3d about = {0, 1.2, 0};
+          const Vec3d turned = Apply(RigidMotion({0, 0, 1}, 15 * std::sin(Phase(f))), rest - about);
+          return turned + about;
+        });
+  };
+  const Animated animated = animate(0.5);
+  const decompose::Inside inside(animated.rest, {});
+  for (const bool connected : {false, true}) {
+    const Decomposition result = Decomposed(animated, {.joints = 2, .connected = connected});
+    ASSERT_EQ(result.places.size(), 2u);
+    EXPECT_TRUE(inside.Has(ToDouble(result.places[1]))) << connected;
+    EXPECT_EQ(result.gap > 0, !connected);
+    ExpectFalling(result.connected_errors);
+  }
 }
 
 TEST(Decompose, JointsThatHardlyHelpAreRemoved) {
