@@ -17,6 +17,7 @@
 #include "core/decompose/joined_bones.h"
 #include "core/decompose/joint_tree.h"
 #include "core/decompose/sequence.h"
+#include "core/decompose/spikes.h"
 #include "core/examples/linear_blend_fit.h"
 #include "core/mesh/edge_lengths.h"
 #include "core/solve/rotation.h"
@@ -45,9 +46,6 @@ constexpr double kConnectWork = 0.3;
 constexpr double kPrunedShare = 0.01;  // of the error by which it may rise
 constexpr std::size_t kMostPruned = 24;
 constexpr int kPrunePatience = 6;                    // bones in turn that are needed
-constexpr double kSpike = 10;                        // over the distance in other frames
-constexpr double kLeastSpike = 0.005;                // of the diagonal
-constexpr double kOverNeighbours = 1.5;              // of a spike, over distances of neighbours
 constexpr int kPinRounds = 20;                       // until joints are nearly together
 constexpr double kFirstPin = 0.1, kPinGrowth = 1.6;  // in points of a bone
 
@@ -538,54 +536,6 @@ void Fill(const Mesh& mesh, const Sequence& sequence, const Solver& solver,
   });
 }
 
-// Points that leave their neighbours in a single frame, which is mostly a mistake of a simulation
-// or scan. Bones follow it, so that errors do not show it. A neighbour is a part of the way from
-// its own then; where a sheet folds or tears, neighbours are as far.
-void WarnOfSpikes(const Sequence& sequence, const Task& task, std::vector<Problem>& warnings) {
-  struct Spike {
-    double apart = 0;
-    std::size_t frame = 0;
-  };
-  std::vector<Spike> spikes(sequence.points());
-  const auto apart = [&](std::size_t p, std::size_t f) {
-    const auto around = sequence.neighbours.row(p);
-    Vec3d middle;
-    for (const std::uint32_t q : around) middle = middle + ToDouble(sequence.row(q)[f]);
-    return Length(ToDouble(sequence.row(p)[f]) - (1 / static_cast<double>(around.size())) * middle);
-  };
-  task.For(sequence.points(), kSmoothGrain, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t p = begin; p < end; ++p) {
-      const auto around = sequence.neighbours.row(p);
-      if (around.empty()) continue;
-      Spike most;
-      double second = 0;
-      for (std::size_t f = 0; f < sequence.frames; ++f) {
-        const double now = apart(p, f);
-        second = std::max(second, std::min(now, most.apart));
-        if (now > most.apart) most = {now, f};
-      }
-      if (most.apart < std::max(kSpike * second, kLeastSpike * sequence.diagonal)) continue;
-      if (std::ranges::all_of(around, [&](std::uint32_t q) {
-            return most.apart >= kOverNeighbours * apart(q, most.frame);
-          })) {
-        spikes[p] = most;
-      }
-    }
-  });
-  const auto worst = std::ranges::max_element(spikes, {}, &Spike::apart);
-  if (worst->apart == 0) return;
-  const auto vertex = std::ranges::find(sequence.point, worst - spikes.begin());
-  const auto others =
-      std::ranges::count_if(spikes, [](const Spike& spike) { return spike.apart > 0; }) - 1;
-  std::string also;
-  if (others > 0) also = absl::StrCat(", and so ", others == 1 ? "is " : "are ", others, " more");
-  warnings.push_back(
-      {Severity::kWarning, "frames",
-       absl::StrFormat("in frame %d vertex %d is %.3g units from the middle of its neighbours, at "
-                       "least %.0f times as far as in any other%s: is it right there?",
-                       worst->frame, vertex - sequence.point.begin(), worst->apart, kSpike, also)});
-}
-
 void Warn(const MeshAnimation& animation, const DecomposeOptions& options, std::size_t pruned,
           bool exact, Decomposition& result) {
   const std::size_t joints = result.parents.size();
@@ -666,7 +616,7 @@ absl::StatusOr<Decomposition> Decompose(const MeshAnimation& animation,
   Fill(*animation.rest, sequence, solver, tree, result);
   Warn(animation, options, solver.pruned(), result.errors.back() <= sequence.rounding, result);
   task.Advance(kTreeWork);
-  if (animation.frames > 2) WarnOfSpikes(sequence, task, result.warnings);
+  if (auto spikes = FindSpikes(sequence, task)) result.warnings.push_back(*std::move(spikes));
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   task.Advance(1);
   return result;

@@ -17,6 +17,8 @@ class Inside {
   // Places are relative to `centre`.
   Inside(const Mesh& rest, const Vec3d& centre);
   bool Has(const Vec3d& place) const;  // time: of all triangles
+  // Distance to the nearest triangle; 0 if not inside.
+  double Depth(const Vec3d& place) const;
   // In the box of the mesh, with its faces.
   bool InBox(const Vec3d& place) const;
 

@@ -19,13 +19,15 @@ constexpr std::size_t kPairGrain = 16;
 // radian in every frame: about 2 degrees, and more as long as the gap rises by no more than
 // kGapRise.
 constexpr double kLeastPull = 1e-3, kPullStep = 1.5, kMostPull = 1e3, kGapRise = 1.15;
+constexpr double kLeastDepth = 0.5;  // of the depth of the middle
 
 struct Hinge {
   std::uint32_t a = 0, b = 0;
   double shared = 0;  // sum of w_a w_b
   Vec3d middle;       // of the skin that they share, or between theirs
   Vec3d place;
-  double gap = 0;  // sum over frames of the squared distance
+  double depth = 0;  // of the place, at least
+  double gap = 0;    // sum over frames of the squared distance
 
   // Tried first if less: bones that share weight, then small gaps.
   auto Key() const {
@@ -36,7 +38,8 @@ struct Hinge {
 
 // The place that both bones move alike, and the nearest such to `hinge.middle`: motion says little
 // about a place on a line or far away from small turns, so one is taken whose gap is somewhat
-// larger than the least. With `inside`, it goes on until it is inside, if `hinge.middle` is.
+// larger than the least. With `inside`, it goes on until it is half as deep inside as
+// `hinge.middle`.
 void Solve(const Bones& bones, const Inside* inside, Hinge& hinge) {
   const auto frames = static_cast<double>(bones.frames);
   const Vec3d near = hinge.middle;
@@ -71,11 +74,11 @@ void Solve(const Bones& bones, const Inside* inside, Hinge& hinge) {
   const Vec3d slope = 2 * kLeastPull * frames * (near - least);
   const double rise = (kGapRise * kGapRise - 1) * hinge.gap;
   const double gap = hinge.gap;
-  const bool within = inside != nullptr && inside->Has(near);
+  if (inside != nullptr) hinge.depth = kLeastDepth * inside->Depth(near);
   for (double pull = kLeastPull * kPullStep;; pull *= kPullStep) {
     const Vec3d nearer = pull < kMostPull ? place(pull) : near, on = nearer - least;
     const double more = Dot(on, slope + Multiply(Mat3d{squares}, on));
-    if (more > rise && !(within && !inside->Has(hinge.place))) break;
+    if (more > rise && (hinge.depth == 0 || inside->Depth(hinge.place) >= hinge.depth)) break;
     hinge.place = nearer;
     hinge.gap = gap + more;
     if (pull >= kMostPull) break;
@@ -177,6 +180,7 @@ absl::StatusOr<JointTree> MakeJointTree(const Sequence& sequence, const Bones& b
   tree.bones = {root};
   tree.parents = {kNone};
   tree.middles = {middles[root]};
+  tree.depths = {0};
   tree.places = {middles[root]};
   // Nothing hinges there, so that a place of a hinge will do.
   if (!inside.Has(middles[root])) {
@@ -196,10 +200,11 @@ absl::StatusOr<JointTree> MakeJointTree(const Sequence& sequence, const Bones& b
       tree.bones.push_back(child);
       tree.parents.push_back(joint);
       tree.middles.push_back(hinge->middle);
+      tree.depths.push_back(hinge->depth > 0 ? hinge->depth
+                                             : kLeastDepth * inside.Depth(hinge->place));
       tree.places.push_back(hinge->place);
     }
   }
-  for (const Vec3d& place : tree.places) tree.within.push_back(inside.Has(place));
   if (count > 1) {
     tree.gap = std::sqrt(gap / static_cast<double>((count - 1) * sequence.frames));
   }

@@ -26,14 +26,15 @@ struct JointTree {
   std::vector<Vec3d> places;
   // [joints] of the points that both bones share, or inside of the mesh near it.
   std::vector<Vec3d> middles;
-  std::vector<bool> within;  // [joints] places that are inside of the mesh
+  // [joints] half of the depth of the middle below the skin, at least which joints keep; 0: free.
+  std::vector<double> depths;
   // Root of the mean squared distance, over joints with a parent and frames, by which the two bones
   // take the place of the joint to different points.
   double gap = 0;
 
-  // Whether a joint may be at a place: inside of the mesh, or of its box if it is not within.
+  // Whether a joint may be at a place: as deep inside of the mesh, or in its box if it is free.
   bool Allows(const Inside& inside, std::size_t joint, const Vec3d& place) const {
-    return within[joint] ? inside.Has(place) : inside.InBox(place);
+    return depths[joint] > 0 ? inside.Depth(place) >= depths[joint] : inside.InBox(place);
   }
 };
 

@@ -348,6 +348,55 @@ TEST(Decompose, VertexThatSpikesIsNamed) {
   EXPECT_EQ(result.warnings[0].message.find("more"), std::string::npos);
 }
 
+TEST(Decompose, NeighboursThatSpikeTogetherAreNamed) {
+  Animated animated = BentCylinder(20);
+  const std::size_t frame = 7 * animated.rest.vertices();
+  for (const std::size_t other : {101u, 116u}) {  // around the cylinder, and along it
+    const std::vector<Vec3f> places = animated.places;
+    animated.places[frame + 100].x += 2;
+    animated.places[frame + other].x += 2;
+    const Decomposition result = Decomposed(animated, {.joints = 2});
+    ASSERT_EQ(result.warnings.size(), 1u) << other;
+    const std::string& message = result.warnings[0].message;
+    const std::string either = "in frame 7 vertex 100 and its neighbour " + std::to_string(other);
+    const std::string reverse =
+        "in frame 7 vertex " + std::to_string(other) + " and its neighbour 100";
+    EXPECT_TRUE(message.starts_with(either) || message.starts_with(reverse)) << message;
+    EXPECT_EQ(message.find("more"), std::string::npos);
+    animated.places = places;
+  }
+  animated.places[frame + 100].x += 2;
+  animated.places[frame + 101].x += 1.9F;
+  animated.places[frame + 300].y += 1;
+  const Decomposition result = Decomposed(animated, {.joints = 2});
+  ASSERT_EQ(result.warnings.size(), 1u);
+  EXPECT_NE(result.warnings[0].message.find(", and so is 1 more: "), std::string::npos)
+      << result.warnings[0].message;
+}
+
+// A bump rises for a single frame each time elsewhere, a few edges wide: fast, but smooth. It
+// catches vertices on its top and on its flanks.
+TEST(Decompose, FastSmoothMotionIsNoSpike) {
+  Body sheet;
+  constexpr std::uint32_t kSide = 30;
+  for (std::uint32_t v = 0; v < kSide * kSide; ++v) {
+    sheet.points.push_back({v % kSide * 1.0, v / kSide * 1.0, 0});
+    if (v % kSide + 1 == kSide || v / kSide + 1 == kSide) continue;
+    sheet.faces.push_back({v, v + 1, v + kSide + 1, v + kSide});
+  }
+  for (const double width : {1.5, 2.0, 4.0}) {
+    const Animated animated = Animate(sheet, 8, [&](std::size_t, const Vec3d& rest, std::size_t f) {
+      const Vec3d top = {5 + 2.7 * static_cast<double>(f), 14.3, 0};
+      const Vec3d away = rest - top;
+      const double height = f % 2 == 0 ? 0 : 6 * std::exp(-Dot(away, away) / (2 * width * width));
+      return rest + Vec3d{0, 0, height};
+    });
+    for (const Problem& warning : Decomposed(animated, {.joints = 2, .iterations = 2}).warnings) {
+      EXPECT_NE(warning.field, "frames") << width << ": " << warning.message;
+    }
+  }
+}
+
 TEST(Decompose, SpikesAreCounted) {
   Animated animated = BentCylinder(20);
   animated.places[7 * animated.rest.vertices() + 100].x += 2;

@@ -51,7 +51,7 @@ Chain MakeChain(bool from_the_middle, double blend = 0.6) {
                 .parents = {kNone, 0, 1, 2},
                 .places = {{-1.5, 0, 0}, {-1, 0, 0}, {0, 0, 0}, {1, 0, 0}},
                 .middles = {},
-                .within = {true, true, true, true}};
+                .depths = {0.1, 0.1, 0.1, 0.1}};
   if (from_the_middle) {
     chain.tree.bones = {1, 0, 2, 3};
     chain.tree.parents = {kNone, 0, 0, 2};
@@ -157,14 +157,14 @@ TEST(FitPlaces, KeepsJointsInside) {
   const Inside inside(part, sequence.centre);
   JointTree& tree = chain.tree;
   tree.places[3] = tree.middles[3] = {0.7, 0.1, 0};
-  tree.within = {false, false, false, true};
+  tree.depths = {0, 0, 0, 0.05};
   Bones bones{.frames = kFrames, .motions = std::vector<AffineD>(4 * kFrames)};
   FitJoinedBones(sequence, chain.weights, tree, 5, Task(), bones);
   for (int k = 0; k < 40; ++k) {
     FitPlaces(sequence, chain.weights, inside, Task(), tree, bones);
     FitJoinedBones(sequence, chain.weights, tree, 5, Task(), bones);
   }
-  EXPECT_TRUE(inside.Has(tree.places[3]));
+  EXPECT_GE(inside.Depth(tree.places[3]), 0.05);
   EXPECT_GT(tree.places[3].x, 0.8);  // as near to 1 as it may be
 }
 
@@ -188,6 +188,9 @@ TEST(Inside, IsWithinTheSkin) {
     for (const double x : {-1.9, 0.0, 1.9}) {
       EXPECT_TRUE(inside.Has({x, 0, 0}));
       EXPECT_TRUE(inside.Has({x, 0.4, 0}));
+      EXPECT_NEAR(inside.Depth({x, 0.4, 0}), 0.1, 0.01);
+      EXPECT_NEAR(inside.Depth({x, 0.05, 0}), x == 0 ? 0.44 : 0.1, 0.01);
+      EXPECT_EQ(inside.Depth({x, 0.6, 0}), 0);
       EXPECT_FALSE(inside.Has({x, 0.6, 0}));
       EXPECT_FALSE(inside.Has({x, 0.48, 0.48}));  // in the box
     }
