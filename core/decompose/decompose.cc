@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "core/base/status.h"
@@ -46,6 +48,8 @@ constexpr double kConnectWork = 0.3;
 constexpr double kPrunedShare = 0.01;  // of the error by which it may rise
 constexpr std::size_t kMostPruned = 24;
 constexpr int kPrunePatience = 6;                    // bones in turn that are needed
+constexpr double kMirrored = 0.3;                    // of how the rest mesh is spread
+constexpr double kFlat = 1e-12;                      // of the sixth power of the diagonal
 constexpr int kPinRounds = 20;                       // until joints are nearly together
 constexpr double kFirstPin = 0.1, kPinGrowth = 1.6;  // in points of a bone
 
@@ -536,6 +540,45 @@ void Fill(const Mesh& mesh, const Sequence& sequence, const Solver& solver,
   });
 }
 
+std::size_t DifferentFrames(const MeshAnimation& animation) {
+  const std::size_t vertices = animation.rest->vertices();
+  std::set<std::string_view> frames;
+  for (std::size_t f = 0; f < animation.frames; ++f) {
+    frames.emplace(reinterpret_cast<const char*>(&animation.places[f * vertices]),
+                   vertices * sizeof(Vec3f));
+  }
+  return frames.size();
+}
+
+// Sums of products of places in a frame and at rest, both from their means.
+double SpreadDeterminant(std::span<const Vec3f> frame, std::span<const Vec3f> rest) {
+  const double share = 1 / static_cast<double>(rest.size());
+  Vec3d middle_y, middle_v;
+  for (std::size_t k = 0; k < rest.size(); ++k) {
+    middle_y = middle_y + share * ToDouble(frame[k]);
+    middle_v = middle_v + share * ToDouble(rest[k]);
+  }
+  decompose::Cross sum{};
+  for (std::size_t k = 0; k < rest.size(); ++k) {
+    decompose::AddCross(share, ToDouble(frame[k]) - middle_y, ToDouble(rest[k]) - middle_v, sum);
+  }
+  return Determinant(Linear(AffineD{sum}));
+}
+
+// An axis that is flipped between programs leaves the lengths of edges. Of flat meshes nothing can
+// be said.
+bool IsMirrored(const MeshAnimation& animation) {
+  const std::span<const Vec3f> rest = animation.rest->positions();
+  const double least = kMirrored * SpreadDeterminant(rest, rest);
+  const double diagonal = animation.rest->diagonal();
+  if (!(least > kFlat * std::pow(diagonal, 6))) return false;
+  for (std::size_t f = 0; f < animation.frames; ++f) {
+    const auto frame = animation.places.subspan(f * rest.size(), rest.size());
+    if (!(SpreadDeterminant(frame, rest) < -least)) return false;
+  }
+  return true;
+}
+
 void Warn(const MeshAnimation& animation, const DecomposeOptions& options, std::size_t pruned,
           bool exact, Decomposition& result) {
   const std::size_t joints = result.parents.size();
@@ -554,15 +597,24 @@ void Warn(const MeshAnimation& animation, const DecomposeOptions& options, std::
     }
     result.warnings.push_back({Severity::kInfo, "joints", text});
   }
-  if (animation.frames == 1) {
-    result.warnings.push_back({Severity::kWarning, "frames",
-                               "1 is no animation: weights fit this frame only, and nothing says "
-                               "which parts of the mesh move by themselves"});
-  } else if (joints > 1 && 3 * animation.frames < 2 * joints) {
+  const std::size_t different = DifferentFrames(animation);
+  if (different == 1) {
+    const char* const equal = animation.frames > 1 ? ", all of them equal, are" : " is";
     result.warnings.push_back(
         {Severity::kWarning, "frames",
-         absl::StrFormat("%d for %d joints are few: weights may fit these frames only",
-                         animation.frames, joints)});
+         absl::StrCat(animation.frames, equal,
+                      " no animation: weights fit this frame only, and nothing says which parts of "
+                      "the mesh move by themselves")});
+  } else if (joints > 1 && 3 * different < 2 * joints) {
+    result.warnings.push_back(
+        {Severity::kWarning, "frames",
+         absl::StrFormat("%d%s for %d joints are few: weights may fit these frames only", different,
+                         different < animation.frames ? " different ones" : "", joints)});
+  }
+  if (IsMirrored(animation)) {
+    result.warnings.push_back({Severity::kWarning, "rest",
+                               "in every frame the animation is like a mirror image of the mesh, "
+                               "which bones cannot follow: is an axis flipped?"});
   }
 }
 

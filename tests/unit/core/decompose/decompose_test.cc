@@ -374,6 +374,33 @@ TEST(Decompose, NeighboursThatSpikeTogetherAreNamed) {
       << result.warnings[0].message;
 }
 
+TEST(Decompose, EqualFramesAreNoAnimation) {
+  Animated animated = BentCylinder(20);
+  const auto vertices = static_cast<std::ptrdiff_t>(animated.rest.vertices());
+  for (std::ptrdiff_t f = 3; f < 20; ++f) {
+    std::copy_n(animated.places.begin(), vertices, animated.places.begin() + f * vertices);
+  }
+  const std::string few =
+      Decomposed(animated, {.joints = 8, .iterations = 1}).warnings.at(0).message;
+  EXPECT_EQ(few, "3 different ones for 8 joints are few: weights may fit these frames only");
+  for (std::ptrdiff_t f = 1; f < 3; ++f) {
+    std::copy_n(animated.places.begin(), vertices, animated.places.begin() + f * vertices);
+  }
+  const std::string all =
+      Decomposed(animated, {.joints = 1, .iterations = 1}).warnings.at(0).message;
+  EXPECT_TRUE(all.starts_with("20, all of them equal, are no animation: ")) << all;
+}
+
+TEST(Decompose, MirroredAnimationsAreWarnedOf) {
+  Animated animated = BentCylinder(20);
+  for (Vec3f& p : animated.places) p.y = -p.y;
+  const std::vector<Problem> warnings =
+      Decomposed(animated, {.joints = 2, .iterations = 2}).warnings;
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_EQ(warnings[0].field, "rest");
+  EXPECT_NE(warnings[0].message.find("mirror image"), std::string::npos);
+}
+
 // A bump rises for a single frame each time elsewhere, a few edges wide: fast, but smooth. It
 // catches vertices on its top and on its flanks.
 TEST(Decompose, FastSmoothMotionIsNoSpike) {
