@@ -40,6 +40,7 @@ constexpr double kLeastCandidate = 1e-6;  // smoothed weight
 constexpr double kPullToSmooth = 0.25;    // lambda of FitLinearBlend, in parts of the error
 constexpr std::size_t kBoneRounds = 5;    // of an iteration
 constexpr double kFirstStep = 0.25, kStepGrowth = 1.5, kLargestStep = 20;
+constexpr double kStepFall = 0.3;        // of joined bones, after a step that raises the error
 constexpr double kLeastGain = 1e-3;      // of the error in an iteration
 constexpr int kPatience = 3;             // iterations with less
 constexpr std::size_t kSeedPoints = 20;  // of a new bone
@@ -482,7 +483,7 @@ absl::Status Solver::IterateJoined(const decompose::Inside& inside, decompose::J
   SINEW_RETURN_IF_ERROR(Join(tree));
   step_ = std::min(step_ * kStepGrowth, kLargestStep);
   if (Sum(errors_) < Sum(before.errors_)) return absl::OkStatus();
-  step_ = kFirstStep;
+  step_ = std::max(kFirstStep, step_ * kStepFall);
   bones_ = fitted;
   tree.places = fitted_places;
   weights_ = before.weights_;
