@@ -111,6 +111,7 @@ absl::StatusOr<DecomposedCache> DecomposeCache(const std::string& cache, const C
   decomposed.error = MeasureDecomposition(animation, result, Task(task));
   SINEW_RETURN_IF_ERROR(monitor.CheckStop());
   decomposed.iterations = std::move(result.errors);
+  decomposed.connected_iterations = std::move(result.connected_errors);
   decomposed.gap = result.gap;
   for (const client::Problem& problem : read.problems) {
     decomposed.problems.push_back({Severity::kWarning, problem.field, problem.message});

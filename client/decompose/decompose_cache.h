@@ -18,13 +18,14 @@ namespace sinew::bake {
 struct DecomposedCache {
   client::RigData rig;  // the mesh at rest, with a skeleton and weights
   std::size_t frames = 0;
-  std::vector<float> poses;           // [frames * joints * 12] joint to model
-  std::optional<double> fps;          // if the cache says it
-  std::vector<double> frame_numbers;  // see Animation
-  double diagonal = 0;                // of the box of the mesh at rest
-  std::vector<double> iterations;     // see Decomposition::errors
-  double gap = 0;                     // see Decomposition
-  DecompositionError error;           // of linear blending of what is returned
+  std::vector<float> poses;                  // [frames * joints * 12] joint to model
+  std::optional<double> fps;                 // if the cache says it
+  std::vector<double> frame_numbers;         // see Animation
+  double diagonal = 0;                       // of the box of the mesh at rest
+  std::vector<double> iterations;            // see Decomposition::errors
+  std::vector<double> connected_iterations;  // see Decomposition::connected_errors
+  double gap = 0;                            // see Decomposition
+  DecompositionError error;                  // of linear blending of what is returned
   std::vector<Problem> problems;
 };
 

@@ -6,15 +6,20 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "core/base/status.h"
 #include "core/base/vectors.h"
 #include "core/decompose/bones.h"
 #include "core/decompose/clusters.h"
+#include "core/decompose/inside.h"
+#include "core/decompose/joined_bones.h"
 #include "core/decompose/joint_tree.h"
 #include "core/decompose/sequence.h"
+#include "core/decompose/spikes.h"
 #include "core/examples/linear_blend_fit.h"
 #include "core/mesh/edge_lengths.h"
 #include "core/solve/rotation.h"
@@ -35,16 +40,17 @@ constexpr double kLeastCandidate = 1e-6;  // smoothed weight
 constexpr double kPullToSmooth = 0.25;    // lambda of FitLinearBlend, in parts of the error
 constexpr std::size_t kBoneRounds = 5;    // of an iteration
 constexpr double kFirstStep = 0.25, kStepGrowth = 1.5, kLargestStep = 20;
+constexpr double kStepFall = 0.3;        // of joined bones, after a step that raises the error
 constexpr double kLeastGain = 1e-3;      // of the error in an iteration
 constexpr int kPatience = 3;             // iterations with less
 constexpr std::size_t kSeedPoints = 20;  // of a new bone
 constexpr double kClusterWork = 0.2, kPruneWork = 0.2, kTreeWork = 0.02;  // of the progress
+constexpr double kConnectWork = 0.3;
 constexpr double kPrunedShare = 0.01;  // of the error by which it may rise
 constexpr std::size_t kMostPruned = 24;
 constexpr int kPrunePatience = 6;                    // bones in turn that are needed
-constexpr double kSpike = 10;                        // over the distance in other frames
-constexpr double kLeastSpike = 0.005;                // of the diagonal
-constexpr double kOverNeighbours = 1.5;              // of a spike, over distances of neighbours
+constexpr double kMirrored = 0.3;                    // of how the rest mesh is spread
+constexpr double kFlat = 1e-12;                      // of the sixth power of the diagonal
 constexpr int kPinRounds = 20;                       // until joints are nearly together
 constexpr double kFirstPin = 0.1, kPinGrowth = 1.6;  // in points of a bone
 
@@ -115,8 +121,12 @@ class Solver {
   absl::Status Prune();
   // Removes bones without weight.
   void Finish();
-  // Puts joints, at `places` relative to the sequence's centre, together.
-  absl::Status Connect(const decompose::JointTree& tree, const std::vector<Vec3d>& places);
+  // Puts joints together and then improves all, their places too. errors: as
+  // Decomposition::connected_errors.
+  absl::Status Connect(const decompose::Inside& inside, decompose::JointTree& tree,
+                       std::vector<double>& errors);
+  // Puts joints together by shifting bones.
+  absl::Status Join(const decompose::JointTree& tree);
 
   double rms() const {
     return std::sqrt(Sum(errors_) / static_cast<double>(sequence_.points() * sequence_.frames));
@@ -133,6 +143,7 @@ class Solver {
   std::vector<float> Smoothed() const;
   WeightRows Candidates() const;
   absl::Status FitWeights();
+  absl::Status IterateJoined(const decompose::Inside& inside, decompose::JointTree& tree);
   // Takes the rows that lower a point's error.
   void Accept(const WeightRows& rows);
   std::vector<double> Squares() const;  // [bones] sum of squared weights
@@ -420,29 +431,69 @@ void Solver::Finish() {
   }
 }
 
-absl::Status Solver::Connect(const decompose::JointTree& tree, const std::vector<Vec3d>& places) {
+absl::Status Solver::Connect(const decompose::Inside& inside, decompose::JointTree& tree,
+                             std::vector<double>& errors) {
   const double points =
       static_cast<double>(sequence_.points()) / static_cast<double>(bones_.count());
   double weight = kFirstPin * points;
   for (int k = 0; k < kPinRounds; ++k, weight *= kPinGrowth) {
     std::vector<decompose::Pin> pins;
     for (std::size_t j = 1; j < tree.bones.size(); ++j) {
-      pins.push_back({tree.bones[j], tree.bones[tree.parents[j]], places[j], weight});
+      pins.push_back({tree.bones[j], tree.bones[tree.parents[j]], tree.places[j], weight});
     }
     FitBones(sequence_, weights_, kBoneRounds, task_, bones_, pins);
     SINEW_RETURN_IF_ERROR(FitWeights());
+    task_.Advance(kConnectWork / 2 / kPinRounds);
   }
-  for (std::size_t j = 1; j < tree.bones.size(); ++j) {  // parents first
-    for (std::size_t f = 0; f < sequence_.frames; ++f) {
-      AffineD& motion = bones_.row(tree.bones[j])[f];
-      const Vec3d shift =
-          Apply(bones_.row(tree.bones[tree.parents[j]])[f], places[j]) - Apply(motion, places[j]);
-      motion.m[3] += shift.x;
-      motion.m[7] += shift.y;
-      motion.m[11] += shift.z;
-    }
+  SINEW_RETURN_IF_ERROR(Join(tree));
+  errors = {rms()};
+  step_ = kFirstStep;
+  int idle = 0;
+  for (std::uint32_t k = 0; k < options_.iterations && idle < kPatience; ++k) {
+    SINEW_RETURN_IF_ERROR(IterateJoined(inside, tree));
+    const double before = errors.back();
+    errors.push_back(rms());
+    idle = before - errors.back() < kLeastGain * before ? idle + 1 : 0;
+    if (errors.back() <= sequence_.rounding) idle = kPatience;
+    task_.Advance(kConnectWork / 2 / options_.iterations);
   }
+  return absl::OkStatus();
+}
+
+absl::Status Solver::Join(const decompose::JointTree& tree) {
+  JoinBones(tree, bones_);
   return FitWeights();
+}
+
+// As Iterate, and the places of joints go further, too.
+absl::Status Solver::IterateJoined(const decompose::Inside& inside, decompose::JointTree& tree) {
+  const Solver before = *this;
+  const std::vector<Vec3d> places = tree.places;
+  FitJoinedBones(sequence_, weights_, tree, kBoneRounds, task_, bones_);
+  FitPlaces(sequence_, weights_, inside, task_, tree, bones_);
+  FitJoinedBones(sequence_, weights_, tree, kBoneRounds, task_, bones_);
+  SINEW_RETURN_IF_ERROR(task_.CheckCancelled());
+  const Bones fitted = bones_;
+  const std::vector<Vec3d> fitted_places = tree.places;
+  Overstep(before.bones_, step_, bones_);
+  for (std::size_t j = 1; j < places.size(); ++j) {
+    const Vec3d on = tree.places[j] + step_ * (tree.places[j] - places[j]);
+    if (tree.Allows(inside, j, on)) tree.places[j] = on;
+  }
+  SINEW_RETURN_IF_ERROR(Join(tree));
+  step_ = std::min(step_ * kStepGrowth, kLargestStep);
+  if (Sum(errors_) < Sum(before.errors_)) return absl::OkStatus();
+  step_ = std::max(kFirstStep, step_ * kStepFall);
+  bones_ = fitted;
+  tree.places = fitted_places;
+  weights_ = before.weights_;
+  SINEW_RETURN_IF_ERROR(FitWeights());
+  if (Sum(errors_) <= Sum(before.errors_)) return absl::OkStatus();
+  bones_ = before.bones_;  // rounding
+  tree.places = places;
+  weights_ = before.weights_;
+  errors_ = before.errors_;
+  return absl::OkStatus();
 }
 
 // The nearest float on a grid so coarse that sums and differences of such numbers are exact.
@@ -490,52 +541,43 @@ void Fill(const Mesh& mesh, const Sequence& sequence, const Solver& solver,
   });
 }
 
-// Points that leave their neighbours in a single frame, which is mostly a mistake of a simulation
-// or scan. Bones follow it, so that errors do not show it. A neighbour is a part of the way from
-// its own then; where a sheet folds or tears, neighbours are as far.
-void WarnOfSpikes(const Sequence& sequence, const Task& task, std::vector<Problem>& warnings) {
-  struct Spike {
-    double apart = 0;
-    std::size_t frame = 0;
-  };
-  std::vector<Spike> spikes(sequence.points());
-  const auto apart = [&](std::size_t p, std::size_t f) {
-    const auto around = sequence.neighbours.row(p);
-    Vec3d middle;
-    for (const std::uint32_t q : around) middle = middle + ToDouble(sequence.row(q)[f]);
-    return Length(ToDouble(sequence.row(p)[f]) - (1 / static_cast<double>(around.size())) * middle);
-  };
-  task.For(sequence.points(), kSmoothGrain, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t p = begin; p < end; ++p) {
-      const auto around = sequence.neighbours.row(p);
-      if (around.empty()) continue;
-      Spike most;
-      double second = 0;
-      for (std::size_t f = 0; f < sequence.frames; ++f) {
-        const double now = apart(p, f);
-        second = std::max(second, std::min(now, most.apart));
-        if (now > most.apart) most = {now, f};
-      }
-      if (most.apart < std::max(kSpike * second, kLeastSpike * sequence.diagonal)) continue;
-      if (std::ranges::all_of(around, [&](std::uint32_t q) {
-            return most.apart >= kOverNeighbours * apart(q, most.frame);
-          })) {
-        spikes[p] = most;
-      }
-    }
-  });
-  const auto worst = std::ranges::max_element(spikes, {}, &Spike::apart);
-  if (worst->apart == 0) return;
-  const auto vertex = std::ranges::find(sequence.point, worst - spikes.begin());
-  const auto others =
-      std::ranges::count_if(spikes, [](const Spike& spike) { return spike.apart > 0; }) - 1;
-  std::string also;
-  if (others > 0) also = absl::StrCat(", and so ", others == 1 ? "is " : "are ", others, " more");
-  warnings.push_back(
-      {Severity::kWarning, "frames",
-       absl::StrFormat("in frame %d vertex %d is %.3g units from the middle of its neighbours, at "
-                       "least %.0f times as far as in any other%s: is it right there?",
-                       worst->frame, vertex - sequence.point.begin(), worst->apart, kSpike, also)});
+std::size_t DifferentFrames(const MeshAnimation& animation) {
+  const std::size_t vertices = animation.rest->vertices();
+  std::set<std::string_view> frames;
+  for (std::size_t f = 0; f < animation.frames; ++f) {
+    frames.emplace(reinterpret_cast<const char*>(&animation.places[f * vertices]),
+                   vertices * sizeof(Vec3f));
+  }
+  return frames.size();
+}
+
+// Sums of products of places in a frame and at rest, both from their means.
+double SpreadDeterminant(std::span<const Vec3f> frame, std::span<const Vec3f> rest) {
+  const double share = 1 / static_cast<double>(rest.size());
+  Vec3d middle_y, middle_v;
+  for (std::size_t k = 0; k < rest.size(); ++k) {
+    middle_y = middle_y + share * ToDouble(frame[k]);
+    middle_v = middle_v + share * ToDouble(rest[k]);
+  }
+  decompose::Cross sum{};
+  for (std::size_t k = 0; k < rest.size(); ++k) {
+    decompose::AddCross(share, ToDouble(frame[k]) - middle_y, ToDouble(rest[k]) - middle_v, sum);
+  }
+  return Determinant(Linear(AffineD{sum}));
+}
+
+// An axis that is flipped between programs leaves the lengths of edges. Of flat meshes nothing can
+// be said.
+bool IsMirrored(const MeshAnimation& animation) {
+  const std::span<const Vec3f> rest = animation.rest->positions();
+  const double least = kMirrored * SpreadDeterminant(rest, rest);
+  const double diagonal = animation.rest->diagonal();
+  if (!(least > kFlat * std::pow(diagonal, 6))) return false;
+  for (std::size_t f = 0; f < animation.frames; ++f) {
+    const auto frame = animation.places.subspan(f * rest.size(), rest.size());
+    if (!(SpreadDeterminant(frame, rest) < -least)) return false;
+  }
+  return true;
 }
 
 void Warn(const MeshAnimation& animation, const DecomposeOptions& options, std::size_t pruned,
@@ -556,15 +598,24 @@ void Warn(const MeshAnimation& animation, const DecomposeOptions& options, std::
     }
     result.warnings.push_back({Severity::kInfo, "joints", text});
   }
-  if (animation.frames == 1) {
-    result.warnings.push_back({Severity::kWarning, "frames",
-                               "1 is no animation: weights fit this frame only, and nothing says "
-                               "which parts of the mesh move by themselves"});
-  } else if (joints > 1 && 3 * animation.frames < 2 * joints) {
+  const std::size_t different = DifferentFrames(animation);
+  if (different == 1) {
+    const char* const equal = animation.frames > 1 ? ", all of them equal, are" : " is";
     result.warnings.push_back(
         {Severity::kWarning, "frames",
-         absl::StrFormat("%d for %d joints are few: weights may fit these frames only",
-                         animation.frames, joints)});
+         absl::StrCat(animation.frames, equal,
+                      " no animation: weights fit this frame only, and nothing says which parts of "
+                      "the mesh move by themselves")});
+  } else if (joints > 1 && 3 * different < 2 * joints) {
+    result.warnings.push_back(
+        {Severity::kWarning, "frames",
+         absl::StrFormat("%d%s for %d joints are few: weights may fit these frames only", different,
+                         different < animation.frames ? " different ones" : "", joints)});
+  }
+  if (IsMirrored(animation)) {
+    result.warnings.push_back({Severity::kWarning, "rest",
+                               "in every frame the animation is like a mirror image of the mesh, "
+                               "which bones cannot follow: is an axis flipped?"});
   }
 }
 
@@ -587,6 +638,7 @@ absl::StatusOr<Decomposition> Decompose(const MeshAnimation& animation,
   SINEW_RETURN_IF_ERROR(solver.Start());
   task.Advance(kClusterWork);
 
+  const double connect_work = options.connected ? kConnectWork : 0;
   Decomposition result;
   result.errors = {solver.rms()};
   int idle = 0;
@@ -596,27 +648,28 @@ absl::StatusOr<Decomposition> Decompose(const MeshAnimation& animation,
     result.errors.push_back(solver.rms());
     idle = before - result.errors.back() < kLeastGain * before ? idle + 1 : 0;
     if (result.errors.back() <= sequence.rounding) idle = kPatience;
-    task.Advance((1 - kClusterWork - kPruneWork - kTreeWork) / options.iterations);
+    task.Advance((1 - kClusterWork - kPruneWork - kTreeWork - connect_work) / options.iterations);
   }
   if (idle >= kPatience) SINEW_RETURN_IF_ERROR(solver.Prune());
   solver.Finish();
+  const decompose::Inside inside(*animation.rest, sequence.centre);
   SINEW_ASSIGN_OR_RETURN(
-      const decompose::JointTree tree,
-      decompose::MakeJointTree(sequence, solver.bones(), solver.weights(), task));
+      decompose::JointTree tree,
+      decompose::MakeJointTree(sequence, solver.bones(), solver.weights(), inside, task));
   result.gap = tree.gap;
-  std::vector<Vec3d> places;  // relative to the centre
-  for (const Vec3d& place : tree.places) {
-    result.places.push_back(OnGrid(*animation.rest, place + sequence.centre));
-    places.push_back(ToDouble(result.places.back()) - sequence.centre);
-  }
   if (options.connected) {
-    SINEW_RETURN_IF_ERROR(solver.Connect(tree, places));
+    SINEW_RETURN_IF_ERROR(solver.Connect(inside, tree, result.connected_errors));
     result.gap = 0;
   }
+  for (Vec3d& place : tree.places) {
+    result.places.push_back(OnGrid(*animation.rest, place + sequence.centre));
+    place = ToDouble(result.places.back()) - sequence.centre;
+  }
+  if (options.connected) SINEW_RETURN_IF_ERROR(solver.Join(tree));
   Fill(*animation.rest, sequence, solver, tree, result);
   Warn(animation, options, solver.pruned(), result.errors.back() <= sequence.rounding, result);
   task.Advance(kTreeWork);
-  if (animation.frames > 2) WarnOfSpikes(sequence, task, result.warnings);
+  if (auto spikes = FindSpikes(sequence, task)) result.warnings.push_back(*std::move(spikes));
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   task.Advance(1);
   return result;

@@ -46,14 +46,18 @@ struct Decomposition {
   // larger, tried by rising weights until six in turn are needed. A warning says how many of each.
   // Parents first; the first joint is the root.
   std::vector<std::uint32_t> parents;  // [joints] an earlier joint; of the first kNoJoint
-  // [joints] at rest, unrotated, within the mesh's box. Differences of places are exact in float,
-  // so that joints add up to exactly these places.
+  // [joints] at rest, unrotated, within the mesh's box, and inside of the mesh where it has an
+  // inside near the skin that a joint and its parent share. Differences of places are exact in
+  // float, so that joints add up to exactly these places.
   std::vector<Vec3f> places;
   std::vector<AffineD> poses;  // [frames][joints] joint to model
   Rows<JointWeight> weights;   // [vertices] above 0
   // Root of the mean squared error of vertices, in the mesh's unit: at the start, with rigid parts,
   // and after each iteration. Never rises; joints are removed, and `connected`, after the last.
   std::vector<double> errors;
+  // The same if connected: once joints are together, and after each iteration from then on. Never
+  // rises.
+  std::vector<double> connected_errors;
   double gap = 0;  // see JointTree; 0 if connected
   std::vector<Problem> warnings;
 };

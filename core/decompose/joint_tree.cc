@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <tuple>
 
 #include "core/base/disjoint_sets.h"
 #include "core/base/status.h"
+#include "core/base/vectors.h"
 #include "core/solve/dense.h"
 
 namespace sinew::decompose {
@@ -17,12 +19,15 @@ constexpr std::size_t kPairGrain = 16;
 // radian in every frame: about 2 degrees, and more as long as the gap rises by no more than
 // kGapRise.
 constexpr double kLeastPull = 1e-3, kPullStep = 1.5, kMostPull = 1e3, kGapRise = 1.15;
+constexpr double kLeastDepth = 0.5;  // of the depth of the middle
 
 struct Hinge {
   std::uint32_t a = 0, b = 0;
   double shared = 0;  // sum of w_a w_b
+  Vec3d middle;       // of the skin that they share, or between theirs
   Vec3d place;
-  double gap = 0;  // sum over frames of the squared distance
+  double depth = 0;  // of the place, at least
+  double gap = 0;    // sum over frames of the squared distance
 
   // Tried first if less: bones that share weight, then small gaps.
   auto Key() const {
@@ -31,12 +36,13 @@ struct Hinge {
   }
 };
 
-// The place that both bones move alike, and the nearest such to `hinge.place`: motion says little
+// The place that both bones move alike, and the nearest such to `hinge.middle`: motion says little
 // about a place on a line or far away from small turns, so one is taken whose gap is somewhat
-// larger than the least.
-void Solve(const Bones& bones, Hinge& hinge) {
+// larger than the least. With `inside`, it goes on until it is half as deep inside as
+// `hinge.middle`.
+void Solve(const Bones& bones, const Inside* inside, Hinge& hinge) {
   const auto frames = static_cast<double>(bones.frames);
-  const Vec3d near = hinge.place;
+  const Vec3d near = hinge.middle;
   std::array<double, 9> squares = {};
   std::array<double, 3> right = {};  // of the step from `near`
   for (std::size_t f = 0; f < bones.frames; ++f) {
@@ -59,6 +65,7 @@ void Solve(const Bones& bones, Hinge& hinge) {
   };
   const Vec3d least = place(kLeastPull);
   hinge.place = least;
+  hinge.gap = 0;
   for (std::size_t f = 0; f < bones.frames; ++f) {
     const Vec3d d = Apply(bones.row(hinge.a)[f], least) - Apply(bones.row(hinge.b)[f], least);
     hinge.gap += Dot(d, d);
@@ -67,12 +74,14 @@ void Solve(const Bones& bones, Hinge& hinge) {
   const Vec3d slope = 2 * kLeastPull * frames * (near - least);
   const double rise = (kGapRise * kGapRise - 1) * hinge.gap;
   const double gap = hinge.gap;
-  for (double pull = kLeastPull * kPullStep; pull < kMostPull; pull *= kPullStep) {
-    const Vec3d nearer = place(pull), on = nearer - least;
+  if (inside != nullptr) hinge.depth = kLeastDepth * inside->Depth(near);
+  for (double pull = kLeastPull * kPullStep;; pull *= kPullStep) {
+    const Vec3d nearer = pull < kMostPull ? place(pull) : near, on = nearer - least;
     const double more = Dot(on, slope + Multiply(Mat3d{squares}, on));
-    if (more > rise) break;
+    if (more > rise && (hinge.depth == 0 || inside->Depth(hinge.place) >= hinge.depth)) break;
     hinge.place = nearer;
     hinge.gap = gap + more;
+    if (pull >= kMostPull) break;
   }
 }
 
@@ -96,11 +105,12 @@ std::vector<Hinge> MakeHinges(const Sequence& sequence, const Bones& bones,
   for (std::uint32_t a = 0; a < count; ++a) {
     for (std::uint32_t b = a + 1; b < count; ++b) {
       const std::size_t at = a * count + b;
-      hinges.push_back({.a = a,
-                        .b = b,
-                        .shared = shared[at],
-                        .place = shared[at] > 0 ? (1 / shared[at]) * sums[at]
-                                                : 0.5 * (middles[a] + middles[b])});
+      hinges.push_back(
+          {.a = a,
+           .b = b,
+           .shared = shared[at],
+           .middle = shared[at] > 0 ? (1 / shared[at]) * sums[at] : 0.5 * (middles[a] + middles[b]),
+           .place = {}});
     }
   }
   return hinges;
@@ -119,25 +129,48 @@ std::vector<Vec3d> Middles(const Sequence& sequence, const WeightRows& weights, 
   return middles;
 }
 
+// The first place inside on the ways to the middles of two bones, or else the place itself: what
+// they share may be skin around a notch.
+Vec3d InsideOrNear(const Inside& inside, const Vec3d& place, const std::array<Vec3d, 2>& middles) {
+  constexpr int kSteps = 4;
+  for (int step = 0; step <= kSteps; ++step) {
+    for (const Vec3d& middle : middles) {
+      const Vec3d at = place + (static_cast<double>(step) / kSteps) * (middle - place);
+      if (inside.Has(at)) return at;
+    }
+  }
+  return place;
+}
+
 }  // namespace
 
 absl::StatusOr<JointTree> MakeJointTree(const Sequence& sequence, const Bones& bones,
-                                        const WeightRows& weights, const Task& task) {
+                                        const WeightRows& weights, const Inside& inside,
+                                        const Task& task) {
   const std::size_t count = bones.count();
   const std::vector<Vec3d> middles = Middles(sequence, weights, count);
   std::vector<Hinge> hinges = MakeHinges(sequence, bones, weights, middles);
   task.For(hinges.size(), kPairGrain, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t k = begin; k < end; ++k) Solve(bones, hinges[k]);
+    for (std::size_t k = begin; k < end; ++k) Solve(bones, nullptr, hinges[k]);
   });
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   std::ranges::sort(hinges, {}, &Hinge::Key);
 
   DisjointSets sets(count);
+  std::erase_if(hinges, [&](const Hinge& hinge) {
+    if (sets.Lowest(hinge.a) == sets.Lowest(hinge.b)) return true;
+    sets.Join(hinge.a, hinge.b);
+    return false;
+  });
+  task.For(hinges.size(), 1, [&](std::size_t k, std::size_t) {
+    Hinge& hinge = hinges[k];
+    hinge.middle = InsideOrNear(inside, hinge.middle, {middles[hinge.a], middles[hinge.b]});
+    Solve(bones, &inside, hinge);
+  });
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   std::vector<std::vector<const Hinge*>> of_bone(count);
   double gap = 0;
   for (const Hinge& hinge : hinges) {
-    if (sets.Lowest(hinge.a) == sets.Lowest(hinge.b)) continue;
-    sets.Join(hinge.a, hinge.b);
     of_bone[hinge.a].push_back(&hinge);
     of_bone[hinge.b].push_back(&hinge);
     gap += hinge.gap;
@@ -146,7 +179,19 @@ absl::StatusOr<JointTree> MakeJointTree(const Sequence& sequence, const Bones& b
   const std::uint32_t root = BestSingleBone(sequence, bones);
   tree.bones = {root};
   tree.parents = {kNone};
+  tree.middles = {middles[root]};
+  tree.depths = {0};
   tree.places = {middles[root]};
+  // Nothing hinges there, so that a place of a hinge will do.
+  if (!inside.Has(middles[root])) {
+    double least = std::numeric_limits<double>::infinity();
+    for (const Hinge* hinge : of_bone[root]) {
+      const double distance = Length(hinge->place - middles[root]);
+      if (distance >= least || !inside.Has(hinge->place)) continue;
+      least = distance;
+      tree.places = {hinge->place};
+    }
+  }
   for (std::uint32_t joint = 0; joint < tree.bones.size(); ++joint) {
     const std::uint32_t bone = tree.bones[joint];
     for (const Hinge* hinge : of_bone[bone]) {
@@ -154,6 +199,9 @@ absl::StatusOr<JointTree> MakeJointTree(const Sequence& sequence, const Bones& b
       if (joint > 0 && child == tree.bones[tree.parents[joint]]) continue;
       tree.bones.push_back(child);
       tree.parents.push_back(joint);
+      tree.middles.push_back(hinge->middle);
+      tree.depths.push_back(hinge->depth > 0 ? hinge->depth
+                                             : kLeastDepth * inside.Depth(hinge->place));
       tree.places.push_back(hinge->place);
     }
   }

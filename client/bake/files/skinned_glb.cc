@@ -34,6 +34,8 @@ constexpr int kArrayBuffer = 34962, kElementBuffer = 34963;
 constexpr std::size_t kMostInfluences = 8;
 constexpr double kShear = 1e-4;    // of the joint's scale: rounding, in files that store floats
 constexpr double kNoScale = 1e-6;  // from 1: rounding of rigid poses, not worth a key
+// Of the places of a joint and its parent: what rounding of these to float makes of their distance.
+constexpr double kNoMove = 4 * std::numeric_limits<float>::epsilon();
 
 using SparseVectors = std::map<std::uint32_t, Vec3f>;  // of some vertices
 
@@ -545,16 +547,33 @@ class Writer {
         {{"input", times}, {"output", output}, {"interpolation", "LINEAR"}});
   }
 
+  // Whether a joint of a pose is elsewhere than its node without keys would be.
+  bool Moves(std::span<const float> model, std::size_t j, const NodeTrs& local) const {
+    const AffineD above =
+        rig_.joints[j].parent < 0
+            ? AffineD()
+            : client::MatrixAt(model, static_cast<std::size_t>(rig_.joints[j].parent));
+    const auto vector = [](const std::array<float, 3>& v) { return Vec3d{v[0], v[1], v[2]}; };
+    const Vec3d step = vector(local.translation) - vector(rest_[j].translation);
+    const double places =
+        Length(Translation(above)) + Length(Translation(client::MatrixAt(model, j)));
+    return Length(Multiply(Linear(above), step)) > kNoMove * places;
+  }
+
   absl::Status AddClip(const client::ClipData& clip) {
     const std::size_t joints = rig_.joints.size();
     std::vector<std::vector<NodeTrs>> poses;
     std::vector<float> times;
+    std::vector<bool> moves(joints);  // from where the joint rests below its parent
     for (std::size_t k = 0; k < clip.frames; ++k) {
       const auto model = std::span(clip.joint_transforms).subspan(k * joints * 12, joints * 12);
       SINEW_ASSIGN_OR_RETURN(
           poses.emplace_back(),
           LocalTrs(rig_, model,
                    absl::StrCat("clip \"", clip.name, "\", frame ", clip.FrameNumber(k))));
+      for (std::size_t j = 0; j < joints; ++j) {
+        moves[j] = moves[j] || Moves(model, j, poses.back()[j]);
+      }
       times.push_back(static_cast<float>((clip.FrameNumber(k) - clip.FrameNumber(0)) / clip.fps));
     }
     if (poses.empty()) return absl::OkStatus();
@@ -562,15 +581,20 @@ class Writer {
     Json animation = {
         {"name", clip.name}, {"channels", Json::array()}, {"samplers", Json::array()}};
     for (std::size_t j = 0; j < joints; ++j) {
-      const auto add = [&](auto NodeTrs::*part, const char* type, const char* path, bool always) {
+      const auto differs = [&](auto NodeTrs::*part) {
+        return std::ranges::any_of(poses, [&](const std::vector<NodeTrs>& pose) {
+          return pose[j].*part != rest_[j].*part;
+        });
+      };
+      const auto add = [&](auto NodeTrs::*part, const char* type, const char* path,
+                           bool is_needed) {
+        if (!is_needed) return;
         std::vector<float> values;
-        bool moves = always;
         for (const std::vector<NodeTrs>& pose : poses) {
           const auto& value = pose[j].*part;
-          moves = moves || value != rest_[j].*part;
           values.insert(values.end(), value.begin(), value.end());
         }
-        if (moves) AddChannel(input, values, (rest_[j].*part).size(), type, 1 + j, path, animation);
+        AddChannel(input, values, (rest_[j].*part).size(), type, 1 + j, path, animation);
       };
       for (std::size_t k = 1; k < poses.size(); ++k) {  // the shorter way
         double dot = 0;
@@ -580,9 +604,10 @@ class Writer {
         if (dot >= 0) continue;
         for (float& value : poses[k][j].rotation) value = -value;
       }
-      add(&NodeTrs::translation, "VEC3", "translation", false);
-      add(&NodeTrs::rotation, "VEC4", "rotation", j == 0);  // a clip needs a channel
-      add(&NodeTrs::scale, "VEC3", "scale", false);
+      add(&NodeTrs::translation, "VEC3", "translation", moves[j]);
+      add(&NodeTrs::rotation, "VEC4", "rotation",
+          j == 0 || differs(&NodeTrs::rotation));  // a clip needs a channel
+      add(&NodeTrs::scale, "VEC3", "scale", differs(&NodeTrs::scale));
     }
     AddWeights(clip, input, animation);
     Add("animations", std::move(animation));

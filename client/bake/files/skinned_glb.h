@@ -25,9 +25,10 @@ struct SkinnedScene {
 };
 
 // The file: a node for each joint, its keys linear at the rate of the clip, and a `weights` channel
-// for the shapes. Strongest influences first, in one set of four or two, their sum exactly 1.
-// With coefficients of animation space, attribute _SINEW_AS_k is the offset and weight of influence
-// k. Vertices keep their order; where the corners of one have several texture coordinates, copies
+// for the shapes. Keys that all equal the node's own value are left out, of places but for
+// rounding. Strongest influences first, in one set of four or two, their sum exactly 1. With
+// coefficients of animation space, attribute _SINEW_AS_k is the offset and weight of influence k.
+// Vertices keep their order; where the corners of one have several texture coordinates, copies
 // follow behind the mesh's vertices. Units and up axis are those of glTF, by a node above the
 // joints. Normals are those of UnitNormals:
 // of the rig, else computed from the faces.

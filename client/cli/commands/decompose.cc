@@ -102,6 +102,7 @@ Json ReportJson(const bake::DecomposedCache& result, const Options& options, Jso
                        {"worst_vertex", all.vertex}}},
                      {"joint_gap", length(result.gap)},
                      {"rms_by_iteration", result.iterations},
+                     {"rms_by_connected_iteration", result.connected_iterations},
                      {"by_frame", frames},
                      {"notes", notes}});
   return report;

@@ -143,6 +143,9 @@ TEST_F(Decompose, ConnectedJointsHaveNoGap) {
   const Json report = Json::parse(finished.out);
   EXPECT_EQ(report["joint_gap"]["units"], 0);
   EXPECT_LT(report["error"]["rms"]["percent"], 0.5);
+  const std::vector<double> errors = report["rms_by_connected_iteration"];
+  ASSERT_FALSE(errors.empty());
+  EXPECT_NEAR(report["error"]["rms"]["units"], errors.back(), 1e-5 * double(report["diagonal"]));
   // Each joint keeps its distance from its parent in every pose.
   const auto rig = client::DecodeRig(ReadAll(In("walk.sinewrig")));
   ASSERT_TRUE(rig.ok()) << rig.status();
@@ -290,6 +293,31 @@ TEST_F(Decompose, GlbPlaysTheAnimationBackWithTheErrorItReports) {
     for (std::uint32_t k = 0; k < count; ++k) sum += double{skin.influence_weights[at++]};
     ASSERT_EQ(sum, 1);
   }
+}
+
+TEST_F(Decompose, ConnectedGlbHasKeysOfPlacesForTheRootAlone) {
+  Bake("walk.npy");
+  const Finished finished =
+      Sinew({"decompose", In("walk.npy"), "--rest", "model:cylinder", "--joints", "6",
+             "--connected", "--json", "--out", In("walk.glb")});
+  ASSERT_EQ(finished.exit_code, 0) << finished.err;
+  const std::string file = ReadAll(In("walk.glb"));
+  std::uint32_t size = 0;
+  std::memcpy(&size, file.data() + 12, sizeof size);
+  const Json document = Json::parse(file.substr(20, size));
+  std::size_t turned = 0;
+  for (const Json& channel : document["animations"][0]["channels"]) {
+    if (channel["target"]["path"] == "rotation") ++turned;
+    if (channel["target"]["path"] != "translation") continue;
+    EXPECT_EQ(channel["target"]["node"], 1);
+  }
+  EXPECT_EQ(turned, 6u);
+  const Finished again = At({"bake", In("walk.glb"), "--deformer", "lbs", "--clip", "walk",
+                             "--frames", "0-120x10", "--out", In("again.npy")});
+  ASSERT_EQ(again.exit_code, 0) << again.err;
+  const Json report = Json::parse(finished.out);
+  const auto [rms, largest] = Distance("walk.npy", "again.npy");
+  EXPECT_NEAR(largest, report["error"]["largest"]["units"], 1e-5 * double(report["diagonal"]));
 }
 
 TEST_F(Decompose, ClipOfGlbKeepsTheTimesOfTheCache) {

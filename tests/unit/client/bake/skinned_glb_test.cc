@@ -3,11 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include "core/base/vectors.h"
 
 namespace sinew::bake {
 namespace {
@@ -100,6 +104,54 @@ TEST(SkinnedGlb, CoefficientsThatDoNotFitAreRefused) {
   given.columns = 12;
   EXPECT_EQ(EncodeSkinnedGlb(scene).status().message(),
             "mesh \"leaf\": its coefficients have 12 values, need 4, those of animation space");
+}
+
+// A chain that turns: the places of poses are rounded, and joints stay where they rest on each
+// other.
+TEST(SkinnedGlb, JointsThatOnlyTurnHaveNoKeysOfPlaces) {
+  client::RigData rig = Triangle();
+  constexpr std::size_t kJoints = 4, kFrames = 20;
+  const std::array<float, 3> ways[kJoints] = {
+      {10.1F, 20.3F, -7.7F}, {0.3F, 0, 0.1F}, {0, 0.7F, 0}, {0.11F, 0.13F, 0.17F}};
+  rig.joints.clear();
+  rig.rest_local.clear();
+  for (std::int32_t j = 0; j < std::int32_t{kJoints}; ++j) {
+    rig.joints.push_back({.name = "j" + std::to_string(j), .parent = j - 1});
+    const auto& way = ways[j];
+    for (const float x :
+         {1.0F, 0.0F, 0.0F, way[0], 0.0F, 1.0F, 0.0F, way[1], 0.0F, 0.0F, 1.0F, way[2]}) {
+      rig.rest_local.push_back(x);
+    }
+  }
+  // What the channels of translation are for, if joint 2 moves by `step` in one frame.
+  const auto moving = [&](double step) {
+    client::ClipData clip;
+    clip.name = "turn";
+    clip.fps = 24;
+    clip.frames = kFrames;
+    for (std::size_t f = 0; f < kFrames; ++f) {
+      AffineD model;
+      for (std::size_t j = 0; j < kJoints; ++j) {
+        const double angle = 0.1 * static_cast<double>(f * (j + 1));
+        const double c = std::cos(angle), s = std::sin(angle);
+        const double more = f == 7 && j == 2 ? step : 0;
+        model = Compose(model, AffineD{{c, -s, 0, ways[j][0] + more, s, c, 0, ways[j][1], 0, 0, 1,
+                                        ways[j][2]}});
+        for (const double x : model.m) clip.joint_transforms.push_back(static_cast<float>(x));
+      }
+    }
+    const auto file = EncodeSkinnedGlb({.rig = &rig, .clips = {&clip, 1}});
+    EXPECT_TRUE(file.ok()) << file.status();
+    std::vector<std::string> nodes;
+    const Json document = Parts(*file).document;
+    for (const Json& channel : document["animations"][0]["channels"]) {
+      if (channel["target"]["path"] != "translation") continue;
+      nodes.push_back(document["nodes"][channel["target"]["node"].get<std::size_t>()]["name"]);
+    }
+    return nodes;
+  };
+  EXPECT_EQ(moving(0), std::vector<std::string>{});
+  EXPECT_EQ(moving(1e-4), std::vector<std::string>{"j2"});
 }
 
 // A material chooses a set of coordinates and a transform of its own: the paint has the result.

@@ -11,6 +11,7 @@
 
 #include "core/base/vectors.h"
 #include "core/decompose/bones.h"
+#include "core/decompose/inside.h"
 #include "tests/support/bodies.h"
 #include "tests/support/run_method.h"
 #include "tests/support/tube.h"
@@ -235,6 +236,10 @@ TEST(Decompose, ConnectedJointsStayTogether) {
   EXPECT_EQ(together.parents.size(), 8u);
   EXPECT_LT(LargestGap(together), 1e-12 * diagonal);
   EXPECT_EQ(together.gap, 0);
+  EXPECT_TRUE(apart.connected_errors.empty());
+  EXPECT_GT(together.connected_errors.size(), 3u);
+  ExpectFalling(together.errors);
+  ExpectFalling(together.connected_errors);
   const auto rms = [&](const Decomposition& result) {
     return MeasureDecomposition(snake.animation(), result, Task()).all.rms;
   };
@@ -262,6 +267,29 @@ TEST(Decompose, JointsStayInTheSkinWhereGapsAllow) {
   ASSERT_EQ(result.places.size(), 2u);
   EXPECT_LT(std::abs(result.places[1].y), 0.4);
   EXPECT_LT(result.gap, 0.1);
+}
+
+// The second half turns about a place beside the cylinder, where there would be no gap.
+TEST(Decompose, JointsAreInsideWhereTheMeshHasAnInside) {
+  const auto animate = [](double radius) {
+    return Animate(
+        testing::Cylinder(-2, 2, radius, 41, 16), 20,
+        [](std::size_t, const Vec3d& rest, std::size_t f) {
+          if (rest.x < 0) return rest;
+          const Vec3d about = {0, 1.2, 0};
+          const Vec3d turned = Apply(RigidMotion({0, 0, 1}, 15 * std::sin(Phase(f))), rest - about);
+          return turned + about;
+        });
+  };
+  const Animated animated = animate(0.5);
+  const decompose::Inside inside(animated.rest, {});
+  for (const bool connected : {false, true}) {
+    const Decomposition result = Decomposed(animated, {.joints = 2, .connected = connected});
+    ASSERT_EQ(result.places.size(), 2u);
+    EXPECT_TRUE(inside.Has(ToDouble(result.places[1]))) << connected;
+    EXPECT_EQ(result.gap > 0, !connected);
+    ExpectFalling(result.connected_errors);
+  }
 }
 
 TEST(Decompose, JointsThatHardlyHelpAreRemoved) {
@@ -318,6 +346,82 @@ TEST(Decompose, VertexThatSpikesIsNamed) {
   EXPECT_EQ(result.warnings[0].field, "frames");
   EXPECT_EQ(result.warnings[0].message.substr(0, 25), "in frame 7 vertex 100 is ");
   EXPECT_EQ(result.warnings[0].message.find("more"), std::string::npos);
+}
+
+TEST(Decompose, NeighboursThatSpikeTogetherAreNamed) {
+  Animated animated = BentCylinder(20);
+  const std::size_t frame = 7 * animated.rest.vertices();
+  for (const std::size_t other : {101u, 116u}) {  // around the cylinder, and along it
+    const std::vector<Vec3f> places = animated.places;
+    animated.places[frame + 100].x += 2;
+    animated.places[frame + other].x += 2;
+    const Decomposition result = Decomposed(animated, {.joints = 2});
+    ASSERT_EQ(result.warnings.size(), 1u) << other;
+    const std::string& message = result.warnings[0].message;
+    const std::string either = "in frame 7 vertex 100 and its neighbour " + std::to_string(other);
+    const std::string reverse =
+        "in frame 7 vertex " + std::to_string(other) + " and its neighbour 100";
+    EXPECT_TRUE(message.starts_with(either) || message.starts_with(reverse)) << message;
+    EXPECT_EQ(message.find("more"), std::string::npos);
+    animated.places = places;
+  }
+  animated.places[frame + 100].x += 2;
+  animated.places[frame + 101].x += 1.9F;
+  animated.places[frame + 300].y += 1;
+  const Decomposition result = Decomposed(animated, {.joints = 2});
+  ASSERT_EQ(result.warnings.size(), 1u);
+  EXPECT_NE(result.warnings[0].message.find(", and so is 1 more: "), std::string::npos)
+      << result.warnings[0].message;
+}
+
+TEST(Decompose, EqualFramesAreNoAnimation) {
+  Animated animated = BentCylinder(20);
+  const auto vertices = static_cast<std::ptrdiff_t>(animated.rest.vertices());
+  for (std::ptrdiff_t f = 3; f < 20; ++f) {
+    std::copy_n(animated.places.begin(), vertices, animated.places.begin() + f * vertices);
+  }
+  const std::string few =
+      Decomposed(animated, {.joints = 8, .iterations = 1}).warnings.at(0).message;
+  EXPECT_EQ(few, "3 different ones for 8 joints are few: weights may fit these frames only");
+  for (std::ptrdiff_t f = 1; f < 3; ++f) {
+    std::copy_n(animated.places.begin(), vertices, animated.places.begin() + f * vertices);
+  }
+  const std::string all =
+      Decomposed(animated, {.joints = 1, .iterations = 1}).warnings.at(0).message;
+  EXPECT_TRUE(all.starts_with("20, all of them equal, are no animation: ")) << all;
+}
+
+TEST(Decompose, MirroredAnimationsAreWarnedOf) {
+  Animated animated = BentCylinder(20);
+  for (Vec3f& p : animated.places) p.y = -p.y;
+  const std::vector<Problem> warnings =
+      Decomposed(animated, {.joints = 2, .iterations = 2}).warnings;
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_EQ(warnings[0].field, "rest");
+  EXPECT_NE(warnings[0].message.find("mirror image"), std::string::npos);
+}
+
+// A bump rises for a single frame each time elsewhere, a few edges wide: fast, but smooth. It
+// catches vertices on its top and on its flanks.
+TEST(Decompose, FastSmoothMotionIsNoSpike) {
+  Body sheet;
+  constexpr std::uint32_t kSide = 30;
+  for (std::uint32_t v = 0; v < kSide * kSide; ++v) {
+    sheet.points.push_back({v % kSide * 1.0, v / kSide * 1.0, 0});
+    if (v % kSide + 1 == kSide || v / kSide + 1 == kSide) continue;
+    sheet.faces.push_back({v, v + 1, v + kSide + 1, v + kSide});
+  }
+  for (const double width : {1.5, 2.0, 4.0}) {
+    const Animated animated = Animate(sheet, 8, [&](std::size_t, const Vec3d& rest, std::size_t f) {
+      const Vec3d top = {5 + 2.7 * static_cast<double>(f), 14.3, 0};
+      const Vec3d away = rest - top;
+      const double height = f % 2 == 0 ? 0 : 6 * std::exp(-Dot(away, away) / (2 * width * width));
+      return rest + Vec3d{0, 0, height};
+    });
+    for (const Problem& warning : Decomposed(animated, {.joints = 2, .iterations = 2}).warnings) {
+      EXPECT_NE(warning.field, "frames") << width << ": " << warning.message;
+    }
+  }
 }
 
 TEST(Decompose, SpikesAreCounted) {
