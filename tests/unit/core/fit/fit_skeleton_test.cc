@@ -294,6 +294,15 @@ TEST(FitSkeleton, BothLegsOfRunnerHaveTheirBones) {
   }
 }
 
+// The hind legs pass through the spheres at the root of its tail, which is short.
+TEST(FitSkeleton, ShortTailBetweenLegsHasItsBone) {
+  const Figure figure = Perturbed("quadruped", 6);
+  Task task;
+  const SkeletonFit fitted =
+      ValueOrDie(FitSkeleton(MeshOf(figure.body), figure.skeleton, {}, task));
+  EXPECT_LT(Length(fitted.places.back() - figure.places.back()), 0.02 * figure.height);
+}
+
 TEST(FitSkeleton, LimbWithoutBoneIsReportedWithItsPlace) {
   Figure figure = Standing("human");
   EXPECT_THAT(Messages(Fit(figure)), Not(Contains(HasSubstr("no bone lies"))));
