@@ -246,6 +246,30 @@ TEST(FitSkeleton, PlaneOfSymmetryMayBeBesideTheMiddleOfTheBox) {
   }
 }
 
+TEST(FitSkeleton, BodyThatLeansHasEqualSides) {
+  const Figure upright = Standing("human");
+  for (const double degrees : {-5.0, 10.0}) {
+    const double angle = degrees * std::numbers::pi / 180;
+    const auto lean = [&](const Vec3d& p) {
+      return Vec3d{std::cos(angle) * p.x - std::sin(angle) * p.y,
+                   std::sin(angle) * p.x + std::cos(angle) * p.y, p.z};
+    };
+    Figure figure = upright;
+    figure.body = Mapped(upright.body, lean);
+    for (Vec3d& place : figure.places) place = lean(place);
+    const SkeletonFit fitted = Fit(figure);
+    EXPECT_LT(LargestError(figure, fitted), 0.1) << degrees;
+    const auto& joints = figure.skeleton.joints;
+    const auto length = [&](std::size_t j) {
+      return Length(fitted.places[j] - fitted.places[joints[j].parent]);
+    };
+    for (std::size_t j = 0; j < joints.size(); ++j) {
+      if (joints[j].partner == fit::kNone) continue;
+      EXPECT_NEAR(length(j), length(joints[j].partner), 1e-9) << degrees << " " << joints[j].name;
+    }
+  }
+}
+
 TEST(FitSkeleton, LimbsOfSymmetricBodyThatDifferAreReported) {
   const Figure figure = Standing("human");
   const auto differ =
