@@ -16,20 +16,31 @@ namespace {
 // Shorter bare parts are fingers, ears and the heels of right fits, for which a joint would leave
 // its limb.
 constexpr double kLongBare = 0.15 * kLongestSide;
+// As long may be what a joint that shares the sphere of its parent has missed.
+constexpr double kShortBare = 0.05 * kLongestSide;
 constexpr double kCostOfBare = 0.3 / kLongestSide;  // for each length
 constexpr double kTip = 0.5;        // of the bare part's length: where a joint may be
 constexpr double kMostMore = 0.15;  // that moved joints may cost
 constexpr std::size_t kRounds = 2;  // joints that are moved at most
 constexpr double kNearBone = 2;     // cells
 
+// Whether the assignment found no limb for some joint.
+bool MissesLimb(const ReducedSkeleton& skeleton, const Embedding& embedding) {
+  for (std::size_t k = 1; k < skeleton.joints.size(); ++k) {
+    const ReducedJoint& joint = skeleton.joints[k];
+    if (joint.leaf && embedding.spheres[k] == embedding.spheres[joint.parent]) return true;
+  }
+  return false;
+}
+
 struct Candidate {
   Embedding embedding;
   std::vector<BarePart> bare;
   double cost = 0;
 
-  Candidate(const EmbedInput& input, Embedding from) : embedding(std::move(from)) {
+  Candidate(const EmbedInput& input, Embedding from, double length) : embedding(std::move(from)) {
     bare = BareParts(input.graph, input.skeleton.parents,
-                     PlacesOf(input.skeleton, input.graph, embedding), kLongBare);
+                     PlacesOf(input.skeleton, input.graph, embedding), length);
     cost = embedding.penalty;
     for (const BarePart& part : bare) cost += kCostOfBare * part.length;
   }
@@ -38,8 +49,8 @@ struct Candidate {
 
 class Cover {
  public:
-  Cover(const Candidate& first, const Task& task, std::size_t& effort)
-      : best_(first), first_(first), task_(task), effort_(effort) {}
+  Cover(const Candidate& first, double length, const Task& task, std::size_t& effort)
+      : best_(first), first_(first), length_(length), task_(task), effort_(effort) {}
 
   // Candidates with one more joint in the longest bare part of `from`.
   absl::Status Extend(const EmbedInput& input, const Candidate& from, std::size_t rounds) {
@@ -60,7 +71,7 @@ class Cover {
       SINEW_ASSIGN_OR_RETURN(std::optional<Embedding> found,
                              Embed(moved, most, task_, reach, effort_));
       if (!found) continue;
-      const Candidate candidate(input, *std::move(found));
+      const Candidate candidate(input, *std::move(found), length_);
       if (candidate.cost < best_.cost && candidate.longest() <= 0.5 * first_.longest())
         best_ = candidate;
       SINEW_RETURN_IF_ERROR(Extend(moved, candidate, rounds - 1));
@@ -72,6 +83,7 @@ class Cover {
  private:
   Candidate best_;
   const Candidate& first_;
+  const double length_;
   const Task& task_;
   std::size_t& effort_;
 };
@@ -158,8 +170,9 @@ std::vector<ThinPart> ThinParts(const Body& body, const SphereGraph& graph,
 
 absl::Status CoverBareParts(const EmbedInput& input, const Task& task, Embedding& embedding,
                             std::size_t& effort) {
-  const Candidate first(input, embedding);
-  Cover cover(first, task, effort);
+  const double length = MissesLimb(input.skeleton, embedding) ? kShortBare : kLongBare;
+  const Candidate first(input, embedding, length);
+  Cover cover(first, length, task, effort);
   SINEW_RETURN_IF_ERROR(cover.Extend(input, first, kRounds));
   embedding = cover.Take();
   return absl::OkStatus();

@@ -43,7 +43,8 @@ std::vector<ThinPart> ThinParts(const Body& body, const SphereGraph& graph,
                                 std::span<const Vec3d> places, double length);
 
 // Looks for an assignment that has a leaf joint, or two, in long bare parts of this one, and takes
-// it if it leaves at most half of the longest one bare and costs less, bare parts included. Joints
+// it if it leaves at most half of the longest one bare and costs less, bare parts included. Shorter
+// parts count as well if a leaf shares the sphere of its parent, so that it has no limb. Joints
 // with `only` spheres stay. Takes the penalties that it computed from `effort`. kCancelled.
 absl::Status CoverBareParts(const EmbedInput& input, const Task& task, Embedding& embedding,
                             std::size_t& effort);

@@ -481,7 +481,9 @@ absl::StatusOr<SkeletonFit> FitSkeleton(const Mesh& mesh, const SkeletonTemplate
     fixed[joint] = 1;
   }
   places = fit::Refine(body, skeleton, bones, fixed, std::move(places));
-  const std::optional<fit::Mirror> mirror = fit::FindMirror(body, match.orientation.side);
+  const Vec3d& side = match.orientation.side;
+  const std::optional<fit::Mirror> mirror =
+      fit::FindMirror(body, side, fit::SideOf(skeleton, places, side));
   if (mirror) fit::MakeSymmetric(body, skeleton, *mirror, fixed, places);
   std::vector<std::uint8_t> ended = fixed;
   fit::MoveToEnds(body, skeleton, places, ended);

@@ -13,6 +13,11 @@ constexpr double kSameDepth = 0.02;
 constexpr double kMostOffset = 0.25;    // of the plane from the body's centre, of its longest side
 constexpr std::size_t kSeveral = 4000;  // medial points that tell the plane
 constexpr double kSameShare = 0.9;  // of the medial points; one arm that is held otherwise has .07
+constexpr double kMostLean =
+    0.85;  // cosine of the angle between a leaning plane and an upright one
+// A plane that leans is found by turns of its normal, about in radians, and must be better by far.
+constexpr double kFirstTurn = 0.03, kLastTurn = 0.002, kMuchBetter = 0.7;
+constexpr int kStepsOfTurn = 4;
 constexpr double kFarFromMirror = 0.1;  // of the longest side
 // Joints of a template that are farther from its middle are beside it; of the distance between its
 // first joint and the farthest.
@@ -64,37 +69,76 @@ void MoveToEnds(const Body& body, const SkeletonTemplate& skeleton, std::span<Ve
   }
 }
 
-std::optional<Mirror> FindMirror(const Body& body, const Vec3d& side) {
+Vec3d SideOf(const SkeletonTemplate& skeleton, std::span<const Vec3d> places, const Vec3d& side) {
+  Vec3d sum;
+  for (std::size_t j = 0; j < places.size(); ++j) {
+    const TemplateJoint& joint = skeleton.joints[j];
+    if (joint.partner == kNone || joint.partner < j) continue;
+    const Vec3d across = places[j] - places[joint.partner];
+    const bool is_left = joint.place.x > skeleton.joints[joint.partner].place.x;
+    sum = sum + (is_left ? 1.0 : -1.0) * across;
+  }
+  return Dot(sum, side) > kMostLean * Length(sum) ? Unit(sum) : side;
+}
+
+std::optional<Mirror> FindMirror(const Body& body, const Vec3d& side, const Vec3d& leaning) {
   const std::vector<MedialPoint>& medial = body.medial();
-  const auto off = [&](const MedialPoint& point, double offset) {
-    const double there = body.Depth(Mirror{side, offset}(point.place));
+  const auto off = [&](const MedialPoint& point, const Mirror& mirror) {
+    const double there = body.Depth(mirror(point.place));
     return std::min(std::abs(there - point.radius), kSameDepth * kLongestSide);
   };
   const std::size_t stride = 1 + medial.size() / kSeveral;
-  const auto all_off = [&](double offset) {
+  const auto all_off = [&](const Mirror& mirror) {
     double sum = 0;
-    for (std::size_t k = 0; k < medial.size(); k += stride) sum += off(medial[k], offset);
+    for (std::size_t k = 0; k < medial.size(); k += stride) sum += off(medial[k], mirror);
     return sum;
   };
-  // Mirrored centres of cells are in centres of cells again.
+  // Mirrored centres of cells are in centres of cells again, if the plane is across an axis.
   const double step = 0.5 * body.cell();
-  Mirror mirror{side, 0};
-  double least = all_off(0);
-  for (int k = 1; k * step <= kMostOffset * kLongestSide; ++k) {
-    for (const double offset : {k * step, -k * step}) {
-      const double reached = all_off(offset);
-      if (reached >= least) continue;
-      least = reached;
-      mirror.offset = offset;
+  double least = 0;  // of the last plane that was found
+  const auto across = [&](const Vec3d& normal, double from, int steps) {
+    Mirror mirror{normal, from};
+    least = all_off(mirror);
+    for (int k = 1; k <= steps; ++k) {
+      for (const double offset : {from + k * step, from - k * step}) {
+        const double reached = all_off({normal, offset});
+        if (reached >= least) continue;
+        least = reached;
+        mirror.offset = offset;
+      }
+    }
+    return mirror;
+  };
+  const int all_steps = static_cast<int>(kMostOffset * kLongestSide / step);
+  Mirror mirror = across(side, 0, all_steps);
+  const double upright = least;
+  // From the direction that is about right, by smaller and smaller turns.
+  Mirror tilted = across(leaning, 0, all_steps);
+  double best = least;
+  const Vec3d one =
+      Unit(Cross(leaning, std::abs(leaning.x) < 0.8 ? Vec3d{1, 0, 0} : Vec3d{0, 1, 0}));
+  const Vec3d other = Cross(leaning, one);
+  for (double turn = kFirstTurn; turn > kLastTurn; turn *= 0.5) {
+    for (const Vec3d& way : {one, -1 * one, other, -1 * other}) {
+      const Mirror next = across(Unit(tilted.side + turn * way), tilted.offset, kStepsOfTurn);
+      if (least >= best) continue;
+      best = least;
+      tilted = next;
     }
   }
+  least = upright;
+  if (best < kMuchBetter * upright) {
+    mirror = tilted;
+    least = best;
+  }
   if (mirror.offset != 0) {  // between the steps: what is off grows evenly on both sides
-    const double before = all_off(mirror.offset - step), after = all_off(mirror.offset + step);
+    const double before = all_off({mirror.side, mirror.offset - step});
+    const double after = all_off({mirror.side, mirror.offset + step});
     const double rise = std::max(before, after) - least;
     if (rise > 0) mirror.offset += 0.5 * step * (before - after) / rise;
   }
   const auto same = std::ranges::count_if(medial, [&](const MedialPoint& point) {
-    return off(point, mirror.offset) < kSameDepth * kLongestSide;
+    return off(point, mirror) < kSameDepth * kLongestSide;
   });
   if (static_cast<double>(same) < kSameShare * static_cast<double>(medial.size())) {
     return std::nullopt;

@@ -26,8 +26,12 @@ struct Mirror {
 };
 
 // The plane across which the body equals its mirror image, nearly and except for a small part of
-// it, if there is one.
-std::optional<Mirror> FindMirror(const Body& body, const Vec3d& side);
+// it, if there is one: with the normal `side`, or one near `leaning` if that is better by far.
+std::optional<Mirror> FindMirror(const Body& body, const Vec3d& side, const Vec3d& leaning);
+
+// The direction to the left of a body that leans by 30 degrees at most, from the joints of its
+// pairs; `side`, which is that of one that stands upright, if they tell another.
+Vec3d SideOf(const SkeletonTemplate& skeleton, std::span<const Vec3d> places, const Vec3d& side);
 
 // Makes joints and their partners mirror images, and puts those that are midway between the pairs
 // of the template onto the plane. Fixed joints and their partners stay. So do both limbs of a pair,

@@ -65,8 +65,11 @@ class Builder {
   SkeletonTemplate skeleton_;
 };
 
-// The proportions are those of Pinocchio's skeletons. Its head is `head_top`; neck and head are
-// added, without which the head would turn with the chest.
+// The proportions are those of Pinocchio's skeletons, but for the arms. Its head is `head_top`;
+// neck and head are added, without which the head would turn with the chest. Its hand is
+// `hand_end`, in the fingers; the hand is the wrist, as in other skeletons. Upper arm, forearm and
+// hand are .186, .146 and .095 of the height, the hand without the radius of a finger (Drillis,
+// Contini 1966).
 SkeletonTemplate Human() {
   return Builder("human")
       .Add("chest", "", {0, 0.5, 0}, true)
@@ -79,9 +82,10 @@ SkeletonTemplate Human() {
                         {"knee", {0.15, -0.35, 0}},
                         {"ankle", {0.15, -0.8, 0}},
                         {"foot", {0.15, -0.8, 0.1}, true}})
-      .AddPair(
-          "chest",
-          {{"shoulder", {0.2, 0.5, 0}}, {"elbow", {0.4, 0.25, 0.075}}, {"hand", {0.6, 0, 0.15}}})
+      .AddPair("chest", {{"shoulder", {0.2, 0.5, 0}},
+                         {"elbow", {0.374, 0.282, 0.065}},
+                         {"hand", {0.511, 0.111, 0.117}},
+                         {"hand_end", {0.6, 0, 0.15}}})
       .Take();
 }
 
@@ -135,9 +139,10 @@ SkeletonTemplate Centaur() {
       .AddPair("chest", {{"fore_shoulder", {0.2, 0, 0.5}},
                          {"fore_knee", {0.2, -0.4, 0.5}},
                          {"fore_foot", {0.2, -0.8, 0.5}, true}})
-      .AddPair(
-          "human_chest",
-          {{"shoulder", {0.2, 0.5, 0.5}}, {"elbow", {0.4, 0.25, 0.575}}, {"hand", {0.6, 0, 0.65}}})
+      .AddPair("human_chest", {{"shoulder", {0.2, 0.5, 0.5}},
+                               {"elbow", {0.374, 0.282, 0.565}},
+                               {"hand", {0.511, 0.111, 0.617}},
+                               {"hand_end", {0.6, 0, 0.65}}})
       .Add("tail", "hips", {0, 0, -0.7})
       .Take();
 }

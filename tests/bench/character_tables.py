@@ -61,7 +61,7 @@ def skeletons(tools, files):
                  *(f"{path}={template}" for path, template in files if template))
     for line in (out or "").splitlines():
         cells = line.split("|")
-        if len(cells) == 10:
+        if len(cells) == 11:
             more = {"character": "Pinocchio", "---": "---"}.get(cells[1].strip(), PINOCCHIO.get(cells[1].strip(), ""))
             line += f" {more} |"
         print(line)

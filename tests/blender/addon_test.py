@@ -320,8 +320,8 @@ class Vertices(CharacterTest):
         armature = bpy.context.object
         self.assertEqual(armature.type, "ARMATURE")
         bones = armature.data.bones
-        self.assertEqual(len(bones), 20)
-        for name, place in (("left_hand", (1.2, -.3, 4)), ("right_foot", (-.3, -.2, 2.4)), ("head_top", (0, 0, 5.4))):
+        self.assertEqual(len(bones), 22)
+        for name, place in (("left_hand_end", (1.2, -.3, 4)), ("right_foot", (-.3, -.2, 2.4)), ("head_top", (0, 0, 5.4))):
             head = armature.matrix_world @ bones[name].head_local
             self.assertLess(np.linalg.norm(np.subtract(head, place)), 0.3, f"{name} at {tuple(head)}")
         bpy.ops.sinew.weights(method="heat")

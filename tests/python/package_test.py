@@ -347,7 +347,7 @@ class LocalServer(unittest.TestCase):
             self.assertEqual(seen[-1], 1)
             self.assertLess(fit.residual, 0.1)
             self.assertEqual((list(fit.up), list(fit.forward)), ([0, 1, 0], [0, 0, 1]))
-            self.assertEqual(len(fit.rig.joints), 20)
+            self.assertEqual(len(fit.rig.joints), 22)
             knee = fit.rig.rest_pose[fit.rig.joints.index("left_knee")]
             np.testing.assert_allclose(knee[:, 3], (0.15, -0.4, 0), atol=1e-5)
             skinned = self.client.weights(fit.rig, "heat")

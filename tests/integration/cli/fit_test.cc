@@ -89,13 +89,13 @@ TEST_F(Fit, WritesRigPictureAndReport) {
                               "64x96", "--meters-per-unit", "0.01"});
   EXPECT_LT(report["facing"]["residual"], 0.1);
   EXPECT_EQ(report["facing"]["up"], (Json{0, 1, 0}));
-  EXPECT_EQ(report["joints"].size(), 20u);
+  EXPECT_EQ(report["joints"].size(), 22u);
   EXPECT_EQ(report["joints"][0]["name"], "chest");
   EXPECT_EQ(report["picture"], png);
   EXPECT_THAT(ReadAll(png), StartsWith("\x89PNG"));
   const auto rig = client::DecodeRig(ReadAll(out));
   ASSERT_TRUE(rig.ok()) << rig.status();
-  EXPECT_EQ(rig->joints.size(), 20u);
+  EXPECT_EQ(rig->joints.size(), 22u);
   EXPECT_FALSE(rig->meshes[0].skin.empty());
   EXPECT_EQ(client::RigName(ReadAll(out)), report["rig"]);
   EXPECT_EQ(rig->up_axis, client::UpAxis::kY);
@@ -146,7 +146,7 @@ TEST_F(Fit, PlacesFarFromTheOriginAreWrittenInFull) {
   double stored = 0;  // sum of the x of a chain
   for (std::size_t j = 0; j < rig->joints.size(); ++j) {
     const double at = report["joints"][j]["at"][0];
-    if (rig->joints[j].name == "left_hand") {
+    if (rig->joints[j].name == "left_hand_end") {
       EXPECT_NEAR(at, 10000.6, 0.05);
       EXPECT_THAT(printed.out, HasSubstr(absl::StrFormat("%.3f", at)));
       for (int k = static_cast<int>(j); k >= 0;
@@ -287,9 +287,9 @@ TEST_F(Fit, ClipsOfOtherSkeletonsMoveIt) {
     const auto found = std::ranges::find(rig->joints, name, &client::Joint::name);
     return static_cast<std::size_t>(found - rig->joints.begin());
   };
-  ASSERT_EQ(poses->joints, 20u);
+  ASSERT_EQ(poses->joints, 22u);
   const auto place = [&](std::size_t frame, const char* name) {
-    const float* m = &poses->values[(frame * 20 + joint(name)) * 12];
+    const float* m = &poses->values[(frame * 22 + joint(name)) * 12];
     return Vec3d{m[3], m[7], m[11]};
   };
   // Straight out at first, as in the rest pose of the clip's file; then turned as its arm is.

@@ -174,7 +174,7 @@ TEST_F(FitTest, BadRequestsNameTheField) {
             }),
             "hints[0].place");
   EXPECT_EQ(refused([](R r) {
-              for (int k = 0; k < 21; ++k) r.add_hints()->set_joint("head");
+              for (int k = 0; k < 23; ++k) r.add_hints()->set_joint("head");
             }),
             "hints");
   EXPECT_EQ(refused([](R r) { r.GetReflection()->MutableUnknownFields(&r)->AddVarint(77, 1); }),
