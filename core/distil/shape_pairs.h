@@ -1,8 +1,11 @@
-// shape_pairs.h - shapes for two joints together, driven by the product of two values.
+// shape_pairs.h - shapes for joints that act together, driven by products of their turns.
 //
 // Where two joints move the same skin, what linear blend lacks is not the sum of what it lacks for
-// each of them. A pair is a further shape whose value is the product of the values of two shapes of
-// different joints: none while one of the joints is at rest. Its offsets come from RefitShapes.
+// each of them. What is left is, for the most part, bilinear in the turns of the two. Such terms of
+// a joint with each of several others are often alike, as with the bones of a spine, so that a few
+// shapes hold most of them: the main components of all terms of a joint. A component that is also
+// subtracted becomes two shapes, for players may clamp morph weights to 0 and 1. Offsets come from
+// RefitShapes.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -12,36 +15,53 @@
 #include <span>
 #include <vector>
 
+#include "core/base/types.h"
 #include "core/distil/corrective_shapes.h"
 #include "core/distil/refit_shapes.h"
 #include "core/parallel/task.h"
 
 namespace sinew {
 
+// A sum of products: turn of `joint` times matrix times turn of each other joint. None while
+// `joint` is at rest, and none while all others are.
+struct TurnProducts {
+  struct Other {
+    std::uint32_t joint = 0;
+    Mat3d matrix = {};
+  };
+  std::uint32_t joint = 0;
+  std::vector<Other> others;
+
+  double Sum(std::span<const Vec3d> turns) const;  // turns: of all joints
+};
+
+// One or two shapes, whose values are the sum and what it is below 0, both clamped to 0 and 1.
 struct ShapePair {
-  std::uint32_t first = 0, second = 0;  // of the shapes
-  CorrectiveShape shape;                // with the vertices that both move; its offsets are zero
+  TurnProducts driver;
+  CorrectiveShape added, subtracted;  // the vertices that the joints move; offsets are zero
 };
 
 // The number of vertices that FindPairs looks at, of n: at most 1024.
 std::size_t PairPlaces(std::size_t n);
 
 struct PairLimits {
-  std::size_t pairs = 0;    // at most so many
-  double least_offset = 0;  // a vertex that a shape moves less does not count
+  std::size_t pairs = 0;    // at most so many, each of them two shapes
+  double least_offset = 0;  // a vertex that no shape of a joint moves farther, it does not move
 };
 
-// The pairs that explain most of what the shapes leave after a refit, the best first. Of each
-// joint, the first four shapes take part. Of more than 16,384 pairs, those that move the same
-// vertices farthest are looked at.
+// The pairs that explain most of what the shapes leave after a refit, the best first. At a place,
+// the eight joints whose shapes move it most take part, and a joint has at most eight others. No
+// pose that is given needs more than 0.8 of a pair.
 //
 //    joints     [shapes] the joint of each
+//    turns      [poses][J] of all joints
 //    n          vertices; `residuals` is asked for PairPlaces of them
 // Advances the task by twice their number. kCancelled; errors of `residuals`.
 absl::StatusOr<std::vector<ShapePair>> FindPairs(std::span<const CorrectiveShape* const> shapes,
                                                  std::span<const std::uint32_t> joints,
-                                                 const ShapeValues& given, std::size_t n,
-                                                 const PairLimits& limits, FillResiduals residuals,
-                                                 Task& task);
+                                                 const ShapeValues& given,
+                                                 std::span<const std::vector<Vec3d>> turns,
+                                                 std::size_t n, const PairLimits& limits,
+                                                 FillResiduals residuals, Task& task);
 
 }  // namespace sinew

@@ -80,7 +80,7 @@ struct Distilled {
   // With new weights and coefficients; its shapes and controls are the corrections.
   client::RigData rig;
   std::vector<client::ClipData> clips;  // with controls
-  nlohmann::ordered_json shapes;        // how the turns of joints drive the shapes, or null
+  nlohmann::ordered_json shapes;        // `turns` and `drivers`: what drives the shapes; or null
   DistilReport report;
   // The held-out pose with the largest rms, for a picture.
   std::vector<float> worst_joints;                           // [J * 12]

@@ -40,8 +40,7 @@ std::vector<Vec3d> HalfTurns(const TurnRange& range) {
 void ShapeDrivers::Add(std::uint32_t joint, JointShapes shapes) {
   for (std::size_t k = 0; k < shapes.shapes.size(); ++k) {
     CorrectiveShape& from = shapes.shapes[k];
-    played_.push_back({.first = {joints_.size(), k},
-                       .second = {},
+    played_.push_back({.driver = Driver{joints_.size(), k},
                        .shape = {.vertices = std::exchange(from.vertices, {}),
                                  .offsets = std::exchange(from.offsets, {}),
                                  .energy = from.energy,
@@ -51,11 +50,12 @@ void ShapeDrivers::Add(std::uint32_t joint, JointShapes shapes) {
 }
 
 void ShapeDrivers::Add(std::vector<ShapePair> pairs) {
+  std::map<std::uint32_t, std::size_t> of_joint;
   for (ShapePair& pair : pairs) {
-    Played played = {.first = played_[pair.first].first,
-                     .second = played_[pair.second].first,
-                     .shape = std::move(pair.shape)};
-    played_.push_back(std::move(played));
+    played_.push_back({OfPair{pairs_.size(), false}, std::move(pair.added)});
+    played_.push_back({OfPair{pairs_.size(), true}, std::move(pair.subtracted)});
+    numbers_.push_back(++of_joint[pair.driver.joint]);
+    pairs_.push_back(std::move(pair.driver));
   }
 }
 
@@ -84,7 +84,8 @@ std::size_t ShapeDrivers::Keep(std::size_t most, const ShapeValues& given, doubl
   }
   Sort();
   std::erase_if(played_, [&](const Played& played) {
-    const double needed = played.second ? least : 0;  // of a single joint: any
+    const double needed =
+        std::holds_alternative<OfPair>(played.driver) ? least : 0;  // of a single joint: any
     return std::ranges::all_of(played.shape.offsets, [&](const Vec3f& offset) {
       return Length(ToDouble(offset)) <= needed;
     });
@@ -100,22 +101,25 @@ std::vector<CorrectiveShape*> ShapeDrivers::Shapes() {
 
 std::vector<std::uint32_t> ShapeDrivers::Joints() const {
   std::vector<std::uint32_t> joints;
-  for (const Played& played : played_) joints.push_back(joints_[played.first.joint].joint);
+  for (const Played& played : played_) {
+    joints.push_back(joints_[std::get<Driver>(played.driver).joint].joint);
+  }
   return joints;
-}
-
-double ShapeDrivers::Value(const Driver& driver, std::span<const Vec3d> turns) const {
-  return joints_[driver.joint].shapes.Value(driver.index, turns[joints_[driver.joint].joint]);
 }
 
 std::vector<double> ShapeDrivers::Values(std::span<const Vec3d> turns,
                                          std::span<const TurnRange> ranges) const {
   std::vector<Vec3d> clamped(turns.begin(), turns.end());
   for (std::size_t j = 0; j < clamped.size(); ++j) clamped[j] = ranges[j].Clamp(turns[j]);
-  std::vector<double> values;
+  std::vector<double> sums, values;
+  for (const TurnProducts& products : pairs_) sums.push_back(products.Sum(clamped));
   for (const Played& played : played_) {
-    const double second = played.second ? Value(*played.second, clamped) : 1;
-    values.push_back(second * Value(played.first, clamped));
+    if (const auto* const of = std::get_if<OfPair>(&played.driver)) {
+      values.push_back(std::clamp(of->subtracted ? -sums[of->pair] : sums[of->pair], 0.0, 1.0));
+    } else {
+      const auto& [place, index] = std::get<Driver>(played.driver);
+      values.push_back(joints_[place].shapes.Value(index, clamped[joints_[place].joint]));
+    }
   }
   return values;
 }
@@ -123,7 +127,9 @@ std::vector<double> ShapeDrivers::Values(std::span<const Vec3d> turns,
 std::vector<ShapeJump> ShapeDrivers::Jumps(std::span<const TurnRange> ranges, double least) const {
   std::map<std::size_t, std::vector<const Played*>> shapes;  // of each of joints_
   for (const Played& played : played_) {
-    if (!played.second) shapes[played.first.joint].push_back(&played);
+    if (const auto* const driver = std::get_if<Driver>(&played.driver)) {
+      shapes[driver->joint].push_back(&played);
+    }
   }
   std::vector<ShapeJump> jumps;
   for (const auto& [place, own] : shapes) {
@@ -133,8 +139,9 @@ std::vector<ShapeJump> ShapeDrivers::Jumps(std::span<const TurnRange> ranges, do
       const Vec3d after = ranges[jump.joint].Clamp(-1.0 * half);
       std::map<std::uint32_t, Vec3d> moved;
       for (const Played* played : own) {
-        const double value = joints_[place].shapes.Value(played->first.index, after) -
-                             joints_[place].shapes.Value(played->first.index, before);
+        const std::size_t index = std::get<Driver>(played->driver).index;
+        const double value =
+            joints_[place].shapes.Value(index, after) - joints_[place].shapes.Value(index, before);
         for (std::size_t k = 0; k < played->shape.vertices.size(); ++k) {
           Vec3d& sum = moved[played->shape.vertices[k]];
           sum = sum + value * ToDouble(played->shape.offsets[k]);
@@ -147,14 +154,15 @@ std::vector<ShapeJump> ShapeDrivers::Jumps(std::span<const TurnRange> ranges, do
   return jumps;
 }
 
-std::string ShapeDrivers::Name(const Driver& driver, const client::RigData& rig) const {
-  return absl::StrCat(rig.joints[joints_[driver.joint].joint].name, " shape ", driver.index + 1);
+std::string ShapeDrivers::Name(const OfPair& of, const client::RigData& rig) const {
+  return absl::StrCat(rig.joints[pairs_[of.pair].joint].name, " pair ", numbers_[of.pair],
+                      of.subtracted ? " subtracted" : "");
 }
 
 std::string ShapeDrivers::Name(std::size_t index, const client::RigData& rig) const {
-  const Played& played = played_[index];
-  const std::string first = Name(played.first, rig);
-  return played.second ? absl::StrCat(first, " x ", Name(*played.second, rig)) : first;
+  if (const auto* const of = std::get_if<OfPair>(&played_[index].driver)) return Name(*of, rig);
+  const auto& [place, number] = std::get<Driver>(played_[index].driver);
+  return absl::StrCat(rig.joints[joints_[place].joint].name, " shape ", number + 1);
 }
 
 Json ShapeDrivers::Describe(const client::RigData& rig, const TurnMeter& meter,
@@ -163,38 +171,57 @@ Json ShapeDrivers::Describe(const client::RigData& rig, const TurnMeter& meter,
   // A mirror is a negative scale z in a node of glTF, and of all axes in turns: half a turn about z
   // lies between the two.
   const Mat3d half_turn = {{-1, 0, 0, 0, -1, 0, 0, 0, 1}};
+  const auto axes = [&](std::uint32_t joint) { return meter.mirrors(joint) ? half_turn : Mat3d{}; };
   Json drivers = Json::array();
-  std::set<Driver> described;
-  const auto describe = [&](const Driver& driver) {
-    if (!described.insert(driver).second) return;
-    const auto& [joint, shapes] = joints_[driver.joint];
+  std::set<std::uint32_t> used;     // joints
+  std::set<std::size_t> described;  // pairs
+  for (std::size_t k = 0; k < played_.size(); ++k) {
+    if (const auto* const driver = std::get_if<Driver>(&played_[k].driver)) {
+      const auto& [joint, shapes] = joints_[driver->joint];
+      used.insert(joint);
+      drivers.push_back({{"target", Name(k, rig)},
+                         {"joint", rig.joints[joint].name},
+                         {"weights", shapes.shapes[driver->index].kernel_weights}});
+      continue;
+    }
+    const auto& of = std::get<OfPair>(played_[k].driver);
+    const auto& [joint, others] = pairs_[of.pair];
+    const OfPair added{of.pair, false};
+    if (described.insert(of.pair).second) {
+      used.insert(joint);
+      Json products = Json::array();
+      for (const TurnProducts::Other& other : others) {
+        used.insert(other.joint);
+        products.push_back(
+            {{"joint", rig.joints[other.joint].name},
+             {"matrix", Multiply(axes(joint), Multiply(other.matrix, axes(other.joint))).m}});
+      }
+      drivers.push_back({{"target", Name(added, rig)},
+                         {"joint", rig.joints[joint].name},
+                         {"products", std::move(products)}});
+    }
+    if (of.subtracted) {
+      drivers.push_back({{"target", Name(of, rig)}, {"negative_of", Name(added, rig)}});
+    }
+  }
+  std::map<std::uint32_t, const std::vector<Vec3d>*> samples;
+  for (const OfJoint& of : joints_) samples[of.joint] = &of.shapes.samples;
+  Json turns = Json::array();
+  for (const std::uint32_t joint : used) {
     const TurnRange& range = ranges[joint];
     const bool mirrors = meter.mirrors(joint);
-    const Mat3d from = mirrors ? Multiply(meter.rest(joint), half_turn) : meter.rest(joint);
-    const Vec3d low = mirrors ? Vec3d{-range.high.x, -range.high.y, range.low.z} : range.low;
-    const Vec3d high = mirrors ? Vec3d{-range.low.x, -range.low.y, range.high.z} : range.high;
-    Json samples = Json::array();
-    for (const Vec3d& turn : shapes.samples) {
-      samples.push_back(vector(mirrors ? Multiply(half_turn, turn) : turn));
-    }
-    drivers.push_back({{"target", Name(driver, rig)},
-                       {"joint", rig.joints[joint].name},
-                       {"from", QuaternionOf(from)},
-                       {"low", vector(low)},
-                       {"high", vector(high)},
-                       {"longest", range.most},
-                       {"samples", std::move(samples)},
-                       {"weights", shapes.shapes[driver.index].kernel_weights}});
-  };
-  for (std::size_t k = 0; k < played_.size(); ++k) {
-    const auto& [first, second, shape] = played_[k];
-    describe(first);
-    if (!second) continue;
-    describe(*second);
-    drivers.push_back(
-        {{"target", Name(k, rig)}, {"product_of", {Name(first, rig), Name(*second, rig)}}});
+    Json of_joint = Json::array();
+    for (const Vec3d& turn : *samples.at(joint))
+      of_joint.push_back(vector(Multiply(axes(joint), turn)));
+    turns.push_back(
+        {{"joint", rig.joints[joint].name},
+         {"from", QuaternionOf(Multiply(meter.rest(joint), axes(joint)))},
+         {"low", vector(mirrors ? Vec3d{-range.high.x, -range.high.y, range.low.z} : range.low)},
+         {"high", vector(mirrors ? Vec3d{-range.low.x, -range.low.y, range.high.z} : range.high)},
+         {"longest", range.most},
+         {"samples", std::move(of_joint)}});
   }
-  return drivers;
+  return {{"turns", std::move(turns)}, {"drivers", std::move(drivers)}};
 }
 
 }  // namespace sinew::bake

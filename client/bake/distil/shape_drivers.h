@@ -3,9 +3,9 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "core/distil/corrective_shapes.h"
@@ -25,12 +25,11 @@ class ShapeDrivers {
  public:
   // Adds the shapes of a joint.
   void Add(std::uint32_t joint, JointShapes shapes);
-  // Adds pairs of the shapes that were added so far.
+  // Adds both shapes of pairs.
   void Add(std::vector<ShapePair> pairs);
   // Puts the shapes into the order of their energy; of equal ones, the first added comes first.
   void Sort();
-  // Drops all but the first `most`. Shapes of joints still drive the pairs that are kept. Returns
-  // how many are left out.
+  // Drops all but the first `most`. Returns how many are left out.
   std::size_t Cut(std::size_t most);
   // Sets the energy to what each does in some poses, sorts, drops pairs that move no vertex by
   // more than `least` and shapes of joints that move none, then Cut.
@@ -48,7 +47,8 @@ class ShapeDrivers {
   // box, and whose shapes jump farther than `least` there.
   std::vector<ShapeJump> Jumps(std::span<const TurnRange> ranges, double least) const;
   std::string Name(std::size_t index, const client::RigData& rig) const;
-  // What Values computes, for the `extras` of a skin; turns are about the axes of glTF's nodes.
+  // What Values computes, for the `extras` of a skin: `turns` and `drivers`. Turns are about the
+  // axes of glTF's nodes.
   nlohmann::ordered_json Describe(const client::RigData& rig, const TurnMeter& meter,
                                   std::span<const TurnRange> ranges) const;
 
@@ -58,19 +58,22 @@ class ShapeDrivers {
     JointShapes shapes;  // without vertices and offsets
   };
   struct Driver {
-    std::size_t joint = 0, index = 0;  // of joints_, of its shapes
-    auto operator<=>(const Driver&) const = default;
+    std::size_t joint, index;  // of joints_, of its shapes
+  };
+  struct OfPair {
+    std::size_t pair;  // of pairs_
+    bool subtracted;
   };
   struct Played {
-    Driver first;
-    std::optional<Driver> second;  // of a pair
+    std::variant<Driver, OfPair> driver;
     CorrectiveShape shape;
   };
 
-  double Value(const Driver& driver, std::span<const Vec3d> turns) const;
-  std::string Name(const Driver& driver, const client::RigData& rig) const;
+  std::string Name(const OfPair& of, const client::RigData& rig) const;
 
   std::vector<OfJoint> joints_;
+  std::vector<TurnProducts> pairs_;
+  std::vector<std::size_t> numbers_;  // [pairs] of each among those of its joint, from 1
   std::vector<Played> played_;
 };
 

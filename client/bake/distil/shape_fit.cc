@@ -22,10 +22,10 @@ constexpr double kLeastShape = 2e-4;   // of the diagonal
 constexpr double kLeastOffset = 1e-5;  // of the diagonal
 constexpr double kLeastPair = 1e-4;    // of the diagonal: how far a pair moves a vertex
 // The least that a shape must gain at a vertex to keep its offset there, see RefitShapes. With 1 in
-// place of 0, files are 10 to 40 % smaller, and the rms in held-out poses is up to 2 % smaller for
-// Fox and Horse; with 3 it is up to 6 % larger.
-constexpr double kLeastShapeGain = 1;
-constexpr std::size_t kMostPairs = 256;
+// place of 3, files are 15 to 40 % larger, and the rms in held-out random poses is 2 to 3 % smaller
+// for Horse, Testwuson and model:hand.
+constexpr double kLeastShapeGain = 3;
+constexpr std::size_t kMostPairs = 128;  // each of two shapes
 // Random poses that only shapes are fitted to: more of them for small meshes, up to so many points
 // in all poses. With 3,000 in place of 1,000, the rms in held-out poses is 6 % smaller for Horse.
 constexpr std::size_t kLeastMorePoses = 1000, kMostMorePoses = 2000;
@@ -173,14 +173,28 @@ class ShapeFitter {
     return poses;
   }
 
-  // [poses][shapes] what the poses need of each shape.
-  std::vector<double> ValuesIn(const std::vector<Pose>& poses, const Task& task) const {
-    const std::size_t shapes = drivers_.size();
-    std::vector<double> values(poses.size() * shapes);
+  // [poses][J] within the ranges.
+  std::vector<std::vector<Vec3d>> TurnsIn(const std::vector<Pose>& poses, const Task& task) const {
+    std::vector<std::vector<Vec3d>> turns(poses.size());
     task.For(poses.size(), kPoseGrain, [&](std::size_t begin, std::size_t end) {
       for (std::size_t k = begin; k < end; ++k) {
-        const std::vector<Vec3d> turns = played_.meter.Measure(poses[k]);
-        std::ranges::copy(drivers_.Values(turns, played_.set.ranges), &values[k * shapes]);
+        turns[k] = played_.meter.Measure(poses[k]);
+        for (std::size_t j = 0; j < turns[k].size(); ++j) {
+          turns[k][j] = played_.set.ranges[j].Clamp(turns[k][j]);
+        }
+      }
+    });
+    return turns;
+  }
+
+  // [poses][shapes] what the poses need of each shape.
+  std::vector<double> ValuesIn(const std::vector<std::vector<Vec3d>>& turns,
+                               const Task& task) const {
+    const std::size_t shapes = drivers_.size();
+    std::vector<double> values(turns.size() * shapes);
+    task.For(turns.size(), kPoseGrain, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t k = begin; k < end; ++k) {
+        std::ranges::copy(drivers_.Values(turns[k], played_.set.ranges), &values[k * shapes]);
       }
     });
     return values;
@@ -215,22 +229,24 @@ class ShapeFitter {
           },
           task);
     };
-    std::vector<double> values = ValuesIn(poses, task);
+    const std::vector<std::vector<Vec3d>> turns = TurnsIn(poses, task);
+    std::vector<double> values = ValuesIn(turns, task);
     const std::vector<CorrectiveShape*> singles = drivers_.Shapes();
     SINEW_ASSIGN_OR_RETURN(
         std::vector<ShapePair> pairs,
-        FindPairs(std::vector<const CorrectiveShape*>(singles.begin(), singles.end()),
-                  drivers_.Joints(), {values, weights}, n,
-                  {.pairs = std::min(shapes, kMostPairs), .least_offset = kLeastPair * unit_}, fill,
-                  task));
+        FindPairs(
+            std::vector<const CorrectiveShape*>(singles.begin(), singles.end()), drivers_.Joints(),
+            {values, weights}, turns, n,
+            {.pairs = std::min(3 * shapes / 8, kMostPairs), .least_offset = kLeastPair * unit_},
+            fill, task));
     drivers_.Add(std::move(pairs));
-    values = ValuesIn(poses, task);
+    values = ValuesIn(turns, task);
     SINEW_RETURN_IF_ERROR(
         RefitShapes(drivers_.Shapes(), {values, weights}, n, fill, task, kLeastShapeGain));
     const std::size_t count = drivers_.size();
     const std::size_t most = max_shapes_ > 0 ? max_shapes_ : count;
     result_.left_out += drivers_.Keep(most, {values, weights}, kLeastShape * unit_);
-    values = ValuesIn(poses, task);
+    values = ValuesIn(turns, task);
     if (drivers_.size() < count) {
       SINEW_RETURN_IF_ERROR(RefitShapes(drivers_.Shapes(), {values, weights}, n, fill, task));
     } else {
@@ -335,7 +351,7 @@ class ShapeFitter {
 
 std::size_t MostShapes(std::size_t joints, std::size_t max_shapes) {
   const std::size_t single = std::min(kMostSingleShapes, 2 * ShapeLimits{}.components * joints);
-  const std::size_t most = single + std::min(single, kMostPairs);
+  const std::size_t most = single + 2 * std::min(3 * single / 8, kMostPairs);
   return max_shapes > 0 ? std::min(max_shapes, most) : most;
 }
 

@@ -243,19 +243,23 @@ std::string ReportText(const bake::CharacterFile& character, const Options& opti
 // What a file says of itself, in its skin.
 Json Extras(const Options& options, const bake::Distilled& distilled) {
   const bake::DistilReport& report = distilled.report;
-  Json json = {{"version", 2},
+  Json json = {{"version", 3},
                {"deformer", options.deformer},
                {"held_out_poses", report.held_out.size()},
                {"error", DistancesJson(report.result().all, report.diagonal)},
                {"error_of_source_weights", DistancesJson(report.own.all, report.diagonal)}};
   if (!distilled.shapes.is_null()) {
     json["drivers_help"] =
-        "turn: rotation vector (axis times angle in radians, 0 to pi: negate the quaternion if w < "
-        "0) of inverse(from) * rotation of the joint's node, clamped to low..high and then "
-        "shortened to `longest`; weight of the "
-        "target = sum over samples of weights[k] * |turn - samples[k]|, clamped to 0..1; or the "
-        "product of the weights that product_of names, which may have no target themselves";
-    json["drivers"] = distilled.shapes;
+        "turn of a joint: rotation vector (axis times angle in radians, 0 to pi: negate the "
+        "quaternion if w < 0) of inverse(from) * rotation of the joint's node, clamped to "
+        "low..high "
+        "and then shortened to `longest`, as `turns` has them; weight of the target = sum over the "
+        "samples of the joint's turn of weights[k] * |turn - samples[k]|; with `products`, sum "
+        "over "
+        "them of dot(turn of the driver's joint, matrix (by rows) * turn of the product's joint); "
+        "with `negative_of`, minus such a sum of another driver, which may have no target itself; "
+        "all clamped to 0..1";
+    json.update(distilled.shapes);
   }
   if (report.space) {
     json["error_without_attributes"] = DistancesJson(report.linear.all, report.diagonal);

@@ -1,9 +1,10 @@
-// Shapes for two joints, chosen from what shapes of single joints leave.
+// Shapes for joints together, chosen from what shapes of single joints leave.
 #include "core/distil/shape_pairs.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "core/base/vectors.h"
@@ -12,50 +13,71 @@
 namespace sinew {
 namespace {
 
-constexpr std::size_t kPlaces = 3000, kTimes = 60;
+constexpr std::size_t kPlaces = 3000, kTimes = 200;
+constexpr Mat3d kFirst = {{1, 2, 0, 0, -1, 1, 3, 0, 1}}, kSecond = {{0, 1, -2, 1, 1, 0, 0, 2, 1}};
 
-// Two shapes of joint 0, one of joint 1 and one of joint 2. Where those of joints 0 and 1 overlap,
-// their product needs offsets of its own.
+// Shapes of joints 0 (two of them) to 3. Where joints 0 to 2 move the same vertices, products of
+// the turn of joint 2 with those of joints 0 and 1 are lacking, alike at each vertex. Joint 3 is
+// elsewhere.
 struct Overlapping {
-  std::vector<CorrectiveShape> shapes = std::vector<CorrectiveShape>(4);
-  std::vector<std::uint32_t> joints = {0, 0, 1, 2};
+  std::vector<CorrectiveShape> shapes = std::vector<CorrectiveShape>(5);
+  std::vector<std::uint32_t> joints = {0, 0, 1, 2, 3};
+  std::vector<std::vector<Vec3d>> turns;
   std::vector<double> values, weights = std::vector<double>(kTimes, 0.5);
   std::vector<Vec3f> product = std::vector<Vec3f>(kPlaces);
 
   Overlapping() {
     testing::Random random;
-    const std::uint32_t first[] = {0, 0, 1000, 1500};
+    const std::uint32_t first[] = {0, 0, 1000, 500, 2500}, last[] = {1500, 1500, 2500, 2000, 3000};
     for (std::size_t k = 0; k < shapes.size(); ++k) {
-      for (std::uint32_t v = first[k]; v < first[k] + 1500; ++v) {
+      for (std::uint32_t v = first[k]; v < last[k]; ++v) {
         shapes[k].vertices.push_back(v);
         shapes[k].offsets.push_back({1 + random.Next(), random.Next(), random.Next()});
       }
     }
     for (std::size_t v = 1000; v < 1500; ++v) product[v] = {random.Next(), random.Next(), 1};
-    for (std::size_t i = 0; i < kTimes * shapes.size(); ++i) {
-      values.push_back(random.Next());
+    for (std::size_t f = 0; f < kTimes; ++f) {
+      std::vector<Vec3d>& of_pose = turns.emplace_back();
+      for (std::size_t j = 0; j < 4; ++j) {
+        const auto axis = [&] { return double{random.Next()} - 0.5; };
+        of_pose.push_back({axis(), axis(), axis()});
+      }
+      for (const std::uint32_t joint : joints) values.push_back(std::abs(of_pose[joint].x));
     }
+  }
+  double Lacking(std::size_t pose) const {
+    const std::vector<Vec3d>& t = turns[pose];
+    return Dot(t[2], Multiply(kFirst, t[0])) + Dot(t[2], Multiply(kSecond, t[1]));
   }
   absl::Status Fill(std::size_t begin, std::size_t end, std::span<Vec3f> residuals) const {
     for (std::size_t v = begin; v < end; ++v) {
       for (std::size_t f = 0; f < kTimes; ++f) {
-        const double* const of_pose = &values[f * shapes.size()];
-        Vec3d sum = of_pose[0] * of_pose[2] * ToDouble(product[v]);
-        for (std::size_t k = 0; k < shapes.size(); ++k) {
-          const std::size_t i = v - shapes[k].vertices[0];
-          if (i < 1500) sum = sum + of_pose[k] * ToDouble(shapes[k].offsets[i]);
-        }
-        residuals[(v - begin) * kTimes + f] = ToFloat(sum);
+        const Vec3d of_shapes = Played(shapes, &values[f * shapes.size()], v);
+        residuals[(v - begin) * kTimes + f] =
+            ToFloat(of_shapes + Lacking(f) * ToDouble(product[v]));
       }
     }
     return absl::OkStatus();
+  }
+  // What shapes with some values give a vertex.
+  static Vec3d Played(const std::vector<CorrectiveShape>& shapes, const double* values,
+                      std::size_t vertex) {
+    Vec3d sum;
+    for (std::size_t k = 0; k < shapes.size(); ++k) {
+      const auto found = std::ranges::lower_bound(shapes[k].vertices, vertex);
+      if (found == shapes[k].vertices.end() || *found != vertex) continue;
+      const auto i = static_cast<std::size_t>(found - shapes[k].vertices.begin());
+      sum = sum + values[k] * ToDouble(shapes[k].offsets[i]);
+    }
+    return sum;
   }
   absl::StatusOr<std::vector<ShapePair>> Find(std::size_t most, Task::Options options = {}) const {
     std::vector<const CorrectiveShape*> pointers;
     for (const CorrectiveShape& shape : shapes) pointers.push_back(&shape);
     Task task(std::move(options));
+    task.SetTotal(static_cast<double>(2 * PairPlaces(kPlaces)));
     return FindPairs(
-        pointers, joints, {values, weights}, kPlaces, {.pairs = most, .least_offset = 0.01},
+        pointers, joints, {values, weights}, turns, kPlaces, {.pairs = most, .least_offset = 0.01},
         [&](std::size_t begin, std::size_t end, std::span<Vec3f> out) {
           return Fill(begin, end, out);
         },
@@ -63,44 +85,70 @@ struct Overlapping {
   }
 };
 
-// What shapes with some values give a vertex.
-Vec3d Played(const std::vector<CorrectiveShape>& shapes, const double* values, std::size_t vertex) {
-  Vec3d sum;
-  for (std::size_t k = 0; k < shapes.size(); ++k) {
-    for (std::size_t i = 0; i < shapes[k].vertices.size(); ++i) {
-      if (shapes[k].vertices[i] == vertex) sum = sum + values[k] * ToDouble(shapes[k].offsets[i]);
-    }
-  }
-  return sum;
-}
-
 TEST(ShapePairs, BestOneIsWhatIsLacking) {
   const Overlapping given;
   const auto pairs = given.Find(10);
   ASSERT_TRUE(pairs.ok() && !pairs->empty()) << pairs.status();
   const ShapePair& best = pairs->front();
-  EXPECT_TRUE(best.first == 0 && best.second == 2) << best.first << " " << best.second;
-  ASSERT_EQ(best.shape.vertices.size(), 500u);
-  EXPECT_TRUE(best.shape.vertices.front() == 1000 && best.shape.vertices.back() == 1499);
-  for (const ShapePair& pair : *pairs) {
-    EXPECT_NE(given.joints[pair.first], given.joints[pair.second]);
-    EXPECT_FALSE(pair.first == 0 && pair.second == 3);  // they move no vertex in common
+  EXPECT_EQ(best.driver.joint, 2u);
+  ASSERT_EQ(best.driver.others.size(), 2u);
+  double squares = 0, both = 0, lacking = 0, most = 0;
+  for (std::size_t f = 0; f < kTimes; ++f) {
+    const double sum = best.driver.Sum(given.turns[f]), wanted = given.Lacking(f);
+    squares += sum * sum;
+    both += sum * wanted;
+    lacking += wanted * wanted;
+    most = std::max(most, std::abs(sum));
   }
+  EXPECT_GT(std::abs(both) / std::sqrt(squares * lacking), 0.98);
+  EXPECT_NEAR(most, 0.8, 1e-4);
+}
+
+TEST(ShapePairs, JointsMoveTheVerticesOfTheirPairs) {
+  const Overlapping given;
+  const auto pairs = given.Find(50);
+  ASSERT_TRUE(pairs.ok() && !pairs->empty()) << pairs.status();
+  for (const ShapePair& pair : *pairs) {
+    EXPECT_LT(pair.driver.joint, 3u);
+    for (const TurnProducts::Other& other : pair.driver.others) {
+      EXPECT_LT(other.joint, pair.driver.joint);
+    }
+    EXPECT_EQ(pair.added.vertices, pair.subtracted.vertices);
+    EXPECT_EQ(pair.added.offsets.size(), pair.added.vertices.size());
+  }
+  const std::vector<std::uint32_t>& best = pairs->front().added.vertices;
+  ASSERT_EQ(best.size(), 1500u);
+  EXPECT_TRUE(best.front() == 500 && best.back() == 1999);
+}
+
+TEST(ShapePairs, NoneAtRestOfTheJointOrAllOthers) {
+  const Overlapping given;
+  const auto pairs = given.Find(1);
+  ASSERT_TRUE(pairs.ok() && pairs->size() == 1) << pairs.status();
+  const Vec3d turn = {0.1, -0.2, 0.3};
+  const TurnProducts& driver = pairs->front().driver;
+  EXPECT_EQ(driver.Sum(std::vector<Vec3d>{turn, turn, {}, turn}), 0);
+  EXPECT_EQ(driver.Sum(std::vector<Vec3d>{{}, {}, turn, turn}), 0);
+  EXPECT_NE(driver.Sum(std::vector<Vec3d>{turn, {}, turn, turn}), 0);
 }
 
 TEST(ShapePairs, RefitGivesThePairItsOffsets) {
-  Overlapping given;
+  const Overlapping given;
   auto pairs = given.Find(1);
   ASSERT_TRUE(pairs.ok() && pairs->size() == 1) << pairs.status();
   std::vector<CorrectiveShape> shapes = given.shapes;
-  shapes.push_back(pairs->front().shape);
+  shapes.push_back(pairs->front().added);
+  shapes.push_back(pairs->front().subtracted);
   std::vector<CorrectiveShape*> pointers;
   for (CorrectiveShape& shape : shapes) pointers.push_back(&shape);
+  const std::size_t before_count = given.shapes.size(), count = shapes.size();
   std::vector<double> values;
   for (std::size_t f = 0; f < kTimes; ++f) {
-    const double* const of_pose = &given.values[f * given.shapes.size()];
-    values.insert(values.end(), of_pose, of_pose + given.shapes.size());
-    values.push_back(of_pose[0] * of_pose[2]);
+    const double* const of_pose = &given.values[f * before_count];
+    values.insert(values.end(), of_pose, of_pose + before_count);
+    const double sum = pairs->front().driver.Sum(given.turns[f]);
+    values.push_back(std::max(sum, 0.0));
+    values.push_back(std::max(-sum, 0.0));
   }
   Task task;
   ASSERT_TRUE(RefitShapes(
@@ -115,8 +163,9 @@ TEST(ShapePairs, RefitGivesThePairItsOffsets) {
     std::vector<Vec3f> lacking(kTimes);
     ASSERT_TRUE(given.Fill(v, v + 1, lacking).ok());
     for (std::size_t f = 0; f < kTimes; ++f) {
-      const Vec3d left = ToDouble(lacking[f]) - Played(given.shapes, &values[f * 5], v);
-      const Vec3d with_pair = ToDouble(lacking[f]) - Played(shapes, &values[f * 5], v);
+      const double* const of_pose = &values[f * count];
+      const Vec3d left = ToDouble(lacking[f]) - Overlapping::Played(given.shapes, of_pose, v);
+      const Vec3d with_pair = ToDouble(lacking[f]) - Overlapping::Played(shapes, of_pose, v);
       before += Dot(left, left);
       after += Dot(with_pair, with_pair);
     }
@@ -134,22 +183,13 @@ TEST(ShapePairs, LimitAndCancellationHold) {
   EXPECT_TRUE(absl::IsCancelled(given.Find(2, {.stop = source.get_token()}).status()));
 }
 
-// Also where no two shapes move the same vertex.
+// Also where no two joints move the same vertex.
 TEST(ShapePairs, ProgressReachesTheEnd) {
   Overlapping given;
   for (const bool apart : {false, true}) {
-    if (apart) given.joints = {0, 0, 0, 0};
+    if (apart) given.joints = {0, 0, 0, 0, 0};
     double part = 0;
-    std::vector<const CorrectiveShape*> pointers;
-    for (const CorrectiveShape& shape : given.shapes) pointers.push_back(&shape);
-    Task task({.progress = [&](double now) { part = now; }});
-    task.SetTotal(static_cast<double>(2 * PairPlaces(kPlaces)));
-    const auto pairs = FindPairs(
-        pointers, given.joints, {given.values, given.weights}, kPlaces, {.pairs = 4},
-        [&](std::size_t begin, std::size_t end, std::span<Vec3f> out) {
-          return given.Fill(begin, end, out);
-        },
-        task);
+    const auto pairs = given.Find(4, {.progress = [&](double now) { part = now; }});
     ASSERT_TRUE(pairs.ok()) << pairs.status();
     EXPECT_EQ(pairs->empty(), apart);
     EXPECT_NEAR(part, 1, 1e-9);
@@ -161,8 +201,13 @@ TEST(ShapePairs, ThreadsDoNotMatter) {
   const auto one = given.Find(4, {.parallel = false}), many = given.Find(4);
   ASSERT_TRUE(one.ok() && many.ok() && one->size() == many->size());
   for (std::size_t k = 0; k < one->size(); ++k) {
-    EXPECT_EQ((*one)[k].first, (*many)[k].first);
-    EXPECT_EQ((*one)[k].second, (*many)[k].second);
+    const TurnProducts &a = (*one)[k].driver, &b = (*many)[k].driver;
+    EXPECT_EQ(a.joint, b.joint);
+    ASSERT_EQ(a.others.size(), b.others.size());
+    for (std::size_t i = 0; i < a.others.size(); ++i) {
+      EXPECT_EQ(a.others[i].joint, b.others[i].joint);
+      EXPECT_EQ(a.others[i].matrix.m, b.others[i].matrix.m);
+    }
   }
 }
 
