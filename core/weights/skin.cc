@@ -17,6 +17,7 @@ namespace {
 constexpr double kFarthest = 1e30;  // its square and cube are finite
 // Signed volume over the sum of absolute volumes: below, the mesh is inside out.
 constexpr double kTurned = -0.1;
+constexpr double kSheet = 0.5;  // of the area of a part: a longer vector area is that of a sheet
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kFarBones = 0.5;       // times the diagonal, from the mesh's bounding box
 constexpr std::size_t kMaxAtOnce = 16;  // joints in parallel
@@ -73,23 +74,62 @@ struct Component {
   Vec3d low{kInfinity, kInfinity, kInfinity}, high{-kInfinity, -kInfinity, -kInfinity};
   double six_volumes = 0, size = 0;  // about the centre of its box
   Vec3d twice_area;                  // as a vector: 0 if closed
+  double twice_areas = 0;            // of its triangles
 
-  // Six times the volume that the part has about every point within its box's half diagonal: all of
-  // it if the part is closed, none if it is an open sheet.
-  double Certain() const {
-    const double doubt = 0.5 * Length(high - low) * Length(twice_area);
-    return std::copysign(std::max(0.0, std::abs(six_volumes) - doubt), six_volumes);
+  Vec3d Centre() const { return 0.5 * (low + high); }
+  void AddVolume(const Vec3d& a, const Vec3d& b, const Vec3d& c) {
+    const double volume = Dot(a - Centre(), Cross(b - a, c - a));
+    six_volumes += volume;
+    size += std::abs(volume);
   }
+  // Whether it is an open sheet, such as a floor or a bowl, which has no inside. A plane has 1, a
+  // hemisphere .5, half of a tube .64 and what is closed 0.
+  bool IsSheet() const { return Length(twice_area) > kSheet * twice_areas; }
 };
 
-// -1 if the mesh is wound inside out, else 1. Open sheets, such as a floor, do not count.
+// A directed edge that no triangle has the other way round.
+struct OpenEdge {
+  std::uint32_t from = 0, to = 0;
+};
+
+std::vector<OpenEdge> OpenEdges(std::span<const Triangle> triangles) {
+  struct Edge {
+    std::uint32_t low, high;
+    bool rises;
+  };
+  std::vector<Edge> edges;
+  edges.reserve(3 * triangles.size());
+  for (const Triangle& t : triangles) {
+    for (std::size_t k = 0; k < 3; ++k) {
+      const std::uint32_t a = t[k], b = t[(k + 1) % 3];
+      edges.push_back({std::min(a, b), std::max(a, b), a < b});
+    }
+  }
+  const auto key = [](const Edge& edge) { return std::pair(edge.low, edge.high); };
+  std::ranges::sort(edges, {}, key);
+  std::vector<OpenEdge> open;
+  for (std::size_t begin = 0, end = 0; begin < edges.size(); begin = end) {
+    int rising = 0;
+    for (; end < edges.size() && key(edges[end]) == key(edges[begin]); ++end) {
+      rising += edges[end].rises ? 1 : -1;
+    }
+    const auto [low, high, rises] = edges[begin];
+    for (; rising > 0; --rising) open.push_back({low, high});
+    for (; rising < 0; ++rising) open.push_back({high, low});
+  }
+  return open;
+}
+
+// -1 if the mesh is wound inside out, else 1: by its volume, with each hole closed by a fan about
+// the middle of its rim. Open sheets do not count.
 double Side(const Skin& skin) {
-  DisjointSets joined(skin.points.size());
+  const std::vector<Vec3d>& points = skin.points;
+  DisjointSets joined(points.size());
   for (const auto& [a, b, c] : skin.triangles) {
     joined.Join(a, b);
     joined.Join(a, c);
   }
-  std::vector<std::uint32_t> number(skin.points.size(), 0);  // of a lowest point's part, from 1
+  std::vector<std::uint32_t> number(points.size(), 0);  // of a lowest point's part, from 1
   std::vector<Component> components;
   const auto of = [&](std::uint32_t p) -> Component& {
     std::uint32_t& k = number[joined.Lowest(p)];
@@ -102,7 +142,7 @@ double Side(const Skin& skin) {
   for (const Triangle& t : skin.triangles) {
     Component& part = of(t[0]);
     for (const std::uint32_t p : t) {
-      const Vec3d& q = skin.points[p];
+      const Vec3d& q = points[p];
       part.low = {std::min(part.low.x, q.x), std::min(part.low.y, q.y), std::min(part.low.z, q.z)};
       part.high = {std::max(part.high.x, q.x), std::max(part.high.y, q.y),
                    std::max(part.high.z, q.z)};
@@ -110,17 +150,29 @@ double Side(const Skin& skin) {
   }
   for (const auto& [a, b, c] : skin.triangles) {
     Component& part = of(a);
-    const Vec3d centre = 0.5 * (part.low + part.high), from = skin.points[a] - centre;
-    const Vec3d area = Cross(skin.points[b] - skin.points[a], skin.points[c] - skin.points[a]);
-    const double volume = Dot(from, area);
-    part.six_volumes += volume;
-    part.size += std::abs(volume);
+    const Vec3d area = Cross(points[b] - points[a], points[c] - points[a]);
     part.twice_area = part.twice_area + area;
+    part.twice_areas += Length(area);
+    part.AddVolume(points[a], points[b], points[c]);
+  }
+  const std::vector<OpenEdge> open = OpenEdges(skin.triangles);
+  DisjointSets rims(points.size());
+  for (const auto& [from, to] : open) rims.Join(from, to);
+  std::vector<Vec3d> sums(points.size());  // [lowest points of rims] of the ends of their edges
+  std::vector<double> counts(points.size(), 0);
+  for (const auto& [from, to] : open) {
+    const std::uint32_t rim = rims.Lowest(from);
+    sums[rim] = sums[rim] + points[from] + points[to];
+    counts[rim] += 2;
+  }
+  for (const auto& [from, to] : open) {
+    const std::uint32_t rim = rims.Lowest(from);
+    of(from).AddVolume(points[to], points[from], (1 / counts[rim]) * sums[rim]);
   }
   double sum = 0, size = 0;
   for (const Component& part : components) {
-    sum += part.Certain();
     size += part.size;
+    if (!part.IsSheet()) sum += part.six_volumes;
   }
   return sum < kTurned * size ? -1 : 1;
 }

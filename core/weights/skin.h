@@ -34,8 +34,8 @@ Closest ClosestOn(const Bone& bone, const Vec3d& p);
 struct Skin {
   WeldedPoints welded;
   std::vector<Vec3d> points;  // [P]
-  // [P] outward unit normals, angle-weighted; 0 0 0 = none. Reversed for a mesh wound inside out:
-  // its volume is negative, however its holes are closed. Open sheets have none.
+  // [P] outward unit normals, angle-weighted; 0 0 0 = none. Reversed for a mesh wound inside out,
+  // whose volume is negative; open sheets, such as a floor, have no volume.
   std::vector<Vec3d> normals;
   // Polygons as fans, without degenerate triangles and duplicates.
   std::vector<Triangle> triangles;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <mutex>
+#include <numbers>
 #include <random>
 #include <set>
 #include <stop_token>
@@ -338,6 +339,31 @@ TEST(Weights, HolesLeaveAnInside) {
   for (auto& face : body.faces) std::ranges::reverse(face);
   Append(body, Floor());
   EXPECT_FALSE(IsTurned(body)) << "half a tube";
+}
+
+// A robe: wide and open at the hem, closed at the top.
+TEST(Weights, RobeHasAnInside) {
+  constexpr std::uint32_t kAround = 24;
+  Body robe;
+  for (const auto& [y, radius] : {std::pair{0.0, 0.9}, {1.0, 0.5}, {2.0, 0.25}}) {
+    for (std::uint32_t k = 0; k < kAround; ++k) {
+      const double angle = 2 * std::numbers::pi * k / kAround;
+      robe.points.push_back({radius * std::cos(angle), y, radius * std::sin(angle)});
+    }
+  }
+  std::vector<std::uint32_t> top;
+  for (std::uint32_t k = 0; k < kAround; ++k) {
+    const std::uint32_t next = (k + 1) % kAround;
+    for (const std::uint32_t ring : {0u, kAround}) {
+      robe.faces.push_back({ring + k, ring + kAround + k, ring + kAround + next, ring + next});
+    }
+    top.push_back(3 * kAround - 1 - k);
+  }
+  robe.faces.push_back(top);
+  robe.bones = Fork().bones;
+  EXPECT_FALSE(IsTurned(robe));
+  for (auto& face : robe.faces) std::ranges::reverse(face);
+  EXPECT_TRUE(IsTurned(robe));
 }
 
 struct BadOption {
