@@ -91,11 +91,15 @@ absl::Status MakeFolder(const fs::path& path, std::string_view option, mode_t mo
     SINEW_RETURN_IF_ERROR(MakeFolder(parent, option, mode, at));
   }
   const bool made = ::mkdirat(at, folder.c_str(), mode) == 0;
-  const auto cannot = [&](const char* why) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(AbslView(option), ": cannot use ", folder.string(), ": ", why));
+  const int error = errno;
+  const auto text = [&](const char* why) {
+    return absl::StrCat(AbslView(option), ": cannot use ", folder.string(), ": ", why);
   };
-  if (!made && errno != EEXIST) return cannot(strerror(errno));
+  const auto cannot = [&](const char* why) { return absl::FailedPreconditionError(text(why)); };
+  if (!made && (error == ENOSPC || error == EDQUOT)) {
+    return absl::ResourceExhaustedError(text(strerror(error)));
+  }
+  if (!made && error != EEXIST) return cannot(strerror(error));
   struct stat facts {};
   if (::fstatat(at, folder.c_str(), &facts, 0) != 0) return cannot(strerror(errno));
   if (!S_ISDIR(facts.st_mode)) return cannot("it is not a folder");

@@ -160,13 +160,14 @@ absl::StatusOr<std::string> FolderStore::Get(const std::string& name, std::uint6
 
 absl::Status FolderStore::MakeParent(const Descriptor& root,
                                      const std::filesystem::path& path) const {
-  return Unreachable(MakeFolder(path.parent_path(), "store", FolderMode(mode_), root.fd()));
+  const absl::Status made = MakeFolder(path.parent_path(), "store", FolderMode(mode_), root.fd());
+  return absl::IsResourceExhausted(made) ? made : Unreachable(made);  // a full disk can be read
 }
 
 absl::Status FolderStore::Put(const std::string& name, std::string_view bytes) {
   SINEW_ASSIGN_OR_RETURN(const Descriptor root, OpenRoot());
   SINEW_RETURN_IF_ERROR(MakeParent(root, name));
-  return WriteAtomically(name, bytes, mode_, root.fd());  // a full disk does not hinder reading
+  return WriteAtomically(name, bytes, mode_, root.fd());
 }
 
 absl::StatusOr<bool> FolderStore::Has(const std::string& name) {

@@ -18,6 +18,8 @@ constexpr int kWriters = 2;
 constexpr std::chrono::seconds kProbePeriod{1};  // while the store is down
 // Between two attempts to write one object, while others can be written.
 constexpr std::chrono::milliseconds kFirstBackoff{100}, kLongestBackoff{60'000};
+// A full disk is one line of the log in this time, not one for each object.
+constexpr std::chrono::minutes kQuiet{1};
 
 bool MeansDown(const absl::Status& status) {
   return absl::IsUnavailable(status) || absl::IsPermissionDenied(status) ||
@@ -51,10 +53,13 @@ void SharedStore::Stop(std::chrono::milliseconds time) {
     const absl::MutexLock lock(&mutex_);
     const auto empty = [this] {
       mutex_.AssertHeld();
-      const auto failed = [](const auto& entry) { return entry.second.backoff.count() > 0; };
-      return waiting_.empty() || down_ || (failing_ && std::ranges::all_of(waiting_, failed));
+      const auto given_up = [](const auto& entry) { return entry.second.given_up; };
+      return down_ || std::ranges::all_of(waiting_, given_up);
     };
     if (!stopping_) {
+      ending_ = true;
+      for (auto& [name, waiting] : waiting_) waiting.not_before = {};
+      changed_.SignalAll();
       mutex_.AwaitWithTimeout(absl::Condition(&empty), absl::FromChrono(time));
       if (!waiting_.empty()) {
         log_->error("store: {} not written; those without a copy in a data-dir are lost",
@@ -155,6 +160,7 @@ void SharedStore::PutLater(const std::string& name, Source source,
       waiting.source = std::move(source);
       waiting.done = std::move(done);
       waiting.not_before = {};
+      waiting.given_up = false;
       ++waiting.generation;
       changed_.Signal();
       return;
@@ -187,6 +193,7 @@ void SharedStore::WriteNext(const std::string& name) {
   waiting.running = true;
   const Source source = waiting.source;
   const int generation = waiting.generation;
+  const bool is_last = ending_;
   mutex_.Unlock();
   const absl::StatusOr<bool> written = Write(name, source);
   mutex_.Lock();
@@ -195,17 +202,20 @@ void SharedStore::WriteNext(const std::string& name) {
   after.running = false;
   const std::function<void(const absl::Status&)> done = after.done;
   if (!written.ok()) {
-    // One line for a full disk, not one for each object.
+    const auto now = Steady::now();
+    const absl::StatusCode code = written.status().code();
     if (after.backoff.count() == 0 && !MeansDown(written.status()) &&
-        !std::exchange(failing_, true)) {
+        (code != logged_ || now >= quiet_until_)) {
+      logged_ = code;
+      quiet_until_ = now + kQuiet;
       log_->error("store: {} is not written: {}; trying again", name,
                   std::string(written.status().message()));
     }
     after.backoff = std::clamp(2 * after.backoff, kFirstBackoff, kLongestBackoff);
-    after.not_before = Steady::now() + after.backoff;
-  } else {
-    failing_ = false;
-    if (after.generation == generation) waiting_.erase(found);
+    after.not_before = now + after.backoff;
+    after.given_up = is_last && after.generation == generation;
+  } else if (after.generation == generation) {
+    waiting_.erase(found);
   }
   mutex_.Unlock();
   if (done) {

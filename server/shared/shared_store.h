@@ -57,8 +57,9 @@ class SharedStore {
   std::size_t pending() const;
   bool up() const;
 
-  // Writes what waits, for up to `time` and not if the store is down or refuses all of it, as a
-  // full disk does, then ends the threads. Sources are not called afterwards. Idempotent.
+  // Writes what waits, for up to `time`: what has failed, as on a full disk, is tried once more,
+  // nothing is if the store is down. Then ends the threads. Sources are not called afterwards.
+  // Idempotent.
   void Stop(std::chrono::milliseconds time);
 
  private:
@@ -69,6 +70,7 @@ class SharedStore {
     std::chrono::milliseconds backoff{0};  // after failures
     int generation = 0;                    // of PutLater
     bool running = false;
+    bool given_up = false;  // it failed while the server ends
   };
   // What the result of a request says about the store.
   absl::Status Ended(const char* operation, absl::Status status,
@@ -94,7 +96,10 @@ class SharedStore {
   std::chrono::steady_clock::time_point next_probe_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  bool failing_ ABSL_GUARDED_BY(mutex_) = false;  // no object was written since one failed
+  bool ending_ ABSL_GUARDED_BY(mutex_) = false;  // in Stop: every object has one more attempt
+  // Why an object was not written, and until when others that fail for that are not logged.
+  absl::StatusCode logged_ ABSL_GUARDED_BY(mutex_) = absl::StatusCode::kOk;
+  std::chrono::steady_clock::time_point quiet_until_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::thread> writers_;
 };
 
