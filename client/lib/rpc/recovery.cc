@@ -105,6 +105,8 @@ bool Recovery::Waited(const absl::Status& status) {
   }
   const bool persists = repeat_ == Repeat::kPersist;
   const absl::Duration patience = persists ? policy.resume_for : policy.repeat_for;
+  // After several short calls the wait may be longer than the patience: one attempt at least.
+  if (persists && first && !Details(status).retry_delay) delay = std::min(delay, patience / 2);
   const bool has_attempts = !persists && failures_ < policy.max_attempts;
   if (!has_attempts && now + delay >= first_failure_ + patience) return false;
   if (!HasTimeFor(delay)) return false;

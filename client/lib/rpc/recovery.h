@@ -39,7 +39,7 @@ class Recovery {
 
   // An attempt of kPersist got through, for `held`, and failed without progress. The time to come
   // back counts anew if nothing was asked of it; else only while nothing held.
-  //   owing  it began with work that a failed attempt has left
+  //   owing  it began with work that was waiting
   void Reopened(absl::Duration held, bool owing);
 
  private:

@@ -44,7 +44,8 @@ struct FitRequest {
   std::optional<std::uint32_t> resolution = {};  // cells along the longest side, 64 to 384 (192)
   std::optional<double> scale = {};              // of the template, 0.5 to 2 (1)
   std::vector<JointHint> hints = {};
-  // The character faces +Z (or -Y if Z is up): no other direction is tried.
+  // The character faces +Z with +Y up, or -Y with +Z up: no other direction is tried. If the rig
+  // does not say which axis is up, both are.
   bool faces_forward = false;
 };
 

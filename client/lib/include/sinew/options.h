@@ -21,7 +21,9 @@ struct RetryPolicy {
   int max_attempts = 4;  // of a call, or of opening a stream the first time; 1 = no retry
   absl::Duration repeat_for =
       absl::ZeroDuration();                       // retry at least this long, beyond max_attempts
-  absl::Duration resume_for = absl::Seconds(30);  // of a stream after each break, or a Character
+  // Of a Character, and of a stream: from each break, or from the first one while poses wait for
+  // their frames.
+  absl::Duration resume_for = absl::Seconds(30);
   // Doubles from wait to wait; each is scaled by a random factor from 0.75 to 1.25.
   absl::Duration initial_backoff = absl::Milliseconds(100);
   absl::Duration max_backoff = absl::Seconds(5);
