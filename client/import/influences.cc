@@ -123,7 +123,7 @@ void InfluenceCollector::Report(std::vector<Problem>& problems) const {
         {Severity::kWarning,
          absl::StrCat("weights of ", CountedText(nan_vertices_, "vertex", "vertices"),
                       " are NaN, as if divided by a sum of 0: counted as none"),
-         mesh_});
+         mesh_, absl::StatusCode::kOk, kNanWeightsReason});
   }
   if (merged_vertices_ > 0) {
     problems.push_back({Severity::kInfo,

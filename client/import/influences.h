@@ -36,6 +36,9 @@ class NegativeWeights {
 // Gives each vertex v the influences that vertex sources[v] had.
 void SelectInfluences(std::span<const std::uint32_t> sources, Skin& skin);
 
+// The reason of the warning of vertices whose weights are NaN.
+inline constexpr char kNanWeightsReason[] = "NAN_WEIGHTS";
+
 class InfluenceCollector {
  public:
   // `skin.joints` must be complete; `mesh` names the mesh in messages.

@@ -102,6 +102,16 @@ void KeepStill(const RigData& rig, std::uint32_t joint, Skin& skin) {
   for (const double x : bind.m) skin.inverse_bind.push_back(static_cast<float>(x));
 }
 
+// "; weights of 2 vertices are NaN, ..." of the mesh, if so.
+std::string NanWeights(const ImportedScene& scene, const Mesh& mesh) {
+  for (const Problem& problem : scene.problems) {
+    if (problem.reason == kNanWeightsReason && problem.field == mesh.source_path) {
+      return absl::StrCat("; ", problem.message);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 absl::Status BindUnweighted(Unweighted choice, ImportedScene& scene) {
@@ -114,7 +124,7 @@ absl::Status BindUnweighted(Unweighted choice, ImportedScene& scene) {
       case Unweighted::kRefuse:
         return InvalidArgument(
             mesh.source_path, ": ", CountedText(missing.size(), "vertex has", "vertices have"),
-            " no weight, the first is ", missing.front(),
+            " no weight, the first is ", missing.front(), NanWeights(scene, mesh),
             "; need every vertex bound to a joint, or --unweighted root, nearest "
             "or still (in Python unweighted=)");
       case Unweighted::kRoot:

@@ -219,10 +219,17 @@ absl::StatusOr<Body> Body::Create(const Mesh& mesh, std::uint32_t resolution, co
     });
     if (triangles.empty())
       return absl::InvalidArgumentError("mesh: encloses no space, need a body");
-    const double connected = body.connected_;
+    const double connected = body.connected_, left_out = body.longest_left_out_ / body.scale_;
     SINEW_ASSIGN_OR_RETURN(inside, body.FindInside(places, triangles, resolution, task));
     body.connected_ *= connected;
+    body.longest_left_out_ = std::max(body.longest_left_out_, left_out * body.scale_);
   }
+
+  Box box;
+  for (std::size_t c = 0; c < inside.size(); ++c) {
+    if (inside[c]) box.Add(body.Middle(c));
+  }
+  body.extent_ = box.high - box.low + body.size_ * Vec3d{1, 1, 1};
 
   const NearestCells within = FindNearest(body.cells_, inside, task);
   std::vector<std::uint8_t> outside(inside.size());

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/base/types.h"
+#include "core/base/vectors.h"
 #include "core/mesh/mesh.h"
 #include "core/parallel/task.h"
 #include "core/surface/part_triangles.h"
@@ -46,15 +47,32 @@ class Body {
   const std::vector<MedialPoint>& medial() const { return medial_; }
   // The share of inside cells that is connected.
   double connected() const { return connected_; }
-  // The longest side of the largest part that is not, near the body.
+  // How long the longest part is that is not connected.
   double longest_left_out() const { return longest_left_out_; }
-  double cell() const { return size_; }  // the size of one
-  // Cells on the border of the grid are outside.
+  // Of the box around the connected part.
+  const Vec3d& size() const { return extent_; }
+  double cell() const { return size_; }
+  // The grid has a border of cells that are outside.
   std::size_t cell_count() const { return depth_.size(); }
   bool Inside(std::size_t cell) const { return depth_[cell] > 0; }
   // The cell of a place, or the nearest one.
   std::size_t CellOf(const Vec3d& p) const;
   Vec3d Middle(std::size_t cell) const;
+  // Calls `visit(cell)` for the inside cells whose middle is nearer to `p` than `distance`.
+  template <class Visit>
+  void ForEachWithin(const Vec3d& p, double distance, Visit visit) const {
+    const Vec3d reach = {distance, distance, distance};
+    const std::size_t low = CellOf(p - reach), high = CellOf(p + reach);
+    const auto nx = static_cast<std::size_t>(cells_[0]), ny = static_cast<std::size_t>(cells_[1]);
+    for (std::size_t z = low / nx / ny; z <= high / nx / ny; ++z) {
+      for (std::size_t y = low / nx % ny; y <= high / nx % ny; ++y) {
+        for (std::size_t x = low % nx; x <= high % nx; ++x) {
+          const std::size_t cell = x + nx * (y + ny * z);
+          if (Inside(cell) && Length(Middle(cell) - p) < distance) visit(cell);
+        }
+      }
+    }
+  }
   // The six cells next to one that is inside.
   std::array<std::size_t, 6> Neighbours(std::size_t cell) const {
     const auto nx = static_cast<std::size_t>(cells_[0]), ny = static_cast<std::size_t>(cells_[1]);
@@ -77,6 +95,7 @@ class Body {
   std::vector<MedialPoint> medial_;
   double connected_ = 1;
   double longest_left_out_ = 0;
+  Vec3d extent_;
 };
 
 }  // namespace sinew::fit

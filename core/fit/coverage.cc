@@ -1,6 +1,7 @@
 #include "core/fit/coverage.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -16,7 +17,7 @@ namespace {
 // Shorter bare parts are fingers, ears and the heels of right fits, for which a joint would leave
 // its limb.
 constexpr double kLongBare = 0.15 * kLongestSide;
-// As long may be what a joint that shares the sphere of its parent has missed.
+// A part of this length may belong to a joint that shares the sphere of its parent.
 constexpr double kShortBare = 0.05 * kLongestSide;
 constexpr double kCostOfBare = 0.3 / kLongestSide;  // for each length
 constexpr double kTip = 0.5;        // of the bare part's length: where a joint may be
@@ -63,7 +64,11 @@ class Cover {
     }
     for (std::size_t k = 1; k < input.skeleton.joints.size(); ++k) {
       if (effort_ == 0) break;
-      if (!input.skeleton.joints[k].leaf || !input.only[k].empty()) continue;
+      const ReducedJoint& joint = input.skeleton.joints[k];
+      if (!joint.leaf || !input.only[k].empty()) continue;
+      // Shorter parts are for joints that have no limb; others are right as they are.
+      const bool has_limb = from.embedding.spheres[k] != from.embedding.spheres[joint.parent];
+      if (has_limb && from.bare[0].length < kLongBare) continue;
       std::vector<std::vector<std::uint16_t>> only(input.only.begin(), input.only.end());
       only[k] = tip;
       const EmbedInput moved{input.skeleton, graph, input.up, only};
@@ -123,26 +128,31 @@ std::vector<BarePart> BareParts(const SphereGraph& graph, std::span<const std::u
 
 std::vector<ThinPart> ThinParts(const Body& body, const SphereGraph& graph,
                                 std::span<const std::uint32_t> parents,
-                                std::span<const Vec3d> places, double length) {
+                                std::span<const Vec3d> places, double length, std::size_t most) {
   // [cells] the cell of a sphere or bone from which the fewest steps lead to it.
   constexpr std::uint32_t kFar = 0xffffffff;
   std::vector<std::uint32_t> source(body.cell_count(), kFar);
-  std::vector<std::uint32_t> reached;  // in the order of steps
-  for (std::uint32_t c = 0; c < source.size(); ++c) {
-    if (!body.Inside(c)) continue;
-    const Vec3d at = body.Middle(c);
-    bool held = false;
-    for (std::size_t s = 0; !held && s < graph.count(); ++s) {
-      held = Length(at - graph.centre[s]) < graph.radius[s];
-    }
-    for (std::size_t j = 1; !held && j < places.size(); ++j) {
-      held = DistanceToSegment(at, places[parents[j]], places[j]) < kNearBone * body.cell();
-    }
-    if (!held) continue;
-    source[c] = c;
-    reached.push_back(c);
+  std::vector<float> radius(body.cell_count(), 0);  // of the sphere that a cell is in, the largest
+  std::vector<std::uint32_t> reached;               // in the order of steps
+  const auto hold = [&](const Vec3d& at, double distance, double of) {
+    body.ForEachWithin(at, distance, [&](std::size_t cell) {
+      if (source[cell] != kFar) return;
+      source[cell] = static_cast<std::uint32_t>(cell);
+      radius[cell] = static_cast<float>(of);
+      reached.push_back(static_cast<std::uint32_t>(cell));
+    });
+  };
+  for (std::size_t s = 0; s < graph.count(); ++s) {
+    hold(graph.centre[s], graph.radius[s], graph.radius[s]);
   }
-  std::vector<std::uint32_t> free;  // cells that are not held, in the order of steps
+  for (std::size_t j = 1; j < places.size(); ++j) {
+    const Vec3d root = places[parents[j]], along = places[j] - root;
+    const double pieces = std::ceil(Length(along) / body.cell());
+    for (double k = 0; k <= pieces; ++k) {
+      hold(root + (k / std::max(pieces, 1.0)) * along, kNearBone * body.cell(), 0);
+    }
+  }
+  std::vector<std::uint32_t> free;  // cells that are in none, in the order of steps
   for (std::size_t k = 0; k < reached.size(); ++k) {
     const std::uint32_t c = reached[k];
     if (source[c] != c) free.push_back(c);
@@ -152,20 +162,21 @@ std::vector<ThinPart> ThinParts(const Body& body, const SphereGraph& graph,
       reached.push_back(static_cast<std::uint32_t>(next));
     }
   }
+  const auto distance = [&](std::uint32_t c) {
+    return Length(body.Middle(c) - body.Middle(source[c]));
+  };
+  std::erase_if(free, [&](std::uint32_t c) {
+    return distance(c) < std::max(length, double{radius[source[c]]});
+  });
   std::vector<ThinPart> parts;
-  while (true) {
-    ThinPart farthest;
-    for (const std::uint32_t c : free) {
-      const Vec3d at = body.Middle(c);
-      const double distance = Length(at - body.Middle(source[c]));
-      if (distance > farthest.length) farthest = {distance, at};
-    }
-    if (farthest.length < length) return parts;
-    parts.push_back(farthest);
+  while (!free.empty() && parts.size() < most) {
+    const std::uint32_t farthest = *std::ranges::max_element(free, {}, distance);
+    parts.push_back({distance(farthest), body.Middle(farthest)});
     std::erase_if(free, [&](std::uint32_t c) {
-      return Length(body.Middle(c) - farthest.tip) <= farthest.length;
+      return Length(body.Middle(c) - parts.back().tip) <= parts.back().length;
     });
   }
+  return parts;
 }
 
 absl::Status CoverBareParts(const EmbedInput& input, const Task& task, Embedding& embedding,

@@ -37,10 +37,11 @@ struct ThinPart {
   Vec3d tip;
 };
 
-// The parts without a bone that are at least `length` long, the longest first.
+// The parts without a bone that are at least `length` long, the longest first, at most so many.
+// Corners of a thick body are nearer to its spheres than a radius, and do not count.
 std::vector<ThinPart> ThinParts(const Body& body, const SphereGraph& graph,
                                 std::span<const std::uint32_t> parents,
-                                std::span<const Vec3d> places, double length);
+                                std::span<const Vec3d> places, double length, std::size_t most);
 
 // Looks for an assignment that has a leaf joint, or two, in long bare parts of this one, and takes
 // it if it leaves at most half of the longest one bare and costs less, bare parts included. Shorter

@@ -102,6 +102,20 @@ std::uint32_t JointOf(const SkeletonTemplate& skeleton, const JointHint& hint) {
   return static_cast<std::uint32_t>(found - skeleton.joints.begin());
 }
 
+std::vector<std::uint32_t> Hinted(const SkeletonTemplate& skeleton, const FitOptions& options) {
+  std::vector<std::uint32_t> joints;
+  for (const JointHint& hint : options.hints) joints.push_back(JointOf(skeleton, hint));
+  return joints;
+}
+
+// Whether some of the joints would not be among those of Reduce unless they are kept.
+bool DivideChains(const SkeletonTemplate& skeleton, std::span<const std::uint32_t> joints) {
+  std::vector<Vec3d> places;
+  for (const TemplateJoint& joint : skeleton.joints) places.push_back(joint.place);
+  return fit::Reduce(skeleton, places, joints).joints.size() >
+         fit::Reduce(skeleton, places).joints.size();
+}
+
 // [reduced joints] the sphere nearest to the hint of the joint.
 std::vector<std::vector<std::uint16_t>> FixedSpheres(const SkeletonTemplate& skeleton,
                                                      const ReducedSkeleton& reduced,
@@ -122,9 +136,10 @@ std::vector<std::vector<std::uint16_t>> FixedSpheres(const SkeletonTemplate& ske
   return fixed;
 }
 
-// What of the mesh is not part of the body, if it may matter.
+// Says how much of the mesh is not part of the body, if that may matter.
 std::optional<std::string> LeftOut(const Body& body) {
-  const double length = body.longest_left_out() / fit::kLongestSide;
+  const Vec3d size = body.size();
+  const double length = body.longest_left_out() / std::max({size.x, size.y, size.z});
   if (body.connected() >= kConnected && length < kLongLeftOut) return std::nullopt;
   return absl::StrFormat(
       "%.2g %% of the mesh's inside is not connected to the rest and was left out%s",
@@ -137,15 +152,7 @@ std::optional<std::string> LeftOut(const Body& body) {
 
 // Why nothing may fit: a floor that the body stands on, parts that are left out.
 std::string WhatTheBodyIs(const Body& body) {
-  constexpr double kFar = std::numeric_limits<double>::infinity();
-  Vec3d low = {kFar, kFar, kFar}, high = {-kFar, -kFar, -kFar};
-  for (std::size_t c = 0; c < body.cell_count(); ++c) {
-    if (!body.Inside(c)) continue;
-    const Vec3d at = body.Middle(c);
-    low = {std::min(low.x, at.x), std::min(low.y, at.y), std::min(low.z, at.z)};
-    high = {std::max(high.x, at.x), std::max(high.y, at.y), std::max(high.z, at.z)};
-  }
-  const Vec3d size = body.FromUnit(high) - body.FromUnit(low);
+  const Vec3d size = body.FromUnit(body.size()) - body.FromUnit({});
   const std::optional<std::string> left_out = LeftOut(body);
   return absl::StrFormat("; what counts as the body is %.3g x %.3g x %.3g large%s", size.x, size.y,
                          size.z, left_out ? absl::StrCat("; ", *left_out) : "");
@@ -187,14 +194,17 @@ Matches Choose(const SkeletonTemplate& skeleton, const Body& body, const SphereG
 
 // The best of the directions that the options leave out, if it is better by far.
 absl::StatusOr<std::optional<Match>> FindBetter(const SkeletonTemplate& skeleton,
-                                                const FitOptions& options, const SphereGraph& graph,
+                                                const FitOptions& options,
+                                                std::span<const std::uint32_t> kept,
+                                                const SphereGraph& graph,
                                                 std::span<const std::vector<std::uint16_t>> fixed,
                                                 double penalty, const Task& task) {
   std::optional<Match> better;
   double most = kBetter * penalty;
   std::size_t effort = fit::kMaxEffort;
   for (const Orientation& turn : Orientations(options.up, true)) {
-    const ReducedSkeleton reduced = fit::Reduce(skeleton, Places(skeleton, options.scale, turn));
+    const ReducedSkeleton reduced =
+        fit::Reduce(skeleton, Places(skeleton, options.scale, turn), kept);
     fit::EmbedReach reach;
     SINEW_ASSIGN_OR_RETURN(std::optional<Embedding> found,
                            fit::Embed({reduced, graph, turn.up, fixed}, most, task, reach, effort));
@@ -205,12 +215,14 @@ absl::StatusOr<std::optional<Match>> FindBetter(const SkeletonTemplate& skeleton
   return better;
 }
 
+// kept: joints that the search places although they divide a chain, see Reduce.
 absl::StatusOr<Matches> Search(const SkeletonTemplate& skeleton, const FitOptions& options,
-                               const Body& body, const SphereGraph& graph, const Task& task) {
+                               std::span<const std::uint32_t> kept, const Body& body,
+                               const SphereGraph& graph, const Task& task) {
   const std::vector<Orientation> orientations = Orientations(options.up, options.turns);
   std::vector<ReducedSkeleton> skeletons;
   for (const Orientation& turn : orientations) {
-    skeletons.push_back(fit::Reduce(skeleton, Places(skeleton, options.scale, turn)));
+    skeletons.push_back(fit::Reduce(skeleton, Places(skeleton, options.scale, turn), kept));
   }
   const auto fixed = FixedSpheres(skeleton, skeletons[0], body, graph, options.hints);
   // Each search finds the best assignment of its orientation, so none is repeated that found one.
@@ -274,7 +286,7 @@ absl::StatusOr<Matches> Search(const SkeletonTemplate& skeleton, const FitOption
   SINEW_RETURN_IF_ERROR(keep(matches.other, kNear));
   if (options.turns) return matches;
   SINEW_ASSIGN_OR_RETURN(std::optional<Match> better,
-                         FindBetter(skeleton, options, graph, fixed, before, task));
+                         FindBetter(skeleton, options, kept, graph, fixed, before, task));
   SINEW_RETURN_IF_ERROR(keep(better, kBetter));
   if (better) matches.other = std::move(better);
   return matches;
@@ -296,9 +308,11 @@ std::string WayOf(const FitFacing& facing) {
 // Warns if hints turn the character: most often left and right were mixed up.
 absl::Status CheckTurn(const SkeletonTemplate& skeleton, FitOptions options, const Body& body,
                        const SphereGraph& graph, const Task& task, SkeletonFit& fitted) {
-  if (options.hints.empty()) return absl::OkStatus();
+  if (options.hints.empty() || Orientations(options.up, options.turns).size() == 1) {
+    return absl::OkStatus();
+  }
   options.hints.clear();
-  const absl::StatusOr<Matches> free = Search(skeleton, options, body, graph, task);
+  const absl::StatusOr<Matches> free = Search(skeleton, options, {}, body, graph, task);
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   if (!free.ok()) return absl::OkStatus();  // the hints are what makes it fit
   const FitFacing without = FacingOf(free->best);
@@ -343,8 +357,8 @@ void Warn(const SkeletonTemplate& skeleton, const Body& body, const SphereGraph&
   // Where parts end, and how long they are.
   std::vector<std::pair<Vec3d, double>> parts;
   for (const fit::BarePart& part : bare) parts.emplace_back(graph.centre[part.tip], part.length);
-  for (const fit::ThinPart& part :
-       fit::ThinParts(body, graph, match.skeleton.parents, places, kBare * fit::kLongestSide)) {
+  for (const fit::ThinPart& part : fit::ThinParts(body, graph, match.skeleton.parents, places,
+                                                  kBare * fit::kLongestSide, kMaxBare)) {
     parts.emplace_back(part.tip, part.length);
   }
   std::ranges::stable_sort(parts, std::greater<>(), &std::pair<Vec3d, double>::second);
@@ -465,7 +479,12 @@ absl::StatusOr<SkeletonFit> FitSkeleton(const Mesh& mesh, const SkeletonTemplate
   task.Advance(0.4);
   SINEW_ASSIGN_OR_RETURN(const SphereGraph graph, fit::PackSpheres(body, task));
   task.Advance(0.1);
-  SINEW_ASSIGN_OR_RETURN(const Matches matches, Search(skeleton, options, body, graph, task));
+  const std::vector<std::uint32_t> hinted = Hinted(skeleton, options);
+  absl::StatusOr<Matches> found = Search(skeleton, options, hinted, body, graph, task);
+  const bool beside = absl::IsFailedPrecondition(found.status()) && DivideChains(skeleton, hinted);
+  if (beside) found = Search(skeleton, options, {}, body, graph, task);
+  SINEW_RETURN_IF_ERROR(found.status());
+  const Matches& matches = *found;
   task.Advance(0.3);
 
   const Match& match = matches.best;
@@ -490,14 +509,21 @@ absl::StatusOr<SkeletonFit> FitSkeleton(const Mesh& mesh, const SkeletonTemplate
   places = fit::Refine(body, skeleton, bones, ended, std::move(places));
   std::vector<std::uint32_t> far;
   if (mirror) far = fit::MakeSymmetric(body, skeleton, *mirror, fixed, places);
-  task.Advance(0.2);
+  task.Advance(0.1);
 
   SkeletonFit fitted;
   fitted.facing = FacingOf(match);
   if (matches.other) fitted.other = FacingOf(*matches.other);
   fitted.spheres = graph.count();
   Warn(skeleton, body, graph, match, places, fitted);
+  if (beside) {
+    fitted.warnings.push_back({Severity::kWarning, "hints",
+                               "no limbs lead through all of them: joints within limbs were put "
+                               "there after the fit"});
+  }
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   SINEW_RETURN_IF_ERROR(CheckTurn(skeleton, options, body, graph, task, fitted));
+  task.Advance(0.1);
   for (const std::uint32_t j : far) {
     fitted.warnings.push_back(
         {Severity::kWarning, absl::StrCat("joints.", skeleton.joints[j].name),

@@ -36,7 +36,9 @@ struct FitOptions {
   double scale = 1;                // of the template, 0.5 to 2
   std::vector<JointHint> hints{};
   FitUp up = FitUp::kY;
-  bool turns = true;  // try all four directions in which the character may face, not only the first
+  // Try all four directions in which the character may face, and all axes if `up` is unknown; else
+  // only the usual one, +Z with +Y up, or -Y with +Z up, or both if `up` is unknown.
+  bool turns = true;
 };
 
 // How the template stands in the mesh.

@@ -13,7 +13,8 @@ std::uint32_t ReducedSkeleton::CommonAncestor(std::uint32_t a, std::uint32_t b) 
   return a;
 }
 
-ReducedSkeleton Reduce(const SkeletonTemplate& skeleton, std::vector<Vec3d> places) {
+ReducedSkeleton Reduce(const SkeletonTemplate& skeleton, std::vector<Vec3d> places,
+                       std::span<const std::uint32_t> kept) {
   const std::vector<TemplateJoint>& all = skeleton.joints;
   ReducedSkeleton reduced;
   reduced.places = std::move(places);
@@ -27,7 +28,9 @@ ReducedSkeleton Reduce(const SkeletonTemplate& skeleton, std::vector<Vec3d> plac
   }
   std::vector<std::uint32_t> number(all.size(), kNone);
   for (std::uint32_t j = 0; j < all.size(); ++j) {
-    if (j > 0 && bones[j] == 2) continue;
+    const bool stays = std::ranges::any_of(
+        kept, [&](std::uint32_t k) { return k == j || (k == all[j].partner && k != kNone); });
+    if (j > 0 && bones[j] == 2 && !stays) continue;
     ReducedJoint joint{
         .joint = j, .leaf = children[j] == 0, .wide = all[j].wide, .foot = all[j].foot};
     // Up the chain, then in order.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/base/types.h"
@@ -29,7 +30,9 @@ struct ReducedSkeleton {
   std::uint32_t CommonAncestor(std::uint32_t a, std::uint32_t b) const;
 };
 
-// places: [template joints] in unit space, turned as wanted.
-ReducedSkeleton Reduce(const SkeletonTemplate& skeleton, std::vector<Vec3d> places);
+// places: [template joints] in unit space, turned as wanted. `kept`: joints that stay although they
+// divide a chain, since their places are known; so do their partners, or the sides would differ.
+ReducedSkeleton Reduce(const SkeletonTemplate& skeleton, std::vector<Vec3d> places,
+                       std::span<const std::uint32_t> kept = {});
 
 }  // namespace sinew::fit

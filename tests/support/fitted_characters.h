@@ -16,13 +16,13 @@ namespace sinew::testing {
 
 struct FitCharacter {
   std::string file, skeleton;
-  // Of the template: of the file, the same joint. If empty, JointRoles finds them.
+  // The joint of the file for each joint of the template. If empty, JointRoles finds them.
   std::map<std::string, std::string> joints = {};
   // Errors of Pinocchio's library at the joints that its figures count, if they are known.
   double published_mean = 0, published_largest = 0;
 };
 
-// Of the shared models; some of the files may be missing.
+// The shared models that are fitted; some of the files may be missing.
 std::span<const FitCharacter> FitCharacters();
 
 struct JointError {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <utility>
 
 #include "client/bake/base/errors.h"
@@ -43,12 +44,9 @@ absl::StatusOr<CharacterFile> ReadSerialised(const std::string& file) {
 // Adds the clips of `options` to the scene. Returns the file of each, as CharacterFile::clip_files.
 absl::StatusOr<std::vector<std::string>> AddClipFiles(const ReadOptions& options,
                                                       client::ImportedScene& scene) {
+  SINEW_RETURN_IF_ERROR(CheckClipFiles(options.clip_files));
   std::vector<std::string> sources(scene.clips.size());
   for (const std::string& clip_file : options.clip_files) {
-    if (std::ranges::count(options.clip_files, clip_file) > 1) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("clip_file: got ", clip_file, " twice, need it once"));
-    }
     const absl::StatusOr<client::ImportedScene> from = client::ImportClips(clip_file);
     if (!from.ok()) return Prefixed("clip_file", from.status());
     SINEW_RETURN_IF_ERROR(options.retarget ? client::RetargetClips(*from, options.joint_map, scene)
@@ -407,6 +405,19 @@ absl::StatusOr<std::size_t> ClipIndex(const CharacterFile& character,
                                                    DidYouMean(request.clip, names)));
   }
   return client::FindClip(*character.scene, request.clip);
+}
+
+absl::Status CheckClipFiles(const std::vector<std::string>& clip_files) {
+  std::set<std::filesystem::path> seen;
+  for (const std::string& clip_file : clip_files) {
+    std::error_code error;
+    std::filesystem::path path = std::filesystem::weakly_canonical(clip_file, error);
+    if (error) path = clip_file;
+    if (seen.insert(path).second) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("clip_file: got ", clip_file, " twice, need it once"));
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<double> LastFrame(const CharacterFile& character, const MotionRequest& request) {

@@ -107,6 +107,9 @@ absl::StatusOr<client::ClipData> ReadMotion(const CharacterFile& character,
 absl::StatusOr<std::vector<float>> ReadControls(const CharacterFile& character,
                                                 const std::string& file, std::size_t frames);
 
+// kInvalidArgument: a file is named twice, also by another path.
+absl::Status CheckClipFiles(const std::vector<std::string>& clip_files);
+
 // Which of the character's clips it is. kInvalidArgument: it has no such clip.
 absl::StatusOr<std::size_t> ClipIndex(const CharacterFile& character, const MotionRequest& request);
 

@@ -1,8 +1,8 @@
 // template_file.h - what FitSkeleton needs from files: a mesh, and a template skeleton as JSON:
 //
 //   {"joints": [{"name": "chest", "at": [0, 0.5, 0], "wide": true},
-//               {"name": "left_hand", "parent": "chest", "at": [0.6, 0, 0.15],
-//                "partner": "right_hand"}, ...]}
+//               {"name": "left_arm", "parent": "chest", "at": [0.6, 0, 0.15],
+//                "partner": "right_arm"}, ...]}
 //
 // Members as client::TemplateJoint; `parent` and `partner` are names.
 #pragma once

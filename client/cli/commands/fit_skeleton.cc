@@ -150,6 +150,7 @@ absl::Status CheckFiles(const Options& options) {
 // may get other names when they come together, see client::AddClips: what may be one of those is
 // checked then.
 absl::Status CheckClip(const Options& options) {
+  SINEW_RETURN_IF_ERROR(bake::CheckClipFiles(options.clips.clip_files));
   const std::string& wanted = options.motion.clip;
   client::ImportedScene all;
   const std::string base = wanted.substr(0, wanted.rfind('.'));  // of "walk.2"
@@ -268,7 +269,7 @@ void AddFitSkeleton(CommandList& commands) {
   set.AddNumber("--meters-per-unit", options.meters_per_unit, 1e-6, 1e6,
                 "Unit of a FILE that names none, such as .obj, in metres (1)");
   set.AddFlag("--faces-forward", request.faces_forward,
-              "The character faces +Z (-Y if Z is up): try no other direction");
+              "The character faces +Z with +Y up, or -Y with +Z up: try no other direction");
   const Option weights = set.AddText("--weights", options.weights,
                                      "Also compute skin weights: capsule, heat or geodesic");
   AddStrictOption(set, options.read);

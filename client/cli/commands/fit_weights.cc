@@ -74,9 +74,11 @@ absl::StatusOr<client::ClipData> ReadPoses(const Context& context, Options& opti
         "--frames: needs --clip or --poses; without them, the poses are those of ",
         options.examples, ", clip '", examples.manifest->clip, "'");
   }
-  if (examples.manifest && !named && options.motion.fps != bake::MotionRequest{}.fps) {
-    return InvalidArgument("--fps: needs --clip or --poses; without them, it is that of ",
-                           options.examples);
+  const double fps = options.motion.fps;
+  if (examples.manifest && !named && fps != bake::MotionRequest{}.fps &&
+      fps != examples.manifest->fps) {
+    return InvalidArgument("--fps: got ", fps, ", ", options.examples, " has ",
+                           examples.manifest->fps, "; give --clip or --poses for another one");
   }
   if (examples.manifest && options.motion.clip.empty() && !options.frames) {
     return bake::ReadCacheMotion(options.examples, *examples.manifest, character, options.motion);

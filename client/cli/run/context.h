@@ -109,7 +109,7 @@ class Context : public bake::Monitor {
   mutable std::set<std::string> printed_;  // warnings
   struct Kept {
     std::string text;
-    std::optional<std::string> clip;  // that alone it is about
+    std::optional<std::string> clip;  // the only one it concerns
   };
   mutable std::vector<Kept> warnings_;  // of "warnings", in the order in which they came
 };

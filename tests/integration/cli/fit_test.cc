@@ -247,6 +247,12 @@ TEST_F(Fit, MistakesAreNamed) {
                                    folder_ / "p.png", "--clip-file", folder_ / "absent.glb"},
                                   folder_ / "none.obj");
   EXPECT_THAT(absent.err, HasSubstr("absent.glb: no such file"));
+  const Finished twice =
+      Refused({"--template", "human", "--weights", "heat", "--picture", folder_ / "p.png",
+               "--clip-file", other, "--clip-file", folder_ / "." / "other.gltf"},
+              folder_ / "none.obj");
+  EXPECT_EQ(twice.exit_code, 65);
+  EXPECT_THAT(twice.err, HasSubstr("other.gltf twice, need it once"));
   WriteAll(folder_ / "motion.bvh", "HIERARCHY");
   const Finished motion = Refused({"--template", "human"}, folder_ / "motion.bvh");
   EXPECT_EQ(motion.exit_code, 65);

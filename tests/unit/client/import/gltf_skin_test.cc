@@ -83,7 +83,8 @@ TEST(GltfWeights, LeavesSumsOfZeroToTheOption) {
 TEST(GltfWeights, VerticesWhoseWeightsAreAllNanHaveNone) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const GltfBuilder b = WithWeights({1, 0, 0, 0, nan, nan, nan, nan, 1, 0, 0, 0, nan, 0, 0, 0});
-  EXPECT_THAT(ErrorOf(b), HasSubstr("2 vertices have no weight, the first is 1"));
+  EXPECT_THAT(ErrorOf(b), HasSubstr("2 vertices have no weight, the first is 1; weights of 2 "
+                                    "vertices are NaN"));
   const ImportedScene scene = Import(b, {.unweighted = Unweighted::kRoot});
   EXPECT_EQ(scene.rig.meshes.at(0).skin.fallback_joint, 0u);
   EXPECT_TRUE(HasProblem(scene, Severity::kWarning, "weights of 2 vertices are NaN"));
