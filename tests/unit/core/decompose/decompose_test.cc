@@ -365,6 +365,17 @@ TEST(Decompose, NeighboursThatSpikeTogetherAreNamed) {
     EXPECT_EQ(message.find("more"), std::string::npos);
     animated.places = places;
   }
+  for (const float less : {1.2F, 1.6F}) {
+    const std::vector<Vec3f> places = animated.places;
+    animated.places[frame + 100].x += 2;
+    animated.places[frame + 101].x += less;
+    const Decomposition result = Decomposed(animated, {.joints = 2});
+    ASSERT_EQ(result.warnings.size(), 1u) << less;
+    const std::string& message = result.warnings[0].message;
+    EXPECT_TRUE(message.starts_with("in frame 7 vertex 100 and its neighbour 101 ")) << message;
+    EXPECT_EQ(message.find("more"), std::string::npos);
+    animated.places = places;
+  }
   animated.places[frame + 100].x += 2;
   animated.places[frame + 101].x += 1.9F;
   animated.places[frame + 300].y += 1;
