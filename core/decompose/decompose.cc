@@ -477,9 +477,11 @@ absl::Status Solver::IterateJoined(const decompose::Inside& inside, decompose::J
   const std::vector<Vec3d> fitted_places = tree.places;
   Overstep(before.bones_, step_, bones_);
   for (std::size_t j = 1; j < places.size(); ++j) {
-    const Vec3d on = tree.places[j] + step_ * (tree.places[j] - places[j]);
-    if (tree.Allows(inside, j, on)) tree.places[j] = on;
+    if (tree.places[j] == places[j]) continue;
+    const Vec3d on = inside.Snapped(tree.places[j] + step_ * (tree.places[j] - places[j]));
+    if (tree.Allows(inside, j, on, task_)) tree.places[j] = on;
   }
+  SINEW_RETURN_IF_ERROR(task_.CheckCancelled());
   SINEW_RETURN_IF_ERROR(Join(tree));
   step_ = std::min(step_ * kStepGrowth, kLargestStep);
   if (Sum(errors_) < Sum(before.errors_)) return absl::OkStatus();
@@ -494,20 +496,6 @@ absl::Status Solver::IterateJoined(const decompose::Inside& inside, decompose::J
   weights_ = before.weights_;
   errors_ = before.errors_;
   return absl::OkStatus();
-}
-
-// The nearest float on a grid so coarse that sums and differences of such numbers are exact.
-Vec3f OnGrid(const Mesh& mesh, const Vec3d& place) {
-  const Vec3d low = mesh.minimum(), high = mesh.maximum();
-  const double largest = std::max({std::abs(low.x), std::abs(low.y), std::abs(low.z),
-                                   std::abs(high.x), std::abs(high.y), std::abs(high.z)});
-  constexpr int kBits = 20;
-  const double step = std::ldexp(1.0, std::ilogb(largest) - kBits);
-  const auto round = [&](double x, double least, double most) {
-    return static_cast<float>(std::round(std::clamp(x, least, most) / step) * step);
-  };
-  return {round(place.x, low.x, high.x), round(place.y, low.y, high.y),
-          round(place.z, low.z, high.z)};
 }
 
 // Everything in the mesh's space, by joints.
@@ -661,11 +649,7 @@ absl::StatusOr<Decomposition> Decompose(const MeshAnimation& animation,
     SINEW_RETURN_IF_ERROR(solver.Connect(inside, tree, result.connected_errors));
     result.gap = 0;
   }
-  for (Vec3d& place : tree.places) {
-    result.places.push_back(OnGrid(*animation.rest, place + sequence.centre));
-    place = ToDouble(result.places.back()) - sequence.centre;
-  }
-  if (options.connected) SINEW_RETURN_IF_ERROR(solver.Join(tree));
+  for (const Vec3d& place : tree.places) result.places.push_back(inside.Held(place));
   Fill(*animation.rest, sequence, solver, tree, result);
   Warn(animation, options, solver.pruned(), result.errors.back() <= sequence.rounding, result);
   task.Advance(kTreeWork);

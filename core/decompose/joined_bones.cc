@@ -283,7 +283,7 @@ void FitPlaces(const Sequence& sequence, const WeightRows& weights, const Inside
   const double share =
       static_cast<double>(sequence.frames * sequence.points()) / static_cast<double>(joints);
   for (int round = 0; round < kPlaceRounds; ++round) {
-    for (std::size_t j = 1; j < joints; ++j) {
+    for (std::size_t j = 1; j < joints && !task.cancelled(); ++j) {
       const Mat3d& square = squares[j * joints + j];
       Vec3d& place = tree.places[j];
       // The first pull that is strong enough for a place inside, if that lowers the error.
@@ -293,10 +293,11 @@ void FitPlaces(const Sequence& sequence, const WeightRows& weights, const Inside
         const Vec3d right = slopes[j] + pull * share * (tree.middles[j] - place);
         std::array<double, 3> of_step = {right.x, right.y, right.z};
         SolveDense(matrix, of_step);
-        const Vec3d step = {of_step[0], of_step[1], of_step[2]};
+        const Vec3d goal = inside.Snapped(place + Vec3d{of_step[0], of_step[1], of_step[2]});
+        const Vec3d step = goal - place;
         if (!(Dot(step, Multiply(square, step)) < 2 * Dot(step, slopes[j]))) continue;
-        if (!tree.Allows(inside, j, place + step)) continue;
-        place = place + step;
+        if (!tree.Allows(inside, j, goal, task)) continue;
+        place = goal;
         for (std::size_t k = 1; k < joints; ++k) {
           slopes[k] = slopes[k] - Multiply(squares[k * joints + j], step);
         }

@@ -24,7 +24,8 @@ void FitJoinedBones(const Sequence& sequence, const WeightRows& weights, const J
                     std::size_t rounds, const Task& task, Bones& bones);
 
 // Moves the places of joints, but not the root's, so that the sum of PointErrors falls: about to
-// its minimum, as far as tree.Allows it, and where little is to be gained towards `tree.middles`.
+// its minimum, as far as tree.Allows it, and where little is to be gained towards `tree.middles`,
+// from one place that files hold to another.
 // Bones must be joined and stay so. No better if cancelled.
 void FitPlaces(const Sequence& sequence, const WeightRows& weights, const Inside& inside,
                const Task& task, JointTree& tree, Bones& bones);

@@ -36,11 +36,21 @@ struct Hinge {
   }
 };
 
+// The sum over frames of the squared distance to which two bones take a place.
+double SumOfGaps(const Bones& bones, const Hinge& hinge, const Vec3d& place) {
+  double sum = 0;
+  for (std::size_t f = 0; f < bones.frames; ++f) {
+    const Vec3d d = Apply(bones.row(hinge.a)[f], place) - Apply(bones.row(hinge.b)[f], place);
+    sum += Dot(d, d);
+  }
+  return sum;
+}
+
 // The place that both bones move alike, and the nearest such to `hinge.middle`: motion says little
 // about a place on a line or far away from small turns, so one is taken whose gap is somewhat
 // larger than the least. With `inside`, it goes on until it is half as deep inside as
 // `hinge.middle`.
-void Solve(const Bones& bones, const Inside* inside, Hinge& hinge) {
+void Solve(const Bones& bones, const Inside* inside, const Task& task, Hinge& hinge) {
   const auto frames = static_cast<double>(bones.frames);
   const Vec3d near = hinge.middle;
   std::array<double, 9> squares = {};
@@ -65,20 +75,18 @@ void Solve(const Bones& bones, const Inside* inside, Hinge& hinge) {
   };
   const Vec3d least = place(kLeastPull);
   hinge.place = least;
-  hinge.gap = 0;
-  for (std::size_t f = 0; f < bones.frames; ++f) {
-    const Vec3d d = Apply(bones.row(hinge.a)[f], least) - Apply(bones.row(hinge.b)[f], least);
-    hinge.gap += Dot(d, d);
-  }
+  hinge.gap = SumOfGaps(bones, hinge, least);
   // Frames are not needed any more: gaps are quadratic in the place, and this is their slope.
   const Vec3d slope = 2 * kLeastPull * frames * (near - least);
   const double rise = (kGapRise * kGapRise - 1) * hinge.gap;
   const double gap = hinge.gap;
-  if (inside != nullptr) hinge.depth = kLeastDepth * inside->Depth(near);
-  for (double pull = kLeastPull * kPullStep;; pull *= kPullStep) {
+  if (inside != nullptr) hinge.depth = kLeastDepth * inside->Depth(near, task);
+  for (double pull = kLeastPull * kPullStep; !task.cancelled(); pull *= kPullStep) {
     const Vec3d nearer = pull < kMostPull ? place(pull) : near, on = nearer - least;
     const double more = Dot(on, slope + Multiply(Mat3d{squares}, on));
-    if (more > rise && (hinge.depth == 0 || inside->Depth(hinge.place) >= hinge.depth)) break;
+    if (more > rise && (hinge.depth == 0 || inside->IsDeep(hinge.place, hinge.depth, task))) {
+      break;
+    }
     hinge.place = nearer;
     hinge.gap = gap + more;
     if (pull >= kMostPull) break;
@@ -131,12 +139,13 @@ std::vector<Vec3d> Middles(const Sequence& sequence, const WeightRows& weights, 
 
 // The first place inside on the ways to the middles of two bones, or else the place itself: what
 // they share may be skin around a notch.
-Vec3d InsideOrNear(const Inside& inside, const Vec3d& place, const std::array<Vec3d, 2>& middles) {
+Vec3d InsideOrNear(const Inside& inside, const Vec3d& place, const std::array<Vec3d, 2>& middles,
+                   const Task& task) {
   constexpr int kSteps = 4;
   for (int step = 0; step <= kSteps; ++step) {
     for (const Vec3d& middle : middles) {
       const Vec3d at = place + (static_cast<double>(step) / kSteps) * (middle - place);
-      if (inside.Has(at)) return at;
+      if (inside.Has(at, task)) return at;
     }
   }
   return place;
@@ -151,7 +160,7 @@ absl::StatusOr<JointTree> MakeJointTree(const Sequence& sequence, const Bones& b
   const std::vector<Vec3d> middles = Middles(sequence, weights, count);
   std::vector<Hinge> hinges = MakeHinges(sequence, bones, weights, middles);
   task.For(hinges.size(), kPairGrain, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t k = begin; k < end; ++k) Solve(bones, nullptr, hinges[k]);
+    for (std::size_t k = begin; k < end; ++k) Solve(bones, nullptr, task, hinges[k]);
   });
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   std::ranges::sort(hinges, {}, &Hinge::Key);
@@ -162,11 +171,15 @@ absl::StatusOr<JointTree> MakeJointTree(const Sequence& sequence, const Bones& b
     sets.Join(hinge.a, hinge.b);
     return false;
   });
-  task.For(hinges.size(), 1, [&](std::size_t k, std::size_t) {
-    Hinge& hinge = hinges[k];
-    hinge.middle = InsideOrNear(inside, hinge.middle, {middles[hinge.a], middles[hinge.b]});
-    Solve(bones, &inside, hinge);
-  });
+  // One after the other, as each search for places inside runs in parallel.
+  for (Hinge& hinge : hinges) {
+    hinge.middle = InsideOrNear(inside, hinge.middle, {middles[hinge.a], middles[hinge.b]}, task);
+    Solve(bones, &inside, task, hinge);
+    hinge.place = inside.Snapped(hinge.place);
+    hinge.gap = SumOfGaps(bones, hinge, hinge.place);
+    if (hinge.depth == 0) hinge.depth = kLeastDepth * inside.Depth(hinge.place, task);
+    SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  }
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   std::vector<std::vector<const Hinge*>> of_bone(count);
   double gap = 0;
@@ -181,13 +194,13 @@ absl::StatusOr<JointTree> MakeJointTree(const Sequence& sequence, const Bones& b
   tree.parents = {kNone};
   tree.middles = {middles[root]};
   tree.depths = {0};
-  tree.places = {middles[root]};
+  tree.places = {inside.Snapped(middles[root])};
   // Nothing hinges there, so that a place of a hinge will do.
-  if (!inside.Has(middles[root])) {
+  if (!inside.Has(middles[root], task)) {
     double least = std::numeric_limits<double>::infinity();
     for (const Hinge* hinge : of_bone[root]) {
       const double distance = Length(hinge->place - middles[root]);
-      if (distance >= least || !inside.Has(hinge->place)) continue;
+      if (distance >= least || !inside.Has(hinge->place, task)) continue;
       least = distance;
       tree.places = {hinge->place};
     }
@@ -200,8 +213,7 @@ absl::StatusOr<JointTree> MakeJointTree(const Sequence& sequence, const Bones& b
       tree.bones.push_back(child);
       tree.parents.push_back(joint);
       tree.middles.push_back(hinge->middle);
-      tree.depths.push_back(hinge->depth > 0 ? hinge->depth
-                                             : kLeastDepth * inside.Depth(hinge->place));
+      tree.depths.push_back(hinge->depth);
       tree.places.push_back(hinge->place);
     }
   }

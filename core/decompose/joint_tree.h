@@ -22,7 +22,8 @@ struct JointTree {
   std::vector<std::uint32_t> parents;  // [joints] an earlier joint, or kNone of the first
   // [joints] where it hinges on its parent at rest, relative to the sequence's centre: where the
   // two bones stay together, or near the middle of the points that they share if that costs little
-  // or the place were outside of the mesh. The first is in the middle of its points.
+  // or the place were outside of the mesh. The first is in the middle of its points. All are
+  // Inside::Snapped: what files hold.
   std::vector<Vec3d> places;
   // [joints] of the points that both bones share, or inside of the mesh near it.
   std::vector<Vec3d> middles;
@@ -33,8 +34,8 @@ struct JointTree {
   double gap = 0;
 
   // Whether a joint may be at a place: as deep inside of the mesh, or in its box if it is free.
-  bool Allows(const Inside& inside, std::size_t joint, const Vec3d& place) const {
-    return depths[joint] > 0 ? inside.Depth(place) >= depths[joint] : inside.InBox(place);
+  bool Allows(const Inside& inside, std::size_t joint, const Vec3d& place, const Task& task) const {
+    return depths[joint] > 0 ? inside.IsDeep(place, depths[joint], task) : inside.InBox(place);
   }
 };
 

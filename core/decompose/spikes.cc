@@ -82,9 +82,7 @@ std::optional<Problem> FindSpikes(const Sequence& sequence, const Task& task) {
     }
   });
   // A neighbour that leaves the others, too, draws their middle along by half at most.
-  const auto may_be_two = [&](std::uint32_t p) {
-    return spikes[p].apart == 0 && alone[p].IsLarge(sequence.diagonal, 0.5);
-  };
+  const auto may_be_two = [&](std::uint32_t p) { return alone[p].IsLarge(sequence.diagonal, 0.5); };
   std::vector<Spike> pairs(points);
   task.For(points, kPointGrain, [&](std::size_t begin, std::size_t end) {
     for (auto p = static_cast<std::uint32_t>(begin); p < end; ++p) {

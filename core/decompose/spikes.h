@@ -10,9 +10,9 @@
 namespace sinew::decompose {
 
 // Names the furthest of the points, alone or with one neighbour, that leave the others around them
-// in a single frame, which is mostly a mistake of a simulation or scan, and counts the vertices of
-// the others. Bones follow it, so that errors do not show it. None for fewer than three frames;
-// none that counts if cancelled.
+// in a single frame, which is mostly a mistake of a simulation or scan, and counts the others:
+// vertices at one place that move together are one point. Bones follow it, so that errors do not
+// show it. None for fewer than three frames; none that counts if cancelled.
 std::optional<Problem> FindSpikes(const Sequence& sequence, const Task& task);
 
 }  // namespace sinew::decompose

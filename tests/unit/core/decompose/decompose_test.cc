@@ -286,9 +286,66 @@ TEST(Decompose, JointsAreInsideWhereTheMeshHasAnInside) {
   for (const bool connected : {false, true}) {
     const Decomposition result = Decomposed(animated, {.joints = 2, .connected = connected});
     ASSERT_EQ(result.places.size(), 2u);
-    EXPECT_TRUE(inside.Has(ToDouble(result.places[1]))) << connected;
+    EXPECT_TRUE(inside.Has(ToDouble(result.places[1]), Task())) << connected;
     EXPECT_EQ(result.gap > 0, !connected);
     ExpectFalling(result.connected_errors);
+  }
+}
+
+// 41 x 11 points over 4 x 1 units, bowed across by `bow`.
+Body Sheet(double bow) {
+  Body sheet;
+  constexpr std::uint32_t kAlong = 41, kAcross = 11;
+  for (std::uint32_t v = 0; v < kAlong * kAcross; ++v) {
+    const double x = v % kAlong * 0.1 - 2, y = v / kAlong * 0.1 - 0.5;
+    sheet.points.push_back({x, y, bow * (1 - 4 * y * y)});
+    if (v % kAlong + 1 == kAlong || v / kAlong + 1 == kAcross) continue;
+    sheet.faces.push_back({v, v + 1, v + kAlong + 1, v + kAlong});
+  }
+  return sheet;
+}
+
+// The second half turns about a place above the sheet, where files cannot hold the joint.
+TEST(Decompose, ConnectedErrorsAreThoseOfTheResult) {
+  for (const bool in_plane : {true, false}) {
+    const Vec3d about = in_plane ? Vec3d{0, 1.2, 0} : Vec3d{0, 0, 1.2};
+    const Vec3d axis = in_plane ? Vec3d{0, 0, 1} : Vec3d{0, 1, 0};
+    const Animated animated =
+        Animate(Sheet(0), 20, [&](std::size_t, const Vec3d& rest, std::size_t f) {
+          if (rest.x < 0) return rest;
+          return Apply(RigidMotion(axis, 15 * std::sin(Phase(f))), rest - about) + about;
+        });
+    const Decomposition apart = Decomposed(animated, {.joints = 2});
+    ASSERT_EQ(apart.places.size(), 2u);
+    EXPECT_NEAR(apart.gap, LargestGap(apart), apart.gap);
+    EXPECT_GT(apart.gap, 0.05);
+    const Decomposition result = Decomposed(animated, {.joints = 2, .connected = true});
+    ASSERT_GT(result.connected_errors.size(), 1u);
+    ExpectFalling(result.connected_errors);
+    const double rms = MeasureDecomposition(animated.animation(), result, Task()).all.rms;
+    EXPECT_NEAR(rms, result.connected_errors.back(), 1e-5 * rms);
+    EXPECT_LT(rms, 0.095) << in_plane;
+  }
+}
+
+// Winding numbers next to such a sheet are about one half, larger in its hollow.
+TEST(Decompose, HollowsOfSheetsAreNotInside) {
+  for (const double bow : {0.1, 0.2, 0.4}) {
+    const Animated animated =
+        Animate(Sheet(bow), 20, [&](std::size_t, const Vec3d& rest, std::size_t f) {
+          const double t = std::clamp(0.5 + rest.x, 0.0, 1.0), second = t * t * (3 - 2 * t);
+          const Vec3d about = {0, 0, bow};
+          const AffineD turn = RigidMotion({0, 1, 0}, 40 * std::sin(Phase(f)));
+          return (1 - second) * rest + second * (Apply(turn, rest - about) + about);
+        });
+    const decompose::Inside inside(animated.rest, {});
+    EXPECT_FALSE(inside.Has({0, 0, 0.9 * bow}, Task())) << bow;
+    const Decomposition apart = Decomposed(animated, {.joints = 2});
+    ASSERT_EQ(apart.places.size(), 2u);
+    EXPECT_LT(apart.gap, 1e-3) << bow;
+    const Decomposition result = Decomposed(animated, {.joints = 2, .connected = true});
+    EXPECT_NEAR(result.places[1].z, bow, 0.02) << bow;
+    EXPECT_LT(MeasureDecomposition(animated.animation(), result, Task()).all.rms, 1e-3) << bow;
   }
 }
 
@@ -362,6 +419,17 @@ TEST(Decompose, NeighboursThatSpikeTogetherAreNamed) {
     const std::string reverse =
         "in frame 7 vertex " + std::to_string(other) + " and its neighbour 100";
     EXPECT_TRUE(message.starts_with(either) || message.starts_with(reverse)) << message;
+    EXPECT_EQ(message.find("more"), std::string::npos);
+    animated.places = places;
+  }
+  for (const float less : {1.2F, 1.6F}) {
+    const std::vector<Vec3f> places = animated.places;
+    animated.places[frame + 100].x += 2;
+    animated.places[frame + 101].x += less;
+    const Decomposition result = Decomposed(animated, {.joints = 2});
+    ASSERT_EQ(result.warnings.size(), 1u) << less;
+    const std::string& message = result.warnings[0].message;
+    EXPECT_TRUE(message.starts_with("in frame 7 vertex 100 and its neighbour 101 ")) << message;
     EXPECT_EQ(message.find("more"), std::string::npos);
     animated.places = places;
   }

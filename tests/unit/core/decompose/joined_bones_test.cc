@@ -1,9 +1,11 @@
 #include "core/decompose/joined_bones.h"
 
 #include <gtest/gtest.h>
+#include <tbb/global_control.h>
 
 #include <cmath>
 #include <numeric>
+#include <stop_token>
 
 #include "core/base/vectors.h"
 #include "core/decompose/decompose.h"
@@ -164,7 +166,7 @@ TEST(FitPlaces, KeepsJointsInside) {
     FitPlaces(sequence, chain.weights, inside, Task(), tree, bones);
     FitJoinedBones(sequence, chain.weights, tree, 5, Task(), bones);
   }
-  EXPECT_GE(inside.Depth(tree.places[3]), 0.05);
+  EXPECT_GE(inside.Depth(tree.places[3], Task()), 0.05);
   EXPECT_GT(tree.places[3].x, 0.8);  // as near to 1 as it may be
 }
 
@@ -186,21 +188,62 @@ TEST(Inside, IsWithinTheSkin) {
   const auto expect = [&] {
     const Inside inside(testing::MeshOf(body), {10, 0, 0});
     for (const double x : {-1.9, 0.0, 1.9}) {
-      EXPECT_TRUE(inside.Has({x, 0, 0}));
-      EXPECT_TRUE(inside.Has({x, 0.4, 0}));
-      EXPECT_NEAR(inside.Depth({x, 0.4, 0}), 0.1, 0.01);
-      EXPECT_NEAR(inside.Depth({x, 0.05, 0}), x == 0 ? 0.44 : 0.1, 0.01);
-      EXPECT_EQ(inside.Depth({x, 0.6, 0}), 0);
-      EXPECT_FALSE(inside.Has({x, 0.6, 0}));
-      EXPECT_FALSE(inside.Has({x, 0.48, 0.48}));  // in the box
+      EXPECT_TRUE(inside.Has({x, 0, 0}, Task()));
+      EXPECT_TRUE(inside.Has({x, 0.4, 0}, Task()));
+      EXPECT_NEAR(inside.Depth({x, 0.4, 0}, Task()), 0.1, 0.01);
+      EXPECT_NEAR(inside.Depth({x, 0.05, 0}, Task()), x == 0 ? 0.44 : 0.1, 0.01);
+      EXPECT_EQ(inside.Depth({x, 0.6, 0}, Task()), 0);
+      EXPECT_FALSE(inside.Has({x, 0.6, 0}, Task()));
+      EXPECT_FALSE(inside.Has({x, 0.48, 0.48}, Task()));  // in the box
     }
-    EXPECT_FALSE(inside.Has({2.1, 0, 0}));
+    EXPECT_FALSE(inside.Has({2.1, 0, 0}, Task()));
   };
   expect();
   body.faces.resize(body.faces.size() - 2);  // a hole in a cap
   expect();
   for (auto& face : body.faces) std::swap(face[0], face[1]);  // inside out
   expect();
+}
+
+// With more triangles than one chunk, so that sums are put together.
+TEST(Inside, IsTheSameForAnyThreadsAndEndsWhenItIsCancelled) {
+  const Mesh mesh = testing::MeshOf(testing::Cylinder(-2, 2, 0.5, 161, 48));
+  const Inside inside(mesh, {});
+  const auto run = [&](std::size_t threads, const Vec3d& place) {
+    const tbb::global_control control(tbb::global_control::max_allowed_parallelism, threads);
+    return inside.Depth(place, Task());
+  };
+  for (const Vec3d& place : {Vec3d{0, 0.1, 0}, Vec3d{1.3, -0.2, 0.3}, Vec3d{-1.9, 0, 0}}) {
+    const double depth = run(4, place);
+    EXPECT_EQ(depth, run(1, place));
+    EXPECT_NEAR(depth, std::min(0.5 - std::hypot(place.y, place.z), 2 - std::abs(place.x)), 5e-3);
+    EXPECT_TRUE(inside.IsDeep(place, depth, Task()));
+    EXPECT_FALSE(inside.IsDeep(place, depth * (1 + 1e-9), Task()));
+    std::stop_source stop;
+    stop.request_stop();
+    const Task stopped({.stop = stop.get_token()});
+    EXPECT_FALSE(inside.Has(place, stopped));
+    EXPECT_EQ(inside.Depth(place, stopped), 0);
+    EXPECT_FALSE(inside.IsDeep(place, depth, stopped));
+  }
+}
+
+// A sheet next to a body does not change what is inside of the body.
+TEST(Inside, LeavesOutSheets) {
+  Body body = testing::Cylinder(-2, 2, 0.5, 41, 16);
+  const auto first = static_cast<std::uint32_t>(body.points.size());
+  for (const Vec3d& corner :
+       {Vec3d{-9, 0.6, -9}, Vec3d{9, 0.6, -9}, Vec3d{9, 0.6, 9}, Vec3d{-9, 0.6, 9}}) {
+    body.points.push_back(corner);
+  }
+  for (const bool turned : {false, true}) {
+    body.faces.push_back({first, first + 1, first + 2, first + 3});
+    if (turned) std::swap(body.faces.back()[1], body.faces.back()[3]);
+    const Inside inside(testing::MeshOf(body), {});
+    EXPECT_NEAR(inside.Depth({0, 0.4, 0}, Task()), 0.1, 0.01);
+    EXPECT_FALSE(inside.Has({0, 0.55, 0}, Task()));
+    body.faces.pop_back();
+  }
 }
 
 }  // namespace
