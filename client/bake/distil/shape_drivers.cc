@@ -49,13 +49,13 @@ void ShapeDrivers::Add(std::uint32_t joint, JointShapes shapes) {
   joints_.push_back({joint, std::move(shapes)});
 }
 
-void ShapeDrivers::Add(std::vector<ShapePair> pairs) {
+void ShapeDrivers::Add(std::vector<ProductShapes> shapes) {
   std::map<std::uint32_t, std::size_t> of_joint;
-  for (ShapePair& pair : pairs) {
-    played_.push_back({OfPair{pairs_.size(), false}, std::move(pair.added)});
-    played_.push_back({OfPair{pairs_.size(), true}, std::move(pair.subtracted)});
-    numbers_.push_back(++of_joint[pair.driver.joint]);
-    pairs_.push_back(std::move(pair.driver));
+  for (ProductShapes& both : shapes) {
+    played_.push_back({OfProducts{products_.size(), false}, std::move(both.added)});
+    played_.push_back({OfProducts{products_.size(), true}, std::move(both.subtracted)});
+    numbers_.push_back(++of_joint[both.driver.joint]);
+    products_.push_back(std::move(both.driver));
   }
 }
 
@@ -85,7 +85,7 @@ std::size_t ShapeDrivers::Keep(std::size_t most, const ShapeValues& given, doubl
   Sort();
   std::erase_if(played_, [&](const Played& played) {
     const double needed =
-        std::holds_alternative<OfPair>(played.driver) ? least : 0;  // of a single joint: any
+        std::holds_alternative<OfProducts>(played.driver) ? least : 0;  // of a single joint: any
     return std::ranges::all_of(played.shape.offsets, [&](const Vec3f& offset) {
       return Length(ToDouble(offset)) <= needed;
     });
@@ -112,10 +112,10 @@ std::vector<double> ShapeDrivers::Values(std::span<const Vec3d> turns,
   std::vector<Vec3d> clamped(turns.begin(), turns.end());
   for (std::size_t j = 0; j < clamped.size(); ++j) clamped[j] = ranges[j].Clamp(turns[j]);
   std::vector<double> sums, values;
-  for (const TurnProducts& products : pairs_) sums.push_back(products.Sum(clamped));
+  for (const TurnProducts& products : products_) sums.push_back(products.Sum(clamped));
   for (const Played& played : played_) {
-    if (const auto* const of = std::get_if<OfPair>(&played.driver)) {
-      values.push_back(std::clamp(of->subtracted ? -sums[of->pair] : sums[of->pair], 0.0, 1.0));
+    if (const auto* const of = std::get_if<OfProducts>(&played.driver)) {
+      values.push_back(std::clamp(of->subtracted ? -sums[of->sum] : sums[of->sum], 0.0, 1.0));
     } else {
       const auto& [place, index] = std::get<Driver>(played.driver);
       values.push_back(joints_[place].shapes.Value(index, clamped[joints_[place].joint]));
@@ -154,13 +154,13 @@ std::vector<ShapeJump> ShapeDrivers::Jumps(std::span<const TurnRange> ranges, do
   return jumps;
 }
 
-std::string ShapeDrivers::Name(const OfPair& of, const client::RigData& rig) const {
-  return absl::StrCat(rig.joints[pairs_[of.pair].joint].name, " pair ", numbers_[of.pair],
+std::string ShapeDrivers::Name(const OfProducts& of, const client::RigData& rig) const {
+  return absl::StrCat(rig.joints[products_[of.sum].joint].name, " with others ", numbers_[of.sum],
                       of.subtracted ? " subtracted" : "");
 }
 
 std::string ShapeDrivers::Name(std::size_t index, const client::RigData& rig) const {
-  if (const auto* const of = std::get_if<OfPair>(&played_[index].driver)) return Name(*of, rig);
+  if (const auto* const of = std::get_if<OfProducts>(&played_[index].driver)) return Name(*of, rig);
   const auto& [place, number] = std::get<Driver>(played_[index].driver);
   return absl::StrCat(rig.joints[joints_[place].joint].name, " shape ", number + 1);
 }
@@ -174,7 +174,7 @@ Json ShapeDrivers::Describe(const client::RigData& rig, const TurnMeter& meter,
   const auto axes = [&](std::uint32_t joint) { return meter.mirrors(joint) ? half_turn : Mat3d{}; };
   Json drivers = Json::array();
   std::set<std::uint32_t> used;     // joints
-  std::set<std::size_t> described;  // pairs
+  std::set<std::size_t> described;  // of products_
   for (std::size_t k = 0; k < played_.size(); ++k) {
     if (const auto* const driver = std::get_if<Driver>(&played_[k].driver)) {
       const auto& [joint, shapes] = joints_[driver->joint];
@@ -184,10 +184,10 @@ Json ShapeDrivers::Describe(const client::RigData& rig, const TurnMeter& meter,
                          {"weights", shapes.shapes[driver->index].kernel_weights}});
       continue;
     }
-    const auto& of = std::get<OfPair>(played_[k].driver);
-    const auto& [joint, others] = pairs_[of.pair];
-    const OfPair added{of.pair, false};
-    if (described.insert(of.pair).second) {
+    const auto& of = std::get<OfProducts>(played_[k].driver);
+    const auto& [joint, others] = products_[of.sum];
+    const OfProducts added{of.sum, false};
+    if (described.insert(of.sum).second) {
       used.insert(joint);
       Json products = Json::array();
       for (const TurnProducts::Other& other : others) {

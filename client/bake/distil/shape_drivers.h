@@ -10,7 +10,7 @@
 
 #include "core/distil/corrective_shapes.h"
 #include "core/distil/pose_samples.h"
-#include "core/distil/shape_pairs.h"
+#include "core/distil/product_shapes.h"
 #include "sinew/rig_data.h"
 
 namespace sinew::bake {
@@ -18,27 +18,27 @@ namespace sinew::bake {
 // Beyond half a turn the sense of a turn is the other one, so shapes jump there.
 struct ShapeJump {
   std::uint32_t joint = 0;
-  double distance = 0;  // by which its own shapes, without pairs, move a vertex at most
+  double distance = 0;  // by which shapes of it alone move a vertex at most
 };
 
 class ShapeDrivers {
  public:
   // Adds the shapes of a joint.
   void Add(std::uint32_t joint, JointShapes shapes);
-  // Adds both shapes of pairs.
-  void Add(std::vector<ShapePair> pairs);
+  // Adds shapes of several joints.
+  void Add(std::vector<ProductShapes> shapes);
   // Puts the shapes into the order of their energy; of equal ones, the first added comes first.
   void Sort();
   // Drops all but the first `most`. Returns how many are left out.
   std::size_t Cut(std::size_t most);
-  // Sets the energy to what each does in some poses, sorts, drops pairs that move no vertex by
-  // more than `least` and shapes of joints that move none, then Cut.
+  // Sets the energy to what each does in some poses, sorts, drops shapes of several joints that
+  // move no vertex by more than `least` and those of one joint that move none, then Cut.
   std::size_t Keep(std::size_t most, const ShapeValues& given, double least);
 
   std::size_t size() const { return played_.size(); }
   const CorrectiveShape& shape(std::size_t index) const { return played_[index].shape; }
   std::vector<CorrectiveShape*> Shapes();
-  // [shapes] the joint of each; only while there are no pairs.
+  // [shapes] the joint of each; only while all are of one joint.
   std::vector<std::uint32_t> Joints() const;
 
   // [shapes] what a pose needs of each; `turns` [J], clamped to `ranges` [J].
@@ -60,20 +60,20 @@ class ShapeDrivers {
   struct Driver {
     std::size_t joint, index;  // of joints_, of its shapes
   };
-  struct OfPair {
-    std::size_t pair;  // of pairs_
+  struct OfProducts {
+    std::size_t sum;  // of products_
     bool subtracted;
   };
   struct Played {
-    std::variant<Driver, OfPair> driver;
+    std::variant<Driver, OfProducts> driver;
     CorrectiveShape shape;
   };
 
-  std::string Name(const OfPair& of, const client::RigData& rig) const;
+  std::string Name(const OfProducts& of, const client::RigData& rig) const;
 
   std::vector<OfJoint> joints_;
-  std::vector<TurnProducts> pairs_;
-  std::vector<std::size_t> numbers_;  // [pairs] of each among those of its joint, from 1
+  std::vector<TurnProducts> products_;
+  std::vector<std::size_t> numbers_;  // [sums] of each among those of its joint, from 1
   std::vector<Played> played_;
 };
 

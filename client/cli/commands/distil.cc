@@ -252,13 +252,11 @@ Json Extras(const Options& options, const bake::Distilled& distilled) {
     json["drivers_help"] =
         "turn of a joint: rotation vector (axis times angle in radians, 0 to pi: negate the "
         "quaternion if w < 0) of inverse(from) * rotation of the joint's node, clamped to "
-        "low..high "
-        "and then shortened to `longest`, as `turns` has them; weight of the target = sum over the "
-        "samples of the joint's turn of weights[k] * |turn - samples[k]|; with `products`, sum "
-        "over "
-        "them of dot(turn of the driver's joint, matrix (by rows) * turn of the product's joint); "
-        "with `negative_of`, minus such a sum of another driver, which may have no target itself; "
-        "all clamped to 0..1";
+        "low..high and then shortened to `longest`, as `turns` has them; weight of the target = "
+        "sum over the samples of the joint's turn of weights[k] * |turn - samples[k]|; with "
+        "`products`, sum over them of dot(turn of the driver's joint, matrix (by rows) * turn of "
+        "the product's joint); with `negative_of`, minus such a sum of another driver, which may "
+        "have no target itself; all clamped to 0..1";
     json.update(distilled.shapes);
   }
   if (report.space) {

@@ -1,5 +1,5 @@
 // Shapes for joints together, chosen from what shapes of single joints leave.
-#include "core/distil/shape_pairs.h"
+#include "core/distil/product_shapes.h"
 
 #include <gtest/gtest.h>
 
@@ -71,13 +71,14 @@ struct Overlapping {
     }
     return sum;
   }
-  absl::StatusOr<std::vector<ShapePair>> Find(std::size_t most, Task::Options options = {}) const {
+  absl::StatusOr<std::vector<ProductShapes>> Find(std::size_t most,
+                                                  Task::Options options = {}) const {
     std::vector<const CorrectiveShape*> pointers;
     for (const CorrectiveShape& shape : shapes) pointers.push_back(&shape);
     Task task(std::move(options));
-    task.SetTotal(static_cast<double>(2 * PairPlaces(kPlaces)));
-    return FindPairs(
-        pointers, joints, {values, weights}, turns, kPlaces, {.pairs = most, .least_offset = 0.01},
+    task.SetTotal(static_cast<double>(2 * ProductPlaces(kPlaces)));
+    return FindProductShapes(
+        pointers, joints, {values, weights}, turns, kPlaces, {.sums = most, .least_offset = 0.01},
         [&](std::size_t begin, std::size_t end, std::span<Vec3f> out) {
           return Fill(begin, end, out);
         },
@@ -85,11 +86,11 @@ struct Overlapping {
   }
 };
 
-TEST(ShapePairs, BestOneIsWhatIsLacking) {
+TEST(ProductShapes, BestOneIsWhatIsLacking) {
   const Overlapping given;
-  const auto pairs = given.Find(10);
-  ASSERT_TRUE(pairs.ok() && !pairs->empty()) << pairs.status();
-  const ShapePair& best = pairs->front();
+  const auto found = given.Find(10);
+  ASSERT_TRUE(found.ok() && !found->empty()) << found.status();
+  const ProductShapes& best = found->front();
   EXPECT_EQ(best.driver.joint, 2u);
   ASSERT_EQ(best.driver.others.size(), 2u);
   double squares = 0, both = 0, lacking = 0, most = 0;
@@ -104,41 +105,41 @@ TEST(ShapePairs, BestOneIsWhatIsLacking) {
   EXPECT_NEAR(most, 0.8, 1e-4);
 }
 
-TEST(ShapePairs, JointsMoveTheVerticesOfTheirPairs) {
+TEST(ProductShapes, JointsMoveTheVerticesOfTheirShapes) {
   const Overlapping given;
-  const auto pairs = given.Find(50);
-  ASSERT_TRUE(pairs.ok() && !pairs->empty()) << pairs.status();
-  for (const ShapePair& pair : *pairs) {
-    EXPECT_LT(pair.driver.joint, 3u);
-    for (const TurnProducts::Other& other : pair.driver.others) {
-      EXPECT_LT(other.joint, pair.driver.joint);
+  const auto found = given.Find(50);
+  ASSERT_TRUE(found.ok() && !found->empty()) << found.status();
+  for (const ProductShapes& two : *found) {
+    EXPECT_LT(two.driver.joint, 3u);
+    for (const TurnProducts::Other& other : two.driver.others) {
+      EXPECT_LT(other.joint, two.driver.joint);
     }
-    EXPECT_EQ(pair.added.vertices, pair.subtracted.vertices);
-    EXPECT_EQ(pair.added.offsets.size(), pair.added.vertices.size());
+    EXPECT_EQ(two.added.vertices, two.subtracted.vertices);
+    EXPECT_EQ(two.added.offsets.size(), two.added.vertices.size());
   }
-  const std::vector<std::uint32_t>& best = pairs->front().added.vertices;
+  const std::vector<std::uint32_t>& best = found->front().added.vertices;
   ASSERT_EQ(best.size(), 1500u);
   EXPECT_TRUE(best.front() == 500 && best.back() == 1999);
 }
 
-TEST(ShapePairs, NoneAtRestOfTheJointOrAllOthers) {
+TEST(ProductShapes, NoneAtRestOfTheJointOrAllOthers) {
   const Overlapping given;
-  const auto pairs = given.Find(1);
-  ASSERT_TRUE(pairs.ok() && pairs->size() == 1) << pairs.status();
+  const auto found = given.Find(1);
+  ASSERT_TRUE(found.ok() && found->size() == 1) << found.status();
   const Vec3d turn = {0.1, -0.2, 0.3};
-  const TurnProducts& driver = pairs->front().driver;
+  const TurnProducts& driver = found->front().driver;
   EXPECT_EQ(driver.Sum(std::vector<Vec3d>{turn, turn, {}, turn}), 0);
   EXPECT_EQ(driver.Sum(std::vector<Vec3d>{{}, {}, turn, turn}), 0);
   EXPECT_NE(driver.Sum(std::vector<Vec3d>{turn, {}, turn, turn}), 0);
 }
 
-TEST(ShapePairs, RefitGivesThePairItsOffsets) {
+TEST(ProductShapes, RefitGivesThemOffsets) {
   const Overlapping given;
-  auto pairs = given.Find(1);
-  ASSERT_TRUE(pairs.ok() && pairs->size() == 1) << pairs.status();
+  auto found = given.Find(1);
+  ASSERT_TRUE(found.ok() && found->size() == 1) << found.status();
   std::vector<CorrectiveShape> shapes = given.shapes;
-  shapes.push_back(pairs->front().added);
-  shapes.push_back(pairs->front().subtracted);
+  shapes.push_back(found->front().added);
+  shapes.push_back(found->front().subtracted);
   std::vector<CorrectiveShape*> pointers;
   for (CorrectiveShape& shape : shapes) pointers.push_back(&shape);
   const std::size_t before_count = given.shapes.size(), count = shapes.size();
@@ -146,7 +147,7 @@ TEST(ShapePairs, RefitGivesThePairItsOffsets) {
   for (std::size_t f = 0; f < kTimes; ++f) {
     const double* const of_pose = &given.values[f * before_count];
     values.insert(values.end(), of_pose, of_pose + before_count);
-    const double sum = pairs->front().driver.Sum(given.turns[f]);
+    const double sum = found->front().driver.Sum(given.turns[f]);
     values.push_back(std::max(sum, 0.0));
     values.push_back(std::max(-sum, 0.0));
   }
@@ -165,15 +166,15 @@ TEST(ShapePairs, RefitGivesThePairItsOffsets) {
     for (std::size_t f = 0; f < kTimes; ++f) {
       const double* const of_pose = &values[f * count];
       const Vec3d left = ToDouble(lacking[f]) - Overlapping::Played(given.shapes, of_pose, v);
-      const Vec3d with_pair = ToDouble(lacking[f]) - Overlapping::Played(shapes, of_pose, v);
+      const Vec3d with_both = ToDouble(lacking[f]) - Overlapping::Played(shapes, of_pose, v);
       before += Dot(left, left);
-      after += Dot(with_pair, with_pair);
+      after += Dot(with_both, with_both);
     }
   }
   EXPECT_LT(after, 0.1 * before);
 }
 
-TEST(ShapePairs, LimitAndCancellationHold) {
+TEST(ProductShapes, LimitAndCancellationHold) {
   const Overlapping given;
   const auto some = given.Find(2);
   ASSERT_TRUE(some.ok()) << some.status();
@@ -184,19 +185,19 @@ TEST(ShapePairs, LimitAndCancellationHold) {
 }
 
 // Also where no two joints move the same vertex.
-TEST(ShapePairs, ProgressReachesTheEnd) {
+TEST(ProductShapes, ProgressReachesTheEnd) {
   Overlapping given;
   for (const bool apart : {false, true}) {
     if (apart) given.joints = {0, 0, 0, 0, 0};
     double part = 0;
-    const auto pairs = given.Find(4, {.progress = [&](double now) { part = now; }});
-    ASSERT_TRUE(pairs.ok()) << pairs.status();
-    EXPECT_EQ(pairs->empty(), apart);
+    const auto found = given.Find(4, {.progress = [&](double now) { part = now; }});
+    ASSERT_TRUE(found.ok()) << found.status();
+    EXPECT_EQ(found->empty(), apart);
     EXPECT_NEAR(part, 1, 1e-9);
   }
 }
 
-TEST(ShapePairs, ThreadsDoNotMatter) {
+TEST(ProductShapes, ThreadsDoNotMatter) {
   const Overlapping given;
   const auto one = given.Find(4, {.parallel = false}), many = given.Find(4);
   ASSERT_TRUE(one.ok() && many.ok() && one->size() == many->size());

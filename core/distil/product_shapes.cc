@@ -1,4 +1,4 @@
-#include "core/distil/shape_pairs.h"
+#include "core/distil/product_shapes.h"
 
 #include <Eigen/Dense>
 #include <algorithm>
@@ -13,10 +13,19 @@
 namespace sinew {
 namespace {
 
+// The joints whose products are looked at for a vertex, and the others of a sum: they bound the
+// work and the files. With 4 joints in place of 8, the rms in held-out random poses is 7 % larger
+// for RiggedFigure and 3 % for CesiumMan; with 4 others it is the same within 1 %, and
+// with 16 joints or others within .2 %.
 constexpr std::size_t kJointsOfPlace = 8, kOthers = 8;
 constexpr std::size_t kPlaceGrain = 8, kMostPlaces = 1024;
-constexpr double kTermPull = 0.02;     // relative to the mean square of the products
-constexpr double kMostOfPair = 0.8;    // value in the given poses: in others it may be larger
+// Relative to the mean square of the products: keeps terms finite where turns depend on each other,
+// as in clips. A tenth and ten times of it change the rms in held-out random poses by under 1 %.
+constexpr double kTermPull = 0.02;
+// The largest value in the given poses. Other poses may need more, and values are clamped to 1, so
+// some room is left, as for shapes of single joints. With 0.4 or 1, the rms in held-out random
+// poses is the same within 2 %.
+constexpr double kMostOfSum = 0.8;
 constexpr double kLeastTerm = 1e-3;    // of the energy of a component: smaller terms are left out
 constexpr double kRidge = 1e-6;        // of the mean square of the products
 constexpr double kDecimals = 1e6;      // files have so many of a matrix
@@ -43,7 +52,9 @@ struct PlaceTerms {
 
 struct Component {
   double energy = 0;
-  TurnProducts products;  // of unit mean square, about the mean turns
+  // Before Scale: with turns about their means, the weighted squares of the sum in all poses add up
+  // to about 1.
+  TurnProducts products;
 };
 
 std::size_t Stride(std::size_t n) {
@@ -74,7 +85,7 @@ std::vector<std::vector<JointMover>> FindMovers(std::span<const CorrectiveShape*
 }
 
 // Products of the axes of two turns in all poses, about the mean turns, so that in random poses
-// those of different pairs have nothing in common.
+// those of different pairs have nothing in common, nor with what depends on one joint alone.
 class PoseProducts {
  public:
   PoseProducts(std::span<const std::vector<Vec3d>> turns, std::span<const double> weights) {
@@ -183,7 +194,7 @@ std::vector<Component> ComponentsOf(std::span<const JointPair> pairs,
   return components;
 }
 
-// Scales a sum so that the pose that needs most of it needs kMostOfPair, in the numbers of files.
+// Scales a sum so that the pose that needs most of it needs kMostOfSum, in the numbers of files.
 void Scale(TurnProducts& products, std::span<const std::vector<Vec3d>> turns) {
   double most = 0;
   for (const std::vector<Vec3d>& pose : turns) {
@@ -191,7 +202,7 @@ void Scale(TurnProducts& products, std::span<const std::vector<Vec3d>> turns) {
   }
   for (TurnProducts::Other& other : products.others) {
     for (double& entry : other.matrix.m) {
-      entry = most > 0 ? std::round(kDecimals * kMostOfPair / most * entry) / kDecimals : 0;
+      entry = most > 0 ? std::round(kDecimals * kMostOfSum / most * entry) / kDecimals : 0;
     }
   }
 }
@@ -218,7 +229,7 @@ absl::StatusOr<std::vector<Vec3f>> LeftAtPlaces(std::span<const CorrectiveShape*
                                                 const ShapeValues& given, std::size_t n,
                                                 FillResiduals residuals, Task& task) {
   const std::size_t poses = given.poses(), count = shapes.size();
-  const std::size_t stride = Stride(n), places = PairPlaces(n);
+  const std::size_t stride = Stride(n), places = ProductPlaces(n);
   std::vector<Vec3f> left(places * poses);
   for (std::size_t p = 0; p < places; ++p) {
     SINEW_RETURN_IF_ERROR(
@@ -252,7 +263,7 @@ absl::StatusOr<std::vector<Vec3f>> LeftAtPlaces(std::span<const CorrectiveShape*
   return left;
 }
 
-// The pairs of the joints that move a place most, those of the farthest first.
+// The pairs of the joints that move a place most, those with most energy first.
 std::vector<JointPair> PairsAt(std::vector<JointMover> movers) {
   std::ranges::stable_sort(movers, std::ranges::greater{}, &JointMover::energy);
   movers.resize(std::min(movers.size(), kJointsOfPlace));
@@ -275,18 +286,16 @@ double TurnProducts::Sum(std::span<const Vec3d> turns) const {
   return sum;
 }
 
-std::size_t PairPlaces(std::size_t n) {
+std::size_t ProductPlaces(std::size_t n) {
   return (n + Stride(n) - 1) / Stride(n);
 }
 
-absl::StatusOr<std::vector<ShapePair>> FindPairs(std::span<const CorrectiveShape* const> shapes,
-                                                 std::span<const std::uint32_t> joints,
-                                                 const ShapeValues& given,
-                                                 std::span<const std::vector<Vec3d>> turns,
-                                                 std::size_t n, const PairLimits& limits,
-                                                 FillResiduals residuals, Task& task) {
+absl::StatusOr<std::vector<ProductShapes>> FindProductShapes(
+    std::span<const CorrectiveShape* const> shapes, std::span<const std::uint32_t> joints,
+    const ShapeValues& given, std::span<const std::vector<Vec3d>> turns, std::size_t n,
+    const ProductLimits& limits, FillResiduals residuals, Task& task) {
   const auto poses = static_cast<Eigen::Index>(given.poses());
-  const std::size_t stride = Stride(n), places = PairPlaces(n);
+  const std::size_t stride = Stride(n), places = ProductPlaces(n);
   SINEW_ASSIGN_OR_RETURN(const std::vector<Vec3f> left,
                          LeftAtPlaces(shapes, given, n, residuals, task));
   const std::vector<std::vector<JointMover>> movers =
@@ -344,7 +353,7 @@ absl::StatusOr<std::vector<ShapePair>> FindPairs(std::span<const CorrectiveShape
     for (std::size_t j = begin; j < end && !task.cancelled(); ++j) {
       const std::size_t first = firsts[j], count = firsts[j + 1] - first;
       of_joint[j] = ComponentsOf(std::span(pairs).subspan(first, count),
-                                 std::span(terms).subspan(first, count), products, limits.pairs);
+                                 std::span(terms).subspan(first, count), products, limits.sums);
     }
   });
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
@@ -353,8 +362,8 @@ absl::StatusOr<std::vector<ShapePair>> FindPairs(std::span<const CorrectiveShape
     std::ranges::move(some, std::back_inserter(components));
   }
   std::ranges::stable_sort(components, std::ranges::greater{}, &Component::energy);
-  components.resize(std::min(components.size(), limits.pairs));
-  std::vector<ShapePair> found(components.size());
+  components.resize(std::min(components.size(), limits.sums));
+  std::vector<ProductShapes> found(components.size());
   task.For(found.size(), 1, [&](std::size_t begin, std::size_t end) {
     for (std::size_t k = begin; k < end; ++k) {
       found[k].driver = std::move(components[k].products);
