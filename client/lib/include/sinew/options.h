@@ -20,7 +20,7 @@ namespace sinew::client {
 struct RetryPolicy {
   int max_attempts = 4;  // of a call, or of opening a stream the first time; 1 = no retry
   absl::Duration repeat_for =
-      absl::ZeroDuration();                       // retry at least this long, beyond max_attempts
+      absl::ZeroDuration();  // retry at least this long, beyond max_attempts
   // Of a Character, and of a stream: from each break, or from the first one while poses wait for
   // their frames.
   absl::Duration resume_for = absl::Seconds(30);
