@@ -204,16 +204,15 @@ void SharedStore::WriteNext(const std::string& name) {
   if (!written.ok()) {
     const auto now = Steady::now();
     const absl::StatusCode code = written.status().code();
-    if (after.backoff.count() == 0 && !MeansDown(written.status()) &&
-        (code != logged_ || now >= quiet_until_)) {
-      logged_ = code;
-      quiet_until_ = now + kQuiet;
+    if (!MeansDown(written.status()) && now >= quiet_until_[code]) {
+      quiet_until_[code] = now + kQuiet;
       log_->error("store: {} is not written: {}; trying again", name,
                   std::string(written.status().message()));
     }
     after.backoff = std::clamp(2 * after.backoff, kFirstBackoff, kLongestBackoff);
     after.not_before = now + after.backoff;
     after.given_up = is_last && after.generation == generation;
+    if (ending_ && !is_last) after.not_before = {};
   } else if (after.generation == generation) {
     waiting_.erase(found);
   }

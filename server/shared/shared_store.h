@@ -97,9 +97,9 @@ class SharedStore {
   std::map<std::string, Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   bool ending_ ABSL_GUARDED_BY(mutex_) = false;  // in Stop: every object has one more attempt
-  // Why an object was not written, and until when others that fail for that are not logged.
-  absl::StatusCode logged_ ABSL_GUARDED_BY(mutex_) = absl::StatusCode::kOk;
-  std::chrono::steady_clock::time_point quiet_until_ ABSL_GUARDED_BY(mutex_);
+  // Until when objects that are not written for this reason are not logged.
+  std::map<absl::StatusCode, std::chrono::steady_clock::time_point> quiet_until_
+      ABSL_GUARDED_BY(mutex_);
   std::vector<std::thread> writers_;
 };
 
