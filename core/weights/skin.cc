@@ -171,8 +171,9 @@ double Side(const Skin& skin) {
   }
   double sum = 0, size = 0;
   for (const Component& part : components) {
+    if (part.IsSheet()) continue;
+    sum += part.six_volumes;
     size += part.size;
-    if (!part.IsSheet()) sum += part.six_volumes;
   }
   return sum < kTurned * size ? -1 : 1;
 }

@@ -341,6 +341,17 @@ TEST(Weights, HolesLeaveAnInside) {
   EXPECT_FALSE(IsTurned(body)) << "half a tube";
 }
 
+TEST(Weights, HillBesideBodyThatIsInsideOutDoesNotCount) {
+  Body body = Fork();
+  for (auto& face : body.faces) std::ranges::reverse(face);
+  Body hill = Floor();
+  hill.points.push_back({0, 30, 0});
+  hill.faces = {{0, 2, 4}, {2, 3, 4}, {3, 1, 4}, {1, 0, 4}};
+  for (Vec3d& point : hill.points) point = {10 * point.x, point.y, 10 * point.z};
+  Append(body, hill);
+  EXPECT_TRUE(IsTurned(body));
+}
+
 // A robe: wide and open at the hem, closed at the top.
 TEST(Weights, RobeHasAnInside) {
   constexpr std::uint32_t kAround = 24;
