@@ -105,8 +105,11 @@ bool Recovery::Waited(const absl::Status& status) {
   }
   const bool persists = repeat_ == Repeat::kPersist;
   const absl::Duration patience = persists ? policy.resume_for : policy.repeat_for;
-  // After several short calls the wait may be longer than the patience: one attempt at least.
-  if (persists && first && !Details(status).retry_delay) delay = std::min(delay, patience / 2);
+  // After several short calls the wait may be longer than the patience: one more attempt, then.
+  if (persists && first && delay >= patience && !Details(status).retry_delay &&
+      !std::exchange(shortened_, true)) {
+    delay = patience / 2;
+  }
   const bool has_attempts = !persists && failures_ < policy.max_attempts;
   if (!has_attempts && now + delay >= first_failure_ + patience) return false;
   if (!HasTimeFor(delay)) return false;
@@ -123,7 +126,7 @@ bool Recovery::Waited(const absl::Status& status) {
 
 void Recovery::Progress() {
   failures_ = restores_ = 0;
-  renewed_ = hurried_ = false;
+  renewed_ = hurried_ = shortened_ = false;
   last_failure_ = absl::OkStatus();
 }
 

@@ -59,6 +59,7 @@ class Recovery {
   bool renewed_ = false;             // the token, since the last progress
   bool late_ = false;                // the next attempt would begin after the deadline
   bool hurried_ = false;             // one wait was cut short, since the last progress
+  bool shortened_ = false;           // one wait, to the patience, since the last progress
   absl::Status last_failure_;        // since the last progress
   absl::Time first_failure_ = absl::InfiniteFuture();
   absl::Time first_wait_ = absl::InfiniteFuture();  // before restoring
