@@ -27,9 +27,9 @@ constexpr double kNearBone = 2;     // cells
 
 // Whether the assignment found no limb for some joint.
 bool MissesLimb(const ReducedSkeleton& skeleton, const Embedding& embedding) {
-  for (std::size_t k = 1; k < skeleton.joints.size(); ++k) {
+  for (std::uint32_t k = 1; k < skeleton.joints.size(); ++k) {
     const ReducedJoint& joint = skeleton.joints[k];
-    if (joint.leaf && embedding.spheres[k] == embedding.spheres[joint.parent]) return true;
+    if (joint.leaf && embedding.spheres[k] == embedding.spheres[skeleton.LimbRoot(k)]) return true;
   }
   return false;
 }
@@ -62,12 +62,13 @@ class Cover {
     for (std::uint16_t s = 0; s < graph.count(); ++s) {
       if (graph.Distance(s, from.bare[0].tip) < kTip * from.bare[0].length) tip.push_back(s);
     }
-    for (std::size_t k = 1; k < input.skeleton.joints.size(); ++k) {
+    for (std::uint32_t k = 1; k < input.skeleton.joints.size(); ++k) {
       if (effort_ == 0) break;
       const ReducedJoint& joint = input.skeleton.joints[k];
       if (!joint.leaf || !input.only[k].empty()) continue;
       // Shorter parts are for joints that have no limb; others are right as they are.
-      const bool has_limb = from.embedding.spheres[k] != from.embedding.spheres[joint.parent];
+      const bool has_limb =
+          from.embedding.spheres[k] != from.embedding.spheres[input.skeleton.LimbRoot(k)];
       if (has_limb && from.bare[0].length < kLongBare) continue;
       std::vector<std::vector<std::uint16_t>> only(input.only.begin(), input.only.end());
       only[k] = tip;

@@ -375,14 +375,15 @@ void Warn(const SkeletonTemplate& skeleton, const Body& body, const SphereGraph&
                          decimals, tip.x, decimals, tip.y, decimals, tip.z,
                          100 * length / fit::kLongestSide));
   }
-  for (std::size_t k = 1; k < match.skeleton.joints.size(); ++k) {
+  for (std::uint32_t k = 1; k < match.skeleton.joints.size(); ++k) {
     const fit::ReducedJoint& joint = match.skeleton.joints[k];
+    const std::uint32_t root = match.skeleton.LimbRoot(k);
     const std::uint16_t sphere = match.embedding.spheres[k];
-    const std::uint16_t above = match.embedding.spheres[joint.parent];
+    const std::uint16_t above = match.embedding.spheres[root];
     if (!joint.leaf || Length(graph.centre[sphere] - graph.centre[above]) > graph.radius[above]) {
       continue;
     }
-    const std::uint32_t parent = match.skeleton.joints[joint.parent].joint;
+    const std::uint32_t parent = match.skeleton.joints[root].joint;
     warn(absl::StrCat("joints.", skeleton.joints[joint.joint].name),
          absl::StrCat("it lies within the thickness of the body at \"",
                       skeleton.joints[parent].name, "\"; the body may have no such limb"));
@@ -518,8 +519,8 @@ absl::StatusOr<SkeletonFit> FitSkeleton(const Mesh& mesh, const SkeletonTemplate
   Warn(skeleton, body, graph, match, places, fitted);
   if (beside) {
     fitted.warnings.push_back({Severity::kWarning, "hints",
-                               "no limbs lead through all of them: joints within limbs were put "
-                               "there after the fit"});
+                               "no fit was found that leads through all of them: joints within "
+                               "limbs were put there afterwards"});
   }
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   SINEW_RETURN_IF_ERROR(CheckTurn(skeleton, options, body, graph, task, fitted));

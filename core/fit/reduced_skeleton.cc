@@ -13,6 +13,12 @@ std::uint32_t ReducedSkeleton::CommonAncestor(std::uint32_t a, std::uint32_t b) 
   return a;
 }
 
+std::uint32_t ReducedSkeleton::LimbRoot(std::uint32_t joint) const {
+  std::uint32_t root = joints[joint].parent;
+  while (joints[root].divides) root = joints[root].parent;
+  return root;
+}
+
 ReducedSkeleton Reduce(const SkeletonTemplate& skeleton, std::vector<Vec3d> places,
                        std::span<const std::uint32_t> kept) {
   const std::vector<TemplateJoint>& all = skeleton.joints;
@@ -30,9 +36,13 @@ ReducedSkeleton Reduce(const SkeletonTemplate& skeleton, std::vector<Vec3d> plac
   for (std::uint32_t j = 0; j < all.size(); ++j) {
     const bool stays = std::ranges::any_of(
         kept, [&](std::uint32_t k) { return k == j || (k == all[j].partner && k != kNone); });
-    if (j > 0 && bones[j] == 2 && !stays) continue;
-    ReducedJoint joint{
-        .joint = j, .leaf = children[j] == 0, .wide = all[j].wide, .foot = all[j].foot};
+    const bool divides = j > 0 && bones[j] == 2;
+    if (divides && !stays) continue;
+    ReducedJoint joint{.joint = j,
+                       .leaf = children[j] == 0,
+                       .wide = all[j].wide,
+                       .foot = all[j].foot,
+                       .divides = divides};
     // Up the chain, then in order.
     std::uint32_t at = j;
     while (at != kNone && (at == j || number[at] == kNone)) {

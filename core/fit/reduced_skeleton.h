@@ -15,7 +15,8 @@ struct ReducedJoint {
   std::uint32_t parent = kNone;   // among the reduced joints
   std::uint32_t partner = kNone;  // among the reduced joints, only for the later of the two
   bool leaf = false, wide = false, foot = false;
-  double length = 0;  // of the chain from the parent
+  bool divides = false;  // a chain: it is here only because it was kept
+  double length = 0;     // of the chain from the parent
   // The template's joints of the chain, this one last, and the part of the chain up to each.
   std::vector<std::uint32_t> chain{};
   std::vector<double> parts{};
@@ -28,6 +29,8 @@ struct ReducedSkeleton {
 
   // The lowest joint above both, or one of them.
   std::uint32_t CommonAncestor(std::uint32_t a, std::uint32_t b) const;
+  // The joint above that does not merely divide the chain: where the limb of a joint begins.
+  std::uint32_t LimbRoot(std::uint32_t joint) const;
 };
 
 // places: [template joints] in unit space, turned as wanted. `kept`: joints that stay although they
