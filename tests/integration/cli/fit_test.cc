@@ -249,7 +249,7 @@ TEST_F(Fit, MistakesAreNamed) {
   EXPECT_THAT(absent.err, HasSubstr("absent.glb: no such file"));
   const Finished twice =
       Refused({"--template", "human", "--weights", "heat", "--picture", folder_ / "p.png",
-               "--clip-file", other, "--clip-file", folder_ / "." / "other.gltf"},
+               "--clip-file", other, "--clip-file", folder_ / "./other.gltf"},
               folder_ / "none.obj");
   EXPECT_EQ(twice.exit_code, 65);
   EXPECT_THAT(twice.err, HasSubstr("other.gltf twice, need it once"));
