@@ -87,7 +87,8 @@ TEST(GltfWeights, VerticesWhoseWeightsAreAllNanHaveNone) {
                                     "vertices are NaN"));
   const ImportedScene scene = Import(b, {.unweighted = Unweighted::kRoot});
   EXPECT_EQ(scene.rig.meshes.at(0).skin.fallback_joint, 0u);
-  EXPECT_TRUE(HasProblem(scene, Severity::kWarning, "weights of 2 vertices are NaN"));
+  EXPECT_TRUE(
+      HasProblem(scene, Severity::kWarning, "weights of 2 vertices are NaN", "NAN_WEIGHTS"));
 }
 
 TEST(GltfWeights, RefusesNanBesideWeights) {
