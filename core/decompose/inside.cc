@@ -7,10 +7,11 @@
 #include <numbers>
 #include <numeric>
 
-#include "core/base/disjoint_sets.h"
 #include "core/base/segment.h"
 #include "core/base/vectors.h"
 #include "core/mesh/weld.h"
+#include "core/surface/open_sheets.h"
+#include "core/surface/part_triangles.h"
 
 namespace sinew::decompose {
 
@@ -18,9 +19,6 @@ namespace {
 
 constexpr std::size_t kChunk = 256;     // triangles
 constexpr std::size_t kChunkGrain = 8;  // chunks
-// Length of the sum of a part's vector areas, in parts of its area, above which it is an open
-// sheet: 0 of closed parts, 2 / pi of half a pipe, 1 of flat sheets.
-constexpr double kSheet = 0.5;
 
 double DistanceTo(const std::array<Vec3d, 3>& triangle, const Vec3d& p) {
   const Vec3d normal = Cross(triangle[1] - triangle[0], triangle[2] - triangle[0]);
@@ -42,33 +40,6 @@ double DistanceToBox(const Vec3d& low, const Vec3d& high, const Vec3d& p) {
   return Length({out(low.x, high.x, p.x), out(low.y, high.y, p.y), out(low.z, high.z, p.z)});
 }
 
-// [triangles] whether each is of a connected part that is an open sheet.
-std::vector<bool> OfSheets(const Mesh& rest,
-                           const std::vector<std::array<std::uint32_t, 3>>& corners) {
-  const WeldedPoints welded = Weld(rest, Task({.parallel = false}));
-  DisjointSets joined(welded.points());
-  for (const auto& [a, b, c] : corners) {
-    joined.Join(welded.point[a], welded.point[b]);
-    joined.Join(welded.point[a], welded.point[c]);
-  }
-  std::vector<Vec3d> areas(welded.points());  // as vectors, of a part by its lowest point
-  std::vector<double> sizes(welded.points());
-  for (const auto& [a, b, c] : corners) {
-    const Vec3d from = ToDouble(rest.positions()[a]);
-    const Vec3d area =
-        Cross(ToDouble(rest.positions()[b]) - from, ToDouble(rest.positions()[c]) - from);
-    const std::uint32_t part = joined.Lowest(welded.point[a]);
-    areas[part] = areas[part] + area;
-    sizes[part] += Length(area);
-  }
-  std::vector<bool> of_sheet;
-  for (const auto& triangle : corners) {
-    const std::uint32_t part = joined.Lowest(welded.point[triangle[0]]);
-    of_sheet.push_back(Length(areas[part]) > kSheet * sizes[part]);
-  }
-  return of_sheet;
-}
-
 }  // namespace
 
 Inside::Inside(const Mesh& rest, const Vec3d& centre)
@@ -77,16 +48,18 @@ Inside::Inside(const Mesh& rest, const Vec3d& centre)
   const double largest = std::max({std::abs(low_.x), std::abs(low_.y), std::abs(low_.z),
                                    std::abs(high_.x), std::abs(high_.y), std::abs(high_.z)});
   step_ = std::ldexp(1.0, std::ilogb(largest) - kBits);
-  std::vector<std::array<std::uint32_t, 3>> corners;
-  ForEachTriangle(
-      rest, [&](const std::array<std::uint32_t, 3>& triangle) { corners.push_back(triangle); });
-  const std::vector<bool> of_sheet = OfSheets(rest, corners);
+  const WeldedPoints welded = Weld(rest, Task({.parallel = false}));
+  std::vector<Vec3d> points;
+  points.reserve(welded.points());
+  for (const std::uint32_t v : welded.first)
+    points.push_back(ToDouble(rest.positions()[v]) - centre);
+  std::vector<sinew::Triangle> corners;
+  ForEachTriangle(rest, welded,
+                  [&](const sinew::Triangle& t, std::uint32_t) { corners.push_back(t); });
+  const std::vector<bool> in_sheet = InOpenSheets(corners, points);
   for (std::size_t t = 0; t < corners.size(); ++t) {
-    if (of_sheet[t]) continue;
-    Triangle& triangle = triangles_.emplace_back();
-    for (std::size_t k = 0; k < 3; ++k) {
-      triangle[k] = ToDouble(rest.positions()[corners[t][k]]) - centre;
-    }
+    const auto& [a, b, c] = corners[t];
+    if (!in_sheet[t]) triangles_.push_back({points[a], points[b], points[c]});
   }
   for (std::size_t begin = 0; begin < triangles_.size(); begin += kChunk) {
     Chunk chunk{.begin = begin,
@@ -125,7 +98,7 @@ Vec3d Inside::Snapped(const Vec3d& place) const {
 
 bool Inside::Has(const Vec3d& place, const Task& task) const {
   if (!InBox(place)) return false;
-  // Of halves of solid angles, after van Oosterom and Strackee 1983; added in the order of chunks.
+  // Halves of solid angles, after van Oosterom and Strackee 1983, are added in the order of chunks.
   std::vector<double> sums(chunks_.size());
   task.For(chunks_.size(), kChunkGrain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t k = begin; k < end; ++k) {

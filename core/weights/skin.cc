@@ -10,6 +10,7 @@
 #include "core/base/disjoint_sets.h"
 #include "core/base/segment.h"
 #include "core/base/status.h"
+#include "core/surface/open_sheets.h"
 
 namespace sinew::weights {
 namespace {
@@ -17,7 +18,6 @@ namespace {
 constexpr double kFarthest = 1e30;  // its square and cube are finite
 // Signed volume over the sum of absolute volumes: below, the mesh is inside out.
 constexpr double kTurned = -0.1;
-constexpr double kSheet = 0.5;  // of the area of a part: a longer vector area is that of a sheet
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kFarBones = 0.5;       // times the diagonal, from the mesh's bounding box
 constexpr std::size_t kMaxAtOnce = 16;  // joints in parallel
@@ -73,8 +73,6 @@ std::vector<Triangle> Triangles(const Mesh& mesh, const WeldedPoints& welded) {
 struct Component {
   Vec3d low{kInfinity, kInfinity, kInfinity}, high{-kInfinity, -kInfinity, -kInfinity};
   double six_volumes = 0, size = 0;  // about the centre of its box
-  Vec3d twice_area;                  // as a vector: 0 if closed
-  double twice_areas = 0;            // of its triangles
 
   Vec3d Centre() const { return 0.5 * (low + high); }
   void AddVolume(const Vec3d& a, const Vec3d& b, const Vec3d& c) {
@@ -82,9 +80,6 @@ struct Component {
     six_volumes += volume;
     size += std::abs(volume);
   }
-  // Whether it is an open sheet, such as a floor or a bowl, which has no inside. A plane has 1, a
-  // hemisphere .5, half of a tube .64 and what is closed 0.
-  bool IsSheet() const { return Length(twice_area) > kSheet * twice_areas; }
 };
 
 // A directed edge that no triangle has the other way round.
@@ -124,8 +119,13 @@ std::vector<OpenEdge> OpenEdges(std::span<const Triangle> triangles) {
 // the middle of its rim. Open sheets do not count.
 double Side(const Skin& skin) {
   const std::vector<Vec3d>& points = skin.points;
+  const std::vector<bool> in_sheet = InOpenSheets(skin.triangles, points);
+  std::vector<Triangle> triangles;
+  for (std::size_t t = 0; t < skin.triangles.size(); ++t) {
+    if (!in_sheet[t]) triangles.push_back(skin.triangles[t]);
+  }
   DisjointSets joined(points.size());
-  for (const auto& [a, b, c] : skin.triangles) {
+  for (const auto& [a, b, c] : triangles) {
     joined.Join(a, b);
     joined.Join(a, c);
   }
@@ -139,7 +139,7 @@ double Side(const Skin& skin) {
     }
     return components[k - 1];
   };
-  for (const Triangle& t : skin.triangles) {
+  for (const Triangle& t : triangles) {
     Component& part = of(t[0]);
     for (const std::uint32_t p : t) {
       const Vec3d& q = points[p];
@@ -148,14 +148,8 @@ double Side(const Skin& skin) {
                    std::max(part.high.z, q.z)};
     }
   }
-  for (const auto& [a, b, c] : skin.triangles) {
-    Component& part = of(a);
-    const Vec3d area = Cross(points[b] - points[a], points[c] - points[a]);
-    part.twice_area = part.twice_area + area;
-    part.twice_areas += Length(area);
-    part.AddVolume(points[a], points[b], points[c]);
-  }
-  const std::vector<OpenEdge> open = OpenEdges(skin.triangles);
+  for (const auto& [a, b, c] : triangles) of(a).AddVolume(points[a], points[b], points[c]);
+  const std::vector<OpenEdge> open = OpenEdges(triangles);
   DisjointSets rims(points.size());
   for (const auto& [from, to] : open) rims.Join(from, to);
   std::vector<Vec3d> sums(points.size());  // [lowest points of rims] of the ends of their edges
@@ -171,7 +165,6 @@ double Side(const Skin& skin) {
   }
   double sum = 0, size = 0;
   for (const Component& part : components) {
-    if (part.IsSheet()) continue;
     sum += part.six_volumes;
     size += part.size;
   }
