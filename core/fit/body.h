@@ -49,7 +49,7 @@ class Body {
   double connected() const { return connected_; }
   // How long the longest part is that is not connected.
   double longest_left_out() const { return longest_left_out_; }
-  // Of the box around the connected part.
+  // The sides of the box around the connected part.
   const Vec3d& size() const { return extent_; }
   double cell() const { return size_; }
   // The grid has a border of cells that are outside.

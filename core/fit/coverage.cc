@@ -6,10 +6,11 @@
 #include <optional>
 #include <utility>
 
+#include "core/base/segment.h"
 #include "core/base/status.h"
 #include "core/base/vectors.h"
 #include "core/fit/body.h"
-#include "core/fit/segment.h"
+#include "core/fit/flood.h"
 
 namespace sinew::fit {
 namespace {
@@ -101,8 +102,9 @@ std::vector<BarePart> BareParts(const SphereGraph& graph, std::span<const std::u
   std::vector<std::uint16_t> crossed;
   for (std::uint16_t s = 0; s < graph.count(); ++s) {
     for (std::size_t j = 1; j < places.size(); ++j) {
-      if (DistanceToSegment(graph.centre[s], places[parents[j]], places[j]) > graph.radius[s])
-        continue;
+      const Vec3d& centre = graph.centre[s];
+      const OnSegment nearest = NearestOnSegment(places[parents[j]], places[j], centre);
+      if (Length(centre - nearest.point) > graph.radius[s]) continue;
       crossed.push_back(s);
       break;
     }
@@ -130,17 +132,15 @@ std::vector<BarePart> BareParts(const SphereGraph& graph, std::span<const std::u
 std::vector<ThinPart> ThinParts(const Body& body, const SphereGraph& graph,
                                 std::span<const std::uint32_t> parents,
                                 std::span<const Vec3d> places, double length, std::size_t most) {
-  // [cells] the cell of a sphere or bone from which the fewest steps lead to it.
-  constexpr std::uint32_t kFar = 0xffffffff;
-  std::vector<std::uint32_t> source(body.cell_count(), kFar);
-  std::vector<float> radius(body.cell_count(), 0);  // of the sphere that a cell is in, the largest
-  std::vector<std::uint32_t> reached;               // in the order of steps
+  // [cells] of the sphere that a cell is in, the largest; 0 beside a bone.
+  constexpr float kInNone = -1;
+  std::vector<float> radius(body.cell_count(), kInNone);
+  std::vector<std::uint32_t> held;  // cells of spheres and bones
   const auto hold = [&](const Vec3d& at, double distance, double of) {
     body.ForEachWithin(at, distance, [&](std::size_t cell) {
-      if (source[cell] != kFar) return;
-      source[cell] = static_cast<std::uint32_t>(cell);
+      if (radius[cell] != kInNone) return;
       radius[cell] = static_cast<float>(of);
-      reached.push_back(static_cast<std::uint32_t>(cell));
+      held.push_back(static_cast<std::uint32_t>(cell));
     });
   };
   for (std::size_t s = 0; s < graph.count(); ++s) {
@@ -153,21 +153,13 @@ std::vector<ThinPart> ThinParts(const Body& body, const SphereGraph& graph,
       hold(root + (k / std::max(pieces, 1.0)) * along, kNearBone * body.cell(), 0);
     }
   }
-  std::vector<std::uint32_t> free;  // cells that are in none, in the order of steps
-  for (std::size_t k = 0; k < reached.size(); ++k) {
-    const std::uint32_t c = reached[k];
-    if (source[c] != c) free.push_back(c);
-    for (const std::size_t next : body.Neighbours(c)) {
-      if (!body.Inside(next) || source[next] != kFar) continue;
-      source[next] = source[c];
-      reached.push_back(static_cast<std::uint32_t>(next));
-    }
-  }
+  Flood flood = FloodFrom(body, std::move(held));
   const auto distance = [&](std::uint32_t c) {
-    return Length(body.Middle(c) - body.Middle(source[c]));
+    return Length(body.Middle(c) - body.Middle(flood.source[c]));
   };
+  std::vector<std::uint32_t> free = std::move(flood.reached);  // cells far from spheres and bones
   std::erase_if(free, [&](std::uint32_t c) {
-    return distance(c) < std::max(length, double{radius[source[c]]});
+    return distance(c) < std::max(length, double{radius[flood.source[c]]});
   });
   std::vector<ThinPart> parts;
   while (!free.empty() && parts.size() < most) {

@@ -2,39 +2,29 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <tuple>
+#include <utility>
+
+#include "core/fit/flood.h"
 
 namespace sinew::fit {
-namespace {
-
-constexpr std::uint32_t kNoPlace = 0xffffffff;
-
-}  // namespace
 
 std::vector<Link> FindLinks(const Body& body, std::span<const Vec3d> places) {
-  std::vector<std::uint32_t> nearest(body.cell_count(), kNoPlace), steps(nearest.size(), 0);
-  std::vector<std::size_t> reached;  // in the order of steps
+  std::map<std::uint32_t, std::uint32_t> place_of;  // of a cell, the first
+  std::vector<std::uint32_t> seeds;
   for (std::uint32_t k = 0; k < places.size(); ++k) {
-    const std::size_t cell = body.CellOf(places[k]);
-    if (!body.Inside(cell) || nearest[cell] != kNoPlace) continue;
-    nearest[cell] = k;
-    reached.push_back(cell);
+    const auto cell = static_cast<std::uint32_t>(body.CellOf(places[k]));
+    if (body.Inside(cell) && place_of.try_emplace(cell, k).second) seeds.push_back(cell);
   }
-  for (std::size_t at = 0; at < reached.size(); ++at) {
-    const std::size_t cell = reached[at];
-    for (const std::size_t next : body.Neighbours(cell)) {
-      if (!body.Inside(next) || nearest[next] != kNoPlace) continue;
-      nearest[next] = nearest[cell];
-      steps[next] = steps[cell] + 1;
-      reached.push_back(next);
-    }
-  }
+  const Flood flood = FloodFrom(body, std::move(seeds));
   std::vector<Link> links;
-  for (const std::size_t cell : reached) {
+  for (const std::uint32_t cell : flood.reached) {
     for (const std::size_t next : body.Neighbours(cell)) {
-      if (nearest[next] == kNoPlace || nearest[next] == nearest[cell]) continue;
-      const auto [first, second] = std::minmax(nearest[cell], nearest[next]);
-      links.push_back({first, second, steps[cell] + steps[next] + 1});
+      const std::uint32_t here = flood.source[cell], there = flood.source[next];
+      if (there == kNoCell || there == here) continue;
+      const auto [first, second] = std::minmax(place_of[here], place_of[there]);
+      links.push_back({first, second, flood.steps[cell] + flood.steps[next] + 1});
     }
   }
   const auto pair = [](const Link& link) { return std::tuple(link.first, link.second); };

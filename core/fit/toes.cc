@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "core/base/segment.h"
 #include "core/base/vectors.h"
-#include "core/fit/segment.h"
 
 namespace sinew::fit {
 namespace {
@@ -37,7 +37,8 @@ bool BelongsToLeg(const SkeletonTemplate& skeleton, std::span<const Vec3d> place
   std::uint32_t nearest = 0;
   double least = std::numeric_limits<double>::infinity();
   for (std::uint32_t j = 1; j < places.size(); ++j) {
-    const double apart = DistanceToSegment(p, places[skeleton.joints[j].parent], places[j]);
+    const Vec3d root = places[skeleton.joints[j].parent];
+    const double apart = Length(p - NearestOnSegment(root, places[j], p).point);
     if (apart >= least) continue;
     least = apart;
     nearest = j;
