@@ -34,10 +34,10 @@ struct PoseSet {
   std::vector<std::vector<AffineD>> Of(const std::vector<std::size_t>& poses) const;
 };
 
-// Rest, 2 J random poses (at least 60, at most 2,000) turned from the bind pose, and those of the
-// clips. Joints whose `moves` is false stay at rest in random poses. Ranges are those of the clips,
-// 20 % wider; without clips every joint turns by up to 35 degrees. A third is held out, chosen by
-// the seed.
+// Rest, 2 J random poses (at least 60, without clips 180, at most 2,000) turned from the bind pose,
+// and those of the clips. Joints whose `moves` is false stay at rest in random poses. Ranges are
+// those of the clips, 20 % wider; without clips every joint turns by up to 35 degrees. A third is
+// held out, chosen by the seed.
 //   Errors of ReadMotion. kInvalidArgument: more poses than memory is for.
 absl::StatusOr<PoseSet> MakePoses(const CharacterFile& character, const RigSkin& skin,
                                   const std::vector<bool>& moves, const PoseRequest& request);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kLeastShape = 2e-4;   // of the diagonal
 constexpr double kLeastOffset = 1e-5;  // of the diagonal
-// Of the diagonal: where the shapes of a joint move a vertex less, the joint has no products.
+// Where the shapes of a joint move a vertex less, of the diagonal, the joint has no products.
 constexpr double kLeastMoved = 1e-4;
 // The least that a shape must gain at a vertex to keep its offset there, see RefitShapes. With 1 in
 // place of 3, files are 15 to 40 % larger, and the rms in held-out random poses is 2 to 3 % smaller

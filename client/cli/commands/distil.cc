@@ -436,9 +436,9 @@ void AddDistil(CommandList& commands) {
       "The worst held-out pose: deformer, own weights and result, coloured by distance");
   AddPictureOptions(set, options.drawing, picture);
   set.SetFooter(
-      R"(The character is posed by max(60, 2 joints) random poses, by its clips at 10 poses a second, and at rest. A third of the
-poses is held out: the errors are of those. Random poses turn each joint within the range of the clips, widened by
-20 %; with --poses random, or without clips, by up to 35 degrees. Where the result is worse than the weights of FILE, nothing is written.
+      R"(The character is posed by max(60, 2 joints) random poses (180 instead of 60 without clips), by its clips at 10 poses a
+second, and at rest. A third of the poses is held out: the errors are of those. Random poses turn each joint within the range of
+the clips, widened by 20 %; with --poses random, or without clips, by up to 35 degrees. Where the result is worse than the weights of FILE, nothing is written.
 Poses outside of these ranges (--json has them) are not covered by the errors.
 Shapes are morph targets; each clip has keys for them, and the extras of the skin tell how joints drive them.
 For ddm and delta_mush, animation_space is several times closer than weights. An engine needs a vertex shader for it: the extras of the skin have the
