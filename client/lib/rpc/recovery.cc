@@ -105,7 +105,7 @@ bool Recovery::Waited(const absl::Status& status) {
   }
   const bool persists = repeat_ == Repeat::kPersist;
   const absl::Duration patience = persists ? policy.resume_for : policy.repeat_for;
-  // After several short calls the wait may be longer than the patience: one more attempt, then.
+  // After several short calls the wait may be longer than the patience. It is made shorter once.
   if (persists && first && delay >= patience && !Details(status).retry_delay &&
       !std::exchange(shortened_, true)) {
     delay = patience / 2;

@@ -37,9 +37,10 @@ class Recovery {
   // The work got further: the next failure counts as the first.
   void Progress();
 
-  // An attempt of kPersist got through, for `held`, and failed without progress. The time to come
-  // back counts anew if nothing was asked of it; else only while nothing held.
-  //   owing  it began with work that was waiting
+  // An attempt of kPersist got through, lasted for `held`, and failed without progress. The time to
+  // come back begins anew if no work was waiting; else it goes on, without the time that the
+  // attempt lasted.
+  //   owing  work was waiting when the attempt began
   void Reopened(absl::Duration held, bool owing);
 
  private:

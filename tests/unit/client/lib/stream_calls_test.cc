@@ -371,6 +371,25 @@ TEST_F(StreamCalls, IdleStreamResumesAfterLaterBreaks) {
   }
 }
 
+// Waits rise from break to break: 5, 10, ... ms. The sixth is longer than resume_for.
+TEST_F(StreamCalls, IdleStreamTriesOnceMoreWhereWaitsAreTooLong) {
+  ClientOptions options = server.Options();
+  options.retry.resume_for = absl::Milliseconds(110);
+  options.retry.max_backoff = absl::Seconds(10);
+  client = *Client::Connect(options);
+  auto stream = client.OpenStream(kTarget, {});
+  ASSERT_TRUE(stream.ok()) << stream.status();
+  for (std::uint32_t breaks = 1; breaks <= 6; ++breaks) {
+    server.BreakStreams();
+    const absl::Time end = absl::Now() + absl::Seconds(20);
+    while (stream->info().resumed < breaks && absl::Now() < end) {
+      absl::SleepFor(absl::Milliseconds(5));
+    }
+    ASSERT_EQ(stream->info().resumed, breaks);
+  }
+  SendAndTake(*stream, 20);
+}
+
 // A pose that has waited since a call before; what it waited while the server held does not count.
 TEST_F(StreamCalls, OwedPoseSurvivesServerThatHeldLong) {
   ClientOptions options = server.Options();
