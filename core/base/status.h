@@ -65,7 +65,7 @@ template <class... T>
 absl::Status InvalidArgument(const T&... pieces) {
   return absl::InvalidArgumentError(absl::StrCat(MessagePiece(pieces)...));
 }
-// The same for kDataLoss: something stored or received is damaged.
+// A kDataLoss, put together in the same way: something stored or received is damaged.
 template <class... T>
 absl::Status DataLoss(const T&... pieces) {
   return absl::DataLossError(absl::StrCat(MessagePiece(pieces)...));

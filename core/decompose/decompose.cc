@@ -465,7 +465,7 @@ absl::Status Solver::Join(const decompose::JointTree& tree) {
   return FitWeights();
 }
 
-// As Iterate, and the places of joints go further, too.
+// Improves weights, rotations and places of joints, which stay together, see Iterate.
 absl::Status Solver::IterateJoined(const decompose::Inside& inside, decompose::JointTree& tree) {
   const Solver before = *this;
   const std::vector<Vec3d> places = tree.places;

@@ -55,8 +55,8 @@ struct Decomposition {
   // Root of the mean squared error of vertices, in the mesh's unit: at the start, with rigid parts,
   // and after each iteration. Never rises; joints are removed, and `connected`, after the last.
   std::vector<double> errors;
-  // The same if connected: once joints are together, and after each iteration from then on. Never
-  // rises.
+  // If connected, errors once joints are together, and after each iteration from then on. They
+  // never rise.
   std::vector<double> connected_errors;
   double gap = 0;  // see JointTree; 0 if connected
   std::vector<Problem> warnings;

@@ -31,7 +31,7 @@ class JsonObject {
                                          std::initializer_list<const char*> known);
 
   const std::string& path() const { return path_; }
-  // Of a member, whether or not it is there: "joints[2].parent".
+  // The path of a member, whether or not it is there: "joints[2].parent".
   std::string PathOf(const char* name) const;
   // Null if there is no such member. Valid as long as the JSON.
   const nlohmann::json* Find(const char* name) const;
@@ -58,7 +58,7 @@ class JsonObject {
     }
     return absl::OkStatus();
   }
-  // As Read, but a missing member is an error.
+  // Reads it as Read does, but a missing member is an error.
   template <class T>
   absl::Status ReadNeeded(const char* name, T& value) const {
     SINEW_RETURN_IF_ERROR(Need(name).status());

@@ -34,7 +34,7 @@ constexpr int kArrayBuffer = 34962, kElementBuffer = 34963;
 constexpr std::size_t kMostInfluences = 8;
 constexpr double kShear = 1e-4;    // of the joint's scale: rounding, in files that store floats
 constexpr double kNoScale = 1e-6;  // from 1: rounding of rigid poses, not worth a key
-// Of the places of a joint and its parent: what rounding of these to float makes of their distance.
+// Rounding the places of a joint and its parent to float changes their distance by less, of them.
 constexpr double kNoMove = 4 * std::numeric_limits<float>::epsilon();
 
 using SparseVectors = std::map<std::uint32_t, Vec3f>;  // of some vertices

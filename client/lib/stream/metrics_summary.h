@@ -37,7 +37,8 @@ class MetricsSummary {
     }
   }
 
-  // Of each metric by itself, so that it may come from several frames. Unset: no frame has it.
+  // Each metric is the worst by itself, so that they may come from several frames. Unset: no frame
+  // has it.
   const FrameMetrics& worst() const { return worst_; }
 
   // Arithmetic, over the frames that have the metric. Unset: none has.

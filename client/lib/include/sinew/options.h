@@ -21,8 +21,8 @@ struct RetryPolicy {
   int max_attempts = 4;  // of a call, or of opening a stream the first time; 1 = no retry
   absl::Duration repeat_for =
       absl::ZeroDuration();  // retry at least this long, beyond max_attempts
-  // Of a Character, and of a stream: from each break, or from the first one while poses wait for
-  // their frames.
+  // A Character, or a stream, tries for so long to come back: from each break, or from the first
+  // one while poses wait for their frames.
   absl::Duration resume_for = absl::Seconds(30);
   // Doubles from wait to wait; each is scaled by a random factor from 0.75 to 1.25.
   absl::Duration initial_backoff = absl::Milliseconds(100);
